@@ -1,0 +1,93 @@
+"""Data dictionary: enumerations, sentinels and tolerances, each with its reason.
+
+Nothing here computes. Kernels read these names as compile-time constants, so each has one home and one spelling.
+"""
+
+from enum import IntEnum
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64Array: TypeAlias = NDArray[np.float64]
+Int32Array: TypeAlias = NDArray[np.int32]
+Int64Array: TypeAlias = NDArray[np.int64]
+Int8Array: TypeAlias = NDArray[np.int8]
+Uint32Array: TypeAlias = NDArray[np.uint32]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
+
+
+class Face(IntEnum):
+    """The part of a limb's surface that a ray crosses.
+
+    A box's edge belongs to its lowest code; a rim, where cap and side meet exactly, belongs to the cap.
+    """
+
+    SIDE = 0
+    CAP1 = 1
+    CAP2 = 2
+    BORE = 3
+    NEG_X = 4
+    POS_X = 5
+    NEG_Y = 6
+    POS_Y = 7
+    NEG_Z = 8
+    POS_Z = 9
+    INSIDE = 10
+    NONE = 11
+
+
+class Side(IntEnum):
+    """Where a point lies with respect to one closed limb."""
+
+    OUTSIDE = 0
+    SURFACE = 1
+    INSIDE = 2
+
+
+# What a query does with a limb that contains the start, as kernels see `inside=`.
+POLICY_HIT, POLICY_EXIT, POLICY_IGNORE = 0, 1, 2
+POLICY_CODES: dict[str, int] = {"hit": POLICY_HIT, "exit": POLICY_EXIT, "ignore": POLICY_IGNORE}
+
+# A kernel's verdict. UNSURE: the float64 bounds do not decide, exact arithmetic must.
+MISS, HIT, UNSURE = 0, 1, 2
+
+NO_LIMB = -1  # what a miss credits
+NO_CHARACTER = -1  # a limb of nobody; as `ignore_character` it ignores nobody
+ALL_LAYERS = 0xFFFFFFFF  # the mask that sees everything
+
+UNIT_ROUNDOFF = 2.0**-53
+"""Relative rounding error of one float64 operation, u."""
+
+ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
+"""K u: every float64 error of the cylinder kernels is at most that of growing the limb by K u (|origin| + extent).
+
+`docs/numerics.md` adds the errors up to 90.1 u for the wall and 52 u for the caps; the rest covers terms in u squared.
+"""
+
+SMALLEST_SAFE, LARGEST_SAFE = 1e-20, 1e30
+"""Lengths the kernels trust themselves with. Products of eight such lengths neither overflow nor lose a low word.
+
+What lies outside (a direction of length 1e-40, a limb at 1e200 m) is answered by exact arithmetic alone.
+"""
+
+SLOPE_FLOOR = 1e-30
+"""Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less than u times it."""
+
+BOX_SLACK = 1.0 + 16.0 * UNIT_ROUNDOFF
+"""Far plane distances are stretched by this much. Near and far each err by 6 u at most: `docs/numerics.md`, "Boxes"."""
+
+BOX_FLOOR = 1e-200
+"""Boxes are padded by at least this, so that a point of the limb is never closer to a box face than a kernel can divide."""
+
+RECIPROCAL_FLOOR = 1e-290
+"""Stands in for a smaller direction component in a box test: its reciprocal stays finite, 0 times it stays 0."""
+
+TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
+LEAF_SIZE = 2  # limbs a leaf at most: a limb test costs about as much as the test of eight boxes
+SAH_BINS = 16  # buckets of the surface area heuristic; more changed no tree by more than a percent
+DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
+REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of their built area is rebuilt
+RAYS_PER_TASK = 8192  # rays a thread takes at a time: under a millisecond of work is not worth a hand-over

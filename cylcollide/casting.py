@@ -1,0 +1,334 @@
+"""The loops over rays and points: walk the tree, test the limbs of each leaf, keep what counts.
+
+Every loop marks the rows that float64 bounds do not decide; `settling` answers those in exact arithmetic.
+"""
+
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import (
+    HIT,
+    MISS,
+    NO_LIMB,
+    POLICY_HIT,
+    POLICY_IGNORE,
+    UNSURE,
+    BoolArray,
+    Face,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Uint32Array,
+)
+from cylcollide.hits import Chorded
+from cylcollide.kernels.crossing import face_crossing
+from cylcollide.kernels.cylinder import (
+    UNDECIDED,
+    Crossing,
+    entry_face,
+    exit_face,
+    hit_verdict,
+    intersection,
+    ray_cylinder,
+    start_verdict,
+)
+from cylcollide.kernels.point import point_axis_distance_squared, point_cylinder
+from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
+from cylcollide.kernels.table import LimbTable, considered, cylinder_at
+from cylcollide.simd import compiled
+from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import Stack, make_stack, next_leaf_at_point, next_leaf_of_all, next_leaf_on_ray, start_walk
+
+INSIDE = int(Face.INSIDE)
+UNDECIDED_LIMB = -2
+Event: TypeAlias = tuple[int, float, float, bool]
+
+
+class Query(NamedTuple):
+    """Rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
+
+    rays: Rays
+    mask: Uint32Array
+    ignored: Int64Array  # character, -1 for none
+    policy: int
+
+
+@compiled
+def ray_event(ray: Ray, crossing: Crossing, policy: int) -> Event:
+    """Does this limb count as hit, when at the earliest and at the latest (metres), and does the ray start in it?"""
+    outer = intersection(crossing.outer_wall, crossing.outer_slab)
+    inner = intersection(crossing.inner_wall, crossing.inner_slab)
+    verdict = hit_verdict(outer, inner, ray.limit)
+    if verdict == MISS:
+        return MISS, inf, inf, False
+    start = start_verdict(outer, inner)
+    if start == MISS:
+        return verdict, outer[0], inner[0], False
+    if start == UNSURE:
+        return UNSURE, 0.0, inf, False
+    if policy == POLICY_HIT:
+        return HIT, 0.0, 0.0, True
+    if policy == POLICY_IGNORE or inner[1] > ray.limit:
+        return MISS, inf, inf, True
+    return (HIT if outer[1] <= ray.limit else UNSURE), inner[1], outer[1], True
+
+
+@compiled
+def write_chord(rays: Rays, i: int, ray: Ray, table: LimbTable, limb: int, chords: Chorded, row: int) -> bool:
+    """Write the chord of ray i in a limb it certainly hits; False, and nothing written, if a face is undecided."""
+    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
+    outer = intersection(crossing.outer_wall, crossing.outer_slab)
+    inner = intersection(crossing.inner_wall, crossing.inner_slab)
+    p1, p2, radius = as_vector(table.p1, limb), as_vector(table.p2, limb), table.radius[limb]
+    origin = as_vector(rays.origin, i)
+    displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
+
+    first_face, entry = INSIDE, (0.0, 0.0)
+    start = start_verdict(outer, inner)
+    if start == UNSURE:
+        return False
+    if start == MISS:
+        first_face = entry_face(crossing)
+        if first_face == UNDECIDED:
+            return False
+        entry = face_crossing(origin, displacement, p1, p2, radius, first_face, True)
+
+    last_face, leave = INSIDE, (rays.limit[shared(rays.limit, i)], 0.0)
+    if outer[1] <= ray.limit:
+        last_face = exit_face(crossing)
+        if last_face == UNDECIDED:
+            return False
+        leave = face_crossing(origin, displacement, p1, p2, radius, last_face, False)
+    elif not inner[1] > ray.limit:
+        return False
+
+    chords.limb[row] = limb
+    chords.entry[row, 0], chords.entry[row, 1], chords.entry_face[row] = entry[0], entry[1], first_face
+    chords.exit[row, 0], chords.exit[row, 1], chords.exit_face[row] = leave[0], leave[1], last_face
+    return True
+
+
+@compiled
+def cast_rows(query: Query, table: LimbTable, chords: Chorded, started_inside: BoolArray, unsure: BoolArray) -> None:
+    """Ray i against limb i, or all rays against the only limb."""
+    for i in range(unsure.size):
+        limb = i if len(table.radius) > 1 else 0
+        ray = ray_at(query.rays, i)
+        crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
+        status, _, _, started_inside[i] = ray_event(ray, crossing, query.policy)
+        unsure[i] = status == UNSURE
+        if status == HIT:
+            unsure[i] = not write_chord(query.rays, i, ray, table, limb, chords, i)
+
+
+@compiled
+def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, bool]:
+    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; and whether the ray starts in a limb."""
+    best, earliest, latest, started_inside = NO_LIMB, inf, ray.limit, False
+    if ray.extent == inf:
+        return UNDECIDED_LIMB, False
+    mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+    height = start_walk(stack)
+    while True:
+        height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, latest)
+        if size == 0:
+            return best, started_inside
+        for position in range(first, first + size):
+            limb = tree.order[position]
+            if not considered(table, limb, mask, ignored):
+                continue
+            crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
+            if max(crossing.outer_wall[0], crossing.outer_slab[0]) > latest:
+                continue
+            status, lower, upper, inside = ray_event(ray, crossing, query.policy)
+            started_inside |= inside
+            if status == MISS or lower > latest:
+                continue
+            if status == UNSURE:
+                return UNDECIDED_LIMB, False
+            if best == NO_LIMB or upper < earliest:
+                best, earliest, latest = limb, lower, upper
+            elif upper == 0.0 and latest == 0.0:
+                best = min(best, limb)  # the ray starts in both
+            else:
+                return UNDECIDED_LIMB, False  # too close to call
+
+
+@compiled
+def cast_closest(
+    query: Query, table: LimbTable, tree: Tree, begin: int, end: int, chords: Chorded, started: BoolArray, unsure: BoolArray
+) -> None:
+    """The first limb along each of the rays from `begin` to `end`."""
+    stack = make_stack(tree)
+    for i in range(begin, end):
+        ray = ray_at(query.rays, i)
+        best, started[i] = closest_limb(query, table, tree, stack, ray, i)
+        unsure[i] = best == UNDECIDED_LIMB
+        if best >= 0:
+            unsure[i] = not write_chord(query.rays, i, ray, table, best, chords, i)
+
+
+@compiled
+def cast_any(
+    query: Query, table: LimbTable, tree: Tree, begin: int, end: int, blocked: BoolArray, unsure: BoolArray
+) -> None:
+    """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
+    stack = make_stack(tree)
+    for i in range(begin, end):
+        ray = ray_at(query.rays, i)
+        mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+        blocked[i], unsure[i] = False, ray.extent == inf
+        height = 0 if unsure[i] else start_walk(stack)
+        while not blocked[i]:
+            height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, ray.limit)
+            if size == 0:
+                break
+            for position in range(first, first + size):
+                limb = tree.order[position]
+                if considered(table, limb, mask, ignored):
+                    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
+                    status, _, _, _ = ray_event(ray, crossing, query.policy)
+                    blocked[i] |= status == HIT
+                    unsure[i] |= status == UNSURE
+        unsure[i] &= not blocked[i]
+
+
+@compiled
+def appended(values: Int32Array, used: int, value: int) -> Int32Array:
+    """`values` with `value` at position `used`, in a larger array where there is no room."""
+    if used == values.size:
+        larger = np.empty(2 * values.size, np.int32)
+        larger[:used] = values
+        values = larger
+    values[used] = value
+    return values
+
+
+@compiled
+def possible_limbs(
+    query: Query, table: LimbTable, tree: Tree, rows: Int64Array
+) -> tuple[Int64Array, Int32Array]:
+    """Every limb that each of the given rays does not certainly miss, in compressed rows: offsets and limbs.
+
+    A ray beyond what float64 products hold may meet any limb.
+    """
+    stack = make_stack(tree)
+    offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
+    for k in range(rows.size):
+        i = rows[k]
+        ray = ray_at(query.rays, i)
+        mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+        trusted = ray.extent < inf
+        height = start_walk(stack)
+        while True:
+            if trusted:
+                height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, ray.limit)
+            else:
+                height, first, size = next_leaf_of_all(tree, height)
+            if size == 0:
+                break
+            for position in range(first, first + size):
+                limb = tree.order[position]
+                if considered(table, limb, mask, ignored):
+                    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
+                    status, _, _, _ = ray_event(ray, crossing, POLICY_HIT)
+                    if status != MISS:
+                        found = appended(found, used, limb)
+                        used += 1
+        offsets[k + 1] = used
+    return offsets, found[:used].copy()
+
+
+@compiled
+def cast_chords(
+    query: Query, table: LimbTable, offsets: Int64Array, limbs: Int32Array, begin: int, chords: Chorded, unsure: BoolArray
+) -> None:
+    """Chords of the limbs found for the rays `begin`, `begin` + 1, ..., in order of entry.
+
+    `limbs` is sorted in place, ray by ray. A ray is unsure if a verdict, a face or an order is not decided.
+    """
+    for k in range(offsets.size - 1):
+        ray = ray_at(query.rays, begin + k)
+        first, last = offsets[k], offsets[k + 1]
+        earliest, latest = np.empty(last - first), np.empty(last - first)
+        for position in range(first, last):
+            # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
+            limb = limbs[position]
+            crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
+            status, lower, upper, _ = ray_event(ray, crossing, POLICY_HIT)
+            unsure[k] |= status == UNSURE
+            j = position - first
+            while j > 0 and (latest[j - 1] > upper or (latest[j - 1] == upper and limbs[first + j - 1] > limb)):
+                limbs[first + j], earliest[j], latest[j] = limbs[first + j - 1], earliest[j - 1], latest[j - 1]
+                j -= 1
+            limbs[first + j], earliest[j], latest[j] = limb, lower, upper
+        for j in range(1, last - first):
+            unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
+        for position in range(first, last):
+            if not unsure[k]:
+                unsure[k] = not write_chord(query.rays, begin + k, ray, table, limbs[position], chords, position)
+
+
+@compiled
+def locate_points(
+    points: Float64Array,
+    table: LimbTable,
+    tree: Tree,
+    begin: int,
+    end: int,
+    limb_of: Int32Array,
+    count: Int32Array,
+    unsure: BoolArray,
+) -> None:
+    """The lowest limb that holds each of the points from `begin` to `end`, and how many do."""
+    stack = make_stack(tree)
+    for i in range(begin, end):
+        point = as_vector(points, i)
+        limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
+        height = start_walk(stack)
+        while True:
+            height, first, size = next_leaf_at_point(tree, stack, height, point)
+            if size == 0:
+                break
+            for position in range(first, first + size):
+                limb = tree.order[position]
+                status = point_cylinder(point, cylinder_at(table.prepared, limb))
+                unsure[i] |= status == UNSURE
+                if status == HIT:
+                    limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
+                    count[i] += 1
+
+
+@compiled
+def limbs_near_point(point: Float64Array, tree: Tree) -> Int32Array:
+    """Every limb in a leaf whose box holds the point, (3,)."""
+    stack = make_stack(tree)
+    found, used, height = np.empty(16, np.int32), 0, start_walk(stack)
+    while True:
+        height, first, size = next_leaf_at_point(tree, stack, height, (point[0], point[1], point[2]))
+        if size == 0:
+            return found[:used].copy()
+        for position in range(first, first + size):
+            found = appended(found, used, tree.order[position])
+            used += 1
+
+
+@compiled
+def classify_rows(points: Float64Array, table: LimbTable, verdict: Int8Array) -> None:
+    """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
+    for i in range(verdict.size):
+        limb = i if len(table.radius) > 1 else 0
+        verdict[i] = point_cylinder(as_vector(points, i), cylinder_at(table.prepared, limb))
+
+
+@compiled
+def axis_distances(points: Float64Array, table: LimbTable, limbs: Int32Array, squared: Float64Array) -> None:
+    """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
+    for i in range(limbs.size):
+        squared[i] = -1.0
+        if limbs[i] >= 0:
+            p1, p2 = as_vector(table.p1, limbs[i]), as_vector(table.p2, limbs[i])
+            squared[i] = point_axis_distance_squared(as_vector(points, i), p1, p2)

@@ -1,0 +1,136 @@
+"""The command ``cylcollide crosscheck``: options in, progress, table and folder out."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from cylcollide import __version__
+from cylcollide.crosscheck.motion import load_motions
+from cylcollide.crosscheck.report import write_report
+from cylcollide.crosscheck.repro import write_repros
+from cylcollide.crosscheck.result import KINDS, CrosscheckResult, FamilyRow
+from cylcollide.crosscheck.summary import write_rays, write_summary
+from cylcollide.crosscheck.sweep import run_crosscheck
+
+DEFAULT_RAYS = 200_000
+DEFAULT_FOLDER = Path("crosscheck-report")
+
+
+def start(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    """Exact hit detection on character limbs, cross-checked against other engines."""
+    if version:
+        typer.echo(f"cylcollide {__version__}")
+        raise typer.Exit
+
+
+def crosscheck(
+    rays: Annotated[int, typer.Option(min=1, help="Bullets to fire.")] = DEFAULT_RAYS,
+    seed: Annotated[int, typer.Option(min=0, help="Of all chance: equal seeds fire equal bullets.")] = 0,
+    motion: Annotated[
+        list[str] | None, typer.Option(help="Motion to play, such as walk; repeat for several. Default: all.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = DEFAULT_FOLDER,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes. Default: one per processor.")] = None,
+) -> None:
+    """Fire bullets at PyBullet's humanoid and compare PyBullet's rayTest with the exact answer.
+
+    Writes index.html, summary.json, rays.npz and repro/*.py into a folder. Exit status 1 if any disagreement could
+    not be proved in rational arithmetic.
+    """
+    console = Console()
+    motions = motion or []
+    known = load_motions()
+    unknown = [name for name in motions if name not in known]
+    if unknown:
+        _stop(f"no motion {unknown[0]!r}; known motions: {', '.join(known)}")
+    _make_writable(out)
+    with _progress(console) as bars:
+        bar = bars.add_task("firing bullets, settling disagreements", total=rays)
+        result = run_crosscheck(
+            rays, seed, motions, jobs or os.cpu_count() or 1, progress=lambda done: bars.advance(bar, done)
+        )
+        bar = bars.add_task("writing the report", total=4)
+        for write in (write_summary, write_rays, write_report, write_repros):
+            write(result, out)
+            bars.advance(bar)
+    console.print(_table(result))
+    console.print(_proof(result))
+    console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
+    _fail_unless_proved(result, out)
+
+
+def _table(result: CrosscheckResult) -> Table:
+    table = Table(
+        title=f"{result.rays:,} bullets, seed {result.seed}: {result.engine} {result.versions.get('pybullet', '')} "
+        f"beside the exact answer, {result.seconds:.1f} s",
+        caption="distances: early and late hits, median / 99th percentile / maximum",
+    )
+    table.add_column("family")
+    for heading in ("rays", "hits", "missed", "phantom", "wrong limb", "early mm", "late mm", "normal °", "proved"):
+        table.add_column(heading, justify="right")
+    for row in result.rows:
+        if row is result.rows[-1]:
+            table.add_section()
+        table.add_row(*_cells(row))
+    return table
+
+
+def _cells(row: FamilyRow) -> list[str]:
+    disagreements = row.missed + row.phantom + row.wrong_limb
+    counts = [f"{count:,}" for count in (row.rays, row.hits, row.missed, row.phantom, row.wrong_limb)]
+    errors = [_three(row.early_mm), _three(row.late_mm), _three(row.normal_deg)]
+    return [row.family, *counts, *errors, f"{row.proved:,} of {disagreements:,}"]
+
+
+def _three(values: tuple[float, float, float]) -> str:
+    return "-" if values[0] != values[0] else " / ".join(f"{value:.2g}" for value in values)
+
+
+def _proof(result: CrosscheckResult) -> str:
+    count = len(result.disagreements.ray)
+    return (
+        f"{int(result.disagreements.proved.sum()):,} of {count:,} disagreements proved in rational arithmetic; "
+        f"{result.rechecked:,} bullets needed it for their own answer."
+    )
+
+
+def _fail_unless_proved(result: CrosscheckResult, out: Path) -> None:
+    wrong = result.disagreements
+    unproved = (~wrong.proved).nonzero()[0]
+    if len(unproved):
+        row = int(unproved[0])
+        _stop(
+            f"{len(unproved)} of {len(wrong.ray)} disagreements are NOT confirmed by rational arithmetic; the first is "
+            f"bullet {int(wrong.ray[row])} ({KINDS[wrong.kind[row]]}), row {row} of {out / 'rays.npz'}. This is a bug "
+            "in cylcollide: please report it with that file",
+            status=1,
+        )
+
+
+def _make_writable(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=out).close()
+    except OSError as error:
+        _stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
+
+
+def _stop(message: str, status: int = 2) -> NoReturn:
+    typer.echo(f"cylcollide: {message}", err=True)
+    raise typer.Exit(status)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=console,
+    )

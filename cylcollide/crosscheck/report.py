@@ -1,0 +1,135 @@
+"""The report a person reads: one HTML file that needs no network, no server and no other file to be looked at."""
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from markupsafe import Markup
+from plotly.io.json import to_json_plotly
+from plotly.offline import get_plotlyjs
+
+from cylcollide.crosscheck import words
+from cylcollide.crosscheck._templates import template
+from cylcollide.crosscheck.figures import COLORS, figures
+from cylcollide.crosscheck.motion import load_motions
+from cylcollide.crosscheck.result import CrosscheckResult
+from cylcollide.crosscheck.scene import scene
+from cylcollide.crosscheck.worst import WorstRay, worst_rays
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure with what it shows in words; ``json`` is empty where there is nothing to plot."""
+
+    name: str
+    title: str
+    caption: str
+    json: Markup
+
+
+def write_report(result: CrosscheckResult, folder: Path) -> None:
+    """Write ``folder/index.html``; links to ``repro/``, ``summary.json`` and ``rays.npz`` expect them beside it.
+
+    Parameters
+    ----------
+    result
+        What the cross-check found; families without hits and a run without disagreements are fine.
+    folder
+        Where to write; made if needed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.html").write_text(report_html(result), encoding="utf-8")
+
+
+def report_html(result: CrosscheckResult) -> str:
+    """Return the page as text."""
+    worst = worst_rays(result)
+    wrong = words.wrong_count(result.rows[-1])
+    page = template("index.html.j2", escape=True, fixed=words.fixed, length_of=words.length)
+    return page.render(
+        title=f"{result.engine} is wrong about {words.counted(wrong, 'bullet')}" if wrong else f"{result.engine} agrees",
+        verdict=words.verdict(result),
+        engine=result.engine,
+        seed=result.seed,
+        seconds=result.seconds,
+        rechecked=result.rechecked,
+        versions=result.versions,
+        rows=result.rows,
+        colors=COLORS,
+        tiles=_tiles(result),
+        panels=_panels(result),
+        worst=[_worst_row(result, ray) for ray in worst],
+        scene=_json(scene(result, worst)),
+        command=_command(result),
+        plotly=Markup(get_plotlyjs()),
+    )
+
+
+def _tiles(result: CrosscheckResult) -> list[dict[str, str]]:
+    """The five numbers at the top."""
+    total, early = result.rows[-1], result.rows[-1].early_mm
+    wrong = words.wrong_count(total)
+    return [
+        {"label": "phantom hits", "value": f"{total.phantom:,}", "color": "phantom"},
+        {"label": "missed", "value": f"{total.missed:,}", "color": "missed"},
+        {"label": "wrong limb", "value": f"{total.wrong_limb:,}", "color": "wrong-limb"},
+        {
+            "label": f"early at worst, {words.length(early[0] / 1e3)} in the median",
+            "value": words.length(early[2] / 1e3),
+            "color": "early",
+        },
+        {"label": "disagreements proved", "value": f"{total.proved:,} of {wrong:,}", "color": "true"},
+    ]
+
+
+def _panels(result: CrosscheckResult) -> list[Panel]:
+    """Every figure with its title and its words."""
+    agreed, plots = result.agreed, figures(result)
+    said = {
+        "distance": (
+            "Distance error of grazing hits",
+            words.graze_words(result, abs(agreed.distance_error), words.length, "distance error"),
+        ),
+        "normal": (
+            "Normal error of grazing hits",
+            words.graze_words(result, agreed.normal_error, words.angle, "normal's error"),
+        ),
+        "family": ("Wrong answers by family", words.family_words(result)),
+        "phantom": ("Phantom hits by distance from the limb", words.phantom_words(result)),
+        "early": ("How early the early hits are", words.early_words(result)),
+    }
+    return [Panel(name, *said[name], Markup("") if plot is None else _json(plot)) for name, plot in plots.items()]
+
+
+def _worst_row(result: CrosscheckResult, ray: WorstRay) -> dict[str, Any]:
+    """One of the worst rays with its sentences."""
+    length = math.dist(ray.start, ray.end)
+    return asdict(ray) | {
+        "script": ray.script,
+        "text": words.headline(result, ray),
+        "limb": result.poses.limb_names[ray.limbs[-1]].replace("_", " "),
+        "after_true": _after(ray.fraction_true * length),
+        "after_engine": _after(ray.fraction_engine * length),
+    }
+
+
+def _after(metres: float) -> str:
+    """Where on its path a bullet hits, to a hundredth of a millimetre."""
+    return "no hit" if math.isnan(metres) else f"{metres:.5f} m"
+
+
+def _command(result: CrosscheckResult) -> str:
+    """The command line that finds the same again."""
+    motions = list(dict.fromkeys(result.poses.motion))
+    chosen = [] if motions == list(load_motions()) else [f"--motion {name}" for name in motions]
+    return " ".join(["cylcollide crosscheck", f"--rays {result.rays}", f"--seed {result.seed}", *chosen])
+
+
+def _json(thing: go.Figure | dict[str, Any]) -> Markup:
+    """JSON that may stand inside a script element: no ``<`` in it, and nan as null."""
+    data = thing.to_dict() if isinstance(thing, go.Figure) else thing
+    if isinstance(thing, go.Figure):
+        data.get("layout", {}).pop("template", None)
+    return Markup(to_json_plotly(data).replace("<", "\\u003c"))

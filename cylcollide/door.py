@@ -1,0 +1,184 @@
+"""The door where user arrays are checked. Inside, everything is trusted.
+
+Each check returns arrays of its own (float64, C order), so that what a caller does to the input later changes nothing.
+A message says what was expected, what came, in which row first, and what to do about it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
+
+
+def first_bad_row(bad: BoolArray) -> int | None:
+    """Index of the first row with any True, or None."""
+    rows = bad.reshape(len(bad), -1).any(axis=1) if bad.size else np.zeros(0, bool)
+    return int(rows.argmax()) if rows.any() else None
+
+
+def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name}: expected numbers of shape {shape}, got {_described(values)} ({error})") from None
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name}: expected real numbers of shape {shape}, got complex ones")
+    return array
+
+
+def _described(values: object) -> str:
+    shape = getattr(values, "shape", None)
+    return f"shape {shape}" if shape is not None else type(values).__name__
+
+
+def _finite(array: Float64Array, name: str) -> Float64Array:
+    row = first_bad_row(~np.isfinite(array))
+    if row is not None:
+        raise ValueError(
+            f"{name}: expected finite numbers, got {array[row].tolist()} in row {row}; remove or repair such rows"
+        )
+    return array
+
+
+def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
+    """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: how many there must be."""
+    array = _as_float64(values, name, "(n, 3)")
+    if array.shape == (0,):
+        array = array.reshape(0, 3)
+    if array.ndim == 1 and array.size == 3:
+        array = array.reshape(1, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"{name}: expected shape (n, 3), got {array.shape}; one row a vector x, y, z")
+    if rows is not None and len(array) != rows:
+        raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
+    return _finite(array, name)
+
+
+def per_row(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Finite numbers (n,), or one number for all."""
+    array = _as_float64(values, name, "(n,) or one number")
+    if array.ndim == 0:
+        array = np.full(rows, array[()])
+    if array.shape != (rows,):
+        raise ValueError(f"{name}: expected one number or shape ({rows},), got shape {array.shape}")
+    return _finite(array, name)
+
+
+def positive(array: Float64Array, name: str) -> Float64Array:
+    """Numbers that are all larger than zero."""
+    row = first_bad_row(array <= 0.0)
+    if row is not None:
+        raise ValueError(f"{name}: expected > 0, got {array[row]!r} in row {row}; leave such limbs out")
+    return array
+
+
+def axes(p1: Float64Array, p2: Float64Array) -> None:
+    """Axis ends that differ."""
+    row = first_bad_row((p1 == p2).all(axis=1))
+    if row is not None:
+        raise ValueError(
+            f"p2: expected an end other than p1, got p1 = p2 = {p1[row].tolist()} in row {row}; "
+            "a limb without length has no axis"
+        )
+
+
+def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> Int64Array:
+    """Whole numbers from low to high, (n,), or one for all."""
+    array = np.asarray(values)
+    if array.dtype == bool or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+        raise ValueError(f"{name}: expected integers, got dtype {array.dtype}")
+    if array.ndim == 0:
+        array = np.full(rows, array[()])
+    if array.shape != (rows,):
+        raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
+    row = first_bad_row((array < low) | (array > high))
+    if row is not None:
+        raise ValueError(f"{name}: expected {low} to {high}, got {array[row]} in row {row}")
+    return array.astype(np.int64)
+
+
+def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
+    """Different indices below `size`, (m,)."""
+    array = np.atleast_1d(np.asarray(values))
+    array = integers(array, name, array.size, 0, size - 1)
+    unique, first = np.unique(array, return_index=True)
+    if len(unique) != len(array):
+        row = int(np.setdiff1d(np.arange(len(array)), first)[0])
+        raise ValueError(f"{name}: expected each limb once, got {array[row]} again in row {row}")
+    return array
+
+
+def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> Int64Array:
+    """As `integers`, but one integer stays one entry."""
+    if np.ndim(values) == 0:
+        return integers(values, name, 1, low, high)
+    return integers(values, name, rows, low, high)
+
+
+def masks(mask: ArrayLike, rows: int) -> Uint32Array:
+    """Layer masks, 32 bits, one or one a ray."""
+    return one_or_per_row(mask, "mask", rows, 0, ALL_LAYERS).astype(np.uint32)
+
+
+def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Array:
+    """Characters to ignore, one or one a ray; -1 or None ignores nobody."""
+    if ignore_character is None:
+        return np.full(1, -1, np.int64)
+    return one_or_per_row(ignore_character, "ignore_character", rows, -1, 2**31 - 1)
+
+
+def policy(inside: str) -> int:
+    """Code of an `inside=` policy."""
+    if inside not in POLICY_CODES:
+        raise ValueError(f"inside: expected one of 'hit', 'exit', 'ignore', got {inside!r}")
+    return POLICY_CODES[inside]
+
+
+def limits(max_distance: ArrayLike, directions: Float64Array) -> Float64Array:
+    """Largest fractions: max_distance / |direction|, in float64; (n,), or (1,) if there is no limit at all."""
+    distance = _as_float64(max_distance, "max_distance", "(n,) or one number")
+    if distance.ndim == 0:
+        if distance == np.inf:
+            return np.full(1, np.inf)
+        distance = np.full(len(directions), distance[()])
+    if distance.shape != (len(directions),):
+        raise ValueError(
+            f"max_distance: expected one number or shape ({len(directions)},), got shape {distance.shape}"
+        )
+    row = first_bad_row(~(distance >= 0.0))
+    if row is not None:
+        raise ValueError(f"max_distance: expected >= 0 (inf for no limit), got {distance[row]!r} in row {row}")
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(distance / lengths(directions))
+
+
+def lengths(vectors: Float64Array) -> Float64Array:
+    """Euclidean norms (n,) of vectors (n, 3) that are not zero, scaled where a square would overflow or vanish."""
+    x, y, z = vectors.T
+    length = np.sqrt(x * x + y * y + z * z)
+    doubtful = ~((length > 1e-140) & (length < 1e140))
+    if doubtful.any():
+        largest = np.abs(vectors[doubtful]).max(axis=1, keepdims=True)
+        length[doubtful] = largest[:, 0] * np.linalg.norm(vectors[doubtful] / largest, axis=1)
+    return np.asarray(length)
+
+
+def directions(values: ArrayLike, rows: int) -> Float64Array:
+    """Directions (n, 3), none of them zero, of any length."""
+    array = vectors(values, "directions", rows)
+    row = first_bad_row((array == 0.0).all(axis=1))
+    if row is not None:
+        raise ValueError(
+            f"directions: expected a direction other than zero, got {array[row].tolist()} in row {row}; "
+            "ask cast_segments with start = end, or contains_points, for a point test"
+        )
+    return array
+
+
+def workers(threads: int | None) -> int | None:
+    """Number of threads, None for as many as there are processors."""
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+        raise ValueError(f"threads: expected a whole number >= 1 or None, got {threads!r}")
+    return threads

@@ -1,0 +1,113 @@
+"""Exact numbers: float64 as scaled integers, and (p + s √D) / q with its order."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import total_ordering
+from math import isqrt
+from typing import TypeAlias
+
+Vector: TypeAlias = tuple[int, int, int]
+
+DIGITS = 140  # significant bits of an enclosure: a double-double keeps 107
+
+
+def scaled_integers(values: Iterable[float]) -> list[int]:
+    """The values times one common power of two that makes all of them integers."""
+    ratios = [value.as_integer_ratio() for value in values]
+    scale = max(denominator for _, denominator in ratios)
+    return [numerator * (scale // denominator) for numerator, denominator in ratios]
+
+
+def dot(a: Vector, b: Vector) -> int:
+    """Scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """Vector product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def subtract(a: Vector, b: Vector) -> Vector:
+    """a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def sign(value: int) -> int:
+    """-1, 0 or 1."""
+    return (value > 0) - (value < 0)
+
+
+def sign_of_root_sum(a: int, b: int, radicand: int) -> int:
+    """Sign of a + b √radicand: equal signs decide at once, else the squares do."""
+    of_a, of_root = sign(a), sign(b) * sign(radicand)
+    if of_a * of_root >= 0:
+        return of_a or of_root
+    return of_a * sign(a * a - b * b * radicand)
+
+
+def sign_of_two_root_sum(a: int, b: int, radicand: int, c: int, other: int) -> int:
+    """Sign of (a + b √radicand) + c √other, by squaring twice at most."""
+    of_first, of_second = sign_of_root_sum(a, b, radicand), sign(c) * sign(other)
+    if of_first * of_second >= 0:
+        return of_first or of_second
+    return of_first * sign_of_root_sum(a * a + b * b * radicand - c * c * other, 2 * a * b, radicand)
+
+
+@total_ordering
+class QuadraticNumber:
+    """(p + s √D) / q with integers p, D >= 0, q > 0 and s one of -1, 0, 1: a root of a quadratic, or a rational."""
+
+    __slots__ = ("denominator", "radicand", "rational", "root_sign")
+
+    def __init__(self, rational: int, denominator: int, root_sign: int = 0, radicand: int = 0) -> None:
+        if denominator < 0:
+            rational, denominator, root_sign = -rational, -denominator, -root_sign
+        self.rational, self.denominator, self.root_sign, self.radicand = rational, denominator, root_sign, radicand
+
+    @classmethod
+    def of_float(cls, value: float) -> "QuadraticNumber":
+        """The rational number that a finite float64 is."""
+        return cls(*value.as_integer_ratio())
+
+    def compare(self, other: "QuadraticNumber") -> int:
+        """Sign of self - other."""
+        return sign_of_two_root_sum(
+            self.rational * other.denominator - other.rational * self.denominator,
+            self.root_sign * other.denominator,
+            self.radicand,
+            -other.root_sign * self.denominator,
+            other.radicand,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QuadraticNumber) and self.compare(other) == 0
+
+    def __lt__(self, other: "QuadraticNumber") -> bool:
+        return self.compare(other) < 0
+
+    __hash__ = None  # type: ignore[assignment]  # equal numbers have many spellings
+
+    def __repr__(self) -> str:
+        return f"({self.rational} {self.root_sign:+d}*sqrt({self.radicand})) / {self.denominator}"
+
+    def approximate(self) -> Fraction:
+        """The value with a relative error below 2⁻¹⁴⁰ (exact when it is rational)."""
+        root = isqrt(self.radicand)
+        if root * root == self.radicand:
+            return Fraction(self.rational + self.root_sign * root, self.denominator)
+        shift = DIGITS
+        while True:
+            scaled = (self.rational << shift) + self.root_sign * isqrt(self.radicand << (2 * shift))
+            if abs(scaled) >> DIGITS:
+                return Fraction(scaled, self.denominator << shift)
+            shift *= 2
+
+    def double_double(self) -> tuple[float, float]:
+        """The value as the sum of two float64, high word nearest."""
+        value = self.approximate()
+        high = float(value)
+        return high, float(value - Fraction(high))
+
+
+ZERO = QuadraticNumber(0, 1)

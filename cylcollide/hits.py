@@ -1,0 +1,290 @@
+"""What a query answers: `RayHits`, `Chords`, `PointHits`. Heavy fields are computed when first asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import (
+    NO_CHARACTER,
+    NO_LIMB,
+    BoolArray,
+    Face,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+)
+from cylcollide.kernels.crossing import outward_normal, point_at
+from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
+from cylcollide.kernels.table import LimbTable
+from cylcollide.simd import compiled
+
+
+class Chorded(NamedTuple):
+    """The chord of each ray in the limb it is credited with: fractions as double-doubles, NaN on a miss."""
+
+    limb: Int32Array  # (n,), -1 on a miss
+    entry: Float64Array  # (n, 2), high and low word
+    exit: Float64Array  # (n, 2)
+    entry_face: Int8Array  # INSIDE where the ray starts in the limb
+    exit_face: Int8Array  # INSIDE where the ray ends in the limb
+
+
+def empty_chords(n: int) -> Chorded:
+    """Room for n chords, all of them misses."""
+    none = int(Face.NONE)
+    return Chorded(
+        np.full(n, NO_LIMB, np.int32),
+        np.full((n, 2), np.nan),
+        np.full((n, 2), np.nan),
+        np.full(n, none, np.int8),
+        np.full(n, none, np.int8),
+    )
+
+
+def joined(parts: Sequence[Chorded]) -> Chorded:
+    """All chords of the parts, one part after another."""
+    return Chorded._make(np.concatenate([part[k] for part in parts]) for k in range(len(Chorded._fields)))
+
+
+@compiled
+def _surface(
+    rays: Rays,
+    p1: Float64Array,
+    p2: Float64Array,
+    limb: Int32Array,
+    fraction: Float64Array,
+    face: Int8Array,
+    position: Float64Array,
+    normal: Float64Array,
+) -> None:
+    """Fill position and unit outward normal of the hits; rows without a limb are left alone."""
+    for i in range(limb.size):
+        if limb[i] >= 0:
+            origin = as_vector(rays.origin, i)
+            displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
+            point = point_at(origin, displacement, (fraction[i, 0], fraction[i, 1]))
+            n = outward_normal(point, as_vector(p1, limb[i]), as_vector(p2, limb[i]), face[i])
+            for k in range(3):
+                position[i, k], normal[i, k] = point[k][0], n[k]
+
+
+class RayHits:
+    """The closest hit of each ray, row by row.
+
+    Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
+    False, `limb` and `character` -1, `face` NONE, infinite fractions and distances, NaN positions and normals. A ray
+    that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
+    """
+
+    def __init__(
+        self, rays: Rays, limbs: LimbTable, chords: Chorded, started_inside: BoolArray, rechecked: int, at_exit: bool
+    ) -> None:
+        self._rays, self._limbs, self._chords = rays, limbs, chords
+        self.started_inside = started_inside
+        """The start lies in some limb that the query considers, hit or not; bool (n,)."""
+        self.rechecked = rechecked
+        """How many rays needed exact arithmetic."""
+        self.limb: Int32Array = chords.limb
+        """Index of the limb hit, -1 for a miss; int32 (n,)."""
+        self._leaves = (chords.entry_face == Face.INSIDE) & at_exit
+
+    def __len__(self) -> int:
+        return len(self.limb)
+
+    def __repr__(self) -> str:
+        return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
+
+    def __getitem__(self, i: int) -> "RayHit":
+        """One row, as plain values."""
+        fields = RayHit.__annotations__
+        return RayHit(**{name: _plain(getattr(self, name)[i]) for name in fields})
+
+    @cached_property
+    def hit(self) -> BoolArray:
+        """Whether the ray hits; bool (n,)."""
+        return self.limb >= 0
+
+    @cached_property
+    def _hit_fraction(self) -> Float64Array:
+        return np.where(self._leaves[:, None], self._chords.exit, self._chords.entry)
+
+    @cached_property
+    def fraction(self) -> Float64Array:
+        """Parameter of the hit point, inf for a miss; (n,)."""
+        return np.where(self.hit, self._hit_fraction[:, 0], np.inf)
+
+    @cached_property
+    def face(self) -> Int8Array:
+        """`Face` of the hit; int8 (n,)."""
+        return np.where(self._leaves, self._chords.exit_face, self._chords.entry_face)
+
+    @cached_property
+    def exit_fraction(self) -> Float64Array:
+        """Parameter at which the ray leaves the limb or ends in it, inf for a miss; (n,)."""
+        return np.where(self.hit, self._chords.exit[:, 0], np.inf)
+
+    @cached_property
+    def exit_face(self) -> Int8Array:
+        """`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,)."""
+        return self._chords.exit_face
+
+    @cached_property
+    def character(self) -> Int32Array:
+        """Character of the limb hit, -1 for a miss or a limb of nobody; int32 (n,)."""
+        return (
+            np.where(self.hit, self._limbs.character[self.limb], np.int32(NO_CHARACTER))
+            if self.hit.any()
+            else np.full(len(self), NO_CHARACTER, np.int32)
+        )
+
+    @cached_property
+    def _length(self) -> Float64Array:
+        return _lengths(self._rays)
+
+    @cached_property
+    def distance(self) -> Float64Array:
+        """Distance from the start to the hit point, inf for a miss; (n,)."""
+        return _times(self.fraction, self._length)
+
+    @cached_property
+    def exit_distance(self) -> Float64Array:
+        """Distance from the start to the exit point, inf for a miss; (n,)."""
+        return _times(self.exit_fraction, self._length)
+
+    @cached_property
+    def thickness(self) -> Float64Array:
+        """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
+        entry, leave = self._chords.entry, self._chords.exit
+        return ((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length
+
+    @cached_property
+    def _hit_surface(self) -> tuple[Float64Array, Float64Array]:
+        return self._surface_at(self._hit_fraction, self.face)
+
+    @cached_property
+    def _exit_surface(self) -> tuple[Float64Array, Float64Array]:
+        return self._surface_at(self._chords.exit, self.exit_face)
+
+    def _surface_at(self, fraction: Float64Array, face: Int8Array) -> tuple[Float64Array, Float64Array]:
+        position, normal = np.full((len(self), 3), np.nan), np.full((len(self), 3), np.nan)
+        limbs = self._limbs
+        _surface(self._rays, limbs.p1, limbs.p2, self.limb, fraction, face, position, normal)
+        return position, normal
+
+    @property
+    def position(self) -> Float64Array:
+        """Hit point, NaN for a miss; (n, 3)."""
+        return self._hit_surface[0]
+
+    @property
+    def normal(self) -> Float64Array:
+        """Unit outward normal at the hit point, zero for INSIDE, NaN for a miss; (n, 3)."""
+        return self._hit_surface[1]
+
+    @property
+    def exit_position(self) -> Float64Array:
+        """Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3)."""
+        return self._exit_surface[0]
+
+    @property
+    def exit_normal(self) -> Float64Array:
+        """Unit outward normal at the exit, zero if the ray ends in the limb, NaN for a miss; (n, 3)."""
+        return self._exit_surface[1]
+
+
+@dataclass(frozen=True)
+class RayHit:
+    """One row of `RayHits`, as plain Python values and small arrays."""
+
+    hit: bool
+    fraction: float
+    distance: float
+    position: Float64Array
+    normal: Float64Array
+    limb: int
+    character: int
+    face: int
+    started_inside: bool
+    exit_fraction: float
+    exit_distance: float
+    exit_position: Float64Array
+    exit_normal: Float64Array
+    exit_face: int
+    thickness: float
+
+
+class Chords:
+    """Every limb that each ray crosses, sorted along the ray, in compressed rows.
+
+    The chords of ray i are rows `offsets[i]:offsets[i + 1]`. `ray`, `limb`, `character`, `entry_fraction`,
+    `exit_fraction`, `entry_face`, `exit_face` and `thickness` all have one entry a chord.
+    """
+
+    def __init__(self, rays: Rays, limbs: LimbTable, offsets: Int64Array, chords: Chorded, rechecked: int) -> None:
+        self._rays, self._limbs, self._chords = rays, limbs, chords
+        self.offsets = offsets
+        self.rechecked = rechecked
+        """How many rays needed exact arithmetic."""
+        self.limb: Int32Array = chords.limb
+        self.entry_fraction: Float64Array = chords.entry[:, 0]
+        self.exit_fraction: Float64Array = chords.exit[:, 0]
+        self.entry_face: Int8Array = chords.entry_face
+        self.exit_face: Int8Array = chords.exit_face
+
+    def __len__(self) -> int:
+        return len(self.limb)
+
+    def __repr__(self) -> str:
+        return f"Chords({len(self)} chords of {len(self.offsets) - 1} rays, {self.rechecked} rechecked)"
+
+    @cached_property
+    def ray(self) -> Int64Array:
+        """Row of the ray; int64, one a chord."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def character(self) -> Int32Array:
+        """Character of the limb; int32, one a chord."""
+        return self._limbs.character[self.limb]
+
+    @cached_property
+    def thickness(self) -> Float64Array:
+        """Length of the chord in the unit of the input; one a chord."""
+        entry, leave = self._chords.entry, self._chords.exit
+        inside = (leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])
+        return inside * _lengths(self._rays)[self.ray]
+
+
+@dataclass(frozen=True)
+class PointHits:
+    """For each point: the limb that holds it, the squared distance from that limb's axis, how many limbs hold it."""
+
+    limb: Int32Array
+    """Lowest index of a limb that holds the point, -1 if none does; int32 (n,)."""
+    axis_distance_squared: Float64Array
+    """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
+    count: Int32Array
+    """How many limbs hold the point; int32 (n,)."""
+
+    def __len__(self) -> int:
+        return len(self.limb)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy scalar as a Python one; arrays stay."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _lengths(rays: Rays) -> Float64Array:
+    """Length of one unit of fraction, (n,)."""
+    x, y, z = (rays.second - rays.origin if rays.is_segment else rays.second).T
+    return np.hypot(np.hypot(x, y), z)
+
+
+def _times(fraction: Float64Array, length: Float64Array) -> Float64Array:
+    """fraction * length with inf kept for misses of zero-length rays."""
+    return np.where(np.isinf(fraction), np.inf, fraction * np.where(np.isinf(fraction), 1.0, length))

@@ -1,0 +1,1 @@
+"""One question a file; numbers in, numbers out; scalar functions that numba compiles."""

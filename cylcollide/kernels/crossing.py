@@ -1,0 +1,116 @@
+"""Where exactly does a ray cross a face of a cylinder, and which way does the surface look there?
+
+Double-double throughout, so that a grazing hit, whose discriminant cancels, is as accurate as any other. The verdict and
+the face are known when these are called: a face that is not crossed is never asked for.
+"""
+
+from math import sqrt
+from typing import TypeAlias
+
+from cylcollide._types import Face
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_cross,
+    dd_divide,
+    dd_dot,
+    dd_multiply,
+    dd_square_root,
+    dd_subtract,
+    two_product,
+    vector_difference,
+)
+from cylcollide.kernels.ray import dot, largest_component
+from cylcollide.simd import compiled
+
+SIDE, CAP1, CAP2 = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2)
+Point: TypeAlias = tuple[Vector, Vector]
+
+
+@compiled
+def wall_crossing(
+    origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, radius: float, entering: bool
+) -> DoubleDouble:
+    """Fraction at which the ray crosses the wall, on its way in or out.
+
+    With n = d × a, v = o - p1 the quadratic |(v + t d) × a|² = r² a² has the discriminant a² (r² n² - (v·n)²): the
+    difference of the radius and the line's distance from the axis, not of two large products.
+    """
+    a = vector_difference(p2, p1)
+    v = vector_difference(origin, p1)
+    n = dd_cross(displacement, a)
+    n_squared = dd_dot(n, n)
+    offset = dd_dot(v, n)
+    room = dd_subtract(dd_multiply(two_product(radius, radius), n_squared), dd_multiply(offset, offset))
+    half_chord = dd_square_root(dd_multiply(dd_dot(a, a), room))
+    middle = dd_dot(n, dd_cross(v, a))
+    if entering:
+        half_chord = (-half_chord[0], -half_chord[1])
+    return dd_divide(dd_subtract(half_chord, middle), n_squared)
+
+
+@compiled
+def cap_crossing(origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, face: int) -> DoubleDouble:
+    """Fraction at which the ray crosses the plane of a cap."""
+    a = vector_difference(p2, p1)
+    cap = p1 if face == CAP1 else p2
+    return dd_divide(dd_dot(vector_difference(cap, origin), a), dd_dot(displacement, a))
+
+
+@compiled
+def face_crossing(
+    origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, radius: float, face: int, entering: bool
+) -> DoubleDouble:
+    """Fraction at which the ray crosses the given face."""
+    if face == SIDE:
+        return wall_crossing(origin, displacement, p1, p2, radius, entering)
+    return cap_crossing(origin, displacement, p1, p2, face)
+
+
+@compiled
+def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleDouble) -> DoubleDoubleVector:
+    """origin + fraction displacement."""
+    return (
+        dd_add((origin[0], 0.0), dd_multiply(fraction, displacement[0])),
+        dd_add((origin[1], 0.0), dd_multiply(fraction, displacement[1])),
+        dd_add((origin[2], 0.0), dd_multiply(fraction, displacement[2])),
+    )
+
+
+@compiled
+def unit(v: Vector) -> Vector:
+    """v / |v|, for any v but zero; scaled first, so that nothing overflows."""
+    size = largest_component(v)
+    x, y, z = v[0] / size, v[1] / size, v[2] / size
+    length = sqrt(dot((x, y, z), (x, y, z)))
+    return x / length, y / length, z / length
+
+
+@compiled
+def outward_normal(point: DoubleDoubleVector, p1: Vector, p2: Vector, face: int) -> Vector:
+    """Unit outward normal of a face at a point of it; zero where there is no face.
+
+    On the side it is M (P - p1) normalised, M the projection perpendicular to the axis; on the caps -axis and +axis
+    (the lecture note's projection matrices Q = d dᵗ and M = I - Q).
+    """
+    if face == CAP2:
+        return unit((p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]))
+    if face == CAP1:
+        return unit((p1[0] - p2[0], p1[1] - p2[1], p1[2] - p2[2]))
+    if face != SIDE:
+        return 0.0, 0.0, 0.0
+    a = vector_difference(p2, p1)
+    from_p1 = (
+        dd_subtract(point[0], (p1[0], 0.0)),
+        dd_subtract(point[1], (p1[1], 0.0)),
+        dd_subtract(point[2], (p1[2], 0.0)),
+    )
+    along = dd_divide(dd_dot(from_p1, a), dd_dot(a, a))
+    across = (
+        dd_subtract(from_p1[0], dd_multiply(along, a[0])),
+        dd_subtract(from_p1[1], dd_multiply(along, a[1])),
+        dd_subtract(from_p1[2], dd_multiply(along, a[2])),
+    )
+    return unit((across[0][0], across[1][0], across[2][0]))

@@ -1,0 +1,177 @@
+"""Build: binned surface area heuristic down to small leaves, then eight grandchildren drawn into each node.
+
+Sources: I. Wald, "On fast construction of SAH-based bounding volume hierarchies", 2007 (bins); H. Dammertz, J. Hanika,
+A. Keller, "Shallow bounding volume hierarchies for fast SIMD ray tracing of incoherent rays", 2008 (collapse).
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import DEEPEST_SAH, LEAF_SIZE, SAH_BINS, TREE_WIDTH, Float64Array, Int32Array
+from cylcollide.simd import compiled
+from cylcollide.tree.layout import EMPTY, Tree, empty_tree
+
+
+class Binary(NamedTuple):
+    """The binary tree that the wide one is drawn from."""
+
+    low: Float64Array  # (nodes, 3)
+    high: Float64Array
+    left: Int32Array  # (nodes,): first child, the second follows it; 0 for a leaf
+    first: Int32Array  # (nodes,): run of `order` below the node
+    last: Int32Array
+
+
+def build(low: Float64Array, high: Float64Array) -> Tree:
+    """Build a tree over boxes `low`, `high` (n, 3), in metres; n may be 0."""
+    if len(low) == 0:
+        return empty_tree()
+    order = np.arange(len(low), dtype=np.int32)
+    binary = _split_all(low, high, order)
+    bounds, child, count, depth = _collapse(binary)
+    return Tree(bounds, child, count, order, depth * (TREE_WIDTH - 1) + 2)
+
+
+@compiled
+def _half_area(low: Float64Array, high: Float64Array) -> float:
+    x, y, z = high[0] - low[0], high[1] - low[1], high[2] - low[2]
+    return float(x * y + y * z + z * x)
+
+
+@compiled
+def _enclose(
+    low: Float64Array, high: Float64Array, order: Int32Array, first: int, last: int, node: Binary, k: int
+) -> None:
+    """Write the box around a run of items into node k."""
+    for axis in range(3):
+        smallest, largest = inf, -inf
+        for j in range(first, last):
+            smallest = min(smallest, low[order[j], axis])
+            largest = max(largest, high[order[j], axis])
+        node.low[k, axis], node.high[k, axis] = smallest, largest
+
+
+@compiled
+def _best_plane(low: Float64Array, high: Float64Array, order: Int32Array, first: int, last: int) -> tuple[int, float]:
+    """The axis and the centre coordinate (doubled) whose split costs least by surface area; axis -1 if none splits."""
+    best_axis, best_plane, best_cost = -1, 0.0, inf
+    bin_low, bin_high = np.empty((SAH_BINS, 3)), np.empty((SAH_BINS, 3))
+    bin_count = np.empty(SAH_BINS, np.int64)
+    left_cost = np.empty(SAH_BINS)
+    box_low, box_high = np.empty(3), np.empty(3)
+    for axis in range(3):
+        smallest, largest = inf, -inf
+        for j in range(first, last):
+            centre = low[order[j], axis] + high[order[j], axis]
+            smallest, largest = min(smallest, centre), max(largest, centre)
+        width = largest - smallest
+        if not 0.0 < width < inf:
+            continue
+        scale = SAH_BINS / width
+        bin_low[:], bin_high[:], bin_count[:] = inf, -inf, 0
+        for j in range(first, last):
+            item = order[j]
+            b = min(int((low[item, axis] + high[item, axis] - smallest) * scale), SAH_BINS - 1)
+            bin_count[b] += 1
+            for k in range(3):
+                bin_low[b, k] = min(bin_low[b, k], low[item, k])
+                bin_high[b, k] = max(bin_high[b, k], high[item, k])
+
+        # cost of everything left of each boundary, then right of it
+        box_low[:], box_high[:], items = inf, -inf, 0
+        for b in range(SAH_BINS - 1):
+            items += bin_count[b]
+            for k in range(3):
+                box_low[k], box_high[k] = min(box_low[k], bin_low[b, k]), max(box_high[k], bin_high[b, k])
+            left_cost[b] = items * _half_area(box_low, box_high) if items else 0.0
+        box_low[:], box_high[:], items = inf, -inf, 0
+        for b in range(SAH_BINS - 1, 0, -1):
+            items += bin_count[b]
+            for k in range(3):
+                box_low[k], box_high[k] = min(box_low[k], bin_low[b, k]), max(box_high[k], bin_high[b, k])
+            cost = left_cost[b - 1] + (items * _half_area(box_low, box_high) if items else 0.0)
+            if 0 < items < last - first and cost < best_cost:
+                best_axis, best_plane, best_cost = axis, smallest + b / scale, cost
+    return best_axis, best_plane
+
+
+@compiled
+def _partition(
+    low: Float64Array, high: Float64Array, order: Int32Array, first: int, last: int, axis: int, plane: float
+) -> int:
+    """Move the items whose doubled centre lies below the plane to the front; where the others begin."""
+    i, j = first, last - 1
+    while i <= j:
+        if low[order[i], axis] + high[order[i], axis] < plane:
+            i += 1
+        else:
+            order[i], order[j] = order[j], order[i]
+            j -= 1
+    return i
+
+
+@compiled
+def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Binary:
+    """Split from the root until at most LEAF_SIZE items are left; children come after their parent."""
+    n = order.size
+    runs = np.zeros((3, 2 * n), np.int32)
+    node = Binary(np.empty((2 * n, 3)), np.empty((2 * n, 3)), runs[0], runs[1], runs[2])
+    depth = np.zeros(2 * n, np.int32)
+    node.first[0], node.last[0], used, k = 0, n, 1, 0
+    _enclose(low, high, order, 0, n, node, 0)
+    while k < used:
+        first, last = node.first[k], node.last[k]
+        if last - first > LEAF_SIZE:
+            middle = first
+            if depth[k] < DEEPEST_SAH:
+                axis, plane = _best_plane(low, high, order, first, last)
+                if axis >= 0:
+                    middle = _partition(low, high, order, first, last, axis, plane)
+            if middle == first or middle == last:
+                middle = (first + last) // 2  # all in one place, or too deep: halve by count
+            node.left[k] = used
+            node.first[used], node.last[used], depth[used] = first, middle, depth[k] + 1
+            node.first[used + 1], node.last[used + 1], depth[used + 1] = middle, last, depth[k] + 1
+            _enclose(low, high, order, first, middle, node, used)
+            _enclose(low, high, order, middle, last, node, used + 1)
+            used += 2
+        k += 1
+    return Binary(node.low[:used], node.high[:used], node.left[:used], node.first[:used], node.last[:used])
+
+
+@compiled
+def _collapse(binary: Binary) -> tuple[Float64Array, Int32Array, Int32Array, int]:
+    """Wide nodes: open the largest child until eight stand side by side. Returns bounds, child, count, depth."""
+    n = binary.left.size
+    bounds = np.empty((n, 6, TREE_WIDTH))
+    child, count = np.full((n, TREE_WIDTH), EMPTY, np.int32), np.zeros((n, TREE_WIDTH), np.int32)
+    source, depth = np.zeros(n, np.int32), np.ones(n, np.int32)
+    slots = np.empty(TREE_WIDTH, np.int32)
+    used, k, deepest = 1, 0, 1
+    while k < used:
+        slots[0], filled = source[k], 1
+        while filled < TREE_WIDTH:
+            widest, largest_area = -1, -1.0
+            for s in range(filled):
+                area = _half_area(binary.low[slots[s]], binary.high[slots[s]])
+                if binary.left[slots[s]] and area > largest_area:
+                    widest, largest_area = s, area
+            if widest < 0:
+                break
+            opened = binary.left[slots[widest]]
+            slots[widest], slots[filled] = opened, opened + 1
+            filled += 1
+        bounds[k, :3], bounds[k, 3:] = inf, -inf
+        for s in range(filled):
+            b = slots[s]
+            bounds[k, :3, s], bounds[k, 3:, s] = binary.low[b], binary.high[b]
+            if binary.left[b]:
+                child[k, s], source[used], depth[used] = used, b, depth[k] + 1
+                deepest = max(deepest, depth[used])
+                used += 1
+            else:
+                child[k, s], count[k, s] = -2 - binary.first[b], binary.last[b] - binary.first[b]
+        k += 1
+    return bounds[:used].copy(), child[:used].copy(), count[:used].copy(), deepest

@@ -1,0 +1,118 @@
+"""Walk: the leaves a ray or a point may meet, one after another, nearest first for rays.
+
+The caller keeps a `Stack` and asks for the next leaf until there is none. Between two calls it may have found a hit, so
+it says each time how far the walk still matters. No callback, no shape: the loop over limbs is the caller's.
+
+The box test is the slab test with near and far planes chosen by the signs of the direction. That it never loses a true
+hit is shown in `docs/numerics.md`, "Boxes" (after T. Ize, "Robust BVH ray traversal", JCGT 2(2), 2013).
+"""
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import BOX_SLACK, TREE_WIDTH, Float64Array, Int32Array
+from cylcollide.simd import compiled
+from cylcollide.tree.layout import EMPTY, Tree
+
+Vector: TypeAlias = tuple[float, float, float]
+
+
+class Stack(NamedTuple):
+    """What a walk has yet to visit. One per thread, used for ray after ray."""
+
+    code: Int32Array  # node, or leaf code
+    size: Int32Array
+    near: Float64Array  # metres along the ray
+
+
+@compiled
+def make_stack(tree: Tree) -> Stack:
+    """A stack deep enough for any walk of this tree."""
+    size = tree.stack_size
+    return Stack(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
+
+
+@compiled
+def start_walk(stack: Stack) -> int:
+    """Put the root on the stack; the new stack height."""
+    stack.code[0], stack.size[0], stack.near[0] = 0, 0, 0.0
+    return 1
+
+
+@compiled
+def next_leaf_on_ray(
+    tree: Tree, stack: Stack, height: int, origin: Vector, reciprocal: Vector, reach: float
+) -> tuple[int, int, int]:
+    """The next leaf whose box the ray meets within `reach` metres.
+
+    Returns the stack height, and the leaf's first position in `tree.order` and its size; size 0 ends the walk.
+    """
+    # rows of `bounds` with the planes that the ray meets first and last
+    near_x, near_y, near_z = (
+        0 if reciprocal[0] >= 0.0 else 3,
+        1 if reciprocal[1] >= 0.0 else 4,
+        2 if reciprocal[2] >= 0.0 else 5,
+    )
+    far_x, far_y, far_z = 3 - near_x, 5 - near_y, 7 - near_z
+    while height > 0:
+        height -= 1
+        code, near = stack.code[height], stack.near[height]
+        if near > reach * BOX_SLACK:
+            continue
+        if code < 0:
+            return height, -2 - code, stack.size[height]
+        bottom = height
+        for slot in range(TREE_WIDTH):
+            entry = max(
+                (tree.bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
+                (tree.bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
+                (tree.bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
+                0.0,
+            )
+            leave = min(
+                (tree.bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
+                (tree.bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
+                (tree.bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
+                reach,
+            )
+            if entry <= leave * BOX_SLACK:
+                # sort it in among its siblings, the nearest on top
+                position = height
+                while position > bottom and stack.near[position - 1] < entry:
+                    stack.code[position] = stack.code[position - 1]
+                    stack.size[position] = stack.size[position - 1]
+                    stack.near[position] = stack.near[position - 1]
+                    position -= 1
+                stack.code[position], stack.near[position] = tree.child[code, slot], entry
+                stack.size[position] = tree.size[code, slot]
+                height += 1
+    return 0, 0, 0
+
+
+@compiled
+def next_leaf_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int, int]:
+    """The next leaf whose box holds the point; returns as `next_leaf_on_ray` does."""
+    while height > 0:
+        height -= 1
+        code = stack.code[height]
+        if code < 0:
+            return height, -2 - code, stack.size[height]
+        for slot in range(TREE_WIDTH):
+            if (
+                tree.bounds[code, 0, slot] <= point[0] <= tree.bounds[code, 3, slot]
+                and tree.bounds[code, 1, slot] <= point[1] <= tree.bounds[code, 4, slot]
+                and tree.bounds[code, 2, slot] <= point[2] <= tree.bounds[code, 5, slot]
+                and tree.child[code, slot] != EMPTY
+            ):
+                stack.code[height], stack.size[height] = tree.child[code, slot], tree.size[code, slot]
+                height += 1
+    return 0, 0, 0
+
+
+@compiled
+def next_leaf_of_all(tree: Tree, position: int) -> tuple[int, int, int]:
+    """Every item as one leaf, for what no box can be trusted with; returns as `next_leaf_on_ray` does."""
+    if position == 0:
+        return 0, 0, 0
+    return 0, 0, tree.order.size

@@ -1,0 +1,210 @@
+"""HitWorld: limbs, their tree, and the queries. Each query sees one whole, immutable state."""
+
+from abc import ABC, abstractmethod
+from threading import Lock
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import answering, door
+from cylcollide._types import ALL_LAYERS, REBUILD_COST, BoolArray, InsidePolicy
+from cylcollide.answering import Query, Rays
+from cylcollide.hits import Chords, PointHits, RayHits
+from cylcollide.kernels.bounds import cylinder_boxes
+from cylcollide.limbs import Limbs
+from cylcollide.tree.build import build
+from cylcollide.tree.layout import Tree
+from cylcollide.tree.refit import refit, tree_cost
+
+
+class Queries(ABC):
+    """What one can ask of a world or of a snapshot.
+
+    The queries share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at fraction 0, hit it
+    where it leaves: "exit", or "ignore" the limb); `mask`, the layers seen, one or one a ray; `ignore_character`, whose
+    limbs are skipped, one or one a ray; `threads`, how many work at once (None: as many as there are processors). Bad
+    input raises ValueError, which names the first bad row.
+    """
+
+    @abstractmethod
+    def snapshot(self) -> "Snapshot":
+        """An immutable view of the present state; queries on it are safe while the world moves on."""
+
+    @property
+    def limbs(self) -> Limbs:
+        """The limbs where they are now."""
+        return self.snapshot().limbs
+
+    def __len__(self) -> int:
+        return len(self.limbs)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} limbs)"
+
+    def cast_segments(
+        self,
+        starts: ArrayLike,
+        ends: ArrayLike,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> RayHits:
+        """The first limb along each closed segment; starts, ends (n, 3)."""
+        query = _query(_segments(starts, ends), inside, mask, ignore_character)
+        return answering.closest(self.snapshot(), query, inside, door.workers(threads))
+
+    def cast_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_distance: ArrayLike = np.inf,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> RayHits:
+        """The first limb along each ray; origins, directions (n, 3), directions of any length but 0.
+
+        `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
+        """
+        query = _query(_rays(origins, directions, max_distance), inside, mask, ignore_character)
+        return answering.closest(self.snapshot(), query, inside, door.workers(threads))
+
+    def occluded_segments(
+        self,
+        starts: ArrayLike,
+        ends: ArrayLike,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> BoolArray:
+        """Whether each closed segment hits any limb; bool (n,)."""
+        query = _query(_segments(starts, ends), inside, mask, ignore_character)
+        return answering.occluded(self.snapshot(), query, inside, door.workers(threads))
+
+    def occluded_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_distance: ArrayLike = np.inf,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> BoolArray:
+        """Whether each ray hits any limb; bool (n,)."""
+        query = _query(_rays(origins, directions, max_distance), inside, mask, ignore_character)
+        return answering.occluded(self.snapshot(), query, inside, door.workers(threads))
+
+    def chords_segments(
+        self,
+        starts: ArrayLike,
+        ends: ArrayLike,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> Chords:
+        """Every limb that each closed segment crosses, sorted by entry.
+
+        A limb that holds the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the ray ends in it,
+        "ignore" leaves it out.
+        """
+        query = _query(_segments(starts, ends), inside, mask, ignore_character)
+        return answering.chords(self.snapshot(), query, inside, door.workers(threads))
+
+    def chords_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_distance: ArrayLike = np.inf,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> Chords:
+        """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
+        query = _query(_rays(origins, directions, max_distance), inside, mask, ignore_character)
+        return answering.chords(self.snapshot(), query, inside, door.workers(threads))
+
+    def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
+        """Which limb holds each point (n, 3): the lowest index, its squared axis distance, and how many hold it."""
+        return answering.containing(self.snapshot(), door.vectors(points, "points"), door.workers(threads))
+
+
+class Snapshot(Queries):
+    """Limbs at one moment, with their tree. Never changes; safe to ask from any thread."""
+
+    def __init__(self, limbs: Limbs, tree: Tree, built_cost: float) -> None:
+        self._limbs, self._built_cost = limbs, built_cost
+        self.tree = tree
+        """Boxes around the limbs."""
+
+    @classmethod
+    def of(cls, limbs: Limbs) -> "Snapshot":
+        """Build the tree."""
+        tree = build(*cylinder_boxes(limbs.p1, limbs.p2, limbs.radius))
+        return cls(limbs, tree, tree_cost(tree.bounds, tree.child))
+
+    def moved(self, limbs: Limbs) -> "Snapshot":
+        """The same limbs elsewhere: the tree is refitted, or rebuilt once its boxes have grown too large."""
+        tree = refit(self.tree, *cylinder_boxes(limbs.p1, limbs.p2, limbs.radius))
+        if tree_cost(tree.bounds, tree.child) > REBUILD_COST * self._built_cost:
+            return Snapshot.of(limbs)
+        return Snapshot(limbs, tree, self._built_cost)
+
+    @property
+    def limbs(self) -> Limbs:
+        """The limbs where they were."""
+        return self._limbs
+
+    def snapshot(self) -> "Snapshot":
+        """Itself."""
+        return self
+
+
+class HitWorld(Queries):
+    """Limbs that move, and the queries on their present state.
+
+    `set_endpoints` puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and
+    hits already returned keep the state they were asked of. A failed update changes nothing.
+    """
+
+    def __init__(self, limbs: Limbs) -> None:
+        if not isinstance(limbs, Limbs):
+            raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
+        self._state = Snapshot.of(limbs)
+        self._moving = Lock()
+
+    def snapshot(self) -> Snapshot:
+        """An immutable view of the present state; queries on it are safe while the world moves on."""
+        return self._state
+
+    def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> None:
+        """Move all limbs, or those of the given indices, to new ends (n, 3); radii and all else stay.
+
+        Raises
+        ------
+        ValueError
+            On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
+        """
+        with self._moving:
+            self._state = self._state.moved(self._state.limbs.moved(p1, p2, limbs))
+
+
+def _segments(starts: ArrayLike, ends: ArrayLike) -> Rays:
+    first = door.vectors(starts, "starts")
+    return Rays(first, door.vectors(ends, "ends", len(first)), True, np.ones(1))
+
+
+def _rays(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> Rays:
+    first = door.vectors(origins, "origins")
+    second = door.directions(directions, len(first))
+    return Rays(first, second, False, door.limits(max_distance, second))
+
+
+def _query(rays: Rays, inside: InsidePolicy, mask: ArrayLike, ignore_character: ArrayLike | None) -> Query:
+    n = len(rays.origin)
+    return Query(rays, door.masks(mask, n), door.ignored_characters(ignore_character, n), door.policy(inside))

@@ -1,0 +1,117 @@
+"""PyBullet as an engine: the same solids, asked within its limits."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pybullet
+import pytest
+
+import cylcollide as cc
+from cylcollide.engines import EngineHits
+from cylcollide.engines import bullet as bullet_module
+from cylcollide.engines.bullet import BulletEngine, axis_quaternion
+
+AXES = [
+    (0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (1e-9, 0, -1), (0, -1e-300, -1), (1e-17, 1e-17, 1), (3, -4, 12),
+    *np.random.default_rng(3).normal(size=(20, 3)).tolist(),
+]  # fmt: skip
+
+
+def crossed_pair():
+    """Return two limbs, one behind the other along x."""
+    return cc.Limbs.cylinders([[0, 0, -1], [3, -1, 0]], [[0, 0, 1], [3, 1, 0]], [0.5, 0.25])
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_quaternion_turns_z_to_the_axis(axis):
+    axis = np.array(axis, dtype=float)
+    turned = np.array(pybullet.getMatrixFromQuaternion(axis_quaternion(axis))).reshape(3, 3)[:, 2]
+    # Half angles, sines and the matrix round a dozen times: float32 anywhere would be off by 1e-8.
+    np.testing.assert_allclose(turned, axis / np.linalg.norm(axis), rtol=0, atol=1e-15)
+
+
+def test_quaternion_from_axis_angle_would_be_float32():
+    # The reason for going through Euler angles; when this fails PyBullet was mended.
+    assert abs(pybullet.getQuaternionFromAxisAngle([1, 0, 0], 1.0)[0] - np.sin(0.5)) > 1e-9
+
+
+def test_hit_miss_and_the_nearer_limb():
+    starts = [[-10, 0, 0.2], [-10, 0, 5], [10, 0.3, 0.0]]
+    ends = [[10, 0, 0.2], [10, 0, 5], [-10, 0.3, 0.0]]
+    with BulletEngine() as engine:
+        engine.build(crossed_pair())
+        hits = engine.cast_segments(np.array(starts), np.array(ends))
+    assert hits.limb.tolist() == [0, -1, 1]
+    # Bullet stops within a millimetre of the surface, and later only by its own rounding.
+    np.testing.assert_allclose(hits.position[0], [-0.5, 0, 0.2], atol=2e-3)
+    np.testing.assert_allclose(hits.fraction[[0, 2]], [9.5 / 20, 6.75 / 20], atol=2e-3 / 20)
+    np.testing.assert_allclose(hits.normal[2], [1, 0, 0], atol=0.1)
+    assert np.isnan(hits.fraction[1])
+    assert np.isnan([hits.position[1], hits.normal[1]]).all()
+
+
+def test_a_cap_is_where_the_limb_ends():
+    # A flat face is the one thing Bullet hits exactly: the shape's ends must be p1 and p2.
+    rng = np.random.default_rng(8)
+    p1, p2 = rng.normal(size=(2, 40, 3))
+    limbs = cc.Limbs.cylinders(p1, p2, 0.1)
+    axis = (p2 - p1) / np.linalg.norm(p2 - p1, axis=1)[:, None]
+    for limb in range(len(limbs)):
+        with BulletEngine() as engine:
+            engine.build(limbs[[limb]])
+            hits = engine.cast_segments((p2 + 2 * axis)[[limb]], p1[[limb]])
+        assert hits.limb[0] == 0
+        np.testing.assert_allclose(hits.position[0], p2[limb], rtol=0, atol=1e-12)
+
+
+def test_batches_keep_every_ray(monkeypatch):
+    rng = np.random.default_rng(1)
+    starts = np.array([-10, 0, 0]) + rng.normal(size=(2503, 3))
+    ends = np.array([10, 0, 0]) + rng.normal(size=(2503, 3))
+    with BulletEngine() as engine:
+        engine.build(crossed_pair())
+        whole = engine.cast_segments(starts, ends)
+        monkeypatch.setattr(bullet_module, "BATCH", 1000)
+        parts = engine.cast_segments(starts, ends)
+    assert 500 < np.count_nonzero(whole.limb >= 0) < 2503
+    for field in EngineHits.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(whole, field), getattr(parts, field))
+
+
+def test_batch_is_below_the_limit():
+    assert bullet_module.BATCH < pybullet.MAX_RAY_INTERSECTION_BATCH_SIZE
+    starts = np.tile([-10.0, 0, 0], (pybullet.MAX_RAY_INTERSECTION_BATCH_SIZE + 1, 1))
+    with BulletEngine() as engine:
+        engine.build(crossed_pair())
+        assert (engine.cast_segments(starts, -starts).limb == 0).all()
+
+
+def test_moved_limbs_are_hit_where_they_are():
+    with BulletEngine() as engine:
+        engine.build(crossed_pair())
+        # The second limb moves in front and grows longer.
+        engine.set_endpoints(np.array([[0, 0, -1.0], [-3, -5, 0]]), np.array([[0, 0, 1.0], [-3, 5, 0]]))
+        hits = engine.cast_segments(np.array([[-10.0, 4, 0], [-10, 0, 0]]), np.array([[10.0, 4, 0], [10, 0, 0]]))
+    assert hits.limb.tolist() == [1, 1]
+
+
+def test_other_number_of_limbs_is_refused():
+    with BulletEngine() as engine:
+        engine.build(crossed_pair())
+        with pytest.raises(ValueError, match=r"p1 and p2 must be \(2, 3\).*got \(1, 3\)"):
+            engine.set_endpoints(np.zeros((1, 3)), np.ones((1, 3)))
+
+
+def test_closing_twice_and_many_times():
+    for _ in range(30):  # PyBullet has a limited number of clients
+        with BulletEngine() as engine:
+            engine.close()
+    assert not pybullet.isConnected()
+
+
+def test_without_pybullet_the_error_names_the_extra():
+    code = "import sys; sys.modules['pybullet'] = None; import cylcollide.engines.bullet"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "pip install 'cylcollide[crosscheck]'" in done.stderr.splitlines()[-1]
