@@ -24,7 +24,7 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.hits import Chorded
-from cylcollide.kernels.crossing import face_crossing
+from cylcollide.kernels.crossing import face_crossings
 from cylcollide.kernels.cylinder import (
     UNDECIDED,
     Crossing,
@@ -82,32 +82,27 @@ def write_chord(rays: Rays, i: int, ray: Ray, table: LimbTable, limb: int, chord
     crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
     outer = intersection(crossing.outer_wall, crossing.outer_slab)
     inner = intersection(crossing.inner_wall, crossing.inner_slab)
-    p1, p2, radius = as_vector(table.p1, limb), as_vector(table.p2, limb), table.radius[limb]
+    first, last = INSIDE, INSIDE
+    start = start_verdict(outer, inner)
+    if start == MISS:
+        first = entry_face(crossing)
+    if outer[1] <= ray.limit:
+        last = exit_face(crossing)
+    ends_undecided = outer[1] > ray.limit and not inner[1] > ray.limit
+    if start == UNSURE or ends_undecided or first == UNDECIDED or last == UNDECIDED:
+        return False
+
     origin = as_vector(rays.origin, i)
     displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-
-    first_face, entry = INSIDE, (0.0, 0.0)
-    start = start_verdict(outer, inner)
-    if start == UNSURE:
-        return False
-    if start == MISS:
-        first_face = entry_face(crossing)
-        if first_face == UNDECIDED:
-            return False
-        entry = face_crossing(origin, displacement, p1, p2, radius, first_face, True)
-
-    last_face, leave = INSIDE, (rays.limit[shared(rays.limit, i)], 0.0)
-    if outer[1] <= ray.limit:
-        last_face = exit_face(crossing)
-        if last_face == UNDECIDED:
-            return False
-        leave = face_crossing(origin, displacement, p1, p2, radius, last_face, False)
-    elif not inner[1] > ray.limit:
-        return False
-
+    p1, p2 = as_vector(table.p1, limb), as_vector(table.p2, limb)
+    entry, leave = face_crossings(origin, displacement, p1, p2, table.radius[limb], first, last)
+    if first == INSIDE:
+        entry = (0.0, 0.0)
+    if last == INSIDE:
+        leave = (rays.limit[shared(rays.limit, i)], 0.0)
     chords.limb[row] = limb
-    chords.entry[row, 0], chords.entry[row, 1], chords.entry_face[row] = entry[0], entry[1], first_face
-    chords.exit[row, 0], chords.exit[row, 1], chords.exit_face[row] = leave[0], leave[1], last_face
+    chords.entry[row, 0], chords.entry[row, 1], chords.entry_face[row] = entry[0], entry[1], first
+    chords.exit[row, 0], chords.exit[row, 1], chords.exit_face[row] = leave[0], leave[1], last
     return True
 
 

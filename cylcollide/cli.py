@@ -25,6 +25,7 @@ def main() -> None:
 
 def _missing_extra(missing: ImportError) -> str:
     cause = missing.__cause__ if isinstance(missing.__cause__, ImportError) else missing
-    if (cause.name or "").partition(".")[0] not in EXTRA_PACKAGES:
+    package = (cause.name or "").partition(".")[0]
+    if package not in EXTRA_PACKAGES:
         raise missing
-    return f"cylcollide: the command line needs {cause.name}, which is missing: pip install 'cylcollide[crosscheck]'"
+    return f"cylcollide: the command line needs {package}, which is missing: pip install 'cylcollide[crosscheck]'"

@@ -7,7 +7,9 @@ on disk. With `NUMBA_DISABLE_JIT=1` everything here is plain Python with the sam
 
 from collections.abc import Callable
 from fractions import Fraction
+from hashlib import blake2b
 from math import isfinite
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -17,9 +19,29 @@ from numba.extending import intrinsic
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _package_stamp() -> bytes:
+    """A hash of all compiled code of this package.
+
+    numba notices a change in the file of a cached function, not in the functions that it calls from other files; after
+    an upgrade in place it would go on running old code.
+    """
+    root = Path(__file__).parent
+    digest = blake2b(digest_size=16)
+    for path in sorted([*root.glob("*.py"), *root.glob("kernels/*.py"), *root.glob("tree/*.py")]):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+_STAMP = _package_stamp()
+
+
 def compiled(function: Function) -> Function:
-    """Compile `function` on its first call with the options of this package."""
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    """Compile `function` on its first call with the options of this package; the cache holds for this very source."""
+    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+    return cast(Function, dispatcher)
 
 
 def _fused_multiply_add_exact(a: float, b: float, c: float) -> float:

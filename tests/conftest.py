@@ -2,12 +2,12 @@
 
 import os
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from verify import sized
+from worlds import make_crowd
 
 import cylcollide as cc
-from verify import sized
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -22,13 +22,3 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 def crowd() -> cc.Limbs:
     """Return forty limbs of five characters in a box of 6 m, radii 5 to 40 cm; character i // 8, mask bit i % 3."""
     return make_crowd()
-
-
-def make_crowd(count: int = 40, seed: int = 5) -> cc.Limbs:
-    """Return `count` limbs strewn over a box of 6 m."""
-    rng = np.random.default_rng(seed)
-    p1 = rng.uniform(-3, 3, (count, 3))
-    i = np.arange(count)
-    return cc.Limbs.cylinders(
-        p1, p1 + rng.normal(size=(count, 3)), rng.uniform(0.05, 0.4, count), character=i // 8, mask=1 << (i % 3)
-    )

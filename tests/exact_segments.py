@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-
 from segments import FLOAT, OFFSETS, TRIPLES, Array, Segments, Whole, named
 
 
@@ -126,7 +125,7 @@ def rim_point(rng: Generator, n: int) -> Segments:
 
 
 def along_axis(rng: Generator, n: int) -> Segments:
-    """Parallel to the axis: on it, inside, exactly on the wall, outside; through, ending in a cap plane, or stopping."""
+    """Parallel to the axis: on it, inside, exactly on the wall, outside; through, ending in a cap plane, stopping."""
     f = frames(rng, n)
     kind = rng.integers(0, 5, (n, 1))
     across = np.select([kind == 0, kind == 1, kind <= 3], [0 * f.rim, _within(rng, f), f.rim], f.rim * 2)
@@ -155,7 +154,7 @@ def end_on_surface(rng: Generator, n: int) -> Segments:
 
 
 def from_inside(rng: Generator, n: int) -> Segments:
-    """Starts (or ends) strictly inside or in a cap's disc, on the way to a rim, a wall point, an axis point or anywhere."""
+    """Starts or ends inside or in a cap, on the way to a rim, a wall point, an axis point or anywhere."""
     f = frames(rng, n)
     start = f.point(_within(rng, f), rng.integers(0, f.height + 1))
     goal = f.point(np.where(rng.random((n, 1)) < 0.6, f.rim, 0), _level(rng, f))

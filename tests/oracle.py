@@ -1,12 +1,12 @@
 """Independent oracle for closed cylinders: what real arithmetic says about the given float64 numbers.
 
-It shares nothing with the library, neither code nor formulation. Lengths are scaled to integers, and no float takes part
-in a decision. The library intersects intervals; the oracle asks instead
+It shares nothing with the library, neither code nor formulation. Lengths are scaled to integers, and no float takes
+part in a decision. The library intersects intervals; the oracle asks instead
 
 1. *verdict*: is the least value of the convex quadratic q(t) = |a|² (dist² - r²) on the stretch of the ray that lies
    between the caps and within the limit <= 0? Its least point is the vertex clamped to that stretch: rational, no root;
 2. *entry*: q at the near end of that stretch says whether the ray comes in there (start or cap plane) or at the lower
-   root of q; likewise the exit. A root is kept as an algebraic number (`Root`) of an irreducible quadratic;
+   root of q; likewise the exit. A root is kept as an algebraic number (`algebraic.Root`);
 3. *order*: two such numbers are equal iff polynomial and branch are; if they differ, integer square roots of growing
    length tell them apart.
 
@@ -18,7 +18,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from math import gcd, isqrt, sqrt
+from math import sqrt
+
+from algebraic import Param, compare, root, value
 
 SIDE, CAP1, CAP2, INSIDE, NONE = 0, 1, 2, 10, 11
 """Face codes, spelled here again so that a wrong code in the library is seen."""
@@ -43,7 +45,8 @@ class Limb:
 class Ray:
     """The points origin + t·direction, 0 <= t <= limit; `limit` None: no limit.
 
-    Of a segment `target` is its end, direction the real difference end - origin and limit 1; of a ray it is the direction.
+    Of a segment `target` is its end, direction the real difference end - origin and limit 1; of a ray it is the
+    direction.
     """
 
     origin: Point
@@ -63,74 +66,14 @@ def segment(start: Iterable[float], end: Iterable[float]) -> Ray:
 
 
 def ray(origin: Iterable[float], direction: Iterable[float], max_distance: float = float("inf")) -> Ray:
-    """Return the ray; its limit is the float64 `max_distance / |direction|`, |direction| within 1 ulp (exact if it fits)."""
+    """Return a ray, limit the float64 `max_distance / |direction|`; |direction| is exact if it fits, else to 1 ulp."""
     target = _point(direction)
     length = sqrt(sum(Fraction(x) ** 2 for x in target))
     limit = None if max_distance == float("inf") else Fraction(max_distance / length)
     return Ray(_point(origin), target, False, limit)
 
 
-# Numbers that mark a place along a ray ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Root:
-    """The lower or upper root of c2 t² + 2 c1 t + c0: irrational, so the polynomial (primitive, c2 > 0) is irreducible."""
-
-    c2: int
-    c1: int
-    c0: int
-    upper: bool
-
-
-Param = Fraction | Root
-
-
-def root(c2: int, c1: int, c0: int, upper: bool) -> Param:
-    """Return a root of c2 t² + 2 c1 t + c0 (c2 > 0, discriminant >= 0), as a Fraction wherever it is rational."""
-    common = gcd(c2, c1, c0)
-    c2, c1, c0 = c2 // common, c1 // common, c0 // common
-    discriminant = c1 * c1 - c2 * c0
-    whole = isqrt(discriminant)
-    if whole * whole == discriminant:
-        return Fraction(-c1 + whole if upper else -c1 - whole, c2)
-    return Root(c2, c1, c0, upper)
-
-
-def enclosure(t: Param, bits: int) -> tuple[Fraction, Fraction]:
-    """Return rationals lo <= t <= hi that close in as `bits` grows; lo == hi for a rational t."""
-    if isinstance(t, Fraction):
-        return t, t
-    scaled = isqrt((t.c1 * t.c1 - t.c2 * t.c0) << (2 * bits))
-    ends = [(-t.c1 << bits) + (s if t.upper else -s) for s in (scaled, scaled + 1)]
-    return Fraction(min(ends), t.c2 << bits), Fraction(max(ends), t.c2 << bits)
-
-
-def compare(s: Param, t: Param) -> int:
-    """Return -1, 0 or 1 as s < t, s == t, s > t; exact."""
-    if s == t:
-        return 0
-    bits = 64
-    while True:
-        (s_lo, s_hi), (t_lo, t_hi) = enclosure(s, bits), enclosure(t, bits)
-        if s_hi < t_lo:
-            return -1
-        if t_hi < s_lo:
-            return 1
-        bits *= 2
-
-
-def value(t: Param) -> Fraction:
-    """Return t within 2^-160 relative (exactly where t is rational)."""
-    bits = 192
-    while True:
-        lo, hi = enclosure(t, bits)
-        if hi - lo <= abs(lo) / 2**160:
-            return (lo + hi) / 2
-        bits *= 2
-
-
-# One limb and one ray ----------------------------------------------------------------------------------------------------
+# One limb and one ray -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -177,7 +120,7 @@ def chord(limb: Limb, query: Ray) -> Chord | None:
     entry: Param = near if q(near) <= 0 else root(c2, c1, c0, upper=False)
     started_inside = entry == 0
 
-    # q increases after `middle`: the line leaves at the far cap if it still is within the wall there, else at the upper root.
+    # q increases after `middle`: the line leaves at the far cap if it is within the wall there, else at the upper root.
     leave: Param | None
     if last is not None and q(last) <= 0:
         leave = last
@@ -214,7 +157,7 @@ def graze_depth(limb: Limb, query: Ray) -> float:
     return float(-excess) / (1 + sqrt(1 + excess))
 
 
-# Several limbs -----------------------------------------------------------------------------------------------------------
+# Several limbs ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -255,7 +198,7 @@ def _event(c: Chord, inside: str) -> tuple[Param, int] | None:
     return c.exit, c.exit_face
 
 
-# Points ------------------------------------------------------------------------------------------------------------------
+# Points -------------------------------------------------------------------------------------------------------------
 
 
 def classify(limb: Limb, point: Iterable[float]) -> int:
@@ -281,7 +224,7 @@ def _point_facts(limb: Limb, point: Iterable[float]) -> tuple[Fraction, Fraction
     return along, length2, length2 * (_dot(m, m) - Fraction(limb.radius) ** 2) - along**2
 
 
-# The numbers of one question, as integers ----------------------------------------------------------------------------------
+# The numbers of one question, as integers ---------------------------------------------------------------------------
 
 
 def _coefficients(limb: Limb, query: Ray) -> tuple[int, tuple[int, int], tuple[int, int, int]]:

@@ -1,21 +1,20 @@
 """Rays with limits, and scenes of several limbs in which the order of limbs along the ray is the question.
 
-The scenes stand in integers (see `exact_segments.Frame`), so that ties are real ties in float64: limbs that share a cap,
-a wall, an elbow or everything, and mirror images that are met at the same irrational place.
+The scenes stand in integers (see `exact_segments.Frame`), so that ties are real ties in float64: limbs that share a
+cap, a wall, an elbow or everything, and mirror images that are met at the same irrational place.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from exact_segments import EXACT, Frame, frames, sample
 from numpy.random import Generator
 from numpy.typing import NDArray
-
-from exact_segments import EXACT, FAMILIES, Frame, frames, sample
 from oracle import Limb, Ray, ray, segment
 from segments import Array, Whole
 
-# Rays with limits --------------------------------------------------------------------------------------------------------
+# Rays with limits ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Rays:
 
 
 def sample_rays(count: int, seed: int) -> Rays:
-    """Return about `count` rays: three in four from the segment families, one in four with a limit exactly at a surface."""
+    """Return `count` rays: two in three from the segment families, the others with a limit exactly at a surface."""
     rng = np.random.default_rng([seed, 1000])
     s = sample(3 * count // 4, seed)
     s = s.take(np.flatnonzero((s.end != s.start).any(axis=1)))
@@ -57,7 +56,7 @@ def sample_rays(count: int, seed: int) -> Rays:
     return _joined([Rays(s.family, s.p1, s.p2, s.radius, s.start, step, limits), _at_the_limit(rng, count - n)])
 
 
-QUADRUPLES = np.array([(1, 2, 2, 3), (2, 3, 6, 7), (1, 4, 8, 9), (4, 4, 7, 9), (2, 6, 9, 11), (0, 3, 4, 5), (0, 0, 1, 1)])
+QUADRUPLES = np.array([(1, 2, 2, 3), (2, 3, 6, 7), (1, 4, 8, 9), (4, 4, 7, 9), (0, 3, 4, 5), (0, 0, 1, 1)])
 """x² + y² + z² = length² in integers: directions whose length is exact."""
 
 
@@ -84,7 +83,7 @@ def _joined(parts: list[Rays]) -> Rays:
     return Rays(*(np.concatenate([getattr(p, name) for p in parts]) for name in Rays.__dataclass_fields__))
 
 
-# Scenes ------------------------------------------------------------------------------------------------------------------
+# Scenes -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,8 @@ def _stack(rng: Generator) -> _Plan:
 
 def _twins(rng: Generator) -> _Plan:
     """One limb many times: equal, turned round, longer with the same wall, wider with the same caps."""
-    rows = np.array([(0, 12, 5), (0, 12, 5), (12, 0, 5), (-4, 12, 5), (0, 20, 5), (0, 12, 10), (12, 0, 10), (-4, 20, 5)])
-    rows = rows[rng.permutation(len(rows))]
+    same = [(0, 12, 5), (0, 12, 5), (12, 0, 5), (-4, 12, 5), (0, 20, 5), (0, 12, 10), (12, 0, 10), (-4, 20, 5)]
+    rows = np.array(same)[rng.permutation(len(same))]
     p1, p2 = np.zeros((2, len(rows), 3), dtype=np.int64)
     p1[:, 2], p2[:, 2] = rows[:, 0], rows[:, 1]
     aims = np.array([(x, y, h) for x, y in [(3, 4), (5, 0), (0, 0), (1, -2), (6, 8)] for h in (-4, 0, 5, 12, 20)])
@@ -167,7 +166,8 @@ def _nested(rng: Generator) -> _Plan:
     inner, outer = np.sort(rng.integers(1, 30, (2, 7)), axis=0)
     p1, p2 = np.zeros((2, 7, 3), dtype=np.int64)
     p1[:, 2], p2[:, 2] = -inner, outer
-    return _Plan(p1, p2, rng.integers(3, 12, 7), np.vstack([np.zeros((6, 3), dtype=np.int64), rng.integers(-6, 7, (6, 3))]))
+    aims = rng.integers(-6, 7, (12, 3)) * np.repeat([0, 1], 6)[:, None]
+    return _Plan(p1, p2, rng.integers(3, 12, 7), aims)
 
 
 def _crowd(rng: Generator) -> _Plan:
@@ -208,5 +208,3 @@ def _world(f: Frame, local: Whole) -> Array:
     """Return local points in the world of one frame."""
     return f.repeated(len(local)).world(local)
 
-
-__all__ = ["FAMILIES", "PLANS", "Rays", "Scene", "sample_rays", "scene"]

@@ -1,9 +1,10 @@
 """Adversarial (limb, segment) families from a seed: every place where float64 hit tests are known to break.
 
-Two kinds. *Float* families pose limbs anywhere and aim by rounding: what is meant (a graze of relative depth 1e-9) is
-met up to rounding. *Exact* families are drawn in integers, in a frame whose axis is z, and brought to the world by an
-integer rotation (from an integer quaternion, so it also scales), an integer shift and a power of two: a tangent is a
-tangent, a rim point lies on the rim, in the float64 numbers that come out. `nudged` moves one of those numbers by an ulp.
+Two kinds. *Float* families (here) pose limbs anywhere and aim by rounding: what is meant (a graze of relative depth
+1e-9) is met up to rounding. *Exact* families (`exact_segments`) are drawn in integers, in a frame whose axis is z, and
+brought to the world by an integer rotation (from an integer quaternion, so it also scales), an integer shift and a
+power of two: a tangent is a tangent, a rim point lies on the rim, in the float64 numbers that come out. `nudged` moves
+one of those numbers by an ulp.
 
 Limbs have radii of 1 mm to 100 m and stand 0 to 10⁷ m from the origin. All arrays are parallel, one row a question.
 """
@@ -14,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-
 from oracle import Limb, Ray, segment
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Segments:
         return Segments(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
-# Float families ----------------------------------------------------------------------------------------------------------
+# Float families -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ def _disc(rng: Generator, n: int) -> tuple[Array, Array]:
     return _circle(rng, n, np.sqrt(rng.random(n)))
 
 
-def _through(rng: Generator, limb: Posed, point: Array, along: Array, reach: tuple[float, float] = (0, 2)) -> list[Array]:
+def _through(
+    rng: Generator, limb: Posed, point: Array, along: Array, reach: tuple[float, float] = (0, 2)
+) -> list[Array]:
     """Return start and end of a segment through `point` in direction `along`, 10**reach limb sizes to either side."""
     n = len(point)
     size = (limb.radius + limb.height)[:, None]
@@ -158,7 +160,7 @@ def rim(rng: Generator, n: int) -> Segments:
 
 
 def parallel(rng: Generator, n: int) -> Segments:
-    """Along the axis direction, or turned from it by 10⁻³ … 10⁻¹⁷: inside, outside, and at the radius up to rounding."""
+    """Along the axis direction, or turned from it by 10⁻³ … 10⁻¹⁷: inside, outside, at the radius up to rounding."""
     limb = posed(rng, n)
     x, y = _circle(rng, n, rng.choice([0.0, 0.5, 1 - 1e-12, 1.0, 1 + 1e-12, 1.5], n))
     tilt = rng.choice([0.0, 1.0], n) * 10.0 ** rng.uniform(-17, -3, n)

@@ -1,17 +1,18 @@
 """Verdict, limb and faces equal those of real arithmetic, positions stay within 4 ulp: every family, every policy."""
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
-import pytest
-
-import cylcollide as cc
 import oracle
+import pytest
 from exact_segments import FAMILIES, sample
 from oracle import CAP1, CAP2, INSIDE, SIDE
 from scenes import PLANS, Rays, Scene, sample_rays, scene
 from segments import Segments
-from verify import JIT, Tally, Truth, compare_hits, sized, truth_of
+from verify import POSITION_ULPS, Tally, Truth, compare_hits, sized, truth_of
+
+import cylcollide as cc
 
 POLICIES = ("hit", "exit", "ignore")
 
@@ -89,7 +90,7 @@ def scene_truths(s: Scene) -> list[dict[int, Truth]]:
 @pytest.mark.parametrize("name", PLANS)
 def test_the_first_limb_is_credited_in_exact_order(name: str):
     seen: Counter[str] = Counter()
-    for seed in range(sized(6) if JIT else 1):
+    for seed in range(6):
         s = scene(name, sized(60), seed)
         world, found = cc.HitWorld(cc.Limbs.cylinders(s.p1, s.p2, s.radius)), scene_truths(s)
         for inside in POLICIES:
@@ -112,7 +113,7 @@ def _tied(found: dict[int, Truth]) -> bool:
 @pytest.mark.parametrize("name", PLANS)
 def test_chords_are_all_limbs_crossed_in_exact_order(name: str):
     count = 0
-    for seed in range(sized(4) if JIT else 1):
+    for seed in range(4):
         s = scene(name, sized(60), seed)
         chords = cc.HitWorld(cc.Limbs.cylinders(s.p1, s.p2, s.radius)).chords_segments(s.start, s.end)
         limbs = list(enumerate(s.limbs()))
@@ -135,8 +136,9 @@ def _check_fractions(s: Scene, i: int, want: list, entries: np.ndarray, exits: n
     for (k, chord), *fractions in zip(want, entries.tolist(), exits.tolist(), strict=True):
         truth = Truth(limbs[k], s.query(i), chord)
         for t, point in zip(fractions, (truth.entry, truth.exit), strict=True):
-            place = [o + oracle.Fraction(t) * d for o, d in zip(s.start[i].tolist(), truth.query.direction(), strict=True)]
-            assert truth.ulps(point, [oracle.Fraction(x) for x in place]) <= 4
+            start, step = map(Fraction, truth.query.origin), truth.query.direction()
+            place = [o + Fraction(t) * d for o, d in zip(start, step, strict=True)]
+            assert truth.ulps(point, place) <= POSITION_ULPS
 
 
 @pytest.mark.long

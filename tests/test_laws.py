@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import cylcollide as cc
 from strategies import Case, SurfacePoint, axes, cases, exact_cases, points, side_points
 from verify import FIELDS, same_bits
+
+import cylcollide as cc
 
 F = cc.Face
 SWAPPED = {F.CAP1: F.CAP2, F.CAP2: F.CAP1}
@@ -66,7 +66,7 @@ def test_reversal_swaps_entry_and_exit(case: Case):
     if outside.all():
         assert forth.face[0] == back.exit_face[0]
         assert forth.exit_face[0] == back.face[0]
-    # An end strictly inside has no surface to name; one exactly on the surface names it only where the line leaves there.
+    # An end strictly inside has no surface to name; one on the surface names it only where the line leaves there.
     inside = limb_of(case).classify_points([case.start, case.end]) == cc.Side.INSIDE
     assert not inside[1] or forth.exit_face[0] == F.INSIDE
     assert not inside[0] or back.exit_face[0] == F.INSIDE

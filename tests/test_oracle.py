@@ -4,13 +4,12 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
-
 import oracle
+import pytest
+from algebraic import Param, Root, compare, enclosure
 from exact_segments import EXACT, FAMILIES, sample
-from oracle import CAP1, CAP2, INSIDE, SIDE, Limb, Param, Root, chord, compare, enclosure, segment
+from oracle import CAP1, CAP2, INSIDE, SIDE, Limb, chord, segment
 from scenes import PLANS, sample_rays, scene
-from verify import sized
 
 CAN = Limb((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0)
 HALF = Fraction(1, 2)
@@ -62,8 +61,8 @@ def points_near(t: Param) -> tuple[Fraction, Fraction]:
 
 
 def test_chords_agree_with_points():
-    """Just before the entry and after the exit the ray is outside, in between inside: `classify` uses no root at all."""
-    s = sample(sized(2000), seed=11)
+    """Just before the entry and after the exit the ray is outside, in between inside: `classify` uses no root."""
+    s = sample(2000, seed=11)
     crossings = 0
     for i in range(len(s)):
         limb, query = s.limb(i), s.query(i)
@@ -90,7 +89,7 @@ def test_chords_agree_with_points():
         if isinstance(found.entry, Fraction) and not found.started_inside:
             assert where(found.entry) == oracle.POINT_SURFACE
         crossings += 1
-    assert crossings > sized(2000) // 2
+    assert crossings > 2000 // 2
 
 
 def test_roots_are_ordered_and_enclosed():
@@ -122,9 +121,9 @@ def test_ties_go_to_the_lowest_limb_and_policies_pick():
 
 def test_a_graze_really_is_one():
     """Where the world is near enough to hold it, the line's depth is what the family meant, and its sign decides."""
-    s = sample(sized(20_000), seed=12)
+    s = sample(20_000, seed=12)
     s = s.take((s.family == "graze side") & (np.abs(s.depth) > 1e-11) & (np.abs(s.p1).max(axis=1) < 5 * s.radius))
-    assert len(s) > sized(20_000) // 200
+    assert len(s) > 20_000 // 200
     assert {-5, -9, 5, 9} <= set(np.rint(np.log10(np.abs(s.depth)) * np.sign(s.depth)).astype(int))
     for i in range(len(s)):
         depth = oracle.graze_depth(s.limb(i), s.query(i))
@@ -133,7 +132,7 @@ def test_a_graze_really_is_one():
 
 
 def test_exact_families_are_exact():
-    s = sample(sized(8000), seed=13)
+    s = sample(8000, seed=13)
     seen: Counter[str] = Counter()
     for i in range(len(s)):
         family = str(s.family[i])
@@ -162,13 +161,14 @@ def test_exact_families_are_exact():
 
 
 def _parallel(s, i: int) -> bool:
-    """Return whether segment i runs along the axis direction (computed in integers of 10⁻³⁰)."""
-    a, d = ([Fraction(y) - Fraction(x) for x, y in zip(*p, strict=True)] for p in ((s.p1[i], s.p2[i]), (s.start[i], s.end[i])))
+    """Return whether segment i runs along the axis direction; exact."""
+    pairs = (s.p1[i], s.p2[i]), (s.start[i], s.end[i])
+    a, d = ([Fraction(y) - Fraction(x) for x, y in zip(*pair, strict=True)] for pair in pairs)
     return all(a[j] * d[k] == a[k] * d[j] for j, k in ((0, 1), (1, 2), (2, 0)))
 
 
 def test_limits_lie_exactly_at_surfaces():
-    r = sample_rays(sized(4000), seed=14)
+    r = sample_rays(4000, seed=14)
     rows = np.flatnonzero(r.family == "at the limit")
     found = {i: chord(r.limb(i), r.query(i)) for i in rows}
     at_entry = sum(c is not None and c.entry == r.query(i).limit for i, c in found.items())
@@ -181,14 +181,14 @@ def test_limits_lie_exactly_at_surfaces():
 def test_scenes_have_ties(name: str):
     ties = irrational = 0
     for seed in range(10):
-        s = scene(name, sized(60), seed)
+        s = scene(name, 60, seed)
         limbs = list(enumerate(s.limbs()))
         for i in range(len(s.start)):
             first = oracle.credited(row := oracle.chords(limbs, s.query(i)), "ignore")
             if first is not None and sum(compare(c.entry, first.at) == 0 for _, c in row) > 1:
                 ties += 1
                 irrational += isinstance(first.at, Root)
-    assert ties > sized(60) // 3
+    assert ties > 60 // 3
     assert irrational > 3 or name in ("elbows", "nested")
 
 

@@ -9,24 +9,24 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-
 import oracle
-from oracle import Chord, Limb, Param, Ray
+from algebraic import Param, value
+from oracle import Chord, Limb, Ray
 
 JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-"""Whether kernels are compiled; interpreted they are about a thousand times slower."""
+"""Whether kernels are compiled; interpreted they are some hundred times slower."""
 
 POSITION_ULPS = 4
 """The promise: positions within 4 ulp of the largest coordinate among ray ends, limb ends and hit point."""
 
 DISTANCE_ULPS = 16
-"""A t that is good to 4 ulp in every coordinate is good to 4√3 < 7 ulp of distance; its two products and a root add less
-than 2√3·4 half ulps of a coordinate."""
+"""A t that is good to 4 ulp in every coordinate is good to 4√3 < 7 ulp of distance; the root and the products round by
+less than 2√3·4 half ulps of a coordinate."""
 
 
 def sized(count: int) -> int:
-    """Return how large a sample to draw: `count`, or a twentieth (at least 10) where kernels are interpreted."""
-    return count if JIT else max(10, count // 20)
+    """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted."""
+    return count if JIT else min(count, max(60, count // 4))
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,11 @@ class Tally:
         return f"{len(self.problems)} of {self.rows} rows differ, the first:\n" + "\n".join(self.problems[:5])
 
 
-FIELDS = (
-    "hit fraction distance position normal limb character face started_inside "
-    "exit_fraction exit_distance exit_position exit_normal exit_face thickness"
-).split()
+FIELDS = [
+    *("hit", "limb", "character", "started_inside", "thickness"),
+    *("fraction", "distance", "position", "normal", "face"),
+    *("exit_fraction", "exit_distance", "exit_position", "exit_normal", "exit_face"),
+]
 """Every array of a RayHits."""
 
 
@@ -110,8 +111,9 @@ def compare_hits(hits, truths: Sequence[dict[int, Truth]], inside: str, labels: 
         row = {name: column[i] for name, column in columns.items()}
         problem = _compare_row(row, found, inside, tally)
         if problem:
+            label = "" if labels is None else labels[i]
             shown = [(t.limb, t.query) for t in found.values()]
-            tally.problems.append(f"row {i} {labels[i] if labels else ''} {inside=}: {problem}; crossed: {shown}")
+            tally.problems.append(f"row {i} {label} {inside=}: {problem}; crossed: {shown}")
     return tally
 
 
@@ -167,7 +169,7 @@ def _wrong_place(
     if truth.ulps(point, along) > POSITION_ULPS:
         return f"start + {prefix}fraction·direction is {truth.ulps(point, along):.3g} ulp off, {prefix}fraction {t}"
     ulp = math.ulp(truth.largest(point))
-    distance = float(oracle.value(at)) * _length(direction)
+    distance = float(value(at)) * _length(direction)
     if not abs(row[f"{prefix}distance"] - distance) <= DISTANCE_ULPS * ulp:
         return f"{prefix}distance {row[f'{prefix}distance']}, true {distance}"
     normal, want = row[f"{prefix}normal"], _normal(truth.limb, point, face)
@@ -181,7 +183,7 @@ def _wrong_place(
 def _wrong_thickness(truth: Truth, row: dict) -> str:
     """Return what is wrong with the thickness, the way from entry to exit."""
     assert truth.chord.exit is not None
-    span = oracle.value(truth.chord.exit) - oracle.value(truth.chord.entry)
+    span = value(truth.chord.exit) - value(truth.chord.entry)
     thickness = float(span) * _length(truth.query.direction())
     bound = 2 * DISTANCE_ULPS * math.ulp(max(truth.largest(truth.entry), truth.largest(truth.exit)))
     return "" if abs(row["thickness"] - thickness) <= bound else f"thickness {row['thickness']}, true {thickness}"

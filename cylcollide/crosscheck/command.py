@@ -1,5 +1,6 @@
 """The command ``cylcollide crosscheck``: options in, progress, table and folder out."""
 
+import math
 import os
 import tempfile
 from pathlib import Path
@@ -15,7 +16,7 @@ from cylcollide import __version__
 from cylcollide.crosscheck.motion import load_motions
 from cylcollide.crosscheck.report import write_report
 from cylcollide.crosscheck.repro import write_repros
-from cylcollide.crosscheck.result import KINDS, CrosscheckResult, FamilyRow
+from cylcollide.crosscheck.result import KINDS, CrosscheckResult
 from cylcollide.crosscheck.summary import write_rays, write_summary
 from cylcollide.crosscheck.sweep import run_crosscheck
 
@@ -23,13 +24,18 @@ DEFAULT_RAYS = 200_000
 DEFAULT_FOLDER = Path("crosscheck-report")
 
 
-def start(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")] = False,
-) -> None:
-    """Exact hit detection on character limbs, cross-checked against other engines."""
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"cylcollide {__version__}")
         raise typer.Exit
+
+
+def start(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Exact hit detection on character limbs, cross-checked against other engines."""
 
 
 def crosscheck(
@@ -69,30 +75,33 @@ def crosscheck(
 
 
 def _table(result: CrosscheckResult) -> Table:
+    engine = result.engine
     table = Table(
-        title=f"{result.rays:,} bullets, seed {result.seed}: {result.engine} {result.versions.get('pybullet', '')} "
-        f"beside the exact answer, {result.seconds:.1f} s",
-        caption="distances: early and late hits, median / 99th percentile / maximum",
+        title=f"{result.rays:,} bullets, seed {result.seed}, {result.seconds:.1f} s: {engine} beside the exact answer"
     )
-    table.add_column("family")
-    for heading in ("rays", "hits", "missed", "phantom", "wrong limb", "early mm", "late mm", "normal °", "proved"):
-        table.add_column(heading, justify="right")
+    table.add_column()
     for row in result.rows:
-        if row is result.rows[-1]:
-            table.add_section()
-        table.add_row(*_cells(row))
+        table.add_column(row.family, justify="right", style="bold" if row is result.rows[-1] else "")
+    counts = {
+        "rays": "rays",
+        "hits": "hits",
+        "missed": f"missed by {engine}",
+        "phantom": f"phantom in {engine}",
+        "wrong_limb": "wrong limb",
+        "proved": "proved",
+    }
+    for field, label in counts.items():
+        table.add_row(label, *(f"{getattr(row, field):,}" for row in result.rows), end_section=field == "proved")
+    errors = {"early_mm": "early, mm", "late_mm": "late, mm", "normal_deg": "normal off, degrees"}
+    for field, label in errors.items():
+        for place, figure in enumerate(("median", "99 %", "max")):
+            cells = [_number(getattr(row, field)[place]) for row in result.rows]
+            table.add_row(f"{label}: {figure}", *cells, end_section=figure == "max")
     return table
 
 
-def _cells(row: FamilyRow) -> list[str]:
-    disagreements = row.missed + row.phantom + row.wrong_limb
-    counts = [f"{count:,}" for count in (row.rays, row.hits, row.missed, row.phantom, row.wrong_limb)]
-    errors = [_three(row.early_mm), _three(row.late_mm), _three(row.normal_deg)]
-    return [row.family, *counts, *errors, f"{row.proved:,} of {disagreements:,}"]
-
-
-def _three(values: tuple[float, float, float]) -> str:
-    return "-" if values[0] != values[0] else " / ".join(f"{value:.2g}" for value in values)
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3g}"
 
 
 def _proof(result: CrosscheckResult) -> str:

@@ -27,8 +27,8 @@ FLOOR_MM, FLOOR_DEGREES = 1e-6, 1e-5
 """Smaller errors than a nanometre are rounding of the engine's answer; they are drawn at this level."""
 
 DEGREE_TICKS = {-5: "10⁻⁵°", -4: "10⁻⁴°", -3: "0.001°", -2: "0.01°", -1: "0.1°", 0: "1°", 1: "10°", 2: "100°"}
-MM_TICKS = {-6: "1 nm", -5: "10 nm", -4: "0.1 µm", -3: "1 µm", -2: "10 µm", -1: "0.1 mm", 0: "1 mm", 1: "1 cm", 2: "10 cm"}
-LENGTH_TICKS = {-9: "1 nm", -6: "1 µm", -5: "10 µm", -4: "0.1 mm", -3: "1 mm", -2: "1 cm", -1: "10 cm", 0: "1 m"}
+MM_TICKS = {-6: "1 nm", -5: "", -4: "", -3: "1 µm", -2: "10 µm", -1: "0.1 mm", 0: "1 mm", 1: "1 cm", 2: "10 cm"}
+LENGTH_TICKS = {-9: "1 nm", -8: "", -7: "", -6: "1 µm", -5: "", -4: "", -3: "1 mm", -2: "", -1: "", 0: "1 m"}
 
 
 def figures(result: CrosscheckResult) -> dict[str, go.Figure | None]:
@@ -60,7 +60,8 @@ def distance_error(result: CrosscheckResult) -> go.Figure | None:
     error = agreed.distance_error[rows]
     figure = go.Figure()
     for name, mine in (("early", error < 0.0), ("late", error > 0.0)):
-        _add_scatter(figure, name, agreed.depth[rows][mine], np.maximum(1e3 * np.abs(error[mine]), FLOOR_MM), "%{y:.3g} mm " + name)
+        millimetres = np.maximum(1e3 * np.abs(error[mine]), FLOOR_MM)
+        _add_scatter(figure, name, agreed.depth[rows][mine], millimetres, "%{y:.3g} mm " + name)
     _add_medians(figure, agreed.depth, 1e3 * np.abs(agreed.distance_error))
     return _graze_axes(figure, "distance error", MM_TICKS)
 
@@ -73,7 +74,8 @@ def normal_error(result: CrosscheckResult) -> go.Figure | None:
         return None
     rows = rows[thin_out(agreed.normal_error[rows])]
     figure = go.Figure()
-    _add_scatter(figure, "neutral", agreed.depth[rows], np.maximum(agreed.normal_error[rows], FLOOR_DEGREES), "%{y:.3g}° off")
+    degrees = np.maximum(agreed.normal_error[rows], FLOOR_DEGREES)
+    _add_scatter(figure, "neutral", agreed.depth[rows], degrees, "%{y:.3g}° off")
     _add_medians(figure, agreed.depth, agreed.normal_error)
     figure.data[0].name = "one hit"
     return _graze_axes(figure, "normal error", DEGREE_TICKS)
@@ -101,7 +103,7 @@ def wrong_by_family(result: CrosscheckResult) -> go.Figure | None:
             marker_color=COLORS[kind],
             hovertemplate=f"%{{y}}: %{{customdata[0]:,}} {kind} of %{{customdata[1]:,}} (%{{x:.3g}} %)<extra></extra>",
         )
-    figure.update_layout(barmode="stack", bargap=0.35)
+    figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     figure.update_xaxes(title="share of the family's bullets", ticksuffix=" %", rangemode="tozero")
     return figure
 
@@ -187,11 +189,8 @@ def _add_medians(figure: go.Figure, depth: Float64Array, error: Float64Array) ->
 
 def _graze_axes(figure: go.Figure, title: str, ticks: dict[int, str]) -> go.Figure:
     """Logarithmic axes: depth of the cut below, an error at the left."""
-    decades = range(-17, 1)
-    figure.update_xaxes(
-        title="depth of the cut ÷ radius", type="log", tickvals=[10.0**d for d in decades], ticktext=[power(d) for d in decades]
-    )
-    figure.update_yaxes(
-        title=title, type="log", tickvals=[10.0**d for d in ticks], ticktext=list(ticks.values())
-    )
+    shares = {decade: power(decade) for decade in range(-17, 1)}
+    below, left = (figure.update_xaxes, "depth of the cut ÷ radius", shares), (figure.update_yaxes, title, ticks)
+    for update, name, marks in (below, left):
+        update(title=name, type="log", tickvals=[10.0**decade for decade in marks], ticktext=list(marks.values()))
     return figure

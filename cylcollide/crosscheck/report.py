@@ -16,6 +16,7 @@ from cylcollide.crosscheck.figures import COLORS, figures
 from cylcollide.crosscheck.motion import load_motions
 from cylcollide.crosscheck.result import CrosscheckResult
 from cylcollide.crosscheck.scene import scene
+from cylcollide.crosscheck.section import section
 from cylcollide.crosscheck.worst import WorstRay, worst_rays
 
 
@@ -46,10 +47,9 @@ def write_report(result: CrosscheckResult, folder: Path) -> None:
 def report_html(result: CrosscheckResult) -> str:
     """Return the page as text."""
     worst = worst_rays(result)
-    wrong = words.wrong_count(result.rows[-1])
     page = template("index.html.j2", escape=True, fixed=words.fixed, length_of=words.length)
     return page.render(
-        title=f"{result.engine} is wrong about {words.counted(wrong, 'bullet')}" if wrong else f"{result.engine} agrees",
+        title=words.title(result),
         verdict=words.verdict(result),
         engine=result.engine,
         seed=result.seed,
@@ -61,7 +61,7 @@ def report_html(result: CrosscheckResult) -> str:
         tiles=_tiles(result),
         panels=_panels(result),
         worst=[_worst_row(result, ray) for ray in worst],
-        scene=_json(scene(result, worst)),
+        scene=_json(_scene(result, worst)),
         command=_command(result),
         plotly=Markup(get_plotlyjs()),
     )
@@ -97,10 +97,11 @@ def _panels(result: CrosscheckResult) -> list[Panel]:
             words.graze_words(result, agreed.normal_error, words.angle, "normal's error"),
         ),
         "family": ("Wrong answers by family", words.family_words(result)),
-        "phantom": ("Phantom hits by distance from the limb", words.phantom_words(result)),
+        "phantom": ("Phantom hits by gap to the limb", words.phantom_words(result)),
         "early": ("How early the early hits are", words.early_words(result)),
     }
-    return [Panel(name, *said[name], Markup("") if plot is None else _json(plot)) for name, plot in plots.items()]
+    drawn = {name: Markup("") if plot is None else _json(_bare(plot)) for name, plot in plots.items()}
+    return [Panel(name, *said[name], drawn[name]) for name in said]
 
 
 def _worst_row(result: CrosscheckResult, ray: WorstRay) -> dict[str, Any]:
@@ -127,9 +128,21 @@ def _command(result: CrosscheckResult) -> str:
     return " ".join(["cylcollide crosscheck", f"--rays {result.rays}", f"--seed {result.seed}", *chosen])
 
 
-def _json(thing: go.Figure | dict[str, Any]) -> Markup:
+def _scene(result: CrosscheckResult, worst: list[WorstRay]) -> dict[str, Any]:
+    """The 3D view, and beside it the close-up of each ray."""
+    drawn = scene(result, worst)
+    for view, ray in zip(drawn["rays"], worst, strict=True):
+        view["section"] = _bare(section(result, ray))
+    return drawn
+
+
+def _bare(figure: go.Figure) -> dict[str, Any]:
+    """A figure without Plotly's template: the page has its own look."""
+    data: dict[str, Any] = figure.to_dict()
+    data["layout"].pop("template", None)
+    return data
+
+
+def _json(thing: dict[str, Any]) -> Markup:
     """JSON that may stand inside a script element: no ``<`` in it, and nan as null."""
-    data = thing.to_dict() if isinstance(thing, go.Figure) else thing
-    if isinstance(thing, go.Figure):
-        data.get("layout", {}).pop("template", None)
-    return Markup(to_json_plotly(data).replace("<", "\\u003c"))
+    return Markup(to_json_plotly(thing).replace("<", "\\u003c"))

@@ -49,8 +49,13 @@ def repro_source(result: CrosscheckResult, worst: WorstRay) -> str:
     headline_text = f"{headline(result, worst)} Bullet {worst.ray} of seed {result.seed}."
     limbs = [_limb_literals(result, worst.pose, limb) for limb in worst.limbs]
     return template("repro.py.j2", escape=False).render(
-        headline=headline_text.replace("\\", "/").replace('"', "'"), start=worst.start, end=worst.end, limbs=limbs
+        headline=_plain(headline_text), start=worst.start, end=worst.end, limbs=limbs
     )
+
+
+def _plain(text: str) -> str:
+    """Text that may stand between triple quotes."""
+    return text.replace("\u00a0", " ").replace("\\", "/").replace('"', "'")
 
 
 def _limb_literals(result: CrosscheckResult, pose: int, limb: int) -> dict[str, object]:

@@ -9,6 +9,7 @@ from cylcollide.crosscheck.result import FAMILIES, KINDS, CrosscheckResult, Fami
 from cylcollide.crosscheck.worst import WorstRay
 
 UNITS = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
+SPACE = "\u00a0"  # a number stays on one line with its unit
 ENOUGH = 5  # hits in a decade of graze depth before its median is worth a sentence
 
 
@@ -17,7 +18,7 @@ def length(metres: float) -> str:
     if np.isnan(metres):
         return "–"
     size, unit = next(((size, unit) for size, unit in UNITS if abs(metres) >= size), UNITS[-1])
-    return f"{digits(metres / size)} {unit}" if abs(metres) >= 1e-12 else "0 mm"
+    return f"{digits(metres / size)}{SPACE}{unit}" if abs(metres) >= 1e-12 else f"0{SPACE}mm"
 
 
 def digits(value: float) -> str:
@@ -45,13 +46,13 @@ def angle(degrees: float) -> str:
 def percent(part: int, whole: int) -> str:
     """A share in per cent, never rounded to 0 or 100 when it is not."""
     if part == 0 or whole == 0:
-        return "0 %"
+        return f"0{SPACE}%"
     share = 100.0 * part / whole
     if 0.0 < share < 0.01:
-        return "less than 0.01 %"
+        return f"less than 0.01{SPACE}%"
     if 99.95 <= share < 100.0:
-        return "over 99.9 %"
-    return f"{share:.2f} %" if share < 1.0 else f"{share:.1f} %".replace(".0 %", " %")
+        return f"over 99.9{SPACE}%"
+    return (f"{share:.2f}" if share < 1.0 else f"{share:.1f}".removesuffix(".0")) + f"{SPACE}%"
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
@@ -62,6 +63,13 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
 def wrong_count(row: FamilyRow) -> int:
     """How many bullets of a row got a wrong verdict or limb."""
     return row.missed + row.phantom + row.wrong_limb
+
+
+def title(result: CrosscheckResult) -> str:
+    """The verdict as a heading."""
+    wrong = wrong_count(result.rows[-1])
+    shot = counted(result.rays, "bullet")
+    return f"{result.engine} is wrong about {wrong:,} of {shot}" if wrong else f"{result.engine} agrees on {shot}"
 
 
 def verdict(result: CrosscheckResult) -> tuple[str, str]:
@@ -89,10 +97,11 @@ def verdict(result: CrosscheckResult) -> tuple[str, str]:
     if len(error) == 0:
         return first, "There is no hit on which both sides agree."
     early, late = percent(int((error < 0).sum()), len(error)), percent(int((error > 0).sum()), len(error))
+    earliest, latest = length(-min(float(error.min()), 0.0)), length(max(float(error.max()), 0.0))
     return first, (
         f"Of the {counted(len(error), 'hit')} that both sides credit to the same limb, {early} are reported early, by "
-        f"up to {length(-min(error.min(), 0.0))}, and {late} late, by up to {length(max(error.max(), 0.0))}; the normal "
-        f"is off by {angle(float(np.median(normal)))} in the median and by {angle(float(normal.max()))} at worst."
+        f"up to {earliest}, and {late} late, by up to {latest}; the normal is off by {angle(float(np.median(normal)))} "
+        f"in the median and by {angle(float(normal.max()))} at worst."
     )
 
 
@@ -104,7 +113,7 @@ def headline(result: CrosscheckResult, worst: WorstRay) -> str:
     return {
         "phantom": f"{result.engine} hits the {other}, which the bullet passes at a distance of {size}.",
         "missed": f"{result.engine} hits nothing, but the bullet cuts the {true} to a depth of {size}.",
-        "wrong limb": f"{result.engine} hits the {other}, but the first limb in the way is the {true}, {size} from there.",
+        "wrong limb": f"{result.engine} hits the {other}, but truly the first hit is the {true}, {size} from there.",
         "early": f"{result.engine} hits the {true} {size} before its surface.",
         "late": f"{result.engine} hits the {true} {size} behind its surface.",
     }[worst.kind]
@@ -159,10 +168,11 @@ def phantom_words(result: CrosscheckResult) -> str:
     outside = -100.0 * result.disagreements.depth[grazing]
     row = next(row for row in result.rows if row.family == "graze")
     rate = percent(row.phantom, row.rays - row.hits)
+    half, most = (f"{digits(float(share))}{SPACE}%" for share in np.percentile(outside, (50, 100)))
     return (
         f"{result.engine} reports a hit for {rate} of the grazing bullets that hit nothing. Half of these "
-        f"{counted(len(outside), 'phantom')} pass at least {digits(float(np.median(outside)))} % of the radius outside "
-        f"the limb, the farthest {digits(float(outside.max()))} %.{largest}"
+        f"{counted(len(outside), 'phantom')} pass at least {half} of the radius outside the limb, the farthest {most}."
+        f"{largest}"
     )
 
 

@@ -4,8 +4,7 @@ Double-double throughout, so that a grazing hit, whose discriminant cancels, is 
 the face are known when these are called: a face that is not crossed is never asked for.
 """
 
-from math import sqrt
-from typing import TypeAlias
+from math import nan, sqrt
 
 from cylcollide._types import Face
 from cylcollide.kernels.double_double import (
@@ -25,30 +24,34 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.ray import dot, largest_component
 from cylcollide.simd import compiled
 
-SIDE, CAP1, CAP2 = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2)
-Point: TypeAlias = tuple[Vector, Vector]
+SIDE, CAP1, CAP2, INSIDE = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2), int(Face.INSIDE)
 
 
 @compiled
-def wall_crossing(
-    origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, radius: float, entering: bool
-) -> DoubleDouble:
-    """Fraction at which the ray crosses the wall, on its way in or out.
+def wall_crossings(
+    origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, radius: float
+) -> tuple[DoubleDouble, DoubleDouble]:
+    """Fractions at which the ray crosses the wall, on its way in and on its way out.
 
-    With n = d × a, v = o - p1 the quadratic |(v + t d) × a|² = r² a² has the discriminant a² (r² n² - (v·n)²): the
-    difference of the radius and the line's distance from the axis, not of two large products.
+    Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with m = (o - p1) × a, n = d × a. It is
+    nearest the axis at u = m + t₀ n, and inside for |t - t₀| <= √((r² a² - u²) / n²). Taking u from m and n, rather
+    than the distance of the two lines, keeps this stable for a ray nearly parallel to the axis: an error in t₀ only
+    moves the ray along itself.
     """
     a = vector_difference(p2, p1)
-    v = vector_difference(origin, p1)
+    m = dd_cross(vector_difference(origin, p1), a)
     n = dd_cross(displacement, a)
     n_squared = dd_dot(n, n)
-    offset = dd_dot(v, n)
-    room = dd_subtract(dd_multiply(two_product(radius, radius), n_squared), dd_multiply(offset, offset))
-    half_chord = dd_square_root(dd_multiply(dd_dot(a, a), room))
-    middle = dd_dot(n, dd_cross(v, a))
-    if entering:
-        half_chord = (-half_chord[0], -half_chord[1])
-    return dd_divide(dd_subtract(half_chord, middle), n_squared)
+    middle = dd_divide(dd_dot(m, n), n_squared)
+    middle = (-middle[0], -middle[1])
+    u = (
+        dd_add(m[0], dd_multiply(middle, n[0])),
+        dd_add(m[1], dd_multiply(middle, n[1])),
+        dd_add(m[2], dd_multiply(middle, n[2])),
+    )
+    room = dd_subtract(dd_multiply(two_product(radius, radius), dd_dot(a, a)), dd_dot(u, u))
+    half_chord = dd_square_root(dd_divide(room, n_squared))
+    return dd_subtract(middle, half_chord), dd_add(middle, half_chord)
 
 
 @compiled
@@ -60,13 +63,18 @@ def cap_crossing(origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p
 
 
 @compiled
-def face_crossing(
-    origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, radius: float, face: int, entering: bool
-) -> DoubleDouble:
-    """Fraction at which the ray crosses the given face."""
-    if face == SIDE:
-        return wall_crossing(origin, displacement, p1, p2, radius, entering)
-    return cap_crossing(origin, displacement, p1, p2, face)
+def face_crossings(
+    origin: Vector, displacement: DoubleDoubleVector, p1: Vector, p2: Vector, radius: float, first: int, last: int
+) -> tuple[DoubleDouble, DoubleDouble]:
+    """Fractions at which the ray enters through the face `first` and leaves through `last`; NaN for INSIDE."""
+    entry, leave = (nan, 0.0), (nan, 0.0)
+    if first == SIDE or last == SIDE:
+        entry, leave = wall_crossings(origin, displacement, p1, p2, radius)
+    if first != SIDE and first != INSIDE:
+        entry = cap_crossing(origin, displacement, p1, p2, first)
+    if last != SIDE and last != INSIDE:
+        leave = cap_crossing(origin, displacement, p1, p2, last)
+    return entry, leave
 
 
 @compiled

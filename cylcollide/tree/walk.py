@@ -24,13 +24,17 @@ class Stack(NamedTuple):
     code: Int32Array  # node, or leaf code
     size: Int32Array
     near: Float64Array  # metres along the ray
+    entry: Float64Array  # of the eight boxes being tested
+    leave: Float64Array
 
 
 @compiled
 def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any walk of this tree."""
     size = tree.stack_size
-    return Stack(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size))
+    return Stack(
+        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty(TREE_WIDTH), np.empty(TREE_WIDTH)
+    )
 
 
 @compiled
@@ -62,22 +66,24 @@ def next_leaf_on_ray(
             continue
         if code < 0:
             return height, -2 - code, stack.size[height]
-        bottom = height
+        # all eight boxes at once, then sort in those that the ray meets, the nearest on top
         for slot in range(TREE_WIDTH):
-            entry = max(
+            stack.entry[slot] = max(
                 (tree.bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
                 (tree.bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
                 (tree.bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
                 0.0,
             )
-            leave = min(
+            stack.leave[slot] = min(
                 (tree.bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
                 (tree.bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
                 (tree.bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
                 reach,
             )
-            if entry <= leave * BOX_SLACK:
-                # sort it in among its siblings, the nearest on top
+        bottom = height
+        for slot in range(TREE_WIDTH):
+            entry = stack.entry[slot]
+            if entry <= stack.leave[slot] * BOX_SLACK:
                 position = height
                 while position > bottom and stack.near[position - 1] < entry:
                     stack.code[position] = stack.code[position - 1]

@@ -27,7 +27,7 @@
       ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", dragmode: layout.scene ? "orbit" : false,
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--ink") },
       margin: layout.scene ? { l: 0, r: 0, t: 0, b: 0 } : { l: 8, r: 8, t: 32, b: 8 },
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", itemsizing: "constant" },
+      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", ...layout.legend },
       hoverlabel: { bgcolor: css("--card"), bordercolor: css("--line"), font: { color: css("--ink") } },
     };
     for (const name of layout.scene ? [] : ["xaxis", "yaxis"]) {
@@ -45,38 +45,31 @@
     }
   };
 
-  const stage = document.getElementById("scene");
-  const state = { ray: 0, view: "body" };
+  const stage = document.getElementById("scene"), closeUp = document.getElementById("section");
   const scene = stage ? read("scene-data") : null;
-  const millimetres = (metres) => (metres >= 1 ? `${metres.toFixed(1)} m` : `${(1000 * metres).toPrecision(2)} mm`);
+  let chosen = 0;
   const drawScene = () => {
     if (!scene) return;
-    const ray = scene.rays[state.ray], view = ray.views[state.view];
-    const body = scene.poses[ray.pose].filter((_, number) => !view.hidden.includes(number));
-    const traces = copy([...body, ...view.data]).map(inked);
-    const layout = themed({ scene: copy(view.scene), showlegend: false, uirevision: `${state.ray} ${state.view}` });
-    Plotly.react(stage, traces, layout, config);
-    for (const button of document.querySelectorAll("[data-ray]")) button.setAttribute("aria-pressed", +button.dataset.ray === state.ray);
-    for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === state.view);
-    for (const said of document.querySelectorAll("[data-said]")) {
-      said.hidden = +said.dataset.said !== state.ray;
-      said.querySelector(".width").textContent = `The window is ${millimetres(view.width)} wide.`;
-    }
+    const ray = scene.rays[chosen], cut = copy(ray.section);
+    const traces = copy([...scene.poses[ray.pose], ...ray.answers]).map(inked);
+    Plotly.react(stage, traces, themed({ scene: copy(ray.layout), showlegend: false, uirevision: chosen }), config);
+    Plotly.react(closeUp, cut.data.map(inked), themed(cut.layout), config);
+    for (const button of document.querySelectorAll("[data-ray]")) button.setAttribute("aria-pressed", +button.dataset.ray === chosen);
+    for (const said of document.querySelectorAll("[data-said]")) said.hidden = +said.dataset.said !== chosen;
   };
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-ray], [data-view]");
+    const button = event.target.closest("[data-ray]");
     if (!button) return;
-    if (button.dataset.ray) state.ray = +button.dataset.ray;
-    else state.view = button.dataset.view;
-    history.replaceState(null, "", `#bullet-${state.ray + 1}-${state.view}`);
+    chosen = +button.dataset.ray;
+    history.replaceState(null, "", `#bullet-${chosen + 1}`);
     drawScene();
   });
 
-  // A link such as #bullet-3-close opens that bullet.
+  // A link such as #bullet-3 opens that bullet.
   const followLink = () => {
-    const [, rank, view] = location.hash.match(/^#bullet-(\d+)-(body|close)$/) ?? [];
+    const rank = +(location.hash.match(/^#bullet-(\d+)$/) ?? [0, 0])[1];
     if (!scene || !(rank >= 1 && rank <= scene.rays.length)) return false;
-    Object.assign(state, { ray: rank - 1, view });
+    chosen = rank - 1;
     return true;
   };
   addEventListener("hashchange", () => {
