@@ -74,13 +74,14 @@ What lies outside (a direction of length 1e-40, a limb at 1e200 m) is answered b
 """
 
 SLOPE_FLOOR = 1e-30
-"""Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less than u times it."""
+"""Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less
+than u times that length."""
 
 BOX_SLACK = 1.0 + 16.0 * UNIT_ROUNDOFF
 """Far plane distances are stretched by this much. Near and far each err by 6 u at most: `docs/numerics.md`, "Boxes"."""
 
 BOX_FLOOR = 1e-200
-"""Boxes are padded by at least this, so that a point of the limb is never closer to a box face than a kernel can divide."""
+"""Boxes are padded by at least this: a point of the limb is never closer to a box face than a kernel can divide."""
 
 RECIPROCAL_FLOOR = 1e-290
 """Stands in for a smaller direction component in a box test: its reciprocal stays finite, 0 times it stays 0."""

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from cylcollide import casting, settling
+from cylcollide import casting, locating, settling
 from cylcollide._types import NO_LIMB, RAYS_PER_TASK, BoolArray, Face, Float64Array, InsidePolicy, Int64Array
 from cylcollide.casting import Query
 from cylcollide.hits import Chorded, Chords, PointHits, RayHits, empty_chords, joined
@@ -94,12 +94,12 @@ def containing(state: State, points: Float64Array, threads: int | None) -> Point
     limb, count, unsure = np.full(n, NO_LIMB, np.int32), np.zeros(n, np.int32), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
-        casting.locate_points(points, table, tree, begin, end, limb, count, unsure)
+        locating.locate_points(points, table, tree, begin, end, limb, count, unsure)
 
     in_chunks(n, threads, task)
     settling.settle_points(points, table, tree, np.flatnonzero(unsure), limb, count)
     squared = np.empty(n)
-    casting.axis_distances(points, table, limb, squared)
+    locating.axis_distances(points, table, limb, squared)
     return PointHits(limb, squared, count)
 
 

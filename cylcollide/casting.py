@@ -1,4 +1,4 @@
-"""The loops over rays and points: walk the tree, test the limbs of each leaf, keep what counts.
+"""The loops over rays: walk the tree, test the limbs of each leaf, keep what counts.
 
 Every loop marks the rows that float64 bounds do not decide; `settling` answers those in exact arithmetic.
 """
@@ -17,8 +17,6 @@ from cylcollide._types import (
     UNSURE,
     BoolArray,
     Face,
-    Float64Array,
-    Int8Array,
     Int32Array,
     Int64Array,
     Uint32Array,
@@ -35,12 +33,11 @@ from cylcollide.kernels.cylinder import (
     ray_cylinder,
     start_verdict,
 )
-from cylcollide.kernels.point import point_axis_distance_squared, point_cylinder
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.table import LimbTable, considered, cylinder_at
 from cylcollide.simd import compiled
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, make_stack, next_leaf_at_point, next_leaf_of_all, next_leaf_on_ray, start_walk
+from cylcollide.tree.walk import Stack, make_stack, next_leaf_of_all, next_leaf_on_ray, start_walk
 
 INSIDE = int(Face.INSIDE)
 UNDECIDED_LIMB = -2
@@ -154,7 +151,14 @@ def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: 
 
 @compiled
 def cast_closest(
-    query: Query, table: LimbTable, tree: Tree, begin: int, end: int, chords: Chorded, started: BoolArray, unsure: BoolArray
+    query: Query,
+    table: LimbTable,
+    tree: Tree,
+    begin: int,
+    end: int,
+    chords: Chorded,
+    started: BoolArray,
+    unsure: BoolArray,
 ) -> None:
     """The first limb along each of the rays from `begin` to `end`."""
     stack = make_stack(tree)
@@ -203,9 +207,7 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
 
 
 @compiled
-def possible_limbs(
-    query: Query, table: LimbTable, tree: Tree, rows: Int64Array
-) -> tuple[Int64Array, Int32Array]:
+def possible_limbs(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
     """Every limb that each of the given rays does not certainly miss, in compressed rows: offsets and limbs.
 
     A ray beyond what float64 products hold may meet any limb.
@@ -239,7 +241,13 @@ def possible_limbs(
 
 @compiled
 def cast_chords(
-    query: Query, table: LimbTable, offsets: Int64Array, limbs: Int32Array, begin: int, chords: Chorded, unsure: BoolArray
+    query: Query,
+    table: LimbTable,
+    offsets: Int64Array,
+    limbs: Int32Array,
+    begin: int,
+    chords: Chorded,
+    unsure: BoolArray,
 ) -> None:
     """Chords of the limbs found for the rays `begin`, `begin` + 1, ..., in order of entry.
 
@@ -265,65 +273,3 @@ def cast_chords(
         for position in range(first, last):
             if not unsure[k]:
                 unsure[k] = not write_chord(query.rays, begin + k, ray, table, limbs[position], chords, position)
-
-
-@compiled
-def locate_points(
-    points: Float64Array,
-    table: LimbTable,
-    tree: Tree,
-    begin: int,
-    end: int,
-    limb_of: Int32Array,
-    count: Int32Array,
-    unsure: BoolArray,
-) -> None:
-    """The lowest limb that holds each of the points from `begin` to `end`, and how many do."""
-    stack = make_stack(tree)
-    for i in range(begin, end):
-        point = as_vector(points, i)
-        limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
-        height = start_walk(stack)
-        while True:
-            height, first, size = next_leaf_at_point(tree, stack, height, point)
-            if size == 0:
-                break
-            for position in range(first, first + size):
-                limb = tree.order[position]
-                status = point_cylinder(point, cylinder_at(table.prepared, limb))
-                unsure[i] |= status == UNSURE
-                if status == HIT:
-                    limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
-                    count[i] += 1
-
-
-@compiled
-def limbs_near_point(point: Float64Array, tree: Tree) -> Int32Array:
-    """Every limb in a leaf whose box holds the point, (3,)."""
-    stack = make_stack(tree)
-    found, used, height = np.empty(16, np.int32), 0, start_walk(stack)
-    while True:
-        height, first, size = next_leaf_at_point(tree, stack, height, (point[0], point[1], point[2]))
-        if size == 0:
-            return found[:used].copy()
-        for position in range(first, first + size):
-            found = appended(found, used, tree.order[position])
-            used += 1
-
-
-@compiled
-def classify_rows(points: Float64Array, table: LimbTable, verdict: Int8Array) -> None:
-    """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
-    for i in range(verdict.size):
-        limb = i if len(table.radius) > 1 else 0
-        verdict[i] = point_cylinder(as_vector(points, i), cylinder_at(table.prepared, limb))
-
-
-@compiled
-def axis_distances(points: Float64Array, table: LimbTable, limbs: Int32Array, squared: Float64Array) -> None:
-    """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
-    for i in range(limbs.size):
-        squared[i] = -1.0
-        if limbs[i] >= 0:
-            p1, p2 = as_vector(table.p1, limbs[i]), as_vector(table.p2, limbs[i])
-            squared[i] = point_axis_distance_squared(as_vector(points, i), p1, p2)

@@ -4,6 +4,7 @@ Each check returns arrays of its own (float64, C order), so that what a caller d
 A message says what was expected, what came, in which row first, and what to do about it.
 """
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,23 @@ def first_bad_row(bad: BoolArray) -> int | None:
 
 
 def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
+    """The same numbers as float64, C order, in an array of our own; numbers that float64 cannot hold are refused."""
     try:
-        array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}: expected numbers of shape {shape}, got {_described(values)} ({error})") from None
-    if np.iscomplexobj(values):
-        raise ValueError(f"{name}: expected real numbers of shape {shape}, got complex ones")
+        given = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name}: expected numbers of shape {shape}, got uneven rows ({error})") from None
+    numbers = all(isinstance(value, Real) for value in given.flat) if given.dtype == object else True
+    if given.dtype.kind not in "iufO" or not numbers:
+        raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
+    array = np.array(given, dtype=np.float64, order="C")
+    if given.dtype.itemsize >= array.dtype.itemsize and given.dtype != array.dtype:
+        lost = ~np.isnan(array) & (np.asarray(array.astype(given.dtype) != given, bool))
+        row = first_bad_row(np.atleast_1d(lost))
+        if row is not None:
+            raise ValueError(
+                f"{name}: expected numbers that float64 holds exactly, got {np.atleast_1d(given)[row]} of "
+                f"{given.dtype} in row {row}; round them first"
+            )
     return array
 
 
@@ -131,7 +143,7 @@ def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Ar
 
 def policy(inside: str) -> int:
     """Code of an `inside=` policy."""
-    if inside not in POLICY_CODES:
+    if not isinstance(inside, str) or inside not in POLICY_CODES:
         raise ValueError(f"inside: expected one of 'hit', 'exit', 'ignore', got {inside!r}")
     return POLICY_CODES[inside]
 
@@ -144,9 +156,7 @@ def limits(max_distance: ArrayLike, directions: Float64Array) -> Float64Array:
             return np.full(1, np.inf)
         distance = np.full(len(directions), distance[()])
     if distance.shape != (len(directions),):
-        raise ValueError(
-            f"max_distance: expected one number or shape ({len(directions)},), got shape {distance.shape}"
-        )
+        raise ValueError(f"max_distance: expected one number or shape ({len(directions)},), got shape {distance.shape}")
     row = first_bad_row(~(distance >= 0.0))
     if row is not None:
         raise ValueError(f"max_distance: expected >= 0 (inf for no limit), got {distance[row]!r} in row {row}")

@@ -282,9 +282,9 @@ def _plain(value: Any) -> Any:
 def _lengths(rays: Rays) -> Float64Array:
     """Length of one unit of fraction, (n,)."""
     x, y, z = (rays.second - rays.origin if rays.is_segment else rays.second).T
-    return np.hypot(np.hypot(x, y), z)
+    return np.asarray(np.hypot(np.hypot(x, y), z))
 
 
 def _times(fraction: Float64Array, length: Float64Array) -> Float64Array:
-    """fraction * length with inf kept for misses of zero-length rays."""
+    """Fraction * length with inf kept for misses of zero-length rays."""
     return np.where(np.isinf(fraction), np.inf, fraction * np.where(np.isinf(fraction), 1.0, length))

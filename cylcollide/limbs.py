@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import casting, door, settling
+from cylcollide import casting, door, locating, settling
 from cylcollide._types import (
     ALL_LAYERS,
     HIT,
@@ -19,7 +19,6 @@ from cylcollide._types import (
     Int8Array,
     Int32Array,
     Side,
-    Uint32Array,
 )
 from cylcollide.casting import Query
 from cylcollide.hits import RayHits, empty_chords
@@ -169,7 +168,7 @@ class Limbs:
         return RayHits(rays, self.table, chords, started, len(rows), inside == "exit")
 
     def classify_points(self, points: ArrayLike) -> Int8Array:
-        """Where point i lies with respect to limb i (or all points and one limb, or one point and all): `Side`, exact."""
+        """Where point i lies with respect to limb i, or all points to one limb, or one point to all: `Side`, exact."""
         position, verdict = self._classified(points)
         side = np.where(verdict == HIT, Side.INSIDE, Side.OUTSIDE).astype(np.int8)
         for i in np.flatnonzero(verdict == UNSURE).tolist():
@@ -186,7 +185,7 @@ class Limbs:
         position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         squared = np.empty(len(side))
-        casting.axis_distances(position, self.table, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared)
+        locating.axis_distances(position, self.table, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared)
         return squared
 
     def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
@@ -195,7 +194,7 @@ class Limbs:
         if len(position) != n:
             position = np.repeat(position, n, axis=0)
         verdict = np.full(n, MISS, np.int8)
-        casting.classify_rows(position, self.table, verdict)
+        locating.classify_rows(position, self.table, verdict)
         return position, verdict
 
     def _paired(self, rows: int, what: str) -> int:

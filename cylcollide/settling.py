@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int32Array, Int64Array, Side
-from cylcollide.casting import Query, limbs_near_point, possible_limbs
+from cylcollide.casting import Query, possible_limbs
 from cylcollide.exact import cylinder, order
 from cylcollide.exact.cylinder import CylinderNumbers, RayNumbers
 from cylcollide.hits import Chorded, empty_chords, joined
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
+from cylcollide.locating import limbs_near_point
 from cylcollide.tree.layout import Tree
 
 
@@ -41,14 +42,20 @@ def settle_rows(
 ) -> None:
     """Ray i against limb i (or the only limb), for the given rows."""
     for i in rows.tolist():
-        limb = i if len(table) > 1 else 0
+        limb = i if len(table.radius) > 1 else 0
         first, started[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, [limb]), inside)
         if first is not None:
             _write(chords, i, *first)
 
 
 def settle_closest(
-    query: Query, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, chords: Chorded, started: BoolArray
+    query: Query,
+    table: LimbTable,
+    tree: Tree,
+    inside: InsidePolicy,
+    rows: Int64Array,
+    chords: Chorded,
+    started: BoolArray,
 ) -> None:
     """The first limb along the given rays, among all that they do not certainly miss."""
     offsets, limbs = possible_limbs(query, table, tree, rows)

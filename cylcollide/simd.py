@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config, types
+from numba.core import types
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -62,5 +62,5 @@ def _fused_multiply_add_machine(_context: Any, _a: Any, _b: Any, _c: Any) -> Any
 
 fused_multiply_add: Callable[[float, float, float], float] = _fused_multiply_add_exact
 """a b + c with one rounding."""
-if not config.DISABLE_JIT:
+if not getattr(numba.config, "DISABLE_JIT", 0):
     fused_multiply_add = cast(Callable[[float, float, float], float], intrinsic(_fused_multiply_add_machine))

@@ -1,15 +1,16 @@
-"""A small cross-check result made from nothing but NumPy and PyBullet, for the tests of what is written from one.
+"""A small cross-check result that needs no sweep, for the tests of what is written from one.
 
 The bodies are stick figures of fifteen cylinders, the bullets a few thousand, the truth a float64 chord of a finite
-cylinder, and the other answer is a real ``rayTest``: small, but with every kind of wrong answer in it.
+cylinder, and the other answer is PyBullet's own: small, but with every kind of wrong answer in it.
 """
 
 from dataclasses import replace
 
 import numpy as np
-import pybullet
 
 from cylcollide.crosscheck.result import FAMILIES, Agreed, CrosscheckResult, Disagreements, FamilyRow, Poses
+from cylcollide.engines.bullet import BulletEngine
+from cylcollide.limbs import Limbs
 
 # Name, parent, where it starts on the parent's axis, sideways offset, axis at rest, radius; metres, z up at first.
 SKELETON = (
@@ -34,15 +35,6 @@ KIND_OF = {"missed": 0, "phantom": 1, "wrong limb": 2}
 
 def unit(v):
     return v / np.linalg.norm(v, axis=-1, keepdims=True)
-
-
-def quaternion_from_z(axis):
-    """The rotation that takes z to ``axis``, (x, y, z, w)."""
-    x, y, z = unit(np.asarray(axis, dtype=np.float64))
-    if 1.0 + z < 1e-12:
-        return (1.0, 0.0, 0.0, 0.0)
-    q = np.array([-y, x, 0.0, 1.0 + z])
-    return tuple((q / np.linalg.norm(q)).tolist())
 
 
 def random_rotation(rng, degrees):
@@ -120,38 +112,6 @@ def true_hit(start, end, p1, p2, radius):
     return limb, lo[limb] + middle[limb], normal
 
 
-class BulletShooter:
-    """Fifteen ``GEOM_CYLINDER`` bodies in a DIRECT client, moved from pose to pose."""
-
-    def __init__(self, poses):
-        self.client = pybullet.connect(pybullet.DIRECT)
-        lengths = np.linalg.norm(poses.p2[0] - poses.p1[0], axis=1)
-        self.bodies = [
-            pybullet.createMultiBody(
-                0,
-                pybullet.createCollisionShape(
-                    pybullet.GEOM_CYLINDER, radius=r, height=h, physicsClientId=self.client
-                ),
-                physicsClientId=self.client,
-            )
-            for r, h in zip(poses.radius.tolist(), lengths.tolist(), strict=True)
-        ]
-
-    def pose(self, p1, p2):
-        for body, a, b in zip(self.bodies, p1, p2, strict=True):
-            pybullet.resetBasePositionAndOrientation(
-                body, ((a + b) / 2).tolist(), quaternion_from_z(b - a), physicsClientId=self.client
-            )
-
-    def shoot(self, start, end):
-        body, _, fraction, position, normal = pybullet.rayTest(
-            start.tolist(), end.tolist(), physicsClientId=self.client
-        )[0]
-        if body < 0:
-            return -1, np.nan, np.full(3, np.nan), np.full(3, np.nan)
-        return self.bodies.index(body), fraction, np.array(position), np.array(normal)
-
-
 def clearance(start, end, a, b, radius):
     """By how much the cylinder must grow (a gap) or shrink (a cut) before the segment's verdict flips, metres."""
     def hit(by):
@@ -165,47 +125,46 @@ def clearance(start, end, a, b, radius):
     return hi
 
 
+def fire(rng, poses, rays):
+    """Every bullet in turn: its number, pose, family, depth, start and end, and what PyBullet answers."""
+    families = rng.choice(FAMILIES, size=rays, p=(0.5, 0.3, 0.1, 0.1))
+    with BulletEngine() as engine:
+        for pose, numbers in enumerate(np.array_split(np.arange(rays), len(poses.motion))):
+            engine.build(Limbs.cylinders(poses.p1[pose], poses.p2[pose], poses.radius))
+            bullets = [random_bullet(rng, poses, pose, families[ray]) for ray in numbers]
+            hits = engine.cast_segments(np.array([b[0] for b in bullets]), np.array([b[1] for b in bullets]))
+            for i, (ray, (start, end, depth)) in enumerate(zip(numbers, bullets, strict=True)):
+                asked = {"ray": ray, "pose": pose, "family": FAMILIES.index(families[ray]), "depth": depth}
+                yield asked, start, end, (hits.limb[i], hits.fraction[i], hits.position[i], hits.normal[i])
+
+
 def sample_result(seed=1, rays=4000, perfect=False):
     """One whole result; ``perfect`` makes the engine's verdicts right (no disagreement), errors stay."""
     rng = np.random.default_rng(seed)
     poses = random_poses(rng)
-    names = rng.choice(FAMILIES, size=rays, p=(0.5, 0.3, 0.1, 0.1))
-    shooter, agreed, wrong = BulletShooter(poses), [], []
+    agreed, wrong = [], []
     counts = {family: [0, 0] for family in FAMILIES}
-    for ray in range(rays):
-        pose = ray * len(poses.motion) // rays
-        if ray == 0 or pose != (ray - 1) * len(poses.motion) // rays:
-            shooter.pose(poses.p1[pose], poses.p2[pose])
-        start, end, depth = random_bullet(rng, poses, pose, names[ray])
-        limb, fraction, normal = true_hit(start, end, poses.p1[pose], poses.p2[pose], poses.radius)
-        other, other_fraction, other_position, other_normal = shooter.shoot(start, end)
-        counts[names[ray]][0] += 1
-        counts[names[ray]][1] += limb >= 0
-        row = {
-            "ray": ray, "pose": pose, "family": FAMILIES.index(names[ray]), "depth": depth, "start": start, "end": end,
-            "fraction_true": fraction, "fraction_engine": other_fraction,
+    for asked, start, end, (other, other_fraction, other_position, other_normal) in fire(rng, poses, rays):
+        p1, p2 = poses.p1[asked["pose"]], poses.p2[asked["pose"]]
+        limb, fraction, normal = true_hit(start, end, p1, p2, poses.radius)
+        count = counts[FAMILIES[asked["family"]]]
+        count[0] += 1
+        count[1] += limb >= 0
+        row = asked | {
+            "start": start, "end": end, "fraction_true": fraction, "fraction_engine": other_fraction,
             "position_true": start + fraction * (end - start), "position_engine": other_position,
             "normal_true": normal, "normal_engine": other_normal,
         }
         if limb == other >= 0:
-            length = np.linalg.norm(end - start)
-            cosine = np.clip(normal @ other_normal, -1.0, 1.0)
-            agreed.append(
-                row
-                | {"limb": limb, "distance_error": (other_fraction - fraction) * length,
-                   "normal_error": np.degrees(np.arccos(cosine))}
-            )
+            error = (other_fraction - fraction) * np.linalg.norm(end - start)
+            angle = np.degrees(np.arccos(np.clip(normal @ other_normal, -1.0, 1.0)))
+            agreed.append(row | {"limb": limb, "distance_error": error, "normal_error": angle})
         elif limb != other and not perfect:
             kind = "missed" if other < 0 else "phantom" if limb < 0 else "wrong limb"
-            near = limb if limb >= 0 else other
-            gap = np.nan
-            if kind != "wrong limb":
-                gap = clearance(start, end, poses.p1[pose, near], poses.p2[pose, near], poses.radius[near])
-            wrong.append(
-                row
-                | {"kind": KIND_OF[kind], "limb_true": limb, "limb_engine": other, "clearance": gap, "proved": True}
-            )
-    pybullet.disconnect(shooter.client)
+            near = max(limb, other)
+            gap = np.nan if kind == "wrong limb" else clearance(start, end, p1[near], p2[near], poses.radius[near])
+            answers = {"limb_true": limb, "limb_engine": other, "clearance": gap}
+            wrong.append(row | answers | {"kind": KIND_OF[kind], "proved": True})
     result = CrosscheckResult(
         engine="PyBullet", seed=seed, rays=rays, seconds=1.0, rechecked=3,
         versions={"cylcollide": "0.1.0", "pybullet": "3.2.7", "numpy": np.__version__, "python": "3.11"},

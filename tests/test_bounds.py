@@ -24,7 +24,9 @@ def draw(rng, far):
     direction = rng.normal(size=3)
     direction *= 10.0 ** rng.uniform(0, 2) / np.linalg.norm(direction)
     start, end = target - direction, target + direction * rng.uniform(0.1, 1.0)
-    return tuple(start.tolist()), tuple(end.tolist()), tuple((centre - axis).tolist()), tuple((centre + axis).tolist()), radius
+    # ends at different distances from the centre: rounding is symmetric, and would cancel in their mean
+    p1, p2 = centre - 1.25 * axis, centre + axis
+    return tuple(start.tolist()), tuple(end.tolist()), tuple(p1.tolist()), tuple(p2.tolist()), radius
 
 
 def share_used(start, end, p1, p2, radius):

@@ -80,8 +80,8 @@ def test_a_file_in_the_way_of_the_folder_stops_before_computing(tmp_path):
 
 @pytest.mark.parametrize("package", ["typer", "rich", "pybullet", "jinja2", "plotly"])
 def test_without_the_extra_one_line_names_it(package):
-    code = f"import sys; sys.modules[{package!r}] = None; sys.argv = ['x', 'crosscheck']\nimport cylcollide.cli as c; c.main()"
-    done = run(code=code)
+    hidden = f"import sys; sys.modules[{package!r}] = None; sys.argv = ['x', 'crosscheck']"
+    done = run(code=f"{hidden}; import cylcollide.cli; cylcollide.cli.main()")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"cylcollide: the command line needs {package}, which is missing: pip install 'cylcollide[crosscheck]'"
@@ -105,7 +105,8 @@ class WrongWorld(cc.HitWorld):
 
 def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sweep, "HitWorld", WrongWorld)
-    monkeypatch.setattr(sys, "argv", "x crosscheck --rays 400 --motion run --jobs 1 --out".split() + [str(tmp_path)])
+    options = ["--rays", "400", "--motion", "run", "--jobs", "1", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *options])
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     assert stopped.value.code == 1

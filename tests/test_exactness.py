@@ -94,8 +94,10 @@ def test_the_first_limb_is_credited_in_exact_order(name: str):
         s = scene(name, sized(60), seed)
         world, found = cc.HitWorld(cc.Limbs.cylinders(s.p1, s.p2, s.radius)), scene_truths(s)
         for inside in POLICIES:
-            tally = compare_hits(world.cast_segments(s.start, s.end, inside=inside), found, inside)
+            hits = world.cast_segments(s.start, s.end, inside=inside)
+            tally = compare_hits(hits, found, inside)
             assert not tally.problems, f"{name} {seed=} " + tally.report()
+            assert np.array_equal(world.occluded_segments(s.start, s.end, inside=inside), hits.hit)
             seen[inside] += tally.hits
         seen["inside"] += tally.started_inside
         seen["ties"] += sum(_tied(row) for row in found)

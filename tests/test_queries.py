@@ -90,7 +90,7 @@ def test_chords_are_the_rows_of_every_limb(crowd: cc.Limbs, inside: str):
 
 def test_points_are_held_by_the_lowest_limb(crowd: cc.Limbs):
     rng = np.random.default_rng(6)
-    k, at = rng.integers(0, len(crowd), sized(400)), rng.random((sized(400), 1))
+    k, at = rng.integers(0, len(crowd), 400), rng.random((400, 1))
     points = crowd.p1[k] + at * (crowd.p2 - crowd.p1)[k] + rng.normal(size=(len(k), 3)) * crowd.radius[k, None] / 2
     held = cc.HitWorld(crowd).contains_points(points)
     exact = oracle_limbs(crowd)

@@ -98,10 +98,12 @@ def _clearance(
     reported = limbs[engine_limb[rows]].cast_segments(start[rows], end[rows])
     untouched = rows[~reported.hit]
     clearance[untouched] = _signed_clearances(start[untouched], end[untouched], limbs, engine_limb[untouched])
-    # A limb that the line touches, but later than the first one: how much later.
+    # A limb that the line touches, but later: how much later, or how deep the line cuts the first one, if that is less.
     behind = rows[reported.hit]
     length = np.linalg.norm(end[behind] - start[behind], axis=1)
-    clearance[behind] = (reported.fraction[reported.hit] - true_fraction[behind]) * length
+    later = (reported.fraction[reported.hit] - true_fraction[behind]) * length
+    cut = -_signed_clearances(start[behind], end[behind], limbs, true_limb[behind])
+    clearance[behind] = np.minimum(later, cut)
     return clearance
 
 
@@ -116,4 +118,5 @@ def _graze_depth(bullets: Bullets, rows: Int64Array, about_target: BoolArray) ->
 
 def _degrees_between(a: Float64Array, b: Float64Array) -> Float64Array:
     sine = np.linalg.norm(np.cross(a, b), axis=1)
-    return np.degrees(np.arctan2(sine, np.einsum("ni,ni->n", a, b)))
+    degrees: Float64Array = np.degrees(np.arctan2(sine, np.einsum("ni,ni->n", a, b)))
+    return degrees

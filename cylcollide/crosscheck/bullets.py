@@ -70,7 +70,8 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     depth[(family == AIMED) | (family == MISS)] = np.nan
     # Along the bullet, the ball lies within ± reach of its centre.
     middle = np.einsum("ni,ni->n", centre - through, heading)
-    before = np.exp(rng.uniform(*np.log(RANGE_METRES), size=n))
+    nearest, farthest = RANGE_METRES
+    before = nearest * (farthest / nearest) ** rng.random(n)
     start = through + (middle - reach - before)[:, None] * heading
     end = through + (middle + reach + BEHIND_METRES)[:, None] * heading
     return Bullets(family, target, depth, start, end)
@@ -168,7 +169,8 @@ def _line_segment_distance(
 
 def _across(vector: Float64Array, heading: Float64Array) -> Float64Array:
     along = np.einsum("nmi,ni->nm", np.broadcast_to(vector, (len(heading), *vector.shape[1:])), heading)
-    return vector - along[..., None] * heading[:, None]
+    across: Float64Array = vector - along[..., None] * heading[:, None]
+    return across
 
 
 def _bounding_ball(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> tuple[Float64Array, float]:
@@ -191,4 +193,5 @@ def _either_way(rng: np.random.Generator, heading: Float64Array) -> Float64Array
 
 
 def _unit(vector: Float64Array) -> Float64Array:
-    return vector / np.linalg.norm(vector, axis=-1, keepdims=True)
+    unit: Float64Array = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
+    return unit

@@ -104,6 +104,7 @@ def wrong_by_family(result: CrosscheckResult) -> go.Figure | None:
             hovertemplate=f"%{{y}}: %{{customdata[0]:,}} {kind} of %{{customdata[1]:,}} (%{{x:.3g}} %)<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
+    figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
     figure.update_xaxes(title="share of the family's bullets", ticksuffix=" %", rangemode="tozero")
     return figure
 

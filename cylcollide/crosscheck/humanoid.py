@@ -152,9 +152,7 @@ class Humanoid:
     def _limb_ends(self) -> tuple[Float64Array, Float64Array]:
         # Entries 0 and 1 of a link state are the inertial frame in float64; 4 and 5, the joint frame, are float32.
         links = [shape.link for shape in self._shapes]
-        states = pybullet.getLinkStates(
-            self._body, links, computeForwardKinematics=True, physicsClientId=self._client
-        )
+        states = pybullet.getLinkStates(self._body, links, computeForwardKinematics=True, physicsClientId=self._client)
         origin = np.array([state[0] for state in states])
         rotation = np.array([_rotation(state[1]) for state in states])
         p1 = origin + np.einsum("mij,mj->mi", rotation, np.array([shape.p1 for shape in self._shapes]))

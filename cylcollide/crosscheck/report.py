@@ -71,6 +71,7 @@ def _tiles(result: CrosscheckResult) -> list[dict[str, str]]:
     """The five numbers at the top."""
     total, early = result.rows[-1], result.rows[-1].early_mm
     wrong = words.wrong_count(total)
+    proved = f"all {wrong:,}" if total.proved == wrong > 0 else f"{total.proved:,} of {wrong:,}"
     return [
         {"label": "phantom hits", "value": f"{total.phantom:,}", "color": "phantom"},
         {"label": "missed", "value": f"{total.missed:,}", "color": "missed"},
@@ -80,7 +81,7 @@ def _tiles(result: CrosscheckResult) -> list[dict[str, str]]:
             "value": words.length(early[2] / 1e3),
             "color": "early",
         },
-        {"label": "disagreements proved", "value": f"{total.proved:,} of {wrong:,}", "color": "true"},
+        {"label": "disagreements proved", "value": proved, "color": "true"},
     ]
 
 

@@ -12,7 +12,7 @@ FAMILIES = ("aimed", "graze", "rim", "miss")
 """What a bullet was meant to do, by family code."""
 
 KINDS = ("missed", "phantom", "wrong limb")
-"""How the engine's answer was wrong, by kind code: no hit where there is one, a hit where there is none, another limb."""
+"""How the engine is wrong, by kind code: no hit where there is one, a hit where there is none, another limb."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,10 @@ class Disagreements:
     position_engine: Float64Array
     normal_true: Float64Array
     normal_engine: Float64Array
-    clearance: Float64Array  # metres by which the verdict is decided: the line's gap to the limb (phantom), cut (missed)
+    clearance: Float64Array
+    """Metres by which the verdict is decided: gap to the limb (phantom), depth of cut (missed). For a wrong limb: the
+    to the engine's limb, or, if the line meets that too, the lesser of how far behind it lies and how deep the true one
+    is cut."""
     proved: BoolArray  # the verdict on this side was confirmed in rational arithmetic
 
 

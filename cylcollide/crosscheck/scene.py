@@ -99,7 +99,12 @@ def _character(result: CrosscheckResult, pose: int) -> go.Figure:
         x, y, z = points.astype(np.float32).T
         i, j, k = triangles.T
         figure.add_mesh3d(
-            x=x, y=y, z=z, i=i, j=j, k=k,
+            x=x,
+            y=y,
+            z=z,
+            i=i,
+            j=j,
+            k=k,
             color=colors[limb],
             name=name.replace("_", " "),
             hoverinfo="name",
@@ -137,8 +142,19 @@ def _add_answers(figure: go.Figure, ray: WorstRay, path: Float64Array, size: flo
     along = unit(path[1] - path[0])
     x, y, z, u, v, w = ([float(c)] for c in (*(path[0] + 0.2 * (path[1] - path[0])), *along))
     figure.add_cone(
-        x=x, y=y, z=z, u=u, v=v, w=w, sizemode="raw", sizeref=0.4 * size, anchor="center",
-        showscale=False, meta="path", hoverinfo="skip", lighting={"ambient": 0.9, "diffuse": 0.2},
+        x=x,
+        y=y,
+        z=z,
+        u=u,
+        v=v,
+        w=w,
+        sizemode="raw",
+        sizeref=0.4 * size,
+        anchor="center",
+        showscale=False,
+        meta="path",
+        hoverinfo="skip",
+        lighting={"ambient": 0.9, "diffuse": 0.2},
     )
     for name, position, normal, color, symbol in (
         ("true hit", ray.position_true, ray.normal_true, COLORS["true"], "circle"),
@@ -162,7 +178,7 @@ def _add_line(figure: go.Figure, points: Float64Array, color: str, width: float,
 def _clip(start: Float64Array, end: Float64Array, center: Float64Array, half: float) -> Float64Array:
     """The piece of a segment that lies in the cube of half width ``half``, (2, 3)."""
     path = end - start
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         walls = np.sort(np.stack([(center - half - start) / path, (center + half - start) / path]), axis=0)
     low, high = np.nanmax(walls[0], initial=0.0), np.nanmin(walls[1], initial=1.0)
     piece: Float64Array = start + np.array([[low], [high]]) * path

@@ -79,8 +79,15 @@ def _add_limb(
     if cut is not None:
         color, name = limb_colors(len(poses.limb_names))[limb], poses.limb_names[limb].replace("_", " ")
         figure.add_scatter(
-            x=cut[:, 0], y=cut[:, 1], fill="toself", mode="lines", line={"color": color, "width": 1.5},
-            name=name, fillcolor=color + "80", hoveron="fills", hoverinfo="name",
+            x=cut[:, 0],
+            y=cut[:, 1],
+            fill="toself",
+            mode="lines",
+            line={"color": color, "width": 1.5},
+            name=name,
+            fillcolor=color + "80",
+            hoveron="fills",
+            hoverinfo="name",
         )
 
 
@@ -88,14 +95,25 @@ def _add_path(figure: go.Figure, middle: float, half: float) -> None:
     """The bullet's path, beyond the window on both sides, with an arrow head near its beginning."""
     arrow: dict[str, Any] = {"symbol": "triangle-right", "size": [0, 13, 0]}
     figure.add_scatter(
-        x=[middle - 9.0 * half, middle - 0.8 * half, middle + 9.0 * half], y=[0.0, 0.0, 0.0], mode="lines+markers",
-        line={"width": 2}, marker=arrow, meta="path", name="bullet", hoverinfo="name",
+        x=[middle - 9.0 * half, middle - 0.8 * half, middle + 9.0 * half],
+        y=[0.0, 0.0, 0.0],
+        mode="lines+markers",
+        line={"width": 2},
+        marker=arrow,
+        meta="path",
+        name="bullet",
+        hoverinfo="name",
     )
 
 
 def _add_hit(figure: go.Figure, name: str, at: float, normal: Float64Array, color: str, symbol: str) -> None:
     """One answer: the point on the path and the normal as far as it lies in the plane."""
     figure.add_scatter(
-        x=[at, at + float(normal[0])], y=[0.0, float(normal[1])], mode="lines+markers", name=name, hoverinfo="name+x",
-        line={"width": 3, "color": color}, marker={"size": [11, 0], "symbol": symbol, "color": color},
+        x=[at, at + float(normal[0])],
+        y=[0.0, float(normal[1])],
+        mode="lines+markers",
+        name=name,
+        hoverinfo="name+x",
+        line={"width": 3, "color": color},
+        marker={"size": [11, 0], "symbol": symbol, "color": color},
     )

@@ -61,17 +61,16 @@ def clearances(
     return distance(0.5 * (low + high))
 
 
-def _signed_distance(
-    points: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> Float64Array:
+def _signed_distance(points: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> Float64Array:
     axis = p2 - p1
     length = np.linalg.norm(axis, axis=1)
     from_p1 = points - p1
     height = np.einsum("ni,ni->n", from_p1, axis) / length
     radial = np.linalg.norm(np.cross(from_p1, axis), axis=1) / length - radius
     axial = np.abs(height - 0.5 * length) - 0.5 * length
-    outside: Float64Array = np.hypot(np.maximum(radial, 0), np.maximum(axial, 0))
-    return outside + np.minimum(np.maximum(radial, axial), 0)
+    outside = np.hypot(np.maximum(radial, 0), np.maximum(axial, 0))
+    signed: Float64Array = outside + np.minimum(np.maximum(radial, axial), 0)
+    return signed
 
 
 def _triple(vector: Float64Array) -> Triple:

@@ -29,7 +29,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 def subtract(a: Vector, b: Vector) -> Vector:
-    """a - b."""
+    """A - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 

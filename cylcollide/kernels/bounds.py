@@ -10,9 +10,7 @@ from cylcollide.simd import compiled
 
 
 @compiled
-def cylinder_boxes(
-    p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> tuple[Float64Array, Float64Array]:
+def cylinder_boxes(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Low and high corners (n, 3) of boxes that contain the cylinders.
 
     Along coordinate i a cap of radius r about unit axis w reaches r √(w_j² + w_k²) from its centre. The relative error

@@ -1,7 +1,7 @@
 """Where exactly does a ray cross a face of a cylinder, and which way does the surface look there?
 
-Double-double throughout, so that a grazing hit, whose discriminant cancels, is as accurate as any other. The verdict and
-the face are known when these are called: a face that is not crossed is never asked for.
+Double-double throughout, so that a grazing hit, whose discriminant cancels, is as accurate as any other. The verdict
+and the face are known when these are called: a face that is not crossed is never asked for.
 """
 
 from math import nan, sqrt
@@ -79,7 +79,7 @@ def face_crossings(
 
 @compiled
 def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleDouble) -> DoubleDoubleVector:
-    """origin + fraction displacement."""
+    """Origin + fraction displacement."""
     return (
         dd_add((origin[0], 0.0), dd_multiply(fraction, displacement[0])),
         dd_add((origin[1], 0.0), dd_multiply(fraction, displacement[1])),
@@ -89,7 +89,7 @@ def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleD
 
 @compiled
 def unit(v: Vector) -> Vector:
-    """v / |v|, for any v but zero; scaled first, so that nothing overflows."""
+    """V / |v|, for any v but zero; scaled first, so that nothing overflows."""
     size = largest_component(v)
     x, y, z = v[0] / size, v[1] / size, v[2] / size
     length = sqrt(dot((x, y, z), (x, y, z)))

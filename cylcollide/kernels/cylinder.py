@@ -1,8 +1,8 @@
 """When is a ray certainly, and when possibly, inside a capped cylinder?
 
-The answer is given twice: for the cylinder grown by delta, and for the cylinder shrunk by delta, where delta covers every
-rounding error made here (`docs/numerics.md` derives it). The true interval lies between the two. Intersecting the slab
-between the caps with the infinite wall needs no cap test of its own and no case for a start inside.
+The answer is given twice: for the cylinder grown by delta, and for the cylinder shrunk by delta, where delta covers
+every rounding error made here (`docs/numerics.md` derives it). The true interval lies between the two. Intersecting the
+slab between the caps with the infinite wall needs no cap test of its own and no case for a start inside.
 
 Sources: the slab first and one dot product after Greg James, "Fast Point-In-Cylinder Test"; the quadratic about the
 line's closest approach follows the CC0 "Ray/cylinder intersections" derivation; a primitive answers with an interval as
@@ -53,9 +53,7 @@ def make_cylinder(p1: Vector, p2: Vector, radius: float) -> Cylinder:
     if not (min(size, radius) >= SMALLEST_SAFE and extent <= LARGEST_SAFE):
         return Cylinder(centre, axis, 0.0, radius, inf)
     length = sqrt(dot(axis, axis))
-    return Cylinder(
-        centre, (axis[0] / length, axis[1] / length, axis[2] / length), 0.5 * length, radius, extent
-    )
+    return Cylinder(centre, (axis[0] / length, axis[1] / length, axis[2] / length), 0.5 * length, radius, extent)
 
 
 @compiled

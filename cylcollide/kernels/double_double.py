@@ -17,7 +17,7 @@ DoubleDoubleVector: TypeAlias = tuple[DoubleDouble, DoubleDouble, DoubleDouble]
 
 @compiled
 def two_sum(a: float, b: float) -> DoubleDouble:
-    """a + b without error."""
+    """A + b without error."""
     total = a + b
     shadow = total - a
     return total, (a - (total - shadow)) + (b - shadow)
@@ -25,13 +25,13 @@ def two_sum(a: float, b: float) -> DoubleDouble:
 
 @compiled
 def two_difference(a: float, b: float) -> DoubleDouble:
-    """a - b without error."""
+    """A - b without error."""
     return two_sum(a, -b)
 
 
 @compiled
 def two_product(a: float, b: float) -> DoubleDouble:
-    """a b without error."""
+    """A b without error."""
     product = a * b
     return product, fused_multiply_add(a, b, -product)
 
@@ -45,7 +45,7 @@ def renormalised(high: float, low: float) -> DoubleDouble:
 
 @compiled
 def dd_add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
-    """a + b, relative error at most 3 u²."""
+    """A + b, relative error at most 3 u²."""
     high, error = two_sum(a[0], b[0])
     low, rest = two_sum(a[1], b[1])
     high, error = renormalised(high, error + low)
@@ -54,13 +54,13 @@ def dd_add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
 
 @compiled
 def dd_subtract(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
-    """a - b, relative error at most 3 u²."""
+    """A - b, relative error at most 3 u²."""
     return dd_add(a, (-b[0], -b[1]))
 
 
 @compiled
 def dd_multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
-    """a b, relative error at most 5 u²."""
+    """A b, relative error at most 5 u²."""
     high, low = two_product(a[0], b[0])
     cross = fused_multiply_add(a[0], b[1], a[1] * b[0] + a[1] * b[1])
     return renormalised(high, low + cross)
@@ -68,7 +68,7 @@ def dd_multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
 
 @compiled
 def dd_divide(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
-    """a / b, relative error at most 15 u²."""
+    """A / b, relative error at most 15 u²."""
     quotient = a[0] / b[0]
     rest = dd_subtract(a, dd_multiply(b, (quotient, 0.0)))
     return renormalised(quotient, (rest[0] + rest[1]) / b[0])
@@ -102,5 +102,5 @@ def dd_cross(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector
 
 @compiled
 def vector_difference(a: Vector, b: Vector) -> DoubleDoubleVector:
-    """a - b of two float64 vectors, without error."""
+    """A - b of two float64 vectors, without error."""
     return two_difference(a[0], b[0]), two_difference(a[1], b[1]), two_difference(a[2], b[2])

@@ -20,9 +20,6 @@ class LimbTable(NamedTuple):
     mask: Uint32Array  # (n,)
     prepared: Float64Array  # (n, 9): centre, axis, half length, radius, extent
 
-    def __len__(self) -> int:
-        return len(self.radius)  # rows, not columns
-
 
 def make_table(
     p1: Float64Array, p2: Float64Array, radius: Float64Array, character: Int32Array, mask: Uint32Array

@@ -129,7 +129,7 @@ def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Bina
                 axis, plane = _best_plane(low, high, order, first, last)
                 if axis >= 0:
                     middle = _partition(low, high, order, first, last, axis, plane)
-            if middle == first or middle == last:
+            if middle in (first, last):
                 middle = (first + last) // 2  # all in one place, or too deep: halve by count
             node.left[k] = used
             node.first[used], node.last[used], depth[used] = first, middle, depth[k] + 1

@@ -27,7 +27,7 @@
       ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", dragmode: layout.scene ? "orbit" : false,
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--ink") },
       margin: layout.scene ? { l: 0, r: 0, t: 0, b: 0 } : { l: 8, r: 8, t: 32, b: 8 },
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", ...layout.legend },
+      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", itemsizing: "constant", ...layout.legend },
       hoverlabel: { bgcolor: css("--card"), bordercolor: css("--line"), font: { color: css("--ink") } },
     };
     for (const name of layout.scene ? [] : ["xaxis", "yaxis"]) {

@@ -1,0 +1,73 @@
+"""The loops over points: walk the tree, test the limbs whose boxes hold the point."""
+
+import numpy as np
+
+from cylcollide._types import HIT, NO_LIMB, UNSURE, BoolArray, Float64Array, Int8Array, Int32Array
+from cylcollide.kernels.point import point_axis_distance_squared, point_cylinder
+from cylcollide.kernels.ray import as_vector
+from cylcollide.kernels.table import LimbTable, cylinder_at
+from cylcollide.simd import compiled
+from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import make_stack, next_leaf_at_point, start_walk
+
+
+@compiled
+def locate_points(
+    points: Float64Array,
+    table: LimbTable,
+    tree: Tree,
+    begin: int,
+    end: int,
+    limb_of: Int32Array,
+    count: Int32Array,
+    unsure: BoolArray,
+) -> None:
+    """The lowest limb that holds each of the points from `begin` to `end`, and how many do."""
+    stack = make_stack(tree)
+    for i in range(begin, end):
+        point = as_vector(points, i)
+        limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
+        height = start_walk(stack)
+        while True:
+            height, first, size = next_leaf_at_point(tree, stack, height, point)
+            if size == 0:
+                break
+            for position in range(first, first + size):
+                limb = tree.order[position]
+                status = point_cylinder(point, cylinder_at(table.prepared, limb))
+                unsure[i] |= status == UNSURE
+                if status == HIT:
+                    limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
+                    count[i] += 1
+
+
+@compiled
+def limbs_near_point(point: Float64Array, tree: Tree) -> Int32Array:
+    """Every limb in a leaf whose box holds the point, (3,)."""
+    stack = make_stack(tree)
+    found, used, height = np.empty(tree.order.size, np.int32), 0, start_walk(stack)
+    while True:
+        height, first, size = next_leaf_at_point(tree, stack, height, (point[0], point[1], point[2]))
+        if size == 0:
+            return found[:used].copy()
+        for position in range(first, first + size):
+            found[used] = tree.order[position]
+            used += 1
+
+
+@compiled
+def classify_rows(points: Float64Array, table: LimbTable, verdict: Int8Array) -> None:
+    """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
+    for i in range(verdict.size):
+        limb = i if len(table.radius) > 1 else 0
+        verdict[i] = point_cylinder(as_vector(points, i), cylinder_at(table.prepared, limb))
+
+
+@compiled
+def axis_distances(points: Float64Array, table: LimbTable, limbs: Int32Array, squared: Float64Array) -> None:
+    """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
+    for i in range(limbs.size):
+        squared[i] = -1.0
+        if limbs[i] >= 0:
+            p1, p2 = as_vector(table.p1, limbs[i]), as_vector(table.p2, limbs[i])
+            squared[i] = point_axis_distance_squared(as_vector(points, i), p1, p2)

@@ -1,0 +1,104 @@
+"""The ranking of the worst rays, and the scripts that show them with nothing but PyBullet."""
+
+import ast
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from crosscheck_sample import sample_result
+
+from cylcollide.crosscheck.repro import write_repros
+from cylcollide.crosscheck.result import KINDS
+from cylcollide.crosscheck.worst import WORST_KINDS, worst_rays
+
+
+@pytest.fixture(scope="module")
+def result():
+    return sample_result(seed=1, rays=4000)
+
+
+def test_worst_rays_take_turns(result):
+    worst = worst_rays(result, 10)
+    assert [ray.kind for ray in worst] == list(WORST_KINDS) * 2
+    assert [ray.rank for ray in worst] == list(range(1, 11))
+    wrong, error = result.disagreements, result.agreed.distance_error
+    phantom, missed, _, early, late = (ray.severity for ray in worst[:5])
+    assert phantom == wrong.clearance[wrong.kind == KINDS.index("phantom")].max()
+    assert missed == wrong.clearance[wrong.kind == KINDS.index("missed")].max()
+    assert (early, late) == (-error.min(), error.max())
+    for first, second in zip(worst[:5], worst[5:], strict=True):
+        assert first.severity >= second.severity > 0
+
+
+def test_worst_rays_do_not_depend_on_the_order_of_rows(result):
+    def shuffled(table, seed):
+        order = np.random.default_rng(seed).permutation(len(table.ray))
+        return replace(table, **{name: getattr(table, name)[order] for name in table.__dataclass_fields__})
+
+    other = replace(result, agreed=shuffled(result.agreed, 1), disagreements=shuffled(result.disagreements, 2))
+    assert [(r.ray, r.kind) for r in worst_rays(other, 25)] == [(r.ray, r.kind) for r in worst_rays(result, 25)]
+
+
+def test_unknown_measures_come_last(result):
+    wrong = result.disagreements
+    clearance = np.where(np.arange(len(wrong.ray)) == np.nanargmax(wrong.clearance), np.nan, wrong.clearance)
+    ray = wrong.ray[np.nanargmax(wrong.clearance)]
+    everything = worst_rays(replace(result, disagreements=replace(wrong, clearance=clearance)), 10_000)
+    kinds = [r.ray for r in everything if r.kind == KINDS[wrong.kind[np.nanargmax(wrong.clearance)]]]
+    assert kinds[-1] == ray
+    assert len(everything) == len(wrong.ray) + np.sum(result.agreed.distance_error != 0)
+
+
+def test_every_script_shows_the_wrong_answer_beside_the_right_one(result, tmp_path):
+    (tmp_path / "repro").mkdir()
+    (tmp_path / "repro" / "99.py").write_text("stale")
+    paths = write_repros(result, tmp_path)
+    worst = worst_rays(result)
+    assert paths == sorted((tmp_path / "repro").iterdir())
+    assert len(paths) == len(worst) == 10
+    for path, ray in zip(paths, worst, strict=True):
+        run = subprocess.run([sys.executable, "-I", path], capture_output=True, text=True, timeout=60, check=False)
+        assert run.returncode == 0, run.stderr
+        source = path.read_text(encoding="utf-8")
+        assert len(source.splitlines()) < 30
+        assert imports(source) == {"fractions", "math", "pybullet"}
+        length_m = math.dist(ray.start, ray.end)
+        right, engine = answer(run.stdout, "Right:"), answer(run.stdout, "PyBullet:")
+        assert right == expected(result, ray.limb_true, ray.fraction_true * length_m)
+        assert engine == expected(result, ray.limb_engine, ray.fraction_engine * length_m)
+        assert right != engine
+
+
+def test_script_repeats_the_numbers_to_the_last_bit(result, tmp_path):
+    source = write_repros(result, tmp_path, count=1)[0].read_text(encoding="utf-8")
+    assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+    values = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}
+    ray = worst_rays(result, 1)[0]
+    assert ast.literal_eval(values["START"]) == ray.start
+    assert ast.literal_eval(values["END"]) == ray.end
+    (p1, p2, radius, *_) = ast.literal_eval(values["LIMBS"])[result.poses.limb_names[ray.limb_engine]]
+    assert p1 == tuple(result.poses.p1[ray.pose, ray.limb_engine])
+    assert p2 == tuple(result.poses.p2[ray.pose, ray.limb_engine])
+    assert radius == result.poses.radius[ray.limb_engine]
+
+
+def imports(source):
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        found |= {node.module} if isinstance(node, ast.ImportFrom) else set()
+        found |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+    return found
+
+
+def answer(out, who):
+    """Limb and distance along the path, to a micrometre, as a script prints them."""
+    (line,) = (line for line in out.splitlines() if line.startswith(who))
+    limb, _, after = line.removeprefix(who).strip().removeprefix("hits ").partition(" after ")
+    return limb, float(after.removesuffix(" m")) if after else None
+
+
+def expected(result, limb, after):
+    return ("no limb", None) if limb < 0 else (result.poses.limb_names[limb], pytest.approx(after, abs=1e-6))
