@@ -68,9 +68,11 @@ class Disagreements:
     normal_true: Float64Array
     normal_engine: Float64Array
     clearance: Float64Array
-    """Metres by which the verdict is decided: gap to the limb (phantom), depth of cut (missed). For a wrong limb: the
-    to the engine's limb, or, if the line meets that too, the lesser of how far behind it lies and how deep the true one
-    is cut."""
+    """Metres by which the verdict is decided: gap to the limb (phantom), depth of cut (missed).
+
+    For a wrong limb: the gap to the engine's limb or, if the line meets that too, the lesser of how far behind it lies
+    and how deep the true one is cut.
+    """
     proved: BoolArray  # the verdict on this side was confirmed in rational arithmetic
 
 
