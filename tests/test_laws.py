@@ -178,11 +178,10 @@ def test_a_ray_is_a_segment_without_end(case: Case):
     assert free.started_inside[0] == bounded.started_inside[0]
     assert bounded.hit[0] == (free.hit[0] and free.fraction[0] <= 1.0)
     if bounded.hit[0]:
-        assert free.fraction[0] == bounded.fraction[0]
         assert free.face[0] == bounded.face[0]
-        assert np.array_equal(free.position, bounded.position)
+        assert np.abs(free.position - bounded.position).max() <= 8 * ulp(case)
         if bounded.exit_face[0] != F.INSIDE:
-            assert np.array_equal(free.exit_position, bounded.exit_position)
+            assert np.abs(free.exit_position - bounded.exit_position).max() <= 8 * ulp(case)
             assert free.exit_face[0] == bounded.exit_face[0]
         else:
             assert bounded.exit_fraction[0] == 1.0 <= free.exit_fraction[0]
