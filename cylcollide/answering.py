@@ -65,10 +65,10 @@ def chords(state: State, query: Query, inside: InsidePolicy, threads: int | None
     n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
-        offsets, limbs = casting.possible_limbs(query, table, tree, np.arange(begin, end))
-        found, unsure = empty_chords(len(limbs)), np.zeros(end - begin, bool)
-        casting.cast_chords(query, table, offsets, limbs, begin, found, unsure)
-        ray, found = settling.settle_chords(query.rays, table, begin, offsets, limbs, found, unsure)
+        offsets, codes = casting.possible_stretches(query, table, tree, np.arange(begin, end))
+        found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
+        casting.cast_chords(query, table, offsets, codes, begin, found, unsure)
+        ray, found = settling.settle_chords(query.rays, table, begin, offsets, codes, found, unsure)
         return begin + ray, found, int(unsure.sum())
 
     parts = in_chunks(n, threads, task)

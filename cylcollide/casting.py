@@ -22,19 +22,11 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.hits import Chorded
-from cylcollide.kernels.crossing import face_crossings
-from cylcollide.kernels.cylinder import (
-    UNDECIDED,
-    Crossing,
-    entry_face,
-    exit_face,
-    hit_verdict,
-    intersection,
-    ray_cylinder,
-    start_verdict,
-)
+from cylcollide.kernels.crossing import face_crossing
+from cylcollide.kernels.interval import UNDECIDED, Span, hit_verdict, start_verdict
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
-from cylcollide.kernels.table import LimbTable, considered, cylinder_at
+from cylcollide.kernels.solid import pieces, ray_limb
+from cylcollide.kernels.table import LimbTable, considered
 from cylcollide.simd import compiled
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import Stack, make_stack, next_leaf_of_all, next_leaf_on_ray, start_walk
@@ -54,49 +46,67 @@ class Query(NamedTuple):
 
 
 @compiled
-def ray_event(ray: Ray, crossing: Crossing, policy: int) -> Event:
-    """Does this limb count as hit, when at the earliest and at the latest (metres), and does the ray start in it?"""
-    outer = intersection(crossing.outer_wall, crossing.outer_slab)
-    inner = intersection(crossing.inner_wall, crossing.inner_slab)
-    verdict = hit_verdict(outer, inner, ray.limit)
+def ray_event(ray: Ray, span: Span, policy: int) -> Event:
+    """Does this stretch count as hit, when at the earliest and at the latest (metres), and does the ray start in it?"""
+    verdict = hit_verdict(span.outer, span.inner, ray.limit)
     if verdict == MISS:
         return MISS, inf, inf, False
-    start = start_verdict(outer, inner)
+    start = start_verdict(span.outer, span.inner)
     if start == MISS:
-        return verdict, outer[0], inner[0], False
+        return verdict, span.outer[0], span.inner[0], False
     if start == UNSURE:
         return UNSURE, 0.0, inf, False
     if policy == POLICY_HIT:
         return HIT, 0.0, 0.0, True
-    if policy == POLICY_IGNORE or inner[1] > ray.limit:
+    if policy == POLICY_IGNORE or span.inner[1] > ray.limit:
         return MISS, inf, inf, True
-    return (HIT if outer[1] <= ray.limit else UNSURE), inner[1], outer[1], True
+    return (HIT if span.outer[1] <= ray.limit else UNSURE), span.inner[1], span.outer[1], True
 
 
 @compiled
-def write_chord(rays: Rays, i: int, ray: Ray, table: LimbTable, limb: int, chords: Chorded, row: int) -> bool:
-    """Write the chord of ray i in a limb it certainly hits; False, and nothing written, if a face is undecided."""
-    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-    outer = intersection(crossing.outer_wall, crossing.outer_slab)
-    inner = intersection(crossing.inner_wall, crossing.inner_slab)
+def limb_event(
+    ray: Ray, table: LimbTable, limb: int, policy: int, latest: float
+) -> tuple[int, float, float, bool, int]:
+    """The event of the first stretch that counts, and which stretch that is; MISS if that is later than `latest`."""
+    started_inside = False
+    for piece in range(pieces(table, limb)):
+        span = ray_limb(ray, table, limb, piece)
+        if span.outer[0] > latest:
+            continue
+        status, lower, upper, inside = ray_event(ray, span, policy)
+        started_inside |= inside
+        if status != MISS and not (inside and policy == POLICY_IGNORE):
+            # before a first stretch that is only possible, a start inside a later one may be overlooked: unsure, too
+            return status, lower, upper, started_inside, piece
+        if inside:
+            break  # ignored, or never left: what comes behind does not count
+    return MISS, inf, inf, started_inside, 0
+
+
+@compiled
+def write_chord(
+    rays: Rays, i: int, ray: Ray, table: LimbTable, limb: int, piece: int, chords: Chorded, row: int
+) -> bool:
+    """Write a chord of ray i that is certain; False, and nothing written, if a face is undecided."""
+    span = ray_limb(ray, table, limb, piece)
     first, last = INSIDE, INSIDE
-    start = start_verdict(outer, inner)
+    start = start_verdict(span.outer, span.inner)
     if start == MISS:
-        first = entry_face(crossing)
-    if outer[1] <= ray.limit:
-        last = exit_face(crossing)
-    ends_undecided = outer[1] > ray.limit and not inner[1] > ray.limit
+        first = span.first_face
+    if span.outer[1] <= ray.limit:
+        last = span.last_face
+    ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
     if start == UNSURE or ends_undecided or first == UNDECIDED or last == UNDECIDED:
         return False
 
     origin = as_vector(rays.origin, i)
     displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    p1, p2 = as_vector(table.p1, limb), as_vector(table.p2, limb)
-    entry, leave = face_crossings(origin, displacement, p1, p2, table.radius[limb], first, last)
-    if first == INSIDE:
-        entry = (0.0, 0.0)
-    if last == INSIDE:
-        leave = (rays.limit[shared(rays.limit, i)], 0.0)
+    entry, leave = (0.0, 0.0), (rays.limit[shared(rays.limit, i)], 0.0)
+    if first != INSIDE:
+        entry = face_crossing(origin, displacement, table, limb, first, span.inner[0] / ray.length, True)
+    if last != INSIDE:
+        leave = face_crossing(origin, displacement, table, limb, last, span.inner[1] / ray.length, False)
+
     chords.limb[row] = limb
     chords.entry[row, 0], chords.entry[row, 1], chords.entry_face[row] = entry[0], entry[1], first
     chords.exit[row, 0], chords.exit[row, 1], chords.exit_face[row] = leave[0], leave[1], last
@@ -109,44 +119,42 @@ def cast_rows(query: Query, table: LimbTable, chords: Chorded, started_inside: B
     for i in range(unsure.size):
         limb = i if len(table.radius) > 1 else 0
         ray = ray_at(query.rays, i)
-        crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-        status, _, _, started_inside[i] = ray_event(ray, crossing, query.policy)
+        status, _, _, started_inside[i], piece = limb_event(ray, table, limb, query.policy, inf)
         unsure[i] = status == UNSURE
         if status == HIT:
-            unsure[i] = not write_chord(query.rays, i, ray, table, limb, chords, i)
+            unsure[i] = not write_chord(query.rays, i, ray, table, limb, piece, chords, i)
 
 
 @compiled
-def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, bool]:
-    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; and whether the ray starts in a limb."""
-    best, earliest, latest, started_inside = NO_LIMB, inf, ray.limit, False
+def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, int, bool]:
+    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; by which stretch; whether the ray starts in a limb."""
+    best, best_piece, earliest, latest, started_inside = NO_LIMB, 0, inf, ray.limit, False
     if ray.extent == inf:
-        return UNDECIDED_LIMB, False
+        return UNDECIDED_LIMB, 0, False
     mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
     height = start_walk(stack)
     while True:
         height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, latest)
         if size == 0:
-            return best, started_inside
+            return best, best_piece, started_inside
         for position in range(first, first + size):
             limb = tree.order[position]
             if not considered(table, limb, mask, ignored):
                 continue
-            crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-            if max(crossing.outer_wall[0], crossing.outer_slab[0]) > latest:
-                continue
-            status, lower, upper, inside = ray_event(ray, crossing, query.policy)
+            status, lower, upper, inside, piece = limb_event(ray, table, limb, query.policy, latest)
             started_inside |= inside
             if status == MISS or lower > latest:
                 continue
             if status == UNSURE:
-                return UNDECIDED_LIMB, False
+                return UNDECIDED_LIMB, 0, False
             if best == NO_LIMB or upper < earliest:
-                best, earliest, latest = limb, lower, upper
+                best, best_piece, earliest, latest = limb, piece, lower, upper
             elif upper == 0.0 and latest == 0.0:
-                best = min(best, limb)  # the ray starts in both
+                # the ray starts in both
+                if limb < best:
+                    best, best_piece = limb, piece
             else:
-                return UNDECIDED_LIMB, False  # too close to call
+                return UNDECIDED_LIMB, 0, False  # too close to call
 
 
 @compiled
@@ -164,10 +172,10 @@ def cast_closest(
     stack = make_stack(tree)
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
-        best, started[i] = closest_limb(query, table, tree, stack, ray, i)
+        best, piece, started[i] = closest_limb(query, table, tree, stack, ray, i)
         unsure[i] = best == UNDECIDED_LIMB
         if best >= 0:
-            unsure[i] = not write_chord(query.rays, i, ray, table, best, chords, i)
+            unsure[i] = not write_chord(query.rays, i, ray, table, best, piece, chords, i)
 
 
 @compiled
@@ -188,8 +196,7 @@ def cast_any(
             for position in range(first, first + size):
                 limb = tree.order[position]
                 if considered(table, limb, mask, ignored):
-                    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-                    status, _, _, _ = ray_event(ray, crossing, query.policy)
+                    status, _, _, _, _ = limb_event(ray, table, limb, query.policy, inf)
                     blocked[i] |= status == HIT
                     unsure[i] |= status == UNSURE
         unsure[i] &= not blocked[i]
@@ -207,10 +214,11 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
 
 
 @compiled
-def possible_limbs(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
-    """Every limb that each of the given rays does not certainly miss, in compressed rows: offsets and limbs.
+def possible_stretches(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
+    """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
 
-    A ray beyond what float64 products hold may meet any limb.
+    Returns offsets, and codes: twice the limb, plus the number of the stretch. A ray beyond what float64 products hold
+    may meet any limb.
     """
     stack = make_stack(tree)
     offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
@@ -230,11 +238,11 @@ def possible_limbs(query: Query, table: LimbTable, tree: Tree, rows: Int64Array)
             for position in range(first, first + size):
                 limb = tree.order[position]
                 if considered(table, limb, mask, ignored):
-                    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-                    status, _, _, _ = ray_event(ray, crossing, POLICY_HIT)
-                    if status != MISS:
-                        found = appended(found, used, limb)
-                        used += 1
+                    for piece in range(pieces(table, limb)):
+                        status, _, _, _ = ray_event(ray, ray_limb(ray, table, limb, piece), POLICY_HIT)
+                        if status != MISS:
+                            found = appended(found, used, 2 * limb + piece)
+                            used += 1
         offsets[k + 1] = used
     return offsets, found[:used].copy()
 
@@ -244,14 +252,14 @@ def cast_chords(
     query: Query,
     table: LimbTable,
     offsets: Int64Array,
-    limbs: Int32Array,
+    codes: Int32Array,
     begin: int,
     chords: Chorded,
     unsure: BoolArray,
 ) -> None:
-    """Chords of the limbs found for the rays `begin`, `begin` + 1, ..., in order of entry.
+    """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry.
 
-    `limbs` is sorted in place, ray by ray. A ray is unsure if a verdict, a face or an order is not decided.
+    `codes` is sorted in place, ray by ray. A ray is unsure if a verdict, a face or an order is not decided.
     """
     for k in range(offsets.size - 1):
         ray = ray_at(query.rays, begin + k)
@@ -259,17 +267,18 @@ def cast_chords(
         earliest, latest = np.empty(last - first), np.empty(last - first)
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
-            limb = limbs[position]
-            crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-            status, lower, upper, _ = ray_event(ray, crossing, POLICY_HIT)
+            code = codes[position]
+            span = ray_limb(ray, table, code // 2, code % 2)
+            status, lower, upper, _ = ray_event(ray, span, POLICY_HIT)
             unsure[k] |= status == UNSURE
             j = position - first
-            while j > 0 and (latest[j - 1] > upper or (latest[j - 1] == upper and limbs[first + j - 1] > limb)):
-                limbs[first + j], earliest[j], latest[j] = limbs[first + j - 1], earliest[j - 1], latest[j - 1]
+            while j > 0 and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[first + j - 1] > code)):
+                codes[first + j], earliest[j], latest[j] = codes[first + j - 1], earliest[j - 1], latest[j - 1]
                 j -= 1
-            limbs[first + j], earliest[j], latest[j] = limb, lower, upper
+            codes[first + j], earliest[j], latest[j] = code, lower, upper
         for j in range(1, last - first):
             unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
         for position in range(first, last):
             if not unsure[k]:
-                unsure[k] = not write_chord(query.rays, begin + k, ray, table, limbs[position], chords, position)
+                limb, piece = codes[position] // 2, codes[position] % 2
+                unsure[k] = not write_chord(query.rays, begin + k, ray, table, limb, piece, chords, position)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from cylcollide._types import HIT, NO_LIMB, UNSURE, BoolArray, Float64Array, Int8Array, Int32Array
-from cylcollide.kernels.point import point_axis_distance_squared, point_cylinder
+from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.kernels.table import LimbTable, cylinder_at
+from cylcollide.kernels.table import LimbTable
 from cylcollide.simd import compiled
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import make_stack, next_leaf_at_point, start_walk
@@ -34,7 +34,7 @@ def locate_points(
                 break
             for position in range(first, first + size):
                 limb = tree.order[position]
-                status = point_cylinder(point, cylinder_at(table.prepared, limb))
+                status = point_limb(point, table, limb)
                 unsure[i] |= status == UNSURE
                 if status == HIT:
                     limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
@@ -60,7 +60,7 @@ def classify_rows(points: Float64Array, table: LimbTable, verdict: Int8Array) ->
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
     for i in range(verdict.size):
         limb = i if len(table.radius) > 1 else 0
-        verdict[i] = point_cylinder(as_vector(points, i), cylinder_at(table.prepared, limb))
+        verdict[i] = point_limb(as_vector(points, i), table, limb)
 
 
 @compiled
@@ -69,5 +69,4 @@ def axis_distances(points: Float64Array, table: LimbTable, limbs: Int32Array, sq
     for i in range(limbs.size):
         squared[i] = -1.0
         if limbs[i] >= 0:
-            p1, p2 = as_vector(table.p1, limbs[i]), as_vector(table.p2, limbs[i])
-            squared[i] = point_axis_distance_squared(as_vector(points, i), p1, p2)
+            squared[i] = point_axis_distance_squared(as_vector(points, i), table, limbs[i])

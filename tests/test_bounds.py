@@ -7,9 +7,12 @@ import pytest
 from verify import sized
 
 from cylcollide._types import ROUNDING_BOUND
-from cylcollide.exact.cylinder import CylinderNumbers, RayNumbers, ray_cylinder
-from cylcollide.kernels import cylinder as kernel
+from cylcollide.exact.cylinder import Cylinder
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import limb_chords
+from cylcollide.kernels.cylinder import ray_cylinder
 from cylcollide.kernels.ray import make_ray
+from cylcollide.kernels.table import make_frame
 
 LEVELS = [0.0, *(2.0**-k for k in range(12, -1, -1))]  # shares of delta that are tried
 
@@ -31,20 +34,19 @@ def draw(rng, far):
 
 def share_used(start, end, p1, p2, radius):
     """The smallest level at which grown and shrunk intervals still bracket the true entry; None for a miss."""
-    chord = ray_cylinder(RayNumbers(start, end, True, 1.0), CylinderNumbers(p1, p2, radius))
-    if chord is None or chord.started_inside:
+    chords = limb_chords(RayNumbers(start, end, True, 1.0), Cylinder(p1, p2, radius))
+    if not chords or chords[0].started_inside:
         return None
     displacement = tuple(e - s for s, e in zip(start, end, strict=True))
     ray = make_ray(start, displacement, 1.0)
-    limb = kernel.make_cylinder(p1, p2, radius)
-    entry = chord.entry.approximate() * Fraction(ray.length)
+    limb = make_frame(p1, p2, radius)
+    entry = chords[0].entry.approximate() * Fraction(ray.length)
     for level in LEVELS:
         # delta is proportional to the sum of the two extents: hand over all of it in the limb's
         scaled = limb._replace(extent=level * (ray.extent + limb.extent))
-        crossing = kernel.ray_cylinder(ray._replace(extent=0.0), scaled)
-        outer = kernel.intersection(crossing.outer_wall, crossing.outer_slab)
-        inner = kernel.intersection(crossing.inner_wall, crossing.inner_slab)
-        if Fraction(outer[0]) <= entry and (inner[0] > inner[1] or entry <= Fraction(inner[0])):
+        span = ray_cylinder(ray._replace(extent=0.0), scaled)
+        certain = span.inner[0] > span.inner[1] or entry <= Fraction(span.inner[0])
+        if Fraction(span.outer[0]) <= entry and certain:
             return level
     return np.inf
 
