@@ -22,18 +22,29 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.hits import Chorded
-from cylcollide.kernels.crossing import face_crossing
+from cylcollide.kernels.crossing import face_crossings
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
 from cylcollide.kernels.interval import UNDECIDED, Span, hit_verdict, start_verdict
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.solid import pieces, ray_limb
-from cylcollide.kernels.table import LimbTable, considered
-from cylcollide.simd import compiled
+from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
+from cylcollide.simd import compiled, merged
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import Stack, make_stack, next_leaf_of_all, next_leaf_on_ray, start_walk
 
 INSIDE = int(Face.INSIDE)
 UNDECIDED_LIMB = -2
 Event: TypeAlias = tuple[int, float, float, bool]
+
+
+class CertainChord(NamedTuple):
+    """The chord of a ray in a stretch it certainly hits, if both faces are decided; fractions."""
+
+    decided: bool
+    entry: DoubleDouble
+    exit: DoubleDouble
+    first_face: int
+    last_face: int
 
 
 class Query(NamedTuple):
@@ -45,7 +56,7 @@ class Query(NamedTuple):
     policy: int
 
 
-@compiled
+@merged
 def ray_event(ray: Ray, span: Span, policy: int) -> Event:
     """Does this stretch count as hit, when at the earliest and at the latest (metres), and does the ray start in it?"""
     verdict = hit_verdict(span.outer, span.inner, ray.limit)
@@ -63,20 +74,17 @@ def ray_event(ray: Ray, span: Span, policy: int) -> Event:
     return (HIT if span.outer[1] <= ray.limit else UNSURE), span.inner[1], span.outer[1], True
 
 
-@compiled
-def limb_event(
-    ray: Ray, table: LimbTable, limb: int, policy: int, latest: float
-) -> tuple[int, float, float, bool, int]:
+@merged
+def limb_event(ray: Ray, limb: Limb, policy: int, latest: float) -> tuple[int, float, float, bool, int]:
     """The event of the first stretch that counts, and which stretch that is; MISS if that is later than `latest`."""
     started_inside = False
-    for piece in range(pieces(table, limb)):
-        span = ray_limb(ray, table, limb, piece)
+    for piece in range(pieces(limb)):
+        span = ray_limb(ray, limb, piece)
         if span.outer[0] > latest:
             continue
         status, lower, upper, inside = ray_event(ray, span, policy)
         started_inside |= inside
-        if status != MISS and not (inside and policy == POLICY_IGNORE):
-            # before a first stretch that is only possible, a start inside a later one may be overlooked: unsure, too
+        if status != MISS:
             return status, lower, upper, started_inside, piece
         if inside:
             break  # ignored, or never left: what comes behind does not count
@@ -84,11 +92,11 @@ def limb_event(
 
 
 @compiled
-def write_chord(
-    rays: Rays, i: int, ray: Ray, table: LimbTable, limb: int, piece: int, chords: Chorded, row: int
-) -> bool:
-    """Write a chord of ray i that is certain; False, and nothing written, if a face is undecided."""
-    span = ray_limb(ray, table, limb, piece)
+def certain_chord(
+    origin: Vector, displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, piece: int
+) -> CertainChord:
+    """The chord of a ray in a stretch that it certainly hits; `limit` is its largest fraction."""
+    span = ray_limb(ray, limb, piece)
     first, last = INSIDE, INSIDE
     start = start_verdict(span.outer, span.inner)
     if start == MISS:
@@ -97,62 +105,82 @@ def write_chord(
         last = span.last_face
     ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
     if start == UNSURE or ends_undecided or first == UNDECIDED or last == UNDECIDED:
-        return False
+        return CertainChord(False, (0.0, 0.0), (0.0, 0.0), first, last)
+    entry, leave = (0.0, 0.0), (limit, 0.0)
+    if first != INSIDE or last != INSIDE:
+        begin = span.inner[0] if first != INSIDE else max(span.inner[0], 0.0)
+        end = span.inner[1] if last != INSIDE else min(span.inner[1], ray.limit)
+        crossings = face_crossings(origin, displacement, limb, first, last, 0.5 * (begin + end) / ray.length)
+        if first != INSIDE:
+            entry = crossings[0]
+        if last != INSIDE:
+            leave = crossings[1]
+    return CertainChord(True, entry, leave, first, last)
 
+
+@compiled
+def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> None:
+    """Write a chord."""
+    chords.limb[row] = limb
+    chords.entry[row, 0], chords.entry[row, 1] = chord.entry
+    chords.exit[row, 0], chords.exit[row, 1] = chord.exit
+    chords.entry_face[row], chords.exit_face[row] = chord.first_face, chord.last_face
+
+
+@compiled
+def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> CertainChord:
+    """`certain_chord` of ray i."""
     origin = as_vector(rays.origin, i)
     displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    entry, leave = (0.0, 0.0), (rays.limit[shared(rays.limit, i)], 0.0)
-    if first != INSIDE:
-        entry = face_crossing(origin, displacement, table, limb, first, span.inner[0] / ray.length, True)
-    if last != INSIDE:
-        leave = face_crossing(origin, displacement, table, limb, last, span.inner[1] / ray.length, False)
-
-    chords.limb[row] = limb
-    chords.entry[row, 0], chords.entry[row, 1], chords.entry_face[row] = entry[0], entry[1], first
-    chords.exit[row, 0], chords.exit[row, 1], chords.exit_face[row] = leave[0], leave[1], last
-    return True
+    return certain_chord(origin, displacement, ray, rays.limit[shared(rays.limit, i)], limb, piece)
 
 
 @compiled
 def cast_rows(query: Query, table: LimbTable, chords: Chorded, started_inside: BoolArray, unsure: BoolArray) -> None:
     """Ray i against limb i, or all rays against the only limb."""
+    rows, boxes = table.rows, table.boxes
     for i in range(unsure.size):
-        limb = i if len(table.radius) > 1 else 0
-        ray = ray_at(query.rays, i)
-        status, _, _, started_inside[i], piece = limb_event(ray, table, limb, query.policy, inf)
+        k = i if len(rows) > 1 else 0
+        ray, limb = ray_at(query.rays, i), limb_at(rows, boxes, k)
+        status, _, _, started_inside[i], piece = limb_event(ray, limb, query.policy, inf)
         unsure[i] = status == UNSURE
         if status == HIT:
-            unsure[i] = not write_chord(query.rays, i, ray, table, limb, piece, chords, i)
+            chord = chord_at(query.rays, i, ray, limb, piece)
+            unsure[i] = not chord.decided
+            if chord.decided:
+                write_chord(chords, i, k, chord)
 
 
 @compiled
 def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, int, bool]:
-    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; by which stretch; whether the ray starts in a limb."""
+    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; by which stretch; whether it starts in a limb."""
     best, best_piece, earliest, latest, started_inside = NO_LIMB, 0, inf, ray.limit, False
     if ray.extent == inf:
         return UNDECIDED_LIMB, 0, False
     mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+    rows, boxes, order = table.rows, table.boxes, tree.order
+    characters, masks, policy = table.character, table.mask, query.policy
     height = start_walk(stack)
     while True:
         height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, latest)
         if size == 0:
             return best, best_piece, started_inside
         for position in range(first, first + size):
-            limb = tree.order[position]
-            if not considered(table, limb, mask, ignored):
+            k = order[position]
+            if not considered(characters[k], masks[k], mask, ignored):
                 continue
-            status, lower, upper, inside, piece = limb_event(ray, table, limb, query.policy, latest)
+            status, lower, upper, inside, piece = limb_event(ray, limb_at(rows, boxes, k), policy, latest)
             started_inside |= inside
             if status == MISS or lower > latest:
                 continue
             if status == UNSURE:
                 return UNDECIDED_LIMB, 0, False
             if best == NO_LIMB or upper < earliest:
-                best, best_piece, earliest, latest = limb, piece, lower, upper
+                best, best_piece, earliest, latest = k, piece, lower, upper
             elif upper == 0.0 and latest == 0.0:
                 # the ray starts in both
-                if limb < best:
-                    best, best_piece = limb, piece
+                if k < best:
+                    best, best_piece = k, piece
             else:
                 return UNDECIDED_LIMB, 0, False  # too close to call
 
@@ -175,7 +203,10 @@ def cast_closest(
         best, piece, started[i] = closest_limb(query, table, tree, stack, ray, i)
         unsure[i] = best == UNDECIDED_LIMB
         if best >= 0:
-            unsure[i] = not write_chord(query.rays, i, ray, table, best, piece, chords, i)
+            chord = chord_at(query.rays, i, ray, limb_at(table.rows, table.boxes, best), piece)
+            unsure[i] = not chord.decided
+            if chord.decided:
+                write_chord(chords, i, best, chord)
 
 
 @compiled
@@ -183,23 +214,24 @@ def cast_any(
     query: Query, table: LimbTable, tree: Tree, begin: int, end: int, blocked: BoolArray, unsure: BoolArray
 ) -> None:
     """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
-    stack = make_stack(tree)
+    stack, order, policy = make_stack(tree), tree.order, query.policy
+    rows, boxes, characters, masks = table.rows, table.boxes, table.character, table.mask
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
         mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-        blocked[i], unsure[i] = False, ray.extent == inf
-        height = 0 if unsure[i] else start_walk(stack)
-        while not blocked[i]:
+        hit, doubtful = False, ray.extent == inf
+        height = 0 if doubtful else start_walk(stack)
+        while not hit:
             height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, ray.limit)
             if size == 0:
                 break
             for position in range(first, first + size):
-                limb = tree.order[position]
-                if considered(table, limb, mask, ignored):
-                    status, _, _, _, _ = limb_event(ray, table, limb, query.policy, inf)
-                    blocked[i] |= status == HIT
-                    unsure[i] |= status == UNSURE
-        unsure[i] &= not blocked[i]
+                k = order[position]
+                if considered(characters[k], masks[k], mask, ignored):
+                    status, _, _, _, _ = limb_event(ray, limb_at(rows, boxes, k), policy, inf)
+                    hit |= status == HIT
+                    doubtful |= status == UNSURE
+        blocked[i], unsure[i] = hit, doubtful and not hit
 
 
 @compiled
@@ -236,12 +268,13 @@ def possible_stretches(query: Query, table: LimbTable, tree: Tree, rows: Int64Ar
             if size == 0:
                 break
             for position in range(first, first + size):
-                limb = tree.order[position]
-                if considered(table, limb, mask, ignored):
-                    for piece in range(pieces(table, limb)):
-                        status, _, _, _ = ray_event(ray, ray_limb(ray, table, limb, piece), POLICY_HIT)
+                index = tree.order[position]
+                if considered(table.character[index], table.mask[index], mask, ignored):
+                    limb = limb_at(table.rows, table.boxes, index)
+                    for piece in range(pieces(limb)):
+                        status, _, _, _ = ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT)
                         if status != MISS:
-                            found = appended(found, used, 2 * limb + piece)
+                            found = appended(found, used, 2 * index + piece)
                             used += 1
         offsets[k + 1] = used
     return offsets, found[:used].copy()
@@ -268,7 +301,7 @@ def cast_chords(
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
             code = codes[position]
-            span = ray_limb(ray, table, code // 2, code % 2)
+            span = ray_limb(ray, limb_at(table.rows, table.boxes, code // 2), code % 2)
             status, lower, upper, _ = ray_event(ray, span, POLICY_HIT)
             unsure[k] |= status == UNSURE
             j = position - first
@@ -280,5 +313,8 @@ def cast_chords(
             unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
         for position in range(first, last):
             if not unsure[k]:
-                limb, piece = codes[position] // 2, codes[position] % 2
-                unsure[k] = not write_chord(query.rays, begin + k, ray, table, limb, piece, chords, position)
+                limb = limb_at(table.rows, table.boxes, codes[position] // 2)
+                chord = chord_at(query.rays, begin + k, ray, limb, codes[position] % 2)
+                unsure[k] = not chord.decided
+                if chord.decided:
+                    write_chord(chords, position, codes[position] // 2, chord)

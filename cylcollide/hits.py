@@ -19,7 +19,7 @@ from cylcollide._types import (
 )
 from cylcollide.kernels.crossing import outward_normal, point_at
 from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
-from cylcollide.kernels.table import LimbTable
+from cylcollide.kernels.table import LimbTable, limb_at
 from cylcollide.simd import compiled
 
 
@@ -66,7 +66,7 @@ def _surface(
             origin = as_vector(rays.origin, i)
             displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
             point = point_at(origin, displacement, (fraction[i, 0], fraction[i, 1]))
-            n = outward_normal(point, table, limb[i], face[i])
+            n = outward_normal(point, limb_at(table.rows, table.boxes, limb[i]), face[i])
             for k in range(3):
                 position[i, k], normal[i, k] = point[k][0], n[k]
 

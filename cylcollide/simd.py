@@ -44,6 +44,11 @@ def compiled(function: Function) -> Function:
     return cast(Function, dispatcher)
 
 
+def merged(function: Function) -> Function:
+    """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
+    return cast(Function, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+
+
 def _fused_multiply_add_exact(a: float, b: float, c: float) -> float:
     """Round a b + c once, by rational arithmetic."""
     if not (isfinite(a) and isfinite(b) and isfinite(c)):

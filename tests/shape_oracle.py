@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from algebraic import Param, compare, enclosure, root
 from oracle import CAP1, CAP2, INSIDE, SIDE, Chord, Hit, Point, Ray, segment
@@ -280,13 +280,19 @@ def classify(solid: Solid, point: Iterable[float]) -> int:
     return 1 + where(solid.shape, {name: poly.sign(Fraction(0)) for name, poly in found.items()})
 
 
-def _split(flat: list[int], counts: Iterable[int]) -> list[list[int]]:
+def axis_distance_squared(solid: Solid, point: Iterable[float]) -> Fraction:
+    """Return the squared distance from the axis line: of a box its z axis, of a sphere its centre; exact."""
+    p1, p2, x = ([Fraction(c) for c in p] for p in (solid.p1, solid.p2, point))
+    m = [v - u for u, v in zip(p1, x, strict=True)]
+    a = [Fraction(c) for c in solid.axes[2]] if solid.kind == BOX else [v - u for u, v in zip(p1, p2, strict=True)]
+    mm, ma, aa = (sum(map(Fraction.__mul__, *pair)) for pair in ((m, m), (m, a), (a, a)))
+    return mm - Fraction(ma) ** 2 / aa if aa else Fraction(mm)
+
+
+def _split(flat: Iterable[int], counts: Iterable[int]) -> list[list[int]]:
     """Return the list cut into parts of the given lengths."""
-    parts, at = [], 0
-    for count in counts:
-        parts.append(flat[at : at + count])
-        at += count
-    return parts
+    left = iter(flat)
+    return [list(islice(left, count)) for count in counts]
 
 
 def _integers(numbers: Iterable[float]) -> list[int]:

@@ -26,6 +26,11 @@ class Asked:
     solids: Mapping[int, Solid]
     found: Sequence[tuple[int, Chord]]
 
+    def alone(self, row: int) -> "Asked":
+        """Return the question about the one limb it has, under another index."""
+        (solid,) = self.solids.values()
+        return Asked(self.query, {row: solid}, [(row, c) for _, c in self.found])
+
 
 def row_truths(questions: Shots) -> list[Asked]:
     """Return the truth row by row, about the limb of that row."""
@@ -218,5 +223,6 @@ def compare_chords(chords, truths: Sequence[Asked], inside: str = "hit") -> tupl
             wrong |= any(fraction_off(asked.solids[k], asked.query, t, f) > POSITION_ULPS for t, f in ends)
         if wrong or not (np.asarray(chords.ray[rows]) == i).all():
             true = [(k, c.entry_face, c.exit_face, float(value(c.entry)), float(value(c.exit))) for k, c in want]
-            problems.append(f"ray {i} {inside=}: got {got}, true {true}; {asked.query}; {asked.solids}")
+            shown = {k: asked.solids[k] for k, _ in asked.found}
+            problems.append(f"ray {i} {inside=}: got {got}, true {true}; {asked.query}; {shown}")
     return count, problems

@@ -48,7 +48,7 @@ def ray_box(ray: Ray, box: BoxFrame) -> Span:
 
 
 @compiled
-def excess(box: BoxFrame, point: Vector) -> float:
+def box_excess(box: BoxFrame, point: Vector) -> float:
     """How far the point is outside of the slab it is most outside of; negative inside."""
     x = (point[0] - box.centre[0], point[1] - box.centre[1], point[2] - box.centre[2])
     return max(

@@ -1,8 +1,8 @@
 """Where exactly does a ray cross a face, and which way does the surface look there?
 
 Double-double throughout, so that a grazing hit, whose discriminant cancels, is as accurate as any other. Verdict and face
-are known when these are called: a face that is not crossed is never asked for. A `guess` of the fraction is known too;
-moving the origin there first leaves a small quadratic whose small root is the correction.
+are known when these are called: a face that is not crossed is never asked for. A fraction inside the limb is known too;
+moving the origin there first leaves a quadratic of the limb's size, however far away the ray begins.
 """
 
 from math import sqrt
@@ -25,8 +25,8 @@ from cylcollide.kernels.double_double import (
     vector_difference,
     vector_sum,
 )
-from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.kernels.table import LimbTable
+from cylcollide.kernels.ray import dot, largest_component
+from cylcollide.kernels.table import Limb
 from cylcollide.simd import compiled
 
 SIDE, CAP1, CAP2, BORE, INSIDE = (
@@ -36,7 +36,7 @@ SIDE, CAP1, CAP2, BORE, INSIDE = (
     int(Face.BORE),
     int(Face.INSIDE),
 )
-NEG_X, POS_Z = int(Face.NEG_X), int(Face.POS_Z)
+NEG_X = int(Face.NEG_X)
 TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
 CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
 
@@ -73,99 +73,128 @@ def near_root(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, entering: bool)
 
 
 @compiled
-def wall_correction(
-    x: DoubleDoubleVector,
-    displacement: DoubleDoubleVector,
-    axis: DoubleDoubleVector,
-    kind: int,
-    radius: float,
-    radius2: float,
-    entering: bool,
-) -> DoubleDouble:
-    """Root of the wall's quadratic, from x = point - p1.
+def wall_quadratic(
+    x: DoubleDoubleVector, displacement: DoubleDoubleVector, axis: DoubleDoubleVector, limb: Limb, radius: float
+) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
+    """Coefficients of a t² + 2 b t + c, not positive within the wall, from x = point - p1.
 
-    Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with m = x × a, n = d × a. That keeps a ray
-    nearly parallel to the axis accurate: an error in m displaces the ray, and no more.
+    Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with m = x × a, n = d × a. That keeps a
+    ray nearly parallel to the axis accurate: an error in m displaces the ray, and no more.
     """
     m, n = dd_cross(x, axis), dd_cross(displacement, axis)
     a, b, c = dd_dot(n, n), dd_dot(m, n), dd_dot(m, m)
     top = dd_dot(axis, axis)
-    if kind != TAPERED and kind != ELLIPSOID:
-        wall = dd_multiply(two_product(radius, radius), top)
-        return near_root(a, b, dd_subtract(c, wall), entering)
+    if limb.kind != TAPERED and limb.kind != ELLIPSOID:
+        return a, b, dd_subtract(c, dd_multiply(two_product(radius, radius), top))
     height, rate = dd_dot(x, axis), dd_dot(displacement, axis)
     a, b, c = dd_multiply(a, top), dd_multiply(b, top), dd_multiply(c, top)
-    if kind == TAPERED:
+    if limb.kind == TAPERED:
         # a² |m + t n|² <= (start + t change)²
-        taper = two_difference(radius2, radius)
+        taper = two_difference(limb.radius2, radius)
         start = dd_add(dd_multiply((radius, 0.0), top), dd_multiply(taper, height))
         change = dd_multiply(taper, rate)
-        return near_root(
+        return (
             dd_subtract(a, dd_multiply(change, change)),
             dd_subtract(b, dd_multiply(start, change)),
             dd_subtract(c, dd_multiply(start, start)),
-            entering,
         )
     # a² |m + t n|² <= 4 r² h (a² - h)
     four = scaled(two_product(radius, radius), 4.0)
     rest = dd_subtract(top, height)
-    return near_root(
+    return (
         dd_add(a, dd_multiply(four, dd_multiply(rate, rate))),
         dd_subtract(b, scaled(dd_multiply(four, dd_multiply(rate, dd_subtract(rest, height))), 0.5)),
         dd_subtract(c, dd_multiply(four, dd_multiply(height, rest))),
-        entering,
     )
 
 
 @compiled
-def plane_correction(
-    x: DoubleDoubleVector, displacement: DoubleDoubleVector, normal: DoubleDoubleVector
+def ball_root(
+    place: DoubleDoubleVector, displacement: DoubleDoubleVector, centre: Vector, radius: float, entering: bool
 ) -> DoubleDouble:
-    """Fraction from x to the plane through 0."""
-    distance = dd_dot(x, normal)
-    return dd_divide((-distance[0], -distance[1]), dd_dot(displacement, normal))
+    """Fraction from `place` to where the ray enters or leaves a ball."""
+    x = from_point(place, centre)
+    room = dd_subtract(dd_dot(x, x), two_product(radius, radius))
+    return near_root(dd_dot(displacement, displacement), dd_dot(x, displacement), room, entering)
 
 
 @compiled
-def box_axis(table: LimbTable, limb: int, face: int) -> tuple[Vector, float, float]:
-    """Axis, sign along it and half extent that belong to a face of a box."""
-    row, k = table.boxes[table.box[limb]], (face - NEG_X) // 2
-    sign = 1.0 if (face - NEG_X) % 2 else -1.0
-    return (row[3 * k], row[3 * k + 1], row[3 * k + 2]), sign, row[9 + k]
+def plane_root(
+    place: DoubleDoubleVector, displacement: DoubleDoubleVector, base: Vector, normal: DoubleDoubleVector, height: float
+) -> DoubleDouble:
+    """Fraction from `place` to the plane normal·(x - base) = height."""
+    gap = dd_subtract((height, 0.0), dd_dot(from_point(place, base), normal))
+    return dd_divide(gap, dd_dot(displacement, normal))
 
 
 @compiled
-def face_crossing(
-    origin: Vector,
-    displacement: DoubleDoubleVector,
-    table: LimbTable,
-    limb: int,
-    face: int,
-    guess: float,
-    entering: bool,
+def box_face(limb: Limb, face: int) -> tuple[Vector, float]:
+    """Axis that belongs to a face of a box, and the signed height of the face along it."""
+    k = (face - NEG_X) // 2
+    axis, half = limb.box.axes[0], limb.box.half[0]
+    if k == 1:
+        axis, half = limb.box.axes[1], limb.box.half[1]
+    elif k == 2:
+        axis, half = limb.box.axes[2], limb.box.half[2]
+    return axis, half if (face - NEG_X) % 2 else -half
+
+
+@compiled
+def flat_or_ball_root(
+    place: DoubleDoubleVector, displacement: DoubleDoubleVector, limb: Limb, face: int, entering: bool
 ) -> DoubleDouble:
-    """Fraction at which the ray crosses the given face of a limb, near `guess`."""
-    kind, radius, radius2 = table.kind[limb], table.radius[limb], table.radius2[limb]
-    p1, p2 = as_vector(table.p1, limb), as_vector(table.p2, limb)
+    """Fraction from `place` to a cap, a ball or a box's face."""
+    if face >= NEG_X:
+        normal, height = box_face(limb, face)
+        exact_normal = ((normal[0], 0.0), (normal[1], 0.0), (normal[2], 0.0))
+        return plane_root(place, displacement, limb.p1, exact_normal, height)
+    end = limb.p2 if face == CAP2 else limb.p1
+    if limb.kind in (SPHERE, CAPSULE):
+        return ball_root(place, displacement, end, limb.radius, entering)
+    return plane_root(place, displacement, end, vector_difference(limb.p2, limb.p1), 0.0)
+
+
+@compiled
+def on_wall(limb: Limb, face: int) -> bool:
+    """Whether the face lies on the surface about the axis, not on a cap, a ball or a box."""
+    if face == BORE:
+        return True
+    return face == SIDE and limb.kind != SPHERE and not (limb.kind == CAPSULE and limb.p1 == limb.p2)
+
+
+@compiled
+def face_crossings(
+    origin: Vector, displacement: DoubleDoubleVector, limb: Limb, first: int, last: int, guess: float
+) -> tuple[DoubleDouble, DoubleDouble]:
+    """Fractions at which the ray enters through face `first` and leaves through `last`, 0 for INSIDE.
+
+    `guess` is some fraction in the limb: the origin is moved there first.
+    """
     place = point_at(origin, displacement, (guess, 0.0))
-    if NEG_X <= face <= POS_Z:
-        edge, sign, half = box_axis(table, limb, face)
-        normal = ((edge[0], 0.0), (edge[1], 0.0), (edge[2], 0.0))
-        height = dd_subtract(dd_dot(from_point(place, p1), normal), (sign * half, 0.0))
-        correction = dd_divide((-height[0], -height[1]), dd_dot(displacement, normal))
-    elif kind == SPHERE or (kind == CAPSULE and (face != SIDE or p1 == p2)):
-        x = from_point(place, p2 if face == CAP2 else p1)
-        room = dd_subtract(dd_dot(x, x), two_product(radius, radius))
-        correction = near_root(dd_dot(displacement, displacement), dd_dot(x, displacement), room, entering)
-    elif face in (CAP1, CAP2):
-        cap = p1 if face == CAP1 else p2
-        correction = plane_correction(from_point(place, cap), displacement, vector_difference(p2, p1))
-    else:
-        # the bore is left where a cylinder of its radius would be entered
-        r, inward = (radius2, not entering) if face == BORE else (radius, entering)
-        x = from_point(place, p1)
-        correction = wall_correction(x, displacement, vector_difference(p2, p1), kind, r, radius2, inward)
-    return dd_add((guess, 0.0), correction)
+    entry, leave = (0.0, 0.0), (0.0, 0.0)
+    if on_wall(limb, first) or on_wall(limb, last):
+        x, axis = from_point(place, limb.p1), vector_difference(limb.p2, limb.p1)
+        a, b, c = wall_quadratic(x, displacement, axis, limb, limb.radius)
+        if first == SIDE:
+            entry = near_root(a, b, c, True)
+        if last == SIDE:
+            leave = near_root(a, b, c, False)
+        if first == BORE or last == BORE:
+            # the bore is left where a cylinder of its radius would be entered
+            a, b, c = wall_quadratic(x, displacement, axis, limb, limb.radius2)
+            if first == BORE:
+                entry = near_root(a, b, c, False)
+            if last == BORE:
+                leave = near_root(a, b, c, True)
+    if first != INSIDE:
+        if not on_wall(limb, first):
+            entry = flat_or_ball_root(place, displacement, limb, first, True)
+        entry = dd_add((guess, 0.0), entry)
+    if last != INSIDE:
+        if not on_wall(limb, last):
+            leave = flat_or_ball_root(place, displacement, limb, last, False)
+        leave = dd_add((guess, 0.0), leave)
+    return entry, leave
 
 
 @compiled
@@ -186,19 +215,20 @@ def heads(v: DoubleDoubleVector) -> Vector:
 
 
 @compiled
-def outward_normal(point: DoubleDoubleVector, table: LimbTable, limb: int, face: int) -> Vector:
+def outward_normal(point: DoubleDoubleVector, limb: Limb, face: int) -> Vector:
     """Unit outward normal of a face at a point of it; zero where there is no face, and at the apex of a cone.
 
     Caps look along the axis, balls away from their centre, a bore towards the axis. On a wall of radius ρ(u) it is the part
     M (P - p1) across the axis (M = I - d dᵗ, the lecture note's projection) less half the slope of ρ² along the axis.
     """
-    p1, p2 = as_vector(table.p1, limb), as_vector(table.p2, limb)
-    kind, radius, radius2 = table.kind[limb], table.radius[limb], table.radius2[limb]
+    p1, p2 = limb.p1, limb.p2
+    kind, radius, radius2 = limb.kind, limb.radius, limb.radius2
     if face == INSIDE:
         return 0.0, 0.0, 0.0
-    if NEG_X <= face <= POS_Z:
-        edge, sign, _ = box_axis(table, limb, face)
-        return unit((sign * edge[0], sign * edge[1], sign * edge[2]))
+    if face >= NEG_X:
+        normal, height = box_face(limb, face)
+        sign = 1.0 if height > 0.0 else -1.0
+        return unit((sign * normal[0], sign * normal[1], sign * normal[2]))
     if kind == SPHERE or (kind == CAPSULE and (face != SIDE or p1 == p2)):
         return unit(heads(from_point(point, p2 if face == CAP2 else p1)))
     if face == CAP2:

@@ -12,12 +12,12 @@ from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED, Bracket, Span, both, empty, unknown
 from cylcollide.kernels.line import Frame, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.simd import compiled
+from cylcollide.simd import compiled, merged
 
 SIDE, CAP1, CAP2, BORE = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2), int(Face.BORE)
 
 
-@compiled
+@merged
 def ray_cylinder(ray: Ray, limb: Frame) -> Span:
     """When the ray's line is inside, bounded from both sides."""
     line = line_about(ray, limb)
@@ -26,7 +26,7 @@ def ray_cylinder(ray: Ray, limb: Frame) -> Span:
     return capped(wall(passage(line), limb.radius, line.delta), slab(line, limb.half_length), line.rate > 0.0)
 
 
-@compiled
+@merged
 def capped(walls: Bracket, slabs: Bracket, along: bool) -> Span:
     """The span between wall and caps. The later beginning and the earlier end name the faces.
 

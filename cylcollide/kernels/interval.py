@@ -8,7 +8,7 @@ from math import inf, sqrt
 from typing import NamedTuple, TypeAlias
 
 from cylcollide._types import HIT, MISS, UNSURE
-from cylcollide.simd import compiled
+from cylcollide.simd import compiled, merged
 
 Interval: TypeAlias = tuple[float, float]
 
@@ -33,13 +33,13 @@ class Span(NamedTuple):
     last_face: int
 
 
-@compiled
+@merged
 def empty(interval: Interval) -> bool:
     """Whether nothing is in it."""
     return interval[0] > interval[1]
 
 
-@compiled
+@merged
 def intersection(a: Interval, b: Interval) -> Interval:
     """What two intervals share; empty if the first end comes out after the second."""
     return max(a[0], b[0]), min(a[1], b[1])
@@ -55,7 +55,7 @@ def hull(a: Interval, b: Interval) -> Interval:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-@compiled
+@merged
 def about(middle: float, half_squared: float) -> Interval:
     """[middle - half, middle + half], nothing if half_squared is negative."""
     if not half_squared >= 0.0:
@@ -64,19 +64,19 @@ def about(middle: float, half_squared: float) -> Interval:
     return middle - half, middle + half
 
 
-@compiled
+@merged
 def both(a: Bracket, b: Bracket) -> Bracket:
     """Bounds of the intersection."""
     return Bracket(intersection(a.outer, b.outer), intersection(a.inner, b.inner))
 
 
-@compiled
+@merged
 def unknown() -> Span:
     """Nothing is certain."""
     return Span(EVERYTHING, NOTHING, UNDECIDED, UNDECIDED)
 
 
-@compiled
+@merged
 def hit_verdict(outer: Interval, inner: Interval, limit: float) -> int:
     """HIT if even the shrunk limb meets [0, limit], MISS if not even the grown one does, else UNSURE."""
     if empty(outer) or outer[1] < 0.0 or outer[0] > limit:
@@ -86,7 +86,7 @@ def hit_verdict(outer: Interval, inner: Interval, limit: float) -> int:
     return UNSURE
 
 
-@compiled
+@merged
 def start_verdict(outer: Interval, inner: Interval) -> int:
     """HIT if the start certainly lies in the limb, MISS if it certainly does not, else UNSURE."""
     if outer[0] > 0.0 or outer[1] < 0.0 or empty(outer):

@@ -11,7 +11,7 @@ from cylcollide._types import LARGEST_SAFE, ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import EVERYTHING, NOTHING, Bracket, about
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.simd import compiled
+from cylcollide.simd import compiled, merged
 
 
 class Frame(NamedTuple):
@@ -35,14 +35,14 @@ class Line(NamedTuple):
     delta: float  # bound on all rounding errors, as a displacement; inf if there is none
 
 
-@compiled
+@merged
 def rounding_bound(ray: Ray, extent: float) -> float:
     """Delta for a ray and a limb; inf where float64 cannot be trusted."""
     delta = ROUNDING_BOUND * (ray.extent + extent)
     return delta if delta <= LARGEST_SAFE else inf
 
 
-@compiled
+@merged
 def closest_approach(ray: Ray, centre: Vector) -> tuple[float, Vector]:
     """Metres from the start to the line's closest approach to a point, and the vector from the point to there."""
     d = ray.direction
@@ -51,7 +51,7 @@ def closest_approach(ray: Ray, centre: Vector) -> tuple[float, Vector]:
     return shift, (o[0] + shift * d[0], o[1] + shift * d[1], o[2] + shift * d[2])
 
 
-@compiled
+@merged
 def line_about(ray: Ray, limb: Frame) -> Line:
     """The ray's line, conditioned."""
     shift, x = closest_approach(ray, limb.centre)
@@ -62,13 +62,13 @@ def line_about(ray: Ray, limb: Frame) -> Line:
     return Line(shift, height, rate, q, p, rounding_bound(ray, limb.extent))
 
 
-@compiled
+@merged
 def slab(line: Line, half_length: float) -> Bracket:
     """When the line is between the planes at -half_length and +half_length along the axis."""
     return slab_about(line.height, line.rate, half_length, line.shift, line.delta)
 
 
-@compiled
+@merged
 def slab_about(height: float, rate: float, half: float, shift: float, delta: float) -> Bracket:
     """When |height + rate (s - shift)| <= half."""
     rate = copysign(max(abs(rate), SLOPE_FLOOR), rate)
@@ -89,7 +89,7 @@ class Passage(NamedTuple):
     speed_squared: float
 
 
-@compiled
+@merged
 def passage(line: Line) -> Passage:
     """Least distance from the axis. The minimiser may be far off along a nearly parallel ray, the distance is not."""
     speed_squared = max(dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR)
@@ -102,7 +102,7 @@ def passage(line: Line) -> Passage:
     return Passage(line.shift + middle, dot(nearest, nearest), speed_squared)
 
 
-@compiled
+@merged
 def wall(way: Passage, radius: float, delta: float) -> Bracket:
     """When the line is within `radius` of the axis."""
     grown, shrunk = radius + delta, radius - delta

@@ -8,11 +8,11 @@ excess is beyond the rounding bound is certain.
 from math import sqrt
 
 from cylcollide._types import HIT, LARGEST_SAFE, MISS, ROUNDING_BOUND, UNSURE, Shape
-from cylcollide.kernels import box as boxes
+from cylcollide.kernels.box import box_excess
 from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, vector_difference
 from cylcollide.kernels.line import Frame
-from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.kernels.table import LimbTable, box_at, frame_at
+from cylcollide.kernels.ray import dot, largest_component
+from cylcollide.kernels.table import Limb
 from cylcollide.simd import compiled
 
 TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
@@ -20,16 +20,15 @@ CAPSULE, SPHERE, BOX = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)
 
 
 @compiled
-def point_limb(point: Vector, table: LimbTable, limb: int) -> int:
+def point_limb(point: Vector, limb: Limb) -> int:
     """HIT if the point is certainly strictly inside, MISS if certainly outside, UNSURE on and next to the surface."""
-    frame = frame_at(table, limb)
-    delta = ROUNDING_BOUND * (largest_component(point) + frame.extent)
+    delta = ROUNDING_BOUND * (largest_component(point) + limb.frame.extent)
     if not delta <= LARGEST_SAFE:
         return UNSURE
-    if table.kind[limb] == BOX:
-        excess = boxes.excess(box_at(table, limb), point)
+    if limb.kind == BOX:
+        excess = box_excess(limb.box, point)
     else:
-        excess = axial_excess(point, frame, table.kind[limb], table.radius[limb], table.radius2[limb])
+        excess = axial_excess(point, limb.frame, limb.kind, limb.radius, limb.radius2)
     if excess > delta:
         return MISS
     return HIT if excess < -delta else UNSURE
@@ -62,17 +61,16 @@ def axial_excess(point: Vector, frame: Frame, kind: int, radius: float, radius2:
 
 
 @compiled
-def point_axis_distance_squared(point: Vector, table: LimbTable, limb: int) -> float:
+def point_axis_distance_squared(point: Vector, limb: Limb) -> float:
     """Squared distance of a point from the limb's axis, correctly rounded but for about u².
 
     From the centre of a sphere; from the third axis of a box.
     """
-    p1, p2 = as_vector(table.p1, limb), as_vector(table.p2, limb)
-    v, a = vector_difference(point, p1), vector_difference(p2, p1)
-    if table.kind[limb] == BOX:
-        row = table.boxes[table.box[limb]]
-        a = ((row[6], 0.0), (row[7], 0.0), (row[8], 0.0))
-    elif p1 == p2:
+    v, a = vector_difference(point, limb.p1), vector_difference(limb.p2, limb.p1)
+    if limb.kind == BOX:
+        third = limb.box.axes[2]
+        a = ((third[0], 0.0), (third[1], 0.0), (third[2], 0.0))
+    elif limb.p1 == limb.p2:
         return dd_dot(v, v)[0]
     across = dd_cross(v, a)
     quotient = dd_divide(dd_dot(across, across), dd_dot(a, a))

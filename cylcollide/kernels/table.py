@@ -10,13 +10,13 @@ from cylcollide.kernels.box import BoxFrame
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.simd import compiled
+from cylcollide.simd import compiled, merged
 
 BOX = int(Shape.BOX)
 
 
 class LimbTable(NamedTuple):
-    """Limbs as given and as prepared for the fast kernels; n rows, lengths in the unit of the input. Never changed."""
+    """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use."""
 
     kind: Int8Array  # (n,): Shape
     p1: Float64Array  # (n, 3); the centre of a sphere or box
@@ -27,7 +27,19 @@ class LimbTable(NamedTuple):
     boxes: Float64Array  # (boxes, 12): three axes, three half extents
     character: Int32Array  # (n,)
     mask: Uint32Array  # (n,)
-    prepared: Float64Array  # (n, 9): centre, axis, half length, largest radius, extent
+    rows: Float64Array  # (n, 19): what `limb_at` reads
+
+
+class Limb(NamedTuple):
+    """One limb as kernels get it: numbers only."""
+
+    kind: int
+    p1: Vector
+    p2: Vector
+    radius: float
+    radius2: float
+    frame: Frame
+    box: BoxFrame  # zeros but for a box
 
 
 def make_table(
@@ -41,9 +53,9 @@ def make_table(
     character: Int32Array,
     mask: Uint32Array,
 ) -> LimbTable:
-    """Prepare checked limbs."""
-    prepared = _prepared(kind, p1, p2, radius, radius2, box, boxes)
-    return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, prepared)
+    """Columns of checked limbs, and their rows for the kernels."""
+    rows = _rows(kind, p1, p2, radius, radius2, box, boxes)
+    return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, rows)
 
 
 @compiled
@@ -65,7 +77,7 @@ def make_frame(p1: Vector, p2: Vector, size: float) -> Frame:
 
 
 @compiled
-def _prepared(
+def _rows(
     kind: Int8Array,
     p1: Float64Array,
     p2: Float64Array,
@@ -74,7 +86,7 @@ def _prepared(
     box: Int32Array,
     boxes: Float64Array,
 ) -> Float64Array:
-    rows = np.empty((radius.size, 9))
+    rows = np.empty((radius.size, 19))
     for i in range(radius.size):
         size = max(radius[i], radius2[i])
         smallest = size
@@ -82,32 +94,45 @@ def _prepared(
             h = boxes[box[i], 9:]
             smallest = min(h[0], h[1], h[2])
             size = h[0] + h[1] + h[2]
-        limb = make_frame(as_vector(p1, i), as_vector(p2, i), size)
+        frame = make_frame(as_vector(p1, i), as_vector(p2, i), size)
         for k in range(3):
-            rows[i, k], rows[i, 3 + k] = limb.centre[k], limb.axis[k]
-        rows[i, 6], rows[i, 7] = limb.half_length, limb.radius
-        rows[i, 8] = limb.extent if smallest >= SMALLEST_SAFE else inf
+            rows[i, k], rows[i, 3 + k] = p1[i, k], p2[i, k]
+            rows[i, 8 + k], rows[i, 11 + k] = frame.centre[k], frame.axis[k]
+        rows[i, 6], rows[i, 7] = radius[i], radius2[i]
+        rows[i, 14], rows[i, 15] = frame.half_length, frame.radius
+        rows[i, 16] = frame.extent if smallest >= SMALLEST_SAFE else inf
+        rows[i, 17], rows[i, 18] = kind[i], box[i]
     return rows
 
 
-@compiled
-def frame_at(table: LimbTable, i: int) -> Frame:
-    """Row i as the kernels want it."""
-    r = table.prepared[i]
-    return Frame((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[7], r[8])
+@merged
+def limb_at(rows: Float64Array, boxes: Float64Array, i: int) -> Limb:
+    """Limb i."""
+    frame = Frame(
+        (rows[i, 8], rows[i, 9], rows[i, 10]),
+        (rows[i, 11], rows[i, 12], rows[i, 13]),
+        rows[i, 14],
+        rows[i, 15],
+        rows[i, 16],
+    )
+    kind, nothing = int(rows[i, 17]), (0.0, 0.0, 0.0)
+    box = BoxFrame(frame.centre, (nothing, nothing, nothing), nothing, frame.extent)
+    if kind == BOX:
+        b = boxes[int(rows[i, 18])]
+        axes = ((b[0], b[1], b[2]), (b[3], b[4], b[5]), (b[6], b[7], b[8]))
+        box = BoxFrame(frame.centre, axes, (b[9], b[10], b[11]), frame.extent)
+    return Limb(
+        kind,
+        (rows[i, 0], rows[i, 1], rows[i, 2]),
+        (rows[i, 3], rows[i, 4], rows[i, 5]),
+        rows[i, 6],
+        rows[i, 7],
+        frame,
+        box,
+    )
 
 
-@compiled
-def box_at(table: LimbTable, i: int) -> BoxFrame:
-    """Row i, a box."""
-    r, b = table.prepared[i], table.boxes[table.box[i]]
-    axes = ((b[0], b[1], b[2]), (b[3], b[4], b[5]), (b[6], b[7], b[8]))
-    return BoxFrame((r[0], r[1], r[2]), axes, (b[9], b[10], b[11]), r[8])
-
-
-@compiled
-def considered(table: LimbTable, limb: int, mask: int, ignored: int) -> bool:
+@merged
+def considered(limb_character: int, limb_mask: int, mask: int, ignored: int) -> bool:
     """Whether a query with this mask sees the limb, and the limb is not of the character it ignores."""
-    if ignored >= 0 and table.character[limb] == ignored:
-        return False
-    return bool((table.mask[limb] & mask) != 0)
+    return not (ignored >= 0 and limb_character == ignored) and (limb_mask & mask) != 0
