@@ -74,18 +74,21 @@ def chords(state: State, query: Query, inside: InsidePolicy, threads: int | None
     parts = in_chunks(n, threads, task)
     ray = np.concatenate([part[0] for part in parts])
     found = joined([part[1] for part in parts])
-    kept = _counts_as_hit(found, inside)
+    kept = _counts_as_hit(ray, found, inside)
     found = Chorded._make(column[kept] for column in found)
     offsets = np.searchsorted(ray[kept], np.arange(n + 1))
     return Chords(query.rays, table, offsets, found, sum(part[2] for part in parts))
 
 
-def _counts_as_hit(found: Chorded, inside: InsidePolicy) -> BoolArray:
-    """Whether a chord is a hit under the policy: one from the start on may be ignored, or have to leave."""
-    if inside == "hit":
-        return np.ones(len(found.limb), bool)
+def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> BoolArray:
+    """Whether a chord is a hit under the policy: a limb that holds the start may be ignored, or have to be left."""
     from_start = found.entry_face == Face.INSIDE
-    return np.asarray(~from_start if inside == "ignore" else ~(from_start & (found.exit_face == Face.INSIDE)))
+    if inside == "hit":
+        return np.ones(len(from_start), bool)
+    if inside == "exit":
+        return np.asarray(~(from_start & (found.exit_face == Face.INSIDE)))
+    pair = (ray << 32) | found.limb  # a tube may be crossed again behind its bore
+    return np.asarray(~np.isin(pair, pair[from_start]))
 
 
 def containing(state: State, points: Float64Array, threads: int | None) -> PointHits:

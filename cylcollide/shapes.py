@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import door
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
-from cylcollide.kernels.table import LimbTable, make_table
+from cylcollide.kernels.table import BOX_COLUMN, LimbTable, make_table
 
 WITHOUT_AXIS = (Shape.CAPSULE, Shape.SPHERE, Shape.BOX)  # whose two ends may be one point
 
@@ -129,21 +129,26 @@ def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int3
 
 def joined_tables(tables: Sequence[LimbTable]) -> LimbTable:
     """All limbs of the tables, one table after another."""
+    columns = [np.concatenate([table[k] for table in tables]) for k in range(len(LimbTable._fields))]
     boxes_before = np.cumsum([0] + [len(table.boxes) for table in tables])
-    moved = [
-        table._replace(box=np.where(table.box >= 0, table.box + before, -1).astype(np.int32))
-        for table, before in zip(tables, boxes_before.tolist(), strict=False)
-    ]
-    return LimbTable._make(np.concatenate([table[k] for table in moved]) for k in range(len(LimbTable._fields)))
+    of_table = np.repeat(boxes_before[:-1], [len(table.box) for table in tables])
+    joined = LimbTable._make(columns)
+    return _with_boxes(joined, np.where(joined.box >= 0, joined.box + of_table, -1), joined.boxes)
 
 
 def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
     """The limbs of the given rows."""
-    columns = [column if name == "boxes" else column[rows] for name, column in table._asdict().items()]
+    columns = (column if name == "boxes" else column[rows] for name, column in table._asdict().items())
     chosen = LimbTable._make(columns)
     is_box = chosen.box >= 0
-    renumbered = np.where(is_box, np.cumsum(is_box) - 1, -1).astype(np.int32)
-    return chosen._replace(box=renumbered, boxes=table.boxes[chosen.box[is_box]])
+    return _with_boxes(chosen, np.where(is_box, np.cumsum(is_box) - 1, -1), table.boxes[chosen.box[is_box]])
+
+
+def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
+    """The table with its boxes numbered anew, in both places that name them."""
+    rows = table.rows.copy()
+    rows[:, BOX_COLUMN] = box
+    return table._replace(box=box.astype(np.int32), boxes=boxes, rows=rows)
 
 
 def box_columns(table: LimbTable) -> Float64Array:

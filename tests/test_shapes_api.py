@@ -1,20 +1,21 @@
 """The doors of every shape: what goes in, what comes out, what is refused, and answers known by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from posed_shapes import rotation_rows
 from shape_oracle import NAMES
-from shape_rows import Shapes
 from shape_verify import compare_chords, compare_hits, world_truths
-from shape_worlds import mixed, shots_at
+from shape_worlds import mixed, segments_of, shots_at
 from verify import same_bits, sized
 
 import cylcollide as cc
 
 F, S = cc.Face, cc.Shape
-LOW, HIGH = np.array([[0.0, 0, 0], [1, 2, 3], [4, 5, 6], [7, 8, 9]]), np.array([[0.0, 0, 2], [1, 2, 9], [4, 9, 6], [9, 8, 9]])
+LOW = np.array([[0.0, 0, 0], [1, 2, 3], [4, 5, 6], [7, 8, 9]])
+HIGH = np.array([[0.0, 0, 2], [1, 2, 9], [4, 9, 6], [9, 8, 9]])
 TURN, HALF, ONE = np.tile([0.0, 0, 0, 1], (4, 1)), np.ones((4, 3)), np.ones(4)
 
 GOOD = {
@@ -38,10 +39,10 @@ def make(maker: str, **changed: object) -> cc.Limbs:
 
 
 def spoiled(maker: str, name: str, value: float) -> np.ndarray:
-    """Return the argument with bad rows 2 and 3."""
+    """Return the argument with rows 2 and 3 bad in one place."""
     array = GOOD[maker][name].copy()
-    array[2:, ...] = np.where(np.arange(array[2:].size).reshape(array[2:].shape) % 2 == 0, value, array[2:])
-    array[2:] = value if array.ndim == 1 else array[2:]
+    rows = [2, 3]
+    array[rows if array.ndim == 1 else (rows, [1, 0])] = value
     return array
 
 
@@ -69,7 +70,8 @@ def test_columns_of_each_shape(maker: str):
     assert limbs.names == ("arm",) * 4
     one = {name: array[0] if array.ndim == 1 else array for name, array in good.items()}
     assert make(maker, **one) == make(maker)
-    assert make(maker, **{name: array.astype(int).tolist() for name, array in good.items() if name != "inner_radius"}) == make(maker)
+    whole = {name: array.astype(int).tolist() for name, array in good.items() if name != "inner_radius"}
+    assert make(maker, **whole) == make(maker)
 
 
 def test_one_quaternion_of_any_length_serves_all_boxes():
@@ -108,7 +110,7 @@ def test_sizes_that_are_not_positive(maker: str, name: str, value: float):
 @pytest.mark.parametrize(("maker", "name"), ARGUMENTS)
 def test_wrong_shapes(maker: str, name: str):
     array = GOOD[maker][name]
-    for wrong in (array[:3], array[..., None], "limb", None, array + 1j, array[:, :2] if array.ndim == 2 else np.ones((4, 2))):
+    for wrong in (array[:3], array[..., None], "limb", None, array + 1j, np.ones((4, 2))):
         with pytest.raises(ValueError, match="expected"):
             make(maker, **{name: wrong})
 
@@ -127,7 +129,8 @@ def test_tubes_and_tapers_of_impossible_radii():
         with pytest.raises(ValueError, match=r"inner_radius.*row 2\b"):
             make("tubes", inner_radius=inner)
     assert len(make("tubes", inner_radius=np.nextafter(1.0, 0.0))) == 4
-    for one, two in (([1.0, 0, 0, 0], [0.0, 1, 0, 0]), ([1.0, 0, -1, 0], [0.0, 1, 1, 0]), ([1.0, 0, 1, 0], [0.0, 1, -1, 0])):
+    first = [1.0, 0, 0, 0]
+    for one, two in ((first, [0.0, 1, 0, 0]), (first, [0.0, 1, -1, 1]), ([1.0, 0, -1, 0], [0.0, 1, 1, 0])):
         with pytest.raises(ValueError, match=r"radius[12].*row 2\b"):
             make("tapered_cylinders", radius1=one, radius2=two)
     with pytest.raises(ValueError, match=r"orientation.*row 2\b"):
@@ -155,16 +158,28 @@ def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
     shuffled = limbs[order]
     for name in ("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"):
         assert np.array_equal(getattr(shuffled, name), getattr(limbs, name)[order]), name
+    for name in ("kind", "p1", "p2", "radius", "radius2"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(limbs, name)[0] = 0
     assert shuffled[np.argsort(order)] == limbs != shuffled
     assert cc.Limbs.concat([limbs[:20], limbs[20:21], limbs[21:]]) == limbs
+    # What was moved about answers as before: a box takes its axes along.
+    start = limbs.p1 + np.random.default_rng(2).normal(size=(60, 3)) * 2
+    end = limbs.p1 + limbs.p2 - start
+    whole, parts = limbs.cast_segments(start, end), cc.Limbs.concat([limbs[:20], limbs[order], limbs[20:][::-1]])
+    rows = np.concatenate([np.arange(20), order, np.arange(20, 60)[::-1]])
+    again = parts.cast_segments(start[rows], end[rows])
+    for i, row in enumerate(rows.tolist()):
+        one = limbs[row].cast_segments(start[row], end[row])
+        assert set(same_bits(whole, one, slice(row, row + 1))) <= {"limb"}
+        assert set(same_bits(again, one, slice(i, i + 1))) <= {"limb"}
+    assert np.bincount(limbs.kind[whole.hit & ~whole.started_inside], minlength=7).min() >= 3
     limbs.save(tmp_path / "limbs.npz")
     assert cc.Limbs.load(tmp_path / "limbs.npz") == limbs
     assert all(name in repr(limbs) for name in NAMES)
-    for name, value in (("radius", 1.0), ("half_extents", 1.0)):
-        changed = mixed(60, **{name: value}).limbs()
-        assert changed != limbs
+    for name in ("p2", "radius", "radius2", "orientation", "half"):
+        rows = mixed(60)
+        assert replace(rows, **{name: getattr(rows, name) * 1.01 + (name == "orientation")}).limbs() != limbs, name
 
 
 def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():
@@ -173,7 +188,7 @@ def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():
     starts, ends = shots_at(shapes, sized(300))
     before = world.cast_segments(starts, ends)
     world.set_endpoints(shapes.p1 + by, shapes.p2 + by)
-    moved = Shapes(shapes.kind, shapes.p1 + by, shapes.p2 + by, shapes.radius, shapes.radius2, shapes.orientation, shapes.half)
+    moved = replace(shapes, p1=shapes.p1 + by, p2=shapes.p2 + by)
     assert world.limbs == moved.limbs()
     assert not same_bits(world.cast_segments(starts, ends), cc.HitWorld(moved.limbs()).cast_segments(starts, ends))
     some = np.flatnonzero(shapes.kind >= S.CAPSULE)
@@ -193,8 +208,7 @@ def test_an_everyday_crowd_is_the_oracles():
     shapes = mixed(30, seed=4)
     starts, ends = shots_at(shapes, sized(250))
     world, solids = cc.HitWorld(shapes.limbs()), shapes.solids()
-    queries = [cc_segment for cc_segment in map(segment_of, starts, ends)]
-    found, kinds = world_truths(solids, queries), set()
+    found, kinds = world_truths(solids, segments_of(starts, ends)), set()
     for inside in ("hit", "exit", "ignore"):
         tally = compare_hits(world.cast_segments(starts, ends, inside=inside), found, inside)
         assert not tally.problems, tally.report()

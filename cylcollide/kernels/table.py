@@ -13,6 +13,8 @@ from cylcollide.kernels.ray import as_vector, dot, largest_component
 from cylcollide.simd import compiled, merged
 
 BOX = int(Shape.BOX)
+BOX_COLUMN = 18
+"""Where a limb's row names its row of `boxes`."""
 
 
 class LimbTable(NamedTuple):
@@ -101,7 +103,7 @@ def _rows(
         rows[i, 6], rows[i, 7] = radius[i], radius2[i]
         rows[i, 14], rows[i, 15] = frame.half_length, frame.radius
         rows[i, 16] = frame.extent if smallest >= SMALLEST_SAFE else inf
-        rows[i, 17], rows[i, 18] = kind[i], box[i]
+        rows[i, 17], rows[i, BOX_COLUMN] = kind[i], box[i]
     return rows
 
 
@@ -118,7 +120,7 @@ def limb_at(rows: Float64Array, boxes: Float64Array, i: int) -> Limb:
     kind, nothing = int(rows[i, 17]), (0.0, 0.0, 0.0)
     box = BoxFrame(frame.centre, (nothing, nothing, nothing), nothing, frame.extent)
     if kind == BOX:
-        b = boxes[int(rows[i, 18])]
+        b = boxes[int(rows[i, BOX_COLUMN])]
         axes = ((b[0], b[1], b[2]), (b[3], b[4], b[5]), (b[6], b[7], b[8]))
         box = BoxFrame(frame.centre, axes, (b[9], b[10], b[11]), frame.extent)
     return Limb(
