@@ -12,7 +12,7 @@ from shape_oracle import BORE, BOX, CAPSULE, ELLIPSOID, NAMES, NEG_X, SPHERE, TA
 from shape_rows import Shots
 from shape_scenes import PLANS, scene
 from shape_verify import Asked, ShapeTally, compare_chords, compare_hits, row_truths, world_truths
-from verify import same_bits, sized
+from verify import FIELDS, sized
 
 import cylcollide as cc
 
@@ -158,9 +158,11 @@ def test_mixed_worlds_are_brute_force(name: str):
             assert hits.hit[i] == rows.hit.any()
             assert hits.started_inside[i] == rows.started_inside.any()
             if rows.hit.any():
-                assert hits.fraction[i] == rows.fraction.min()
-                one = limbs[int(hits.limb[i])].cast_segments(s.start[i], s.end[i], inside="ignore")
-                assert set(same_bits(hits, one, slice(i, i + 1))) <= {"limb", "started_inside"}
+                k = int(hits.limb[i])
+                assert hits.fraction[i] == pytest.approx(rows.fraction.min(), rel=1e-15)
+                # A neighbour may send the ray to exact arithmetic, which rounds the last digit of its own.
+                for field in set(FIELDS) - {"limb", "started_inside"}:
+                    assert getattr(hits, field)[i] == pytest.approx(getattr(rows, field)[k], rel=1e-14, abs=1e-15)
         held, points = world.contains_points(s.start), s.start
         for i, point in enumerate(points):
             holders = np.flatnonzero(limbs.classify_points(point) != cc.Side.OUTSIDE)
