@@ -1,6 +1,7 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
 from cylcollide._types import Face, Shape, Side
+from cylcollide.explain import Explanation
 from cylcollide.hits import Chords, PointHits, RayHit, RayHits
 from cylcollide.limbs import Limbs
 from cylcollide.world import HitWorld, Snapshot
@@ -9,6 +10,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Chords",
+    "Explanation",
     "Face",
     "HitWorld",
     "Limbs",

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import casting, door, locating, settling, shapes
+from cylcollide import casting, door, explain, locating, settling, shapes
 from cylcollide._types import (
     ALL_LAYERS,
     HIT,
@@ -240,6 +240,10 @@ class Limbs:
         squared = np.empty(len(side))
         locating.axis_distances(position, self.table, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared)
         return squared
+
+    def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
+        """Why the segment start → end (3,) hits or misses one limb, which must be named if there are several."""
+        return explain.explain_segment(self.table, start, end, limb)
 
     def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
         position = door.vectors(points, "points")

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from oracle import ray
 from posed_shapes import rotation_rows
 from shape_oracle import NAMES
 from shape_verify import compare_chords, compare_hits, world_truths
 from shape_worlds import mixed, segments_of, shots_at
-from verify import same_bits, sized
+from verify import JIT, same_bits, sized
 
 import cylcollide as cc
 
@@ -204,6 +205,20 @@ def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():
 # Everyday worlds ----------------------------------------------------------------------------------------------------
 
 
+def test_one_ray_and_many_one_thread_and_several_are_bit_equal():
+    shapes = mixed(60)
+    world, (starts, ends) = cc.HitWorld(shapes.limbs()), shots_at(shapes, 20_000 if JIT else 200)
+    every = world.cast_segments(starts, ends, threads=1)
+    assert not same_bits(every, world.cast_segments(starts, ends, threads=3))
+    order = np.random.default_rng(3).permutation(len(starts))
+    assert not same_bits(every, world.cast_segments(starts[order], ends[order]), order)
+    for i in range(50):
+        assert not same_bits(every, world.cast_segments(starts[i], ends[i]), slice(i, i + 1))
+    one, two = (world.chords_segments(starts, ends, threads=k) for k in (1, 3))
+    for name in ("offsets", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"):
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name
+
+
 def test_an_everyday_crowd_is_the_oracles():
     shapes = mixed(30, seed=4)
     starts, ends = shots_at(shapes, sized(250))
@@ -216,3 +231,9 @@ def test_an_everyday_crowd_is_the_oracles():
         assert min(tally.hits, tally.misses) > len(starts) / 20
         kinds |= {kind for kind, what in tally.seen if what == "hit"}
     assert kinds == set(range(7))
+    reach = np.where(np.arange(len(starts)) % 3 == 0, np.inf, 1 + np.arange(len(starts)) % 5)
+    queries = [ray(*row) for row in zip(starts, ends - starts, reach, strict=True)]
+    rays = (starts, ends - starts, reach)
+    tally = compare_hits(world.cast_rays(*rays), world_truths(solids, queries), "hit")
+    assert not tally.problems, tally.report()
+    assert not compare_chords(world.chords_rays(*rays), world_truths(solids, queries))[1]

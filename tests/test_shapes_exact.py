@@ -1,6 +1,7 @@
 """Every shape: verdict, limb and faces equal those of real arithmetic, positions stay within 4 ulp."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -83,6 +84,24 @@ def test_ordinary_rays_need_no_recheck():
         ordinary = s.take(near & (s.shapes.kind == kind))
         assert len(ordinary) > sized(COUNT) // 300
         assert ordinary.cast().rechecked < 0.35 * len(ordinary), NAMES[kind]
+
+
+@pytest.mark.parametrize("power", [-250, -90, 90, 250])
+def test_lengths_of_any_unit(segments: Shots, power: int):
+    """Adversarial rows in units of 10⁻⁷⁵ to 10⁷⁵, whose eighth powers no float64 holds: the same verdicts and faces."""
+    s, factor = segments.take(np.arange(power % 7, len(segments), 7)), 2.0**power
+    lengths = {name: getattr(s.shapes, name) * factor for name in ("p1", "p2", "radius", "radius2", "half")}
+    scaled = replace(s, shapes=replace(s.shapes, **lengths), start=s.start * factor, end=s.end * factor)
+    one, two = s.cast(), scaled.cast()
+    for name in ("hit", "limb", "face", "exit_face", "started_inside"):
+        differ = np.flatnonzero(getattr(one, name) != getattr(two, name))
+        assert not len(differ), (name, s.family[differ], differ)
+    assert np.allclose(one.fraction, two.fraction, rtol=1e-15, atol=0)
+    assert np.allclose(one.exit_fraction, two.exit_fraction, rtol=1e-15, atol=0)
+    largest = np.abs([s.start, s.end, s.shapes.p1, s.shapes.p2]).max(axis=(0, 2))[one.hit]
+    for name in ("position", "exit_position"):
+        off = np.abs(getattr(one, name) - getattr(two, name) / factor)[one.hit].max(axis=1)
+        assert (off <= 8 * np.spacing(largest)).all(), name
 
 
 def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):

@@ -1,4 +1,4 @@
-"""Cylinder and tube: {x : 0 <= (x - p1)·a <= a², |(x - p1) × a|² <= r² a²}, a = p2 - p1, the tube less its open bore."""
+"""Cylinder and tube: {x : 0 <= (x - p1)·a <= a², |(x - p1) × a|² <= r² a²} with a = p2 - p1, less the open bore."""
 
 from typing import NamedTuple
 

@@ -1,8 +1,8 @@
 """Where exactly does a ray cross a face, and which way does the surface look there?
 
-Double-double throughout, so that a grazing hit, whose discriminant cancels, is as accurate as any other. Verdict and face
-are known when these are called: a face that is not crossed is never asked for. A fraction inside the limb is known too;
-moving the origin there first leaves a quadratic of the limb's size, however far away the ray begins.
+Double-double throughout, so that a grazing hit, whose discriminant cancels, is as accurate as any other. Verdict and
+face are known when these are called: a face that is not crossed is never asked for. A fraction inside the limb is known
+too; moving the origin there first leaves a quadratic of the limb's size, however far away the ray begins.
 """
 
 from math import sqrt
@@ -218,8 +218,8 @@ def heads(v: DoubleDoubleVector) -> Vector:
 def outward_normal(point: DoubleDoubleVector, limb: Limb, face: int) -> Vector:
     """Unit outward normal of a face at a point of it; zero where there is no face, and at the apex of a cone.
 
-    Caps look along the axis, balls away from their centre, a bore towards the axis. On a wall of radius ρ(u) it is the part
-    M (P - p1) across the axis (M = I - d dᵗ, the lecture note's projection) less half the slope of ρ² along the axis.
+    Caps look along the axis, balls away from their centre, a bore towards the axis. On a wall of radius ρ(u) it is the
+    part M (P - p1) across the axis (M = I - d dᵗ, the lecture note's projection) less half the slope of ρ² along it.
     """
     p1, p2 = limb.p1, limb.p2
     kind, radius, radius2 = limb.kind, limb.radius, limb.radius2

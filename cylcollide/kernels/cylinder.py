@@ -2,8 +2,8 @@
 
 Slab between the caps ∩ wall: no cap test of its own, no case for a start inside. Sources: the slab first and one dot
 product after Greg James, "Fast Point-In-Cylinder Test", and his remark on tubes; the quadratic about the line's closest
-approach follows the CC0 "Ray/cylinder intersections" derivation; a primitive answers with an interval as in Embree's and
-Geometric Tools' cylinders.
+approach follows the CC0 "Ray/cylinder intersections" derivation; a primitive answers with an interval as in Embree's
+and Geometric Tools' cylinders.
 """
 
 from math import inf
@@ -30,8 +30,8 @@ def ray_cylinder(ray: Ray, limb: Frame) -> Span:
 def capped(walls: Bracket, slabs: Bracket, along: bool) -> Span:
     """The span between wall and caps. The later beginning and the earlier end name the faces.
 
-    A side is certain if even the grown wall is entered after the shrunk slab; a cap if, at every time at which its plane
-    may be crossed, the ray is inside the shrunk wall. At a rim neither holds.
+    A side is certain if even the grown wall is entered after the shrunk slab; a cap if, at every time at which its
+    plane may be crossed, the ray is inside the shrunk wall. At a rim neither holds.
     """
     first = last = UNDECIDED
     if walls.outer[0] > slabs.inner[0]:

@@ -1,7 +1,7 @@
 """Bounds from both sides: when a ray is possibly and when it is certainly inside a solid.
 
 A `Bracket` is two intervals of the ray, in metres: `outer` contains the true one, `inner` is contained in it. They come
-from the solid grown and shrunk by more than all rounding errors (`docs/numerics.md`); every verdict follows by comparison.
+from the solid grown and shrunk by more than all rounding errors (`docs/numerics.md`); verdicts follow by comparison.
 """
 
 from math import inf, sqrt

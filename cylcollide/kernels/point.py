@@ -1,8 +1,8 @@
 """Is a point inside a limb, and how far from its axis?
 
-Greg James' order: the axial place by one dot product, then the squared distance from the axis. Each shape answers with its
-excess: how far outside the point is, negative inside, never changing faster than the point moves, so that a point whose
-excess is beyond the rounding bound is certain.
+Greg James' order: the axial place by one dot product, then the squared distance from the axis. Each shape answers with
+its excess: how far outside the point is, negative inside, never changing faster than the point moves, so that a point
+whose excess is beyond the rounding bound is certain.
 """
 
 from math import sqrt

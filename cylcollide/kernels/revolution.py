@@ -1,4 +1,4 @@
-"""When is a ray inside a solid whose squared radius is a quadratic of the axial place: tapered cylinder, cone, ellipsoid?
+"""When is a ray inside a solid whose squared radius is a quadratic of the axial place: taper, cone, ellipsoid?
 
 Across the axis the ray is at q + p s, along it at z = height + rate s; inside means Q(s) = |q + p s|² - ρ²(z) <= 0 with
 ρ²(z) = g0 + g1 z + g2 z². That is Greg James' remark on scaling the radius by the dot product, carried through. Growing

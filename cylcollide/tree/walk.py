@@ -59,39 +59,41 @@ def next_leaf_on_ray(
         2 if reciprocal[2] >= 0.0 else 5,
     )
     far_x, far_y, far_z = 3 - near_x, 5 - near_y, 7 - near_z
+    bounds, codes, sizes, nears = tree.bounds, stack.code, stack.size, stack.near
+    entries, leaves = stack.entry, stack.leave
     while height > 0:
         height -= 1
-        code, near = stack.code[height], stack.near[height]
+        code, near = codes[height], nears[height]
         if near > reach * BOX_SLACK:
             continue
         if code < 0:
-            return height, -2 - code, stack.size[height]
+            return height, -2 - code, sizes[height]
         # all eight boxes at once, then sort in those that the ray meets, the nearest on top
         for slot in range(TREE_WIDTH):
-            stack.entry[slot] = max(
-                (tree.bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
-                (tree.bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
-                (tree.bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
+            entries[slot] = max(
+                (bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
+                (bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
+                (bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
                 0.0,
             )
-            stack.leave[slot] = min(
-                (tree.bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
-                (tree.bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
-                (tree.bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
+            leaves[slot] = min(
+                (bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
+                (bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
+                (bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
                 reach,
             )
         bottom = height
         for slot in range(TREE_WIDTH):
-            entry = stack.entry[slot]
-            if entry <= stack.leave[slot] * BOX_SLACK:
+            entry = entries[slot]
+            if entry <= leaves[slot] * BOX_SLACK:
                 position = height
-                while position > bottom and stack.near[position - 1] < entry:
-                    stack.code[position] = stack.code[position - 1]
-                    stack.size[position] = stack.size[position - 1]
-                    stack.near[position] = stack.near[position - 1]
+                while position > bottom and nears[position - 1] < entry:
+                    codes[position] = codes[position - 1]
+                    sizes[position] = sizes[position - 1]
+                    nears[position] = nears[position - 1]
                     position -= 1
-                stack.code[position], stack.near[position] = tree.child[code, slot], entry
-                stack.size[position] = tree.size[code, slot]
+                codes[position], nears[position] = tree.child[code, slot], entry
+                sizes[position] = tree.size[code, slot]
                 height += 1
     return 0, 0, 0
 
