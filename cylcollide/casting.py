@@ -15,6 +15,7 @@ from cylcollide._types import (
     POLICY_HIT,
     UNSURE,
     BoolArray,
+    Float64Array,
     Int32Array,
     Int64Array,
     Uint32Array,
@@ -24,9 +25,9 @@ from cylcollide.kernels.event import CertainChord, certain_chord, limb_event, ra
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.solid import pieces, ray_limb
 from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
-from cylcollide.simd import compiled
+from cylcollide.simd import allocating, compiled, merged
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, make_stack, next_leaf_of_all, next_leaf_on_ray, start_walk
+from cylcollide.tree.walk import Stack, next_leaf_of_all, next_leaf_on_ray, start_walk
 
 UNDECIDED_LIMB = -2
 
@@ -40,7 +41,7 @@ class Query(NamedTuple):
     policy: int
 
 
-@compiled
+@merged
 def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> None:
     """Write a chord."""
     chords.limb[row] = limb
@@ -49,7 +50,7 @@ def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> No
     chords.entry_face[row], chords.exit_face[row] = chord.first_face, chord.last_face
 
 
-@compiled
+@merged
 def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> CertainChord:
     """`certain_chord` of ray i."""
     origin = as_vector(rays.origin, i)
@@ -73,7 +74,7 @@ def cast_rows(query: Query, table: LimbTable, chords: Chorded, started_inside: B
                 write_chord(chords, i, k, chord)
 
 
-@compiled
+@merged
 def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, int, bool]:
     """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; by which stretch; whether it starts in a limb."""
     best, best_piece, earliest, latest, started_inside = NO_LIMB, 0, inf, ray.limit, False
@@ -112,6 +113,7 @@ def cast_closest(
     query: Query,
     table: LimbTable,
     tree: Tree,
+    stack: Stack,
     begin: int,
     end: int,
     chords: Chorded,
@@ -119,7 +121,6 @@ def cast_closest(
     unsure: BoolArray,
 ) -> None:
     """The first limb along each of the rays from `begin` to `end`."""
-    stack = make_stack(tree)
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
         best, piece, started[i] = closest_limb(query, table, tree, stack, ray, i)
@@ -133,10 +134,17 @@ def cast_closest(
 
 @compiled
 def cast_any(
-    query: Query, table: LimbTable, tree: Tree, begin: int, end: int, blocked: BoolArray, unsure: BoolArray
+    query: Query,
+    table: LimbTable,
+    tree: Tree,
+    stack: Stack,
+    begin: int,
+    end: int,
+    blocked: BoolArray,
+    unsure: BoolArray,
 ) -> None:
     """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
-    stack, order, policy = make_stack(tree), tree.order, query.policy
+    order, policy = tree.order, query.policy
     rows, boxes, characters, masks = table.rows, table.boxes, table.character, table.mask
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
@@ -156,7 +164,7 @@ def cast_any(
         blocked[i], unsure[i] = hit, doubtful and not hit
 
 
-@compiled
+@allocating
 def appended(values: Int32Array, used: int, value: int) -> Int32Array:
     """`values` with `value` at position `used`, in a larger array where there is no room."""
     if used == values.size:
@@ -167,14 +175,15 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
     return values
 
 
-@compiled
-def possible_stretches(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
+@allocating
+def possible_stretches(
+    query: Query, table: LimbTable, tree: Tree, stack: Stack, rows: Int64Array
+) -> tuple[Int64Array, Int32Array]:
     """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
 
     Returns offsets, and codes: twice the limb, plus the number of the stretch. A ray beyond what float64 products hold
     may meet any limb.
     """
-    stack = make_stack(tree)
     offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
     for k in range(rows.size):
         i = rows[k]
@@ -209,29 +218,31 @@ def cast_chords(
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,
+    earliest: Float64Array,
+    latest: Float64Array,
     chords: Chorded,
     unsure: BoolArray,
 ) -> None:
     """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry.
 
-    `codes` is sorted in place, ray by ray. A ray is unsure if a verdict, a face or an order is not decided.
+    `codes` is sorted in place, ray by ray; `earliest` and `latest` are room for one number a code. A ray is unsure if a
+    verdict, a face or an order is not decided.
     """
     for k in range(offsets.size - 1):
         ray = ray_at(query.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
-        earliest, latest = np.empty(last - first), np.empty(last - first)
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
             code = codes[position]
             span = ray_limb(ray, limb_at(table.rows, table.boxes, code // 2), code % 2)
             status, lower, upper, _ = ray_event(ray, span, POLICY_HIT)
             unsure[k] |= status == UNSURE
-            j = position - first
-            while j > 0 and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[first + j - 1] > code)):
-                codes[first + j], earliest[j], latest[j] = codes[first + j - 1], earliest[j - 1], latest[j - 1]
+            j = position
+            while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
+                codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
                 j -= 1
-            codes[first + j], earliest[j], latest[j] = code, lower, upper
-        for j in range(1, last - first):
+            codes[j], earliest[j], latest[j] = code, lower, upper
+        for j in range(first + 1, last):
             unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
         for position in range(first, last):
             if not unsure[k]:

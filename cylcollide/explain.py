@@ -70,9 +70,10 @@ class Explanation:
     clearance: float
     """How far the verdict is from flipping, in the unit of the input: the gap of a miss, minus the depth of a hit.
 
-    It is the growth (`Limbs.inflated`) at which the limb just touches the segment, so that a miss with clearance c hits
-    the limb inflated by more than c, and a hit stays one for a limb whose faces all move in by less than -c. A float64
-    minimum, right to about `ROUNDING_BOUND` times the limb's largest coordinate; its sign is that of the exact verdict.
+    It is the growth (`Limbs.inflated`) at which the limb just touches the segment: a miss with clearance c hits it when
+    inflated by more than c (if a tube's bore stays open), and a hit stays one while all faces move in by less than -c.
+    Computed in float64 as the least growth that reaches a point of the segment (`kernels/clearance.py`), right to about
+    `ROUNDING_BOUND` times the limb's largest coordinate; its sign is that of the exact verdict.
     NaN where sizes are beyond what float64 products hold (`LARGEST_SAFE`).
     """
     nearest: float
@@ -99,7 +100,8 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"limb {self.limb}, {self.shape.name.lower()}: {'hit' if self.hit else 'miss'}, {self.reason}"]
-        lines += [f"  {'inside':<10} {_span(p.entry, p.exit)}  {_faces(p)}" for p in self.passed]
+        for entry, leave, first, last in self.passed:
+            lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} → {last.name}")
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
         word = "depth" if self.hit else "gap"
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
@@ -126,10 +128,6 @@ class Explanation:
 
 def _span(begins: float, ends: float) -> str:
     return "never" if begins > ends else f"{begins:.6g} … {ends:.6g}"
-
-
-def _faces(passed: Passed) -> str:
-    return f"{passed.entry_face.name} → {passed.exit_face.name}"
 
 
 def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: int | None) -> Explanation:
@@ -204,7 +202,7 @@ def _bounds(solid: Solid, ray: RayNumbers) -> Bounds:
             ]
         case Ellipsoid() | Sphere():
             return [("wall", solid.crossing(ray).stretches)]
-    raise TypeError(f"explain: no bounds are known for {type(solid).__name__}; add them to `_bounds`")
+    raise AssertionError(f"no bounds for {type(solid).__name__}")
 
 
 def _slab(ray: RayNumbers, p1: Triple, p2: Triple) -> tuple[str, list[Stretch]]:
@@ -229,7 +227,7 @@ def _why_hit(solid: Solid, bounds: Bounds, chord: order.Chord) -> str:
     if isinstance(solid, Capsule):
         ball = {Face.CAP1: "the ball at p1", Face.CAP2: "the ball at p2"}.get(chord.entry_face)
         return f"it reaches {ball} first" if ball else "it reaches the wall before either ball"
-    if any(name == BORE and chord.entry == s.far for name, stretches in bounds for s in stretches):
+    if chord.entry_face == Face.BORE:
         return "the bore ends last"
     names = [name for name, stretches in bounds for s in stretches if name != BORE and s.near == chord.entry]
     if len(bounds) == 1:

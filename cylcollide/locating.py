@@ -6,9 +6,9 @@ from cylcollide._types import HIT, NO_LIMB, UNSURE, BoolArray, Float64Array, Int
 from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.kernels.table import LimbTable, limb_at
-from cylcollide.simd import compiled
+from cylcollide.simd import allocating, compiled
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import make_stack, next_leaf_at_point, start_walk
+from cylcollide.tree.walk import Stack, next_leaf_at_point, start_walk
 
 
 @compiled
@@ -16,6 +16,7 @@ def locate_points(
     points: Float64Array,
     table: LimbTable,
     tree: Tree,
+    stack: Stack,
     begin: int,
     end: int,
     limb_of: Int32Array,
@@ -23,7 +24,7 @@ def locate_points(
     unsure: BoolArray,
 ) -> None:
     """The lowest limb that holds each of the points from `begin` to `end`, and how many do."""
-    stack, rows, boxes = make_stack(tree), table.rows, table.boxes
+    rows, boxes = table.rows, table.boxes
     for i in range(begin, end):
         point = as_vector(points, i)
         limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
@@ -41,10 +42,9 @@ def locate_points(
                     count[i] += 1
 
 
-@compiled
-def limbs_near_point(point: Float64Array, tree: Tree) -> Int32Array:
+@allocating
+def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Array:
     """Every limb in a leaf whose box holds the point, (3,)."""
-    stack = make_stack(tree)
     found, used, height = np.empty(tree.order.size, np.int32), 0, start_walk(stack)
     while True:
         height, first, size = next_leaf_at_point(tree, stack, height, (point[0], point[1], point[2]))

@@ -17,6 +17,7 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point
 from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import make_stack
 
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
@@ -84,7 +85,7 @@ def settle_closest(
     started: BoolArray,
 ) -> None:
     """The first limb along the given rays, among all that they do not certainly miss."""
-    offsets, codes = possible_stretches(query, table, tree, rows)
+    offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
     for k, i in enumerate(rows.tolist()):
         candidates = _limbs_of(codes[offsets[k] : offsets[k + 1]])
         first, started[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, candidates), inside)
@@ -96,7 +97,7 @@ def settle_any(
     query: Query, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
 ) -> None:
     """Whether the given rays hit any limb."""
-    offsets, codes = possible_stretches(query, table, tree, rows)
+    offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
     for k, i in enumerate(rows.tolist()):
         candidates = _limbs_of(codes[offsets[k] : offsets[k + 1]])
         blocked[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, candidates), inside)[0] is not None
@@ -144,6 +145,6 @@ def settle_points(
 ) -> None:
     """The lowest limb that holds each of the given points, and how many do."""
     for i in rows.tolist():
-        near = limbs_near_point(points[i], tree).tolist()
+        near = limbs_near_point(points[i], tree, make_stack(tree)).tolist()
         holding = [limb for limb in near if settle_point(points[i], table, limb) != Side.OUTSIDE]
         limb_of[i], count[i] = min(holding, default=-1), len(holding)

@@ -215,7 +215,7 @@ def solid_of(limb: dict) -> Solid:
 
 @pytest.fixture(scope="module")
 def drawn() -> Shots:
-    return sample(sized(3000), seed=22)
+    return sample(sized(2400), seed=22)
 
 
 def test_every_family_meets_what_it_is_for(drawn: Shots):
@@ -255,12 +255,12 @@ def test_limits_lie_exactly_at_surfaces():
 @pytest.mark.parametrize("name", [n for n in PLANS if n != "crowd"])
 def test_scenes_have_ties(name: str):
     ties = irrational = 0
-    for seed in range(8):
+    for seed in range(5):
         s = scene(name, 40, seed)
         for asked in world_truths(s.limbs.solids(), s.queries()):
             first = shape_oracle.credited(asked.found, "ignore")
             if first is not None and len({k for k, c in asked.found if compare(c.entry, first.at) == 0}) > 1:
                 ties += 1
                 irrational += isinstance(first.at, Root)
-    assert ties > 8
+    assert ties > 5
     assert irrational > 3 or name in ("chain", "nested")

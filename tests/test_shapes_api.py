@@ -221,7 +221,7 @@ def test_one_ray_and_many_one_thread_and_several_are_bit_equal():
 
 def test_an_everyday_crowd_is_the_oracles():
     shapes = mixed(30, seed=4)
-    starts, ends = shots_at(shapes, sized(250))
+    starts, ends = shots_at(shapes, sized(120))
     world, solids = cc.HitWorld(shapes.limbs()), shapes.solids()
     found, kinds = world_truths(solids, segments_of(starts, ends)), set()
     for inside in ("hit", "exit", "ignore"):

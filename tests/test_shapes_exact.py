@@ -123,14 +123,14 @@ def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):
 def test_points_of_every_shape(segments: Shots):
     """Ends of the adversarial segments as points: exact side, and the squared distance from the axis."""
     limbs, solids, seen = segments.shapes.limbs(), segments.shapes.solids(), Counter()
-    for points in (segments.start, segments.end):
+    for half, points in enumerate((segments.start, segments.end)):
         side, squared = limbs.classify_points(points).tolist(), limbs.axis_distance_squared(points).tolist()
-        for i, solid in enumerate(solids):
+        for i, solid in list(enumerate(solids))[half::2]:
             want = shape_oracle.classify(solid, points[i].tolist())
             assert side[i] == want, (segments.family[i], solid, points[i].tolist())
             check_distance(solid, points[i].tolist(), want != oracle.POINT_OUTSIDE, squared[i])
             seen[solid.kind, want] += 1
-    assert all(seen[kind, want] > len(segments) / 300 for kind in SHAPES for want in range(3)), seen
+    assert all(seen[kind, want] > len(segments) / 600 for kind in SHAPES for want in range(3)), seen
 
 
 def check_distance(solid: shape_oracle.Solid, point: list[float], inside: bool, squared: float) -> None:
@@ -146,7 +146,7 @@ def check_distance(solid: shape_oracle.Solid, point: list[float], inside: bool, 
 @pytest.mark.parametrize("name", PLANS)
 def test_mixed_worlds_credit_in_exact_order(name: str):
     seen: Counter[object] = Counter()
-    for seed in range(5):
+    for seed in range(4):
         s = scene(name, sized(50), seed)
         world, found = cc.HitWorld(s.limbs.limbs()), world_truths(s.limbs.solids(), s.queries())
         seen.update(asked.solids[k].kind for asked in found for k, _ in asked.found)
@@ -160,7 +160,7 @@ def test_mixed_worlds_credit_in_exact_order(name: str):
             seen[inside] += tally.hits
             seen["chords"] += count
     assert min(seen[inside] for inside in POLICIES) > 5
-    assert seen["chords"] > sized(250)
+    assert seen["chords"] > sized(200)
     assert all(seen[kind] > 3 for kind in range(7))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide._types import BOX_FLOOR, LARGEST_SAFE, UNIT_ROUNDOFF, Float64Array, Shape
 from cylcollide.kernels.ray import as_vector, dot
 from cylcollide.kernels.table import LimbTable
-from cylcollide.simd import compiled
+from cylcollide.simd import allocating
 
 TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
 CAPSULE, SPHERE, BOX = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)
@@ -16,7 +16,7 @@ MARGIN = 64.0 * UNIT_ROUNDOFF
 """Relative errors here are below 16 u; a box's axes are unit vectors to 8 u, which its inverse doubles."""
 
 
-@compiled
+@allocating
 def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
     """Low and high corners (n, 3) of boxes that contain the limbs.
 

@@ -43,6 +43,8 @@ def ray_capsule(ray: Ray, limb: Frame, p1: Vector, p2: Vector) -> Span:
 @compiled
 def zone(line: Line, half_length: float, times: Interval) -> int:
     """The face by the axial place at some time between two: beyond an end its ball, between them the side."""
+    if not (abs(times[0]) < inf and abs(times[1]) < inf):
+        return UNDECIDED
     a = line.height + line.rate * (times[0] - line.shift)
     b = line.height + line.rate * (times[1] - line.shift)
     low, high = min(a, b) - line.delta, max(a, b) + line.delta

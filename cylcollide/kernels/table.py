@@ -10,7 +10,7 @@ from cylcollide.kernels.box import BoxFrame
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.simd import compiled, merged
+from cylcollide.simd import allocating, compiled, merged
 
 BOX = int(Shape.BOX)
 BOX_COLUMN = 18
@@ -78,7 +78,7 @@ def make_frame(p1: Vector, p2: Vector, size: float) -> Frame:
     return Frame(centre, (axis[0] / length, axis[1] / length, axis[2] / length), 0.5 * length, size, extent)
 
 
-@compiled
+@allocating
 def _rows(
     kind: Int8Array,
     p1: Float64Array,
