@@ -4,8 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from cylcollide._types import BOX_FLOOR, LARGEST_SAFE, UNIT_ROUNDOFF, Float64Array, Shape
-from cylcollide.kernels.ray import as_vector, dot
+from cylcollide._types import BOX_FLOOR, LARGEST_SAFE, SMALLEST_SAFE, UNIT_ROUNDOFF, Float64Array, Shape
+from cylcollide.kernels.ray import as_vector, dot, largest_component
 from cylcollide.kernels.table import LimbTable
 from cylcollide.simd import allocating
 
@@ -28,8 +28,8 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
     for i in range(n):
         a, b, kind = as_vector(table.p1, i), as_vector(table.p2, i), table.kind[i]
         axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
-        squared = dot(axis, axis)
-        trusted = 1.0 / LARGEST_SAFE < squared < LARGEST_SAFE
+        trusted = SMALLEST_SAFE < largest_component(axis) < LARGEST_SAFE
+        squared = dot(axis, axis) if trusted else 1.0
         for k in range(3):
             first = last = table.radius[i]
             if kind == TAPERED:

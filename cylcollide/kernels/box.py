@@ -1,11 +1,10 @@
 """When is a ray inside a box? Three slabs, each named by two faces. Not a solid of revolution."""
 
-from math import inf
 from typing import NamedTuple
 
 from cylcollide._types import Face
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import UNDECIDED, Span, both, unknown
+from cylcollide.kernels.interval import UNDECIDED, Span, both
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.simd import compiled
@@ -26,8 +25,6 @@ class BoxFrame(NamedTuple):
 def ray_box(ray: Ray, box: BoxFrame) -> Span:
     """When the ray's line is inside. A face is certain if its slab is entered after the shrunk ones of both others."""
     delta = rounding_bound(ray, box.extent)
-    if delta == inf:
-        return unknown()
     shift, x = closest_approach(ray, box.centre)
     rates = (dot(ray.direction, box.axes[0]), dot(ray.direction, box.axes[1]), dot(ray.direction, box.axes[2]))
     slabs = (

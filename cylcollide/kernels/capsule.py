@@ -4,7 +4,7 @@ from math import inf
 
 from cylcollide._types import Face
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull, unknown
+from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull
 from cylcollide.kernels.line import Frame, Line, ball, line_about, passage, rounding_bound, slab, wall
 from cylcollide.kernels.ray import Ray
 from cylcollide.simd import compiled
@@ -16,8 +16,6 @@ SIDE, CAP1, CAP2 = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2)
 def ray_sphere(ray: Ray, limb: Frame) -> Span:
     """When the ray's line is inside the ball about the limb's centre."""
     delta = rounding_bound(ray, limb.extent)
-    if delta == inf:
-        return unknown()
     inside = ball(ray, limb.centre, limb.radius, delta)
     return Span(inside.outer, inside.inner, SIDE, SIDE)
 
@@ -26,8 +24,6 @@ def ray_sphere(ray: Ray, limb: Frame) -> Span:
 def ray_capsule(ray: Ray, limb: Frame, p1: Vector, p2: Vector) -> Span:
     """From the first beginning to the last end of the three parts: their union is convex."""
     line = line_about(ray, limb)
-    if line.delta == inf:
-        return unknown()
     body = both(wall(passage(line), limb.radius, line.delta), slab(line, limb.half_length))
     first, last = ball(ray, p1, limb.radius, line.delta), ball(ray, p2, limb.radius, line.delta)
     outer = hull(hull(body.outer, first.outer), last.outer)

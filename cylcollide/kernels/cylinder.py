@@ -9,7 +9,7 @@ and Geometric Tools' cylinders.
 from math import inf
 
 from cylcollide._types import Face
-from cylcollide.kernels.interval import UNDECIDED, Bracket, Span, both, empty, unknown
+from cylcollide.kernels.interval import UNDECIDED, Bracket, Span, both, empty
 from cylcollide.kernels.line import Frame, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
 from cylcollide.simd import compiled, merged
@@ -21,8 +21,6 @@ SIDE, CAP1, CAP2, BORE = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2), int(Fac
 def ray_cylinder(ray: Ray, limb: Frame) -> Span:
     """When the ray's line is inside, bounded from both sides."""
     line = line_about(ray, limb)
-    if line.delta == inf:
-        return unknown()
     return capped(wall(passage(line), limb.radius, line.delta), slab(line, limb.half_length), line.rate > 0.0)
 
 
@@ -50,8 +48,6 @@ def capped(walls: Bracket, slabs: Bracket, along: bool) -> Span:
 def ray_tube(ray: Ray, limb: Frame, inner_radius: float, piece: int) -> Span:
     """The stretch before the bore (piece 0) or behind it (piece 1). A ray that misses the bore has all in piece 0."""
     line = line_about(ray, limb)
-    if line.delta == inf:
-        return unknown()
     way = passage(line)
     whole = capped(wall(way, limb.radius, line.delta), slab(line, limb.half_length), line.rate > 0.0)
     bore = wall(way, inner_radius, line.delta)

@@ -4,10 +4,10 @@ The origin is moved to the line's closest approach to the limb's centre first, s
 size however far away the ray begins; position and direction are then split along and across the axis.
 """
 
-from math import copysign, inf
+from math import copysign
 from typing import NamedTuple
 
-from cylcollide._types import LARGEST_SAFE, ROUNDING_BOUND, SLOPE_FLOOR
+from cylcollide._types import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import EVERYTHING, NOTHING, Bracket, about
 from cylcollide.kernels.ray import Ray, dot
@@ -32,14 +32,13 @@ class Line(NamedTuple):
     rate: float
     q: Vector
     p: Vector
-    delta: float  # bound on all rounding errors, as a displacement; inf if there is none
+    delta: float  # bound on all rounding errors, as a displacement
 
 
 @merged
 def rounding_bound(ray: Ray, extent: float) -> float:
-    """Delta for a ray and a limb; inf where float64 cannot be trusted."""
-    delta = ROUNDING_BOUND * (ray.extent + extent)
-    return delta if delta <= LARGEST_SAFE else inf
+    """Delta for a ray and a limb: what all rounding errors together may displace, in metres."""
+    return ROUNDING_BOUND * (ray.extent + extent)
 
 
 @merged

@@ -9,7 +9,7 @@ from math import inf, sqrt
 
 from cylcollide._types import Face
 from cylcollide.kernels.cylinder import capped
-from cylcollide.kernels.interval import EVERYTHING, NOTHING, Bracket, Interval, Span, empty, intersection, unknown
+from cylcollide.kernels.interval import EVERYTHING, NOTHING, Bracket, Interval, Span, empty, intersection
 from cylcollide.kernels.line import Frame, Line, line_about, slab
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.simd import compiled
@@ -74,8 +74,6 @@ def quadric(line: Line, limb: Frame, g0: float, g1: float, g2: float, between: B
 def ray_tapered(ray: Ray, limb: Frame, radius1: float, radius2: float) -> Span:
     """When the ray's line is inside a tapered cylinder: its wall is a cone, of which the caps leave one nappe."""
     line = line_about(ray, limb)
-    if line.delta == inf:
-        return unknown()
     mean, slope = 0.5 * (radius1 + radius2), (radius2 - radius1) / (2.0 * limb.half_length)
     caps = slab(line, limb.half_length)
     walls = quadric(line, limb, mean * mean, 2.0 * mean * slope, slope * slope, caps)
@@ -86,8 +84,6 @@ def ray_tapered(ray: Ray, limb: Frame, radius1: float, radius2: float) -> Span:
 def ray_ellipsoid(ray: Ray, limb: Frame) -> Span:
     """When the ray's line is inside an ellipsoid of revolution: ρ² = r² (1 - z² / h²)."""
     line = line_about(ray, limb)
-    if line.delta == inf:
-        return unknown()
     ratio = limb.radius / limb.half_length
     inside = quadric(line, limb, limb.radius * limb.radius, 0.0, -ratio * ratio, Bracket(EVERYTHING, EVERYTHING))
     return Span(inside.outer, inside.inner, SIDE, SIDE)

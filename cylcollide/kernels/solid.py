@@ -3,11 +3,12 @@
 A limb is one convex piece, but for a tube, which is two: before and behind its bore.
 """
 
-from cylcollide._types import Shape
+from cylcollide._types import LARGEST_SAFE, Shape
 from cylcollide.kernels.box import ray_box
 from cylcollide.kernels.capsule import ray_capsule, ray_sphere
 from cylcollide.kernels.cylinder import ray_cylinder, ray_tube
-from cylcollide.kernels.interval import Span
+from cylcollide.kernels.interval import Span, unknown
+from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.revolution import ray_ellipsoid, ray_tapered
 from cylcollide.kernels.table import Limb
@@ -25,7 +26,9 @@ def pieces(limb: Limb) -> int:
 
 @merged
 def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
-    """When the ray's line is inside the limb, bounded from both sides."""
+    """When the ray's line is inside the limb, bounded from both sides; unknown where float64 is not to be trusted."""
+    if not rounding_bound(ray, limb.frame.extent) <= LARGEST_SAFE:
+        return unknown()
     if limb.kind == CYLINDER:
         return ray_cylinder(ray, limb.frame)
     return ray_other(ray, limb, piece)
