@@ -1,10 +1,24 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
-from cylcollide._types import Face, Side
+from cylcollide._types import Face, Shape, Side
+from cylcollide.explain import Explanation
 from cylcollide.hits import Chords, PointHits, RayHit, RayHits
 from cylcollide.limbs import Limbs
 from cylcollide.world import HitWorld, Snapshot
 
 __version__ = "0.1.0"
 
-__all__ = ["Chords", "Face", "HitWorld", "Limbs", "PointHits", "RayHit", "RayHits", "Side", "Snapshot", "__version__"]
+__all__ = [
+    "Chords",
+    "Explanation",
+    "Face",
+    "HitWorld",
+    "Limbs",
+    "PointHits",
+    "RayHit",
+    "RayHits",
+    "Shape",
+    "Side",
+    "Snapshot",
+    "__version__",
+]

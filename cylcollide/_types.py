@@ -39,6 +39,18 @@ class Face(IntEnum):
     NONE = 11
 
 
+class Shape(IntEnum):
+    """What solid a limb is."""
+
+    CYLINDER = 0
+    TUBE = 1
+    TAPERED = 2
+    ELLIPSOID = 3
+    CAPSULE = 4
+    SPHERE = 5
+    BOX = 6
+
+
 class Side(IntEnum):
     """Where a point lies with respect to one closed limb."""
 
@@ -67,8 +79,8 @@ ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
 `docs/numerics.md` adds the errors up to 90.1 u for the wall and 52 u for the caps; the rest covers terms in u squared.
 """
 
-SMALLEST_SAFE, LARGEST_SAFE = 1e-20, 1e30
-"""Lengths the kernels trust themselves with. Products of eight such lengths neither overflow nor lose a low word.
+SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
+"""Lengths the kernels trust themselves with. Products of twelve such lengths neither overflow nor lose a low word.
 
 What lies outside (a direction of length 1e-40, a limb at 1e200 m) is answered by exact arithmetic alone.
 """

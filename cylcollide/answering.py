@@ -14,6 +14,7 @@ from cylcollide.hits import Chorded, Chords, PointHits, RayHits, empty_chords, j
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import Limbs
 from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import make_stack
 
 __all__ = ["Query", "Rays", "chords", "closest", "containing", "occluded"]
 
@@ -36,7 +37,7 @@ def closest(state: State, query: Query, inside: InsidePolicy, threads: int | Non
     found, started, unsure = empty_chords(n), np.zeros(n, bool), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
-        casting.cast_closest(query, table, tree, begin, end, found, started, unsure)
+        casting.cast_closest(query, table, tree, make_stack(tree), begin, end, found, started, unsure)
 
     in_chunks(n, threads, task)
     rows = np.flatnonzero(unsure)
@@ -51,7 +52,7 @@ def occluded(state: State, query: Query, inside: InsidePolicy, threads: int | No
     blocked, unsure = np.zeros(n, bool), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
-        casting.cast_any(query, table, tree, begin, end, blocked, unsure)
+        casting.cast_any(query, table, tree, make_stack(tree), begin, end, blocked, unsure)
 
     in_chunks(n, threads, task)
     rows = np.flatnonzero(unsure)
@@ -65,27 +66,31 @@ def chords(state: State, query: Query, inside: InsidePolicy, threads: int | None
     n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
-        offsets, limbs = casting.possible_limbs(query, table, tree, np.arange(begin, end))
-        found, unsure = empty_chords(len(limbs)), np.zeros(end - begin, bool)
-        casting.cast_chords(query, table, offsets, limbs, begin, found, unsure)
-        ray, found = settling.settle_chords(query.rays, table, begin, offsets, limbs, found, unsure)
+        offsets, codes = casting.possible_stretches(query, table, tree, make_stack(tree), np.arange(begin, end))
+        found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
+        room = np.empty((2, len(codes)))
+        casting.cast_chords(query, table, offsets, codes, begin, room[0], room[1], found, unsure)
+        ray, found = settling.settle_chords(query.rays, table, begin, offsets, codes, found, unsure)
         return begin + ray, found, int(unsure.sum())
 
     parts = in_chunks(n, threads, task)
     ray = np.concatenate([part[0] for part in parts])
     found = joined([part[1] for part in parts])
-    kept = _counts_as_hit(found, inside)
+    kept = _counts_as_hit(ray, found, inside)
     found = Chorded._make(column[kept] for column in found)
     offsets = np.searchsorted(ray[kept], np.arange(n + 1))
     return Chords(query.rays, table, offsets, found, sum(part[2] for part in parts))
 
 
-def _counts_as_hit(found: Chorded, inside: InsidePolicy) -> BoolArray:
-    """Whether a chord is a hit under the policy: one from the start on may be ignored, or have to leave."""
-    if inside == "hit":
-        return np.ones(len(found.limb), bool)
+def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> BoolArray:
+    """Whether a chord is a hit under the policy: a limb that holds the start may be ignored, or have to be left."""
     from_start = found.entry_face == Face.INSIDE
-    return np.asarray(~from_start if inside == "ignore" else ~(from_start & (found.exit_face == Face.INSIDE)))
+    if inside == "hit":
+        return np.ones(len(from_start), bool)
+    if inside == "exit":
+        return np.asarray(~(from_start & (found.exit_face == Face.INSIDE)))
+    pair = (ray << 32) | found.limb  # a tube may be crossed again behind its bore
+    return np.asarray(~np.isin(pair, pair[from_start]))
 
 
 def containing(state: State, points: Float64Array, threads: int | None) -> PointHits:
@@ -94,7 +99,7 @@ def containing(state: State, points: Float64Array, threads: int | None) -> Point
     limb, count, unsure = np.full(n, NO_LIMB, np.int32), np.zeros(n, np.int32), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
-        locating.locate_points(points, table, tree, begin, end, limb, count, unsure)
+        locating.locate_points(points, table, tree, make_stack(tree), begin, end, limb, count, unsure)
 
     in_chunks(n, threads, task)
     settling.settle_points(points, table, tree, np.flatnonzero(unsure), limb, count)

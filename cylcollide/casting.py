@@ -4,7 +4,7 @@ Every loop marks the rows that float64 bounds do not decide; `settling` answers 
 """
 
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,35 +13,23 @@ from cylcollide._types import (
     MISS,
     NO_LIMB,
     POLICY_HIT,
-    POLICY_IGNORE,
     UNSURE,
     BoolArray,
-    Face,
+    Float64Array,
     Int32Array,
     Int64Array,
     Uint32Array,
 )
 from cylcollide.hits import Chorded
-from cylcollide.kernels.crossing import face_crossings
-from cylcollide.kernels.cylinder import (
-    UNDECIDED,
-    Crossing,
-    entry_face,
-    exit_face,
-    hit_verdict,
-    intersection,
-    ray_cylinder,
-    start_verdict,
-)
+from cylcollide.kernels.event import CertainChord, certain_chord, limb_event, ray_event
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
-from cylcollide.kernels.table import LimbTable, considered, cylinder_at
-from cylcollide.simd import compiled
+from cylcollide.kernels.solid import pieces, ray_limb
+from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
+from cylcollide.simd import allocating, compiled, merged
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, make_stack, next_leaf_of_all, next_leaf_on_ray, start_walk
+from cylcollide.tree.walk import Stack, next_leaf_of_all, next_leaf_on_ray, start_walk
 
-INSIDE = int(Face.INSIDE)
 UNDECIDED_LIMB = -2
-Event: TypeAlias = tuple[int, float, float, bool]
 
 
 class Query(NamedTuple):
@@ -53,100 +41,71 @@ class Query(NamedTuple):
     policy: int
 
 
-@compiled
-def ray_event(ray: Ray, crossing: Crossing, policy: int) -> Event:
-    """Does this limb count as hit, when at the earliest and at the latest (metres), and does the ray start in it?"""
-    outer = intersection(crossing.outer_wall, crossing.outer_slab)
-    inner = intersection(crossing.inner_wall, crossing.inner_slab)
-    verdict = hit_verdict(outer, inner, ray.limit)
-    if verdict == MISS:
-        return MISS, inf, inf, False
-    start = start_verdict(outer, inner)
-    if start == MISS:
-        return verdict, outer[0], inner[0], False
-    if start == UNSURE:
-        return UNSURE, 0.0, inf, False
-    if policy == POLICY_HIT:
-        return HIT, 0.0, 0.0, True
-    if policy == POLICY_IGNORE or inner[1] > ray.limit:
-        return MISS, inf, inf, True
-    return (HIT if outer[1] <= ray.limit else UNSURE), inner[1], outer[1], True
+@merged
+def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> None:
+    """Write a chord."""
+    chords.limb[row] = limb
+    chords.entry[row, 0], chords.entry[row, 1] = chord.entry
+    chords.exit[row, 0], chords.exit[row, 1] = chord.exit
+    chords.entry_face[row], chords.exit_face[row] = chord.first_face, chord.last_face
 
 
-@compiled
-def write_chord(rays: Rays, i: int, ray: Ray, table: LimbTable, limb: int, chords: Chorded, row: int) -> bool:
-    """Write the chord of ray i in a limb it certainly hits; False, and nothing written, if a face is undecided."""
-    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-    outer = intersection(crossing.outer_wall, crossing.outer_slab)
-    inner = intersection(crossing.inner_wall, crossing.inner_slab)
-    first, last = INSIDE, INSIDE
-    start = start_verdict(outer, inner)
-    if start == MISS:
-        first = entry_face(crossing)
-    if outer[1] <= ray.limit:
-        last = exit_face(crossing)
-    ends_undecided = outer[1] > ray.limit and not inner[1] > ray.limit
-    if start == UNSURE or ends_undecided or first == UNDECIDED or last == UNDECIDED:
-        return False
-
+@merged
+def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> CertainChord:
+    """`certain_chord` of ray i."""
     origin = as_vector(rays.origin, i)
     displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    p1, p2 = as_vector(table.p1, limb), as_vector(table.p2, limb)
-    entry, leave = face_crossings(origin, displacement, p1, p2, table.radius[limb], first, last)
-    if first == INSIDE:
-        entry = (0.0, 0.0)
-    if last == INSIDE:
-        leave = (rays.limit[shared(rays.limit, i)], 0.0)
-    chords.limb[row] = limb
-    chords.entry[row, 0], chords.entry[row, 1], chords.entry_face[row] = entry[0], entry[1], first
-    chords.exit[row, 0], chords.exit[row, 1], chords.exit_face[row] = leave[0], leave[1], last
-    return True
+    return certain_chord(origin, displacement, ray, rays.limit[shared(rays.limit, i)], limb, piece)
 
 
 @compiled
 def cast_rows(query: Query, table: LimbTable, chords: Chorded, started_inside: BoolArray, unsure: BoolArray) -> None:
     """Ray i against limb i, or all rays against the only limb."""
+    rows, boxes = table.rows, table.boxes
     for i in range(unsure.size):
-        limb = i if len(table.radius) > 1 else 0
-        ray = ray_at(query.rays, i)
-        crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-        status, _, _, started_inside[i] = ray_event(ray, crossing, query.policy)
+        k = i if len(rows) > 1 else 0
+        ray, limb = ray_at(query.rays, i), limb_at(rows, boxes, k)
+        status, _, _, started_inside[i], piece = limb_event(ray, limb, query.policy, inf)
         unsure[i] = status == UNSURE
         if status == HIT:
-            unsure[i] = not write_chord(query.rays, i, ray, table, limb, chords, i)
+            chord = chord_at(query.rays, i, ray, limb, piece)
+            unsure[i] = not chord.decided
+            if chord.decided:
+                write_chord(chords, i, k, chord)
 
 
-@compiled
-def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, bool]:
-    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; and whether the ray starts in a limb."""
-    best, earliest, latest, started_inside = NO_LIMB, inf, ray.limit, False
+@merged
+def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, int, bool]:
+    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; by which stretch; whether it starts in a limb."""
+    best, best_piece, earliest, latest, started_inside = NO_LIMB, 0, inf, ray.limit, False
     if ray.extent == inf:
-        return UNDECIDED_LIMB, False
+        return UNDECIDED_LIMB, 0, False
     mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+    rows, boxes, order = table.rows, table.boxes, tree.order
+    characters, masks, policy = table.character, table.mask, query.policy
     height = start_walk(stack)
     while True:
         height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, latest)
         if size == 0:
-            return best, started_inside
+            return best, best_piece, started_inside
         for position in range(first, first + size):
-            limb = tree.order[position]
-            if not considered(table, limb, mask, ignored):
+            k = order[position]
+            if not considered(characters[k], masks[k], mask, ignored):
                 continue
-            crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-            if max(crossing.outer_wall[0], crossing.outer_slab[0]) > latest:
-                continue
-            status, lower, upper, inside = ray_event(ray, crossing, query.policy)
+            status, lower, upper, inside, piece = limb_event(ray, limb_at(rows, boxes, k), policy, latest)
             started_inside |= inside
             if status == MISS or lower > latest:
                 continue
             if status == UNSURE:
-                return UNDECIDED_LIMB, False
+                return UNDECIDED_LIMB, 0, False
             if best == NO_LIMB or upper < earliest:
-                best, earliest, latest = limb, lower, upper
+                best, best_piece, earliest, latest = k, piece, lower, upper
             elif upper == 0.0 and latest == 0.0:
-                best = min(best, limb)  # the ray starts in both
+                # the ray starts in both
+                if k < best:
+                    best, best_piece = k, piece
             else:
-                return UNDECIDED_LIMB, False  # too close to call
+                return UNDECIDED_LIMB, 0, False  # too close to call
 
 
 @compiled
@@ -154,6 +113,7 @@ def cast_closest(
     query: Query,
     table: LimbTable,
     tree: Tree,
+    stack: Stack,
     begin: int,
     end: int,
     chords: Chorded,
@@ -161,41 +121,50 @@ def cast_closest(
     unsure: BoolArray,
 ) -> None:
     """The first limb along each of the rays from `begin` to `end`."""
-    stack = make_stack(tree)
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
-        best, started[i] = closest_limb(query, table, tree, stack, ray, i)
+        best, piece, started[i] = closest_limb(query, table, tree, stack, ray, i)
         unsure[i] = best == UNDECIDED_LIMB
         if best >= 0:
-            unsure[i] = not write_chord(query.rays, i, ray, table, best, chords, i)
+            chord = chord_at(query.rays, i, ray, limb_at(table.rows, table.boxes, best), piece)
+            unsure[i] = not chord.decided
+            if chord.decided:
+                write_chord(chords, i, best, chord)
 
 
 @compiled
 def cast_any(
-    query: Query, table: LimbTable, tree: Tree, begin: int, end: int, blocked: BoolArray, unsure: BoolArray
+    query: Query,
+    table: LimbTable,
+    tree: Tree,
+    stack: Stack,
+    begin: int,
+    end: int,
+    blocked: BoolArray,
+    unsure: BoolArray,
 ) -> None:
     """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
-    stack = make_stack(tree)
+    order, policy = tree.order, query.policy
+    rows, boxes, characters, masks = table.rows, table.boxes, table.character, table.mask
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
         mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-        blocked[i], unsure[i] = False, ray.extent == inf
-        height = 0 if unsure[i] else start_walk(stack)
-        while not blocked[i]:
+        hit, doubtful = False, ray.extent == inf
+        height = 0 if doubtful else start_walk(stack)
+        while not hit:
             height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, ray.limit)
             if size == 0:
                 break
             for position in range(first, first + size):
-                limb = tree.order[position]
-                if considered(table, limb, mask, ignored):
-                    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-                    status, _, _, _ = ray_event(ray, crossing, query.policy)
-                    blocked[i] |= status == HIT
-                    unsure[i] |= status == UNSURE
-        unsure[i] &= not blocked[i]
+                k = order[position]
+                if considered(characters[k], masks[k], mask, ignored):
+                    status, _, _, _, _ = limb_event(ray, limb_at(rows, boxes, k), policy, inf)
+                    hit |= status == HIT
+                    doubtful |= status == UNSURE
+        blocked[i], unsure[i] = hit, doubtful and not hit
 
 
-@compiled
+@allocating
 def appended(values: Int32Array, used: int, value: int) -> Int32Array:
     """`values` with `value` at position `used`, in a larger array where there is no room."""
     if used == values.size:
@@ -206,13 +175,15 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
     return values
 
 
-@compiled
-def possible_limbs(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
-    """Every limb that each of the given rays does not certainly miss, in compressed rows: offsets and limbs.
+@allocating
+def possible_stretches(
+    query: Query, table: LimbTable, tree: Tree, stack: Stack, rows: Int64Array
+) -> tuple[Int64Array, Int32Array]:
+    """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
 
-    A ray beyond what float64 products hold may meet any limb.
+    Returns offsets, and codes: twice the limb, plus the number of the stretch. A ray beyond what float64 products hold
+    may meet any limb.
     """
-    stack = make_stack(tree)
     offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
     for k in range(rows.size):
         i = rows[k]
@@ -228,13 +199,14 @@ def possible_limbs(query: Query, table: LimbTable, tree: Tree, rows: Int64Array)
             if size == 0:
                 break
             for position in range(first, first + size):
-                limb = tree.order[position]
-                if considered(table, limb, mask, ignored):
-                    crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-                    status, _, _, _ = ray_event(ray, crossing, POLICY_HIT)
-                    if status != MISS:
-                        found = appended(found, used, limb)
-                        used += 1
+                index = tree.order[position]
+                if considered(table.character[index], table.mask[index], mask, ignored):
+                    limb = limb_at(table.rows, table.boxes, index)
+                    for piece in range(pieces(limb)):
+                        status, _, _, _ = ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT)
+                        if status != MISS:
+                            found = appended(found, used, 2 * index + piece)
+                            used += 1
         offsets[k + 1] = used
     return offsets, found[:used].copy()
 
@@ -244,32 +216,38 @@ def cast_chords(
     query: Query,
     table: LimbTable,
     offsets: Int64Array,
-    limbs: Int32Array,
+    codes: Int32Array,
     begin: int,
+    earliest: Float64Array,
+    latest: Float64Array,
     chords: Chorded,
     unsure: BoolArray,
 ) -> None:
-    """Chords of the limbs found for the rays `begin`, `begin` + 1, ..., in order of entry.
+    """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry.
 
-    `limbs` is sorted in place, ray by ray. A ray is unsure if a verdict, a face or an order is not decided.
+    `codes` is sorted in place, ray by ray; `earliest` and `latest` are room for one number a code. A ray is unsure if a
+    verdict, a face or an order is not decided.
     """
     for k in range(offsets.size - 1):
         ray = ray_at(query.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
-        earliest, latest = np.empty(last - first), np.empty(last - first)
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
-            limb = limbs[position]
-            crossing = ray_cylinder(ray, cylinder_at(table.prepared, limb))
-            status, lower, upper, _ = ray_event(ray, crossing, POLICY_HIT)
+            code = codes[position]
+            span = ray_limb(ray, limb_at(table.rows, table.boxes, code // 2), code % 2)
+            status, lower, upper, _ = ray_event(ray, span, POLICY_HIT)
             unsure[k] |= status == UNSURE
-            j = position - first
-            while j > 0 and (latest[j - 1] > upper or (latest[j - 1] == upper and limbs[first + j - 1] > limb)):
-                limbs[first + j], earliest[j], latest[j] = limbs[first + j - 1], earliest[j - 1], latest[j - 1]
+            j = position
+            while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
+                codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
                 j -= 1
-            limbs[first + j], earliest[j], latest[j] = limb, lower, upper
-        for j in range(1, last - first):
+            codes[j], earliest[j], latest[j] = code, lower, upper
+        for j in range(first + 1, last):
             unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
         for position in range(first, last):
             if not unsure[k]:
-                unsure[k] = not write_chord(query.rays, begin + k, ray, table, limbs[position], chords, position)
+                limb = limb_at(table.rows, table.boxes, codes[position] // 2)
+                chord = chord_at(query.rays, begin + k, ray, limb, codes[position] % 2)
+                unsure[k] = not chord.decided
+                if chord.decided:
+                    write_chord(chords, position, codes[position] // 2, chord)

@@ -86,14 +86,45 @@ def positive(array: Float64Array, name: str) -> Float64Array:
     return array
 
 
-def axes(p1: Float64Array, p2: Float64Array) -> None:
-    """Axis ends that differ."""
-    row = first_bad_row((p1 == p2).all(axis=1))
+def not_negative(array: Float64Array, name: str) -> Float64Array:
+    """Numbers none of which is below zero."""
+    row = first_bad_row(array < 0.0)
+    if row is not None:
+        raise ValueError(f"{name}: expected >= 0, got {array[row]!r} in row {row}")
+    return array
+
+
+def axes(p1: Float64Array, p2: Float64Array, needed: BoolArray) -> None:
+    """Axis ends that differ, where an axis is needed."""
+    row = first_bad_row((p1 == p2).all(axis=1) & needed)
     if row is not None:
         raise ValueError(
             f"p2: expected an end other than p1, got p1 = p2 = {p1[row].tolist()} in row {row}; "
             "a limb without length has no axis"
         )
+
+
+def centres(p1: Float64Array, p2: Float64Array, needed: BoolArray) -> None:
+    """Ends that are the same point, where the limb has a centre only."""
+    row = first_bad_row((p1 != p2).any(axis=1) & needed)
+    if row is not None:
+        raise ValueError(
+            f"p2: expected p1 = p2, the centre of a sphere or box, got {p1[row].tolist()} and {p2[row].tolist()} "
+            f"in row {row}"
+        )
+
+
+def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Finite quaternions (n, 4) other than zero; one (4,) serves all rows."""
+    array = np.atleast_2d(_as_float64(values, name, "(n, 4)"))
+    if array.shape == (1, 4):
+        array = np.repeat(array, rows, axis=0)
+    if array.shape != (rows, 4):
+        raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
+    row = first_bad_row((_finite(array, name) == 0.0).all(axis=1))
+    if row is not None:
+        raise ValueError(f"{name}: expected a quaternion other than zero, got {array[row].tolist()} in row {row}")
+    return array
 
 
 def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> Int64Array:

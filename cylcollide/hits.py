@@ -19,7 +19,7 @@ from cylcollide._types import (
 )
 from cylcollide.kernels.crossing import outward_normal, point_at
 from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
-from cylcollide.kernels.table import LimbTable
+from cylcollide.kernels.table import LimbTable, limb_at
 from cylcollide.simd import compiled
 
 
@@ -53,8 +53,7 @@ def joined(parts: Sequence[Chorded]) -> Chorded:
 @compiled
 def _surface(
     rays: Rays,
-    p1: Float64Array,
-    p2: Float64Array,
+    table: LimbTable,
     limb: Int32Array,
     fraction: Float64Array,
     face: Int8Array,
@@ -67,7 +66,7 @@ def _surface(
             origin = as_vector(rays.origin, i)
             displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
             point = point_at(origin, displacement, (fraction[i, 0], fraction[i, 1]))
-            n = outward_normal(point, as_vector(p1, limb[i]), as_vector(p2, limb[i]), face[i])
+            n = outward_normal(point, limb_at(table.rows, table.boxes, limb[i]), face[i])
             for k in range(3):
                 position[i, k], normal[i, k] = point[k][0], n[k]
 
@@ -172,7 +171,7 @@ class RayHits:
     def _surface_at(self, fraction: Float64Array, face: Int8Array) -> tuple[Float64Array, Float64Array]:
         position, normal = np.full((len(self), 3), np.nan), np.full((len(self), 3), np.nan)
         limbs = self._limbs
-        _surface(self._rays, limbs.p1, limbs.p2, self.limb, fraction, face, position, normal)
+        _surface(self._rays, limbs, self.limb, fraction, face, position, normal)
         return position, normal
 
     @property

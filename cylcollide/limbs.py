@@ -1,135 +1,188 @@
-"""Limbs: closed solids about an axis segment, as a struct of arrays."""
+"""Limbs: closed solids about an axis segment, as a struct of arrays of mixed shapes."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from os import PathLike
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import casting, door, locating, settling
+from cylcollide import casting, door, explain, locating, settling, shapes
 from cylcollide._types import (
     ALL_LAYERS,
     HIT,
     MISS,
-    NO_CHARACTER,
     NO_LIMB,
     UNSURE,
     Float64Array,
     InsidePolicy,
     Int8Array,
     Int32Array,
+    Shape,
     Side,
 )
 from cylcollide.casting import Query
 from cylcollide.hits import RayHits, empty_chords
 from cylcollide.kernels.ray import Rays
-from cylcollide.kernels.table import LimbTable, make_table
+from cylcollide.kernels.table import LimbTable
+from cylcollide.shapes import Labels, Solids
 
 
 class Limbs:
     """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
 
-    Lengths are in any one unit. Attributes (n rows): `p1`, `p2` (n, 3), `radius` (n,), `character`, `mask`, `hit_group`
-    (n,), and `names`, a tuple of n strings.
+    Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the axis, or twice the
+    centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's inner radius or a tapered cylinder's at p2;
+    `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero but for boxes; `character`, `mask`, `hit_group` (n,), and
+    `names`, a tuple of n strings.
+
+    All constructors take, by keyword and each (n,) or one for all: `character`, whose limb it is (-1: nobody's);
+    `mask`, its layers, 32 bits: a query sees a limb that shares a bit with its own mask; `name`; `hit_group`, an
+    integer. They raise ValueError on NaN, infinity, a wrong shape or a size that is not positive, naming the first bad
+    row.
     """
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
 
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
         self.table = table
         """What the kernels read."""
-        self.p1, self.p2, self.radius = table.p1, table.p2, table.radius
+        self.kind, self.p1, self.p2 = table.kind, table.p1, table.p2
+        self.radius, self.radius2 = table.radius, table.radius2
         self.character, self.mask, self.hit_group, self.names = table.character, table.mask, hit_group, names
         for column in (*table, hit_group):
             column.flags.writeable = False
 
     @classmethod
-    def cylinders(
-        cls,
-        p1: ArrayLike,
-        p2: ArrayLike,
-        radius: ArrayLike,
-        *,
-        character: ArrayLike = NO_CHARACTER,
-        mask: ArrayLike = ALL_LAYERS,
-        name: str | Sequence[str] = "",
-        hit_group: ArrayLike = 0,
+    def cylinders(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Capped cylinders; p1, p2 (n, 3) the centres of the caps, radius (n,) or one number."""
+        return cls._of(shapes.axial(Shape.CYLINDER, p1, p2, radius), labels)
+
+    @classmethod
+    def tubes(
+        cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLike, **labels: Unpack[Labels]
     ) -> "Limbs":
-        """Capped cylinders.
+        """Cylinders less the open infinite cylinder of `inner_radius` < `radius`; each (n,) or one number."""
+        return cls._of(shapes.tubes(p1, p2, radius, inner_radius), labels)
 
-        Parameters
-        ----------
-        p1, p2
-            Centres of the two caps, (n, 3).
-        radius
-            Radius, (n,) or one number, larger than zero.
-        character
-            Whose limb it is, (n,) or one number; -1 for nobody's.
-        mask
-            Layers, 32 bits, (n,) or one number; a query sees a limb that shares a bit with its own mask.
-        name, hit_group
-            What to call the limb, and the group it counts for; (n,) or one for all.
+    @classmethod
+    def tapered_cylinders(
+        cls, p1: ArrayLike, p2: ArrayLike, radius1: ArrayLike, radius2: ArrayLike, **labels: Unpack[Labels]
+    ) -> "Limbs":
+        """Cylinders of radius1 at p1 and radius2 at p2, neither negative, not both zero; each (n,) or one number."""
+        return cls._of(shapes.tapered(p1, p2, radius1, radius2), labels)
 
-        Raises
-        ------
-        ValueError
-            On NaN, infinity, a wrong shape, a radius that is not positive, or p1 = p2, naming the first bad row.
+    @classmethod
+    def cones(cls, base: ArrayLike, apex: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Tapered cylinders that end in a point; base, apex (n, 3), radius (n,) or one number."""
+        return cls._of(shapes.tapered(base, apex, radius, 0.0), labels)
+
+    @classmethod
+    def ellipsoids(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Ellipsoids of revolution with poles p1, p2 (n, 3) and equatorial radius (n,) or one number."""
+        return cls._of(shapes.axial(Shape.ELLIPSOID, p1, p2, radius), labels)
+
+    @classmethod
+    def capsules(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """All points within radius of the segment p1 to p2 (n, 3); with p1 = p2 a sphere."""
+        return cls._of(shapes.axial(Shape.CAPSULE, p1, p2, radius), labels)
+
+    @classmethod
+    def spheres(cls, center: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Balls; center (n, 3), radius (n,) or one number."""
+        return cls._of(shapes.spheres(center, radius), labels)
+
+    @classmethod
+    def boxes(
+        cls, center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike, **labels: Unpack[Labels]
+    ) -> "Limbs":
+        """Boxes; center, half_extents (n, 3), orientation (n, 4), quaternions x, y, z, w of any length but 0.
+
+        One quaternion (4,) or one triple of half extents (3,) serves all. The axes are the float64 rotation matrix.
         """
-        first = door.vectors(p1, "p1")
-        second = door.vectors(p2, "p2", len(first))
-        radii = door.positive(door.per_row(radius, "radius", len(first)), "radius")
-        door.axes(first, second)
-        n = len(first)
-        return cls(
-            make_table(
-                first,
-                second,
-                radii,
-                door.integers(character, "character", n, NO_CHARACTER, 2**31 - 1).astype(np.int32),
-                door.integers(mask, "mask", n, 0, ALL_LAYERS).astype(np.uint32),
-            ),
-            door.integers(hit_group, "hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
-            _names(name, n),
-        )
+        return cls._of(shapes.boxes(center, orientation, half_extents), labels)
+
+    @classmethod
+    def _of(cls, solids: Solids, labels: Labels) -> "Limbs":
+        character, mask, hit_group, names = shapes.label_columns(labels, len(solids.p1))
+        return cls(shapes.solid_table(solids, character, mask), hit_group, names)
 
     @classmethod
     def concat(cls, parts: Sequence["Limbs"]) -> "Limbs":
         """All limbs of the parts, one after another."""
         if not parts:
             raise ValueError("concat: expected at least one Limbs, got none")
-        columns = (np.concatenate(column) for column in zip(*(part.table for part in parts), strict=True))
         names = tuple(name for part in parts for name in part.names)
-        return cls(LimbTable._make(columns), np.concatenate([part.hit_group for part in parts]), names)
+        return cls(
+            shapes.joined_tables([part.table for part in parts]),
+            np.concatenate([part.hit_group for part in parts]),
+            names,
+        )
 
     def __len__(self) -> int:
         return len(self.radius)
 
     def __repr__(self) -> str:
-        return f"Limbs({len(self)} cylinders)"
+        kinds = Counter(Shape(kind).name.lower() for kind in self.kind.tolist())
+        return f"Limbs({len(self)}: {', '.join(f'{count} {name}' for name, count in kinds.items()) or 'none'})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all columns and names are equal."""
+        if not isinstance(other, Limbs):
+            return NotImplemented
+        same = [np.array_equal(self.table[k], other.table[k]) for k in range(len(LimbTable._fields))]
+        return all(same) and self.names == other.names and np.array_equal(self.hit_group, other.hit_group)
 
     def __getitem__(self, rows: Any) -> "Limbs":
         """The limbs of an index, a slice, a mask or an array of indices, as `Limbs`."""
         chosen = np.atleast_1d(np.arange(len(self))[rows])
-        table = LimbTable._make(column[chosen] for column in self.table)
-        return Limbs(table, self.hit_group[chosen], tuple(self.names[i] for i in chosen))
+        names = tuple(self.names[i] for i in chosen)
+        return Limbs(shapes.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
+
+    @property
+    def box_axes(self) -> Float64Array:
+        """Unit axes of the boxes, one a row, zero for other shapes; (n, 3, 3)."""
+        return shapes.box_columns(self.table)[:, :9].reshape(-1, 3, 3)
+
+    @property
+    def half_extents(self) -> Float64Array:
+        """Half extents of the boxes along their axes, zero for other shapes; (n, 3)."""
+        return shapes.box_columns(self.table)[:, 9:]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all limbs to an .npz file."""
+        columns: dict[str, Any] = {**self.table._asdict(), "hit_group": self.hit_group}
+        np.savez_compressed(path, names=np.array(self.names, dtype=np.str_), **columns)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Limbs":
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as file:
+            table = LimbTable._make(file[field] for field in LimbTable._fields)
+            return cls(table, file["hit_group"], tuple(str(name) for name in file["names"]))
 
     def moved(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> "Limbs":
         """The same limbs with new ends, all of them or those of the given indices; p1, p2 (n, 3) or (m, 3).
 
+        A sphere or box has its centre in both; a box keeps its axes.
+
         Raises
         ------
         ValueError
-            As `cylinders` does, and for an index that is out of range or named twice.
+            As the constructors do, and for an index that is out of range or named twice.
         """
-        n = len(self)
-        chosen = None if limbs is None else door.indices(limbs, "limbs", n)
-        first = door.vectors(p1, "p1", n if chosen is None else len(chosen))
-        second = door.vectors(p2, "p2", len(first))
-        door.axes(first, second)
-        if chosen is not None:
-            new_first, new_second = self.p1.copy(), self.p2.copy()
-            new_first[chosen], new_second[chosen] = first, second
-            first, second = new_first, new_second
-        table = make_table(first, second, self.radius, self.character, self.mask)
-        return Limbs(table, self.hit_group, self.names)
+        chosen = None if limbs is None else door.indices(limbs, "limbs", len(self))
+        return Limbs(shapes.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
+
+    def inflated(self, by: ArrayLike) -> "Limbs":
+        """The limbs grown by a length >= 0 on every side, (n,) or one for all.
+
+        Exact for capsules and spheres (all points within `by` of the limb) and for cylinders and boxes (each face moved
+        out by `by`), up to the rounding of the new numbers. Tubes grow both ways, and must keep a bore; a tapered
+        cylinder moves its caps and its wall out by `by`; an ellipsoid lengthens its three half axes by `by`.
+        """
+        return Limbs(shapes.inflated_table(self.table, by), self.hit_group, self.names)
 
     def cast_segments(self, starts: ArrayLike, ends: ArrayLike, inside: InsidePolicy = "hit") -> RayHits:
         """Segment i against limb i: no tree. One limb takes any number of segments, one segment any number of limbs.
@@ -188,6 +241,10 @@ class Limbs:
         locating.axis_distances(position, self.table, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared)
         return squared
 
+    def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
+        """Why the segment start → end (3,) hits or misses one limb, which must be named if there are several."""
+        return explain.explain_segment(self.table, start, end, limb)
+
     def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
         position = door.vectors(points, "points")
         n = self._paired(len(position), "points")
@@ -207,11 +264,3 @@ class Limbs:
             f"{what}: expected {len(self)} rows, one a limb (or 1), got {rows}; "
             "use HitWorld to ask every limb about every ray"
         )
-
-
-def _names(name: str | Sequence[str], n: int) -> tuple[str, ...]:
-    if isinstance(name, str):
-        return (name,) * n
-    if len(name) != n:
-        raise ValueError(f"name: expected one string or {n} of them, got {len(name)}")
-    return tuple(str(one) for one in name)

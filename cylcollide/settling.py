@@ -4,15 +4,20 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int32Array, Int64Array, Side
-from cylcollide.casting import Query, possible_limbs
-from cylcollide.exact import cylinder, order
-from cylcollide.exact.cylinder import CylinderNumbers, RayNumbers
+from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int32Array, Int64Array, Shape, Side
+from cylcollide.casting import Query, possible_stretches
+from cylcollide.exact import order
+from cylcollide.exact.ball import Capsule, Sphere
+from cylcollide.exact.box import Box
+from cylcollide.exact.cylinder import Cylinder, Tube
+from cylcollide.exact.line import RayNumbers, Solid
+from cylcollide.exact.revolution import Ellipsoid, Tapered
 from cylcollide.hits import Chorded, empty_chords, joined
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point
 from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import make_stack
 
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
@@ -21,16 +26,38 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
     return RayNumbers(tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist()), rays.is_segment, float(limit))
 
 
-def limb_numbers(table: LimbTable, limb: int) -> CylinderNumbers:
-    """The numbers of one limb."""
-    return CylinderNumbers(tuple(table.p1[limb].tolist()), tuple(table.p2[limb].tolist()), float(table.radius[limb]))
+def exact_limb(table: LimbTable, limb: int) -> Solid:
+    """The solid that a limb is, in exact numbers: the one place that a new shape's exact twin is entered at."""
+    p1, p2 = tuple(table.p1[limb].tolist()), tuple(table.p2[limb].tolist())
+    radius, radius2 = float(table.radius[limb]), float(table.radius2[limb])
+    match Shape(int(table.kind[limb])):
+        case Shape.CYLINDER:
+            return Cylinder(p1, p2, radius)
+        case Shape.TUBE:
+            return Tube(p1, p2, radius, radius2)
+        case Shape.TAPERED:
+            return Tapered(p1, p2, radius, radius2)
+        case Shape.ELLIPSOID:
+            return Ellipsoid(p1, p2, radius)
+        case Shape.CAPSULE:
+            return Capsule(p1, p2, radius) if p1 != p2 else Sphere(p1, radius)
+        case Shape.SPHERE:
+            return Sphere(p1, radius)
+        case Shape.BOX:
+            row = table.boxes[table.box[limb]].tolist()
+            return Box(p1, (tuple(row[0:3]), tuple(row[3:6]), tuple(row[6:9])), tuple(row[9:12]))
 
 
-def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, CylinderNumbers]]:
-    return ((limb, limb_numbers(table, limb)) for limb in limbs)
+def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:
+    return ((limb, exact_limb(table, limb)) for limb in limbs)
 
 
-def _write(chords: Chorded, row: int, limb: int, chord: cylinder.Chord) -> None:
+def _limbs_of(codes: Int32Array) -> list[int]:
+    """The limbs that stretches belong to, each once."""
+    return sorted({code // 2 for code in codes.tolist()})
+
+
+def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
     chords.limb[row] = limb
     chords.entry[row], chords.entry_face[row] = chord.entry.double_double(), chord.entry_face
     chords.exit[row] = (np.inf, 0.0) if chord.exit is None else chord.exit.double_double()
@@ -58,9 +85,9 @@ def settle_closest(
     started: BoolArray,
 ) -> None:
     """The first limb along the given rays, among all that they do not certainly miss."""
-    offsets, limbs = possible_limbs(query, table, tree, rows)
+    offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
     for k, i in enumerate(rows.tolist()):
-        candidates = limbs[offsets[k] : offsets[k + 1]].tolist()
+        candidates = _limbs_of(codes[offsets[k] : offsets[k + 1]])
         first, started[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, candidates), inside)
         if first is not None:
             _write(chords, i, *first)
@@ -70,18 +97,18 @@ def settle_any(
     query: Query, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
 ) -> None:
     """Whether the given rays hit any limb."""
-    offsets, limbs = possible_limbs(query, table, tree, rows)
+    offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
     for k, i in enumerate(rows.tolist()):
-        candidates = limbs[offsets[k] : offsets[k + 1]].tolist()
+        candidates = _limbs_of(codes[offsets[k] : offsets[k + 1]])
         blocked[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, candidates), inside)[0] is not None
 
 
 def settle_chords(
-    rays: Rays, table: LimbTable, begin: int, offsets: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
+    rays: Rays, table: LimbTable, begin: int, offsets: Int64Array, codes: Int32Array, chords: Chorded, unsure: BoolArray
 ) -> tuple[Int64Array, Chorded]:
     """Chords in order, those of unsure rays settled anew; returns the ray of each chord, counted from `begin`.
 
-    `offsets` and `limbs` are what the rays `begin`, `begin` + 1, ... may hit, `chords` the fast answer to that.
+    `offsets` and `codes` are what the rays `begin`, `begin` + 1, ... may hit, `chords` the fast answer to that.
     """
     ray = np.repeat(np.arange(len(unsure)), np.diff(offsets))
     rows = np.flatnonzero(unsure)
@@ -91,8 +118,8 @@ def settle_chords(
     found = [
         (k, limb, chord)
         for k in rows.tolist()
-        for limb, chord in order.chords(
-            ray_numbers(rays, begin + k), _numbered(table, limbs[offsets[k] : offsets[k + 1]].tolist())
+        for limb, chord in order.sorted_chords(
+            ray_numbers(rays, begin + k), _numbered(table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
         )
     ]
     settled = empty_chords(len(found))
@@ -110,7 +137,7 @@ def _rows_of(chords: Chorded, rows: BoolArray | Int64Array) -> Chorded:
 
 def settle_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
     """Where one point (3,) lies with respect to one limb."""
-    return cylinder.point_cylinder(tuple(point.tolist()), limb_numbers(table, limb))
+    return exact_limb(table, limb).side(tuple(point.tolist()))
 
 
 def settle_points(
@@ -118,6 +145,6 @@ def settle_points(
 ) -> None:
     """The lowest limb that holds each of the given points, and how many do."""
     for i in rows.tolist():
-        near = limbs_near_point(points[i], tree).tolist()
+        near = limbs_near_point(points[i], tree, make_stack(tree)).tolist()
         holding = [limb for limb in near if settle_point(points[i], table, limb) != Side.OUTSIDE]
         limb_of[i], count[i] = min(holding, default=-1), len(holding)

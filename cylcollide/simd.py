@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
 
 
 def _package_stamp() -> bytes:
@@ -36,12 +39,31 @@ _STAMP = _package_stamp()
 
 
 def compiled(function: Function) -> Function:
-    """Compile `function` on its first call with the options of this package; the cache holds for this very source."""
-    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    """Compile `function` on its first call; it may read and write arrays, but not make any.
+
+    Reference counting is off: numba would count every array that a function takes apart, up and down and atomically,
+    and that cost more than the geometry. Who calls from Python holds the arrays.
+    """
+    return _cached(function, False)
+
+
+def allocating(function: Function) -> Function:
+    """As `compiled`, for functions that make arrays."""
+    return _cached(function, True)
+
+
+def _cached(function: Function, counted: bool) -> Function:
+    """Compile with the options of this package; the cache holds for this very source."""
+    dispatcher = _njit(cache=True, nogil=True, error_model="numpy", _nrt=counted)(function)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
     return cast(Function, dispatcher)
+
+
+def merged(function: Function) -> Function:
+    """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
+    return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))
 
 
 def _fused_multiply_add_exact(a: float, b: float, c: float) -> float:
@@ -60,7 +82,28 @@ def _fused_multiply_add_machine(_context: Any, _a: Any, _b: Any, _c: Any) -> Any
     return types.float64(types.float64, types.float64, types.float64), generate
 
 
-fused_multiply_add: Callable[[float, float, float], float] = _fused_multiply_add_exact
+def _lowest_bit_plain(bits: int) -> int:
+    """Number of the lowest bit that is set."""
+    return (bits & -bits).bit_length() - 1
+
+
+def _lowest_bit_machine(_context: Any, _bits: Any) -> Any:
+    """Emit LLVM's `cttz`."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, operands: Any) -> Any:
+        return builder.cttz(operands[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+def _machine(plain: Function, emitter: Callable[..., Any]) -> Function:
+    """The machine's operation, or its plain meaning where nothing is compiled."""
+    interpreted = getattr(numba.config, "DISABLE_JIT", 0)
+    return plain if interpreted else cast(Function, intrinsic(emitter))
+
+
+fused_multiply_add = _machine(_fused_multiply_add_exact, _fused_multiply_add_machine)
 """a b + c with one rounding."""
-if not getattr(numba.config, "DISABLE_JIT", 0):
-    fused_multiply_add = cast(Callable[[float, float, float], float], intrinsic(_fused_multiply_add_machine))
+
+lowest_bit = _machine(_lowest_bit_plain, _lowest_bit_machine)
+"""Number of the lowest bit that is set, of a number that is not 0."""

@@ -10,7 +10,7 @@ from cylcollide import answering, door
 from cylcollide._types import ALL_LAYERS, REBUILD_COST, BoolArray, InsidePolicy
 from cylcollide.answering import Query, Rays
 from cylcollide.hits import Chords, PointHits, RayHits
-from cylcollide.kernels.bounds import cylinder_boxes
+from cylcollide.kernels.bounds import limb_boxes
 from cylcollide.limbs import Limbs
 from cylcollide.tree.build import build
 from cylcollide.tree.layout import Tree
@@ -145,12 +145,12 @@ class Snapshot(Queries):
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
         """Build the tree."""
-        tree = build(*cylinder_boxes(limbs.p1, limbs.p2, limbs.radius))
+        tree = build(*limb_boxes(limbs.table))
         return cls(limbs, tree, tree_cost(tree.bounds, tree.child))
 
     def moved(self, limbs: Limbs) -> "Snapshot":
         """The same limbs elsewhere: the tree is refitted, or rebuilt once its boxes have grown too large."""
-        tree = refit(self.tree, *cylinder_boxes(limbs.p1, limbs.p2, limbs.radius))
+        tree = refit(self.tree, *limb_boxes(limbs.table))
         if tree_cost(tree.bounds, tree.child) > REBUILD_COST * self._built_cost:
             return Snapshot.of(limbs)
         return Snapshot(limbs, tree, self._built_cost)

@@ -15,14 +15,39 @@ HERE = Path(__file__).parent / "cases"
 
 MAKERS: dict[str, Callable[[dict], cc.Limbs]] = {
     "cylinder": lambda limb: cc.Limbs.cylinders([limb["p1"]], [limb["p2"]], limb["radius"]),
+    "tapered_cylinder": lambda limb: cc.Limbs.tapered_cylinders(
+        [limb["p1"]], [limb["p2"]], limb["radius1"], limb["radius2"]
+    ),
+    "cone": lambda limb: cc.Limbs.cones([limb["p1"]], [limb["p2"]], limb["radius1"]),
+    "capsule": lambda limb: cc.Limbs.capsules([limb["p1"]], [limb["p2"]], limb["radius"]),
+    "sphere": lambda limb: cc.Limbs.spheres([limb["center"]], limb["radius"]),
+    "box": lambda limb: cc.Limbs.boxes(
+        [limb["center"]], limb.get("orientation_xyzw", (0, 0, 0, 1)), [limb["half_extents"]]
+    ),
 }
 """Kind of limb to its constructor: a kind that is added here is run from then on."""
 
 EXPECTED = {
-    ("jolt", "cylinder", "segment"): 84,
+    ("jolt", "box", "point"): 26,
+    ("jolt", "box", "segment"): 84,
+    ("jolt", "capsule", "point"): 17,
+    ("jolt", "capsule", "segment"): 84,
     ("jolt", "cylinder", "point"): 17,
-    ("reactphysics3d", "cylinder", "segment"): 45,
+    ("jolt", "cylinder", "segment"): 84,
+    ("jolt", "sphere", "point"): 13,
+    ("jolt", "sphere", "segment"): 84,
+    ("jolt", "tapered_cylinder", "point"): 9,
+    ("jolt", "tapered_cylinder", "segment"): 196,
+    ("reactphysics3d", "box", "point"): 23,
+    ("reactphysics3d", "box", "segment"): 31,
+    ("reactphysics3d", "capsule", "point"): 44,
+    ("reactphysics3d", "capsule", "segment"): 33,
+    ("reactphysics3d", "cone", "point"): 33,
+    ("reactphysics3d", "cone", "segment"): 32,
     ("reactphysics3d", "cylinder", "point"): 53,
+    ("reactphysics3d", "cylinder", "segment"): 45,
+    ("reactphysics3d", "sphere", "point"): 27,
+    ("reactphysics3d", "sphere", "segment"): 42,
 }
 """How many cases of each kind there are: none may be lost on the way."""
 

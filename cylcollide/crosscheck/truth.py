@@ -7,7 +7,8 @@ tolerance. What it confirms is proved, not probable.
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.exact.cylinder import CylinderNumbers, RayNumbers, Triple
+from cylcollide.exact.cylinder import Cylinder
+from cylcollide.exact.line import RayNumbers, Triple
 from cylcollide.exact.order import closest
 
 GOLDEN = (np.sqrt(5) - 1) / 2
@@ -27,7 +28,7 @@ def exact_first_limbs(
         The limbs of the pose, (m, 3) and (m,) in metres. Limbs met at the same point are ordered by their index.
     """
     limbs = [
-        (index, CylinderNumbers(_triple(a), _triple(b), float(r)))
+        (index, Cylinder(_triple(a), _triple(b), float(r)))
         for index, (a, b, r) in enumerate(zip(p1, p2, radius, strict=True))
     ]
     first = np.full(len(starts), -1, dtype=np.int32)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import total_ordering
-from math import isqrt
+from math import inf, isqrt
 from typing import TypeAlias
 
 Vector: TypeAlias = tuple[int, int, int]
@@ -104,9 +104,12 @@ class QuadraticNumber:
             shift *= 2
 
     def double_double(self) -> tuple[float, float]:
-        """The value as the sum of two float64, high word nearest."""
+        """The value as the sum of two float64, high word nearest; infinite beyond the largest float64."""
         value = self.approximate()
-        high = float(value)
+        try:
+            high = float(value)
+        except OverflowError:
+            return (inf if value > 0 else -inf), 0.0
         return high, float(value - Fraction(high))
 
 

@@ -1,11 +1,49 @@
-"""Which limb does a ray hit first? Exact order along the ray, ties by limb index."""
+"""The chords of a ray in closed solids, and which limb it hits first: exact order along the ray, ties by limb index."""
 
 from collections.abc import Iterable
 from functools import cmp_to_key
+from math import inf
+from typing import NamedTuple
 
-from cylcollide._types import InsidePolicy
-from cylcollide.exact.cylinder import Chord, CylinderNumbers, RayNumbers, ray_cylinder
-from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide._types import Face, InsidePolicy
+from cylcollide.exact.line import RayNumbers, Solid, earlier, later
+from cylcollide.exact.numbers import ZERO, QuadraticNumber
+
+
+class Chord(NamedTuple):
+    """A stretch of a ray inside a limb, as fractions of the ray."""
+
+    entry: QuadraticNumber
+    exit: QuadraticNumber | None  # None: never, the ray has no end and runs inside for ever
+    entry_face: Face  # INSIDE if the ray starts in the limb
+    exit_face: Face  # INSIDE if it ends there
+
+    @property
+    def started_inside(self) -> bool:
+        """Whether the ray starts in the limb."""
+        return self.entry_face == Face.INSIDE
+
+
+def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
+    """The chords of the ray in one limb, in order: none for a miss, two through a tube's bore."""
+    crossing = limb.crossing(ray)
+    limit = None if ray.limit == inf else QuadraticNumber.of_float(ray.limit)
+    found = []
+    for near, far in crossing.stretches:
+        entry, leaving = later(near, ZERO) or ZERO, earlier(far, limit)
+        if leaving is not None and entry > leaving:
+            continue
+        from_start = near is None or near <= ZERO
+        to_end = far is None or (limit is not None and far > limit)
+        found.append(
+            Chord(
+                entry,
+                leaving,
+                Face.INSIDE if from_start else crossing.face(entry),
+                Face.INSIDE if to_end or leaving is None else crossing.face(leaving),
+            )
+        )
+    return found
 
 
 def hit_time(chord: Chord, inside: InsidePolicy) -> QuadraticNumber | None:
@@ -14,13 +52,23 @@ def hit_time(chord: Chord, inside: InsidePolicy) -> QuadraticNumber | None:
         return chord.entry
     if inside == "ignore":
         return None
-    leaves = chord.exit_face != chord.entry_face  # INSIDE at both ends: it never gets out
+    leaves = chord.exit_face != Face.INSIDE
     return chord.exit if leaves else None
 
 
-def chords(ray: RayNumbers, limbs: Iterable[tuple[int, CylinderNumbers]]) -> list[tuple[int, Chord]]:
-    """Every limb crossed with its chord, by entry, ties by limb index."""
-    found = [(index, chord) for index, limb in limbs if (chord := ray_cylinder(ray, limb)) is not None]
+def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[QuadraticNumber, Chord] | None, bool]:
+    """When and by which chord the ray hits one limb, or None; and whether it starts in the limb."""
+    chords = limb_chords(ray, limb)
+    started_inside = any(chord.started_inside for chord in chords)
+    if not chords or (started_inside and inside == "ignore"):
+        return None, started_inside
+    time = hit_time(chords[0], inside)
+    return (None if time is None else (time, chords[0])), started_inside
+
+
+def sorted_chords(ray: RayNumbers, limbs: Iterable[tuple[int, Solid]]) -> list[tuple[int, Chord]]:
+    """Every limb crossed with its chords, by entry, ties by limb index."""
+    found = [(index, chord) for index, limb in limbs for chord in limb_chords(ray, limb)]
 
     def by_entry(a: tuple[int, Chord], b: tuple[int, Chord]) -> int:
         return a[1].entry.compare(b[1].entry) or a[0] - b[0]
@@ -29,14 +77,14 @@ def chords(ray: RayNumbers, limbs: Iterable[tuple[int, CylinderNumbers]]) -> lis
 
 
 def closest(
-    ray: RayNumbers, limbs: Iterable[tuple[int, CylinderNumbers]], inside: InsidePolicy
+    ray: RayNumbers, limbs: Iterable[tuple[int, Solid]], inside: InsidePolicy
 ) -> tuple[tuple[int, Chord] | None, bool]:
     """The limb hit first with its chord, or None; and whether the ray starts in any of the limbs."""
-    crossed = chords(ray, limbs)
     first: tuple[QuadraticNumber, int, Chord] | None = None
-    for index, chord in crossed:
-        time = hit_time(chord, inside)
-        if time is not None and (first is None or (time.compare(first[0]) or index - first[1]) < 0):
-            first = (time, index, chord)
-    started_inside = any(chord.started_inside for _, chord in crossed)
+    started_inside = False
+    for index, limb in limbs:
+        hit, inside_this = limb_hit(ray, limb, inside)
+        started_inside |= inside_this
+        if hit is not None and (first is None or (hit[0].compare(first[0]) or index - first[1]) < 0):
+            first = (hit[0], index, hit[1])
     return (None if first is None else (first[1], first[2])), started_inside

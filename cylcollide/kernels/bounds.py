@@ -4,35 +4,50 @@ from math import sqrt
 
 import numpy as np
 
-from cylcollide._types import BOX_FLOOR, LARGEST_SAFE, UNIT_ROUNDOFF, Float64Array
-from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.simd import compiled
+from cylcollide._types import BOX_FLOOR, LARGEST_SAFE, SMALLEST_SAFE, UNIT_ROUNDOFF, Float64Array, Shape
+from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.kernels.table import LimbTable
+from cylcollide.simd import allocating
+
+TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
+CAPSULE, SPHERE, BOX = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)
+
+MARGIN = 64.0 * UNIT_ROUNDOFF
+"""Relative errors here are below 16 u; a box's axes are unit vectors to 8 u, which its inverse doubles."""
 
 
-@compiled
-def cylinder_boxes(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Low and high corners (n, 3) of boxes that contain the cylinders.
+@allocating
+def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
+    """Low and high corners (n, 3) of boxes that contain the limbs.
 
-    Along coordinate i a cap of radius r about unit axis w reaches r √(w_j² + w_k²) from its centre. The relative error
-    of that number is below 8 u and the sum rounds once, so 16 u of all that is added covers both.
+    Along coordinate k a disc of radius r about the unit axis w reaches r √(w_i² + w_j²) from its centre; as a sum of
+    squares that has no cancellation. Where the square of the axis may have lost its digits, r itself is enough.
     """
-    low, high = np.empty((radius.size, 3)), np.empty((radius.size, 3))
-    for i in range(radius.size):
-        a, b, r = as_vector(p1, i), as_vector(p2, i), radius[i]
+    n = table.radius.size
+    low, high = np.empty((n, 3)), np.empty((n, 3))
+    for i in range(n):
+        a, b, kind = as_vector(table.p1, i), as_vector(table.p2, i), table.kind[i]
         axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
-        squared = dot(axis, axis)
+        trusted = SMALLEST_SAFE < largest_component(axis) < LARGEST_SAFE
+        squared = dot(axis, axis) if trusted else 1.0
         for k in range(3):
-            reach = r
-            if 1.0 / LARGEST_SAFE < squared < LARGEST_SAFE:  # else the square may have lost its digits
-                across = max(squared - axis[k] * axis[k], 0.0)
-                if k == 0:
-                    across = axis[1] * axis[1] + axis[2] * axis[2]
-                elif k == 1:
-                    across = axis[2] * axis[2] + axis[0] * axis[0]
-                else:
-                    across = axis[0] * axis[0] + axis[1] * axis[1]
-                reach = min(r, r * sqrt(across / squared) * (1.0 + 16.0 * UNIT_ROUNDOFF))
-            smallest, largest = min(a[k], b[k]) - reach, max(a[k], b[k]) + reach
-            low[i, k] = smallest - 16.0 * UNIT_ROUNDOFF * (abs(smallest) + reach) - BOX_FLOOR
-            high[i, k] = largest + 16.0 * UNIT_ROUNDOFF * (abs(largest) + reach) + BOX_FLOOR
+            first = last = table.radius[i]
+            if kind == TAPERED:
+                last = table.radius2[i]
+            share = 1.0
+            if kind != CAPSULE and kind != SPHERE and trusted:
+                along = axis[k] * axis[k]
+                across = axis[(k + 1) % 3] * axis[(k + 1) % 3] + axis[(k + 2) % 3] * axis[(k + 2) % 3]
+                share = min(1.0, sqrt(across / squared) * (1.0 + MARGIN))
+            smallest = min(a[k] - first * share, b[k] - last * share)
+            largest = max(a[k] + first * share, b[k] + last * share)
+            if kind == ELLIPSOID and trusted:
+                reach = sqrt(0.25 * along + first * first * share * share)
+                smallest, largest = 0.5 * (a[k] + b[k]) - reach, 0.5 * (a[k] + b[k]) + reach
+            if kind == BOX:
+                box = table.boxes[table.box[i]]
+                reach = abs(box[k]) * box[9] + abs(box[3 + k]) * box[10] + abs(box[6 + k]) * box[11]
+                smallest, largest = a[k] - reach, a[k] + reach
+            room = MARGIN * (abs(smallest) + abs(largest) + (largest - smallest)) + BOX_FLOOR
+            low[i, k], high[i, k] = smallest - room, largest + room
     return low, high

@@ -104,3 +104,15 @@ def dd_cross(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector
 def vector_difference(a: Vector, b: Vector) -> DoubleDoubleVector:
     """A - b of two float64 vectors, without error."""
     return two_difference(a[0], b[0]), two_difference(a[1], b[1]), two_difference(a[2], b[2])
+
+
+@compiled
+def vector_sum(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector:
+    """A + b."""
+    return dd_add(a[0], b[0]), dd_add(a[1], b[1]), dd_add(a[2], b[2])
+
+
+@compiled
+def scaled(a: DoubleDouble, power_of_two: float) -> DoubleDouble:
+    """A times a power of two, without error."""
+    return a[0] * power_of_two, a[1] * power_of_two

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from cylcollide._types import LARGEST_SAFE, RECIPROCAL_FLOOR, SMALLEST_SAFE, Float64Array, Int64Array, Uint32Array
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
-from cylcollide.simd import compiled
+from cylcollide.simd import compiled, merged
 
 
 class Rays(NamedTuple):
@@ -28,19 +28,19 @@ class Ray(NamedTuple):
     extent: float  # largest |coordinate| of the origin; inf if the ray is beyond what the kernels trust
 
 
-@compiled
+@merged
 def as_vector(rows: Float64Array, i: int) -> Vector:
     """Row i of an (n, 3) array."""
     return rows[i, 0], rows[i, 1], rows[i, 2]
 
 
-@compiled
+@merged
 def largest_component(v: Vector) -> float:
     """The maximum norm of a vector."""
     return max(abs(v[0]), abs(v[1]), abs(v[2]))
 
 
-@compiled
+@merged
 def dot(a: Vector, b: Vector) -> float:
     """Scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -79,7 +79,7 @@ def exact_displacement(origin: Vector, second: Vector, is_segment: bool) -> Doub
     return (second[0], 0.0), (second[1], 0.0), (second[2], 0.0)
 
 
-@compiled
+@merged
 def shared(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
     """Where entry i of a per-ray array is, if one entry may stand for all."""
     return i if values.size > 1 else 0

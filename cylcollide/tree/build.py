@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import DEEPEST_SAH, LEAF_SIZE, SAH_BINS, TREE_WIDTH, Float64Array, Int32Array
-from cylcollide.simd import compiled
+from cylcollide.simd import allocating, compiled
 from cylcollide.tree.layout import EMPTY, Tree, empty_tree
 
 
@@ -53,7 +53,7 @@ def _enclose(
         node.low[k, axis], node.high[k, axis] = smallest, largest
 
 
-@compiled
+@allocating
 def _best_plane(low: Float64Array, high: Float64Array, order: Int32Array, first: int, last: int) -> tuple[int, float]:
     """The axis and the centre coordinate (doubled) whose split costs least by surface area; axis -1 if none splits."""
     best_axis, best_plane, best_cost = -1, 0.0, inf
@@ -112,7 +112,7 @@ def _partition(
     return i
 
 
-@compiled
+@allocating
 def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Binary:
     """Split from the root until at most LEAF_SIZE items are left; children come after their parent."""
     n = order.size
@@ -141,7 +141,7 @@ def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Bina
     return Binary(node.low[:used], node.high[:used], node.left[:used], node.first[:used], node.last[:used])
 
 
-@compiled
+@allocating
 def _collapse(binary: Binary) -> tuple[Float64Array, Int32Array, Int32Array, int]:
     """Wide nodes: open the largest child until eight stand side by side. Returns bounds, child, count, depth."""
     n = binary.left.size

@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import TREE_WIDTH, Float64Array, Int32Array
-from cylcollide.simd import compiled
+from cylcollide.simd import allocating, compiled
 from cylcollide.tree.layout import EMPTY, Tree
 
 
@@ -15,7 +15,7 @@ def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     return tree._replace(bounds=bounds)
 
 
-@compiled
+@allocating
 def _refitted_bounds(
     child: Int32Array, count: Int32Array, order: Int32Array, low: Float64Array, high: Float64Array
 ) -> Float64Array:

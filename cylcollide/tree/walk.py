@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide._types import BOX_SLACK, TREE_WIDTH, Float64Array, Int32Array
-from cylcollide.simd import compiled
+from cylcollide.simd import compiled, lowest_bit, merged
 from cylcollide.tree.layout import EMPTY, Tree
 
 Vector: TypeAlias = tuple[float, float, float]
@@ -25,16 +25,12 @@ class Stack(NamedTuple):
     size: Int32Array
     near: Float64Array  # metres along the ray
     entry: Float64Array  # of the eight boxes being tested
-    leave: Float64Array
 
 
-@compiled
 def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any walk of this tree."""
     size = tree.stack_size
-    return Stack(
-        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty(TREE_WIDTH), np.empty(TREE_WIDTH)
-    )
+    return Stack(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty(TREE_WIDTH))
 
 
 @compiled
@@ -44,7 +40,7 @@ def start_walk(stack: Stack) -> int:
     return 1
 
 
-@compiled
+@merged
 def next_leaf_on_ray(
     tree: Tree, stack: Stack, height: int, origin: Vector, reciprocal: Vector, reach: float
 ) -> tuple[int, int, int]:
@@ -53,46 +49,49 @@ def next_leaf_on_ray(
     Returns the stack height, and the leaf's first position in `tree.order` and its size; size 0 ends the walk.
     """
     # rows of `bounds` with the planes that the ray meets first and last
-    near_x, near_y, near_z = (
-        0 if reciprocal[0] >= 0.0 else 3,
-        1 if reciprocal[1] >= 0.0 else 4,
-        2 if reciprocal[2] >= 0.0 else 5,
-    )
+    near_x = 0 if reciprocal[0] >= 0.0 else 3
+    near_y = 1 if reciprocal[1] >= 0.0 else 4
+    near_z = 2 if reciprocal[2] >= 0.0 else 5
     far_x, far_y, far_z = 3 - near_x, 5 - near_y, 7 - near_z
+    bounds, children, leaf_sizes = tree.bounds, tree.child, tree.size
+    codes, sizes, nears, entries = stack.code, stack.size, stack.near, stack.entry
     while height > 0:
         height -= 1
-        code, near = stack.code[height], stack.near[height]
+        code, near = codes[height], nears[height]
         if near > reach * BOX_SLACK:
             continue
         if code < 0:
-            return height, -2 - code, stack.size[height]
-        # all eight boxes at once, then sort in those that the ray meets, the nearest on top
+            return height, -2 - code, sizes[height]
+        # all eight boxes, then sort in those that the ray meets, the nearest on top
+        met = 0
         for slot in range(TREE_WIDTH):
-            stack.entry[slot] = max(
-                (tree.bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
-                (tree.bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
-                (tree.bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
+            entry = max(
+                (bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
+                (bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
+                (bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
                 0.0,
             )
-            stack.leave[slot] = min(
-                (tree.bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
-                (tree.bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
-                (tree.bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
+            leave = min(
+                (bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
+                (bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
+                (bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
                 reach,
             )
+            entries[slot] = entry
+            met |= int(entry <= leave * BOX_SLACK) << slot
         bottom = height
-        for slot in range(TREE_WIDTH):
-            entry = stack.entry[slot]
-            if entry <= stack.leave[slot] * BOX_SLACK:
-                position = height
-                while position > bottom and stack.near[position - 1] < entry:
-                    stack.code[position] = stack.code[position - 1]
-                    stack.size[position] = stack.size[position - 1]
-                    stack.near[position] = stack.near[position - 1]
-                    position -= 1
-                stack.code[position], stack.near[position] = tree.child[code, slot], entry
-                stack.size[position] = tree.size[code, slot]
-                height += 1
+        while met != 0:
+            slot = lowest_bit(met)
+            met &= met - 1
+            distance, position = entries[slot], height
+            while position > bottom and nears[position - 1] < distance:
+                codes[position] = codes[position - 1]
+                sizes[position] = sizes[position - 1]
+                nears[position] = nears[position - 1]
+                position -= 1
+            codes[position], nears[position] = children[code, slot], distance
+            sizes[position] = leaf_sizes[code, slot]
+            height += 1
     return 0, 0, 0
 
 

@@ -1,0 +1,114 @@
+"""How far is a miss from a hit, and a hit from a miss: by how much must a limb grow until the ray just touches it?
+
+Growth is that of `Limbs.inflated`: caps, walls and box faces move out by it, half axes of an ellipsoid lengthen by it,
+a bore narrows by it. The limbs of all growths are nested, so every point lies on the surface of exactly one of them.
+"""
+
+from math import sqrt
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.kernels.box import box_excess
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.line import Frame
+from cylcollide.kernels.point import axial_excess
+from cylcollide.kernels.ray import as_vector, dot
+from cylcollide.kernels.table import Limb
+from cylcollide.simd import compiled
+
+ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
+
+GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
+STEPS = 300
+"""Golden sections that lead from the longest trusted segment, 1e20, below its last digit near the limb, 1e-35."""
+HALVINGS = 120
+"""From the size of a limb to below its last digit, with as many again for a growth near zero."""
+
+
+@compiled
+def growth_to_reach(point: Vector, limb: Limb) -> float:
+    """Growth at which the limb's surface reaches the point, in metres: positive outside, negative inside."""
+    if limb.kind == BOX:
+        return box_excess(limb.box, point)
+    if limb.kind == ELLIPSOID:
+        return ellipsoid_growth(point, limb.frame)
+    return axial_excess(point, limb.frame, limb.kind, limb.radius, limb.radius2)
+
+
+@compiled
+def ellipsoid_growth(point: Vector, frame: Frame) -> float:
+    """The g at which (distance / (r + g))² + (height / (h + g))² = 1, by halving; its least is -min(r, h)."""
+    w, h, r = frame.axis, frame.half_length, frame.radius
+    v = (point[0] - frame.centre[0], point[1] - frame.centre[1], point[2] - frame.centre[2])
+    height = dot(v, w)
+    across = (v[0] - height * w[0], v[1] - height * w[1], v[2] - height * w[2])
+    distance = sqrt(dot(across, across))
+    low, high = -min(r, h), sqrt(distance * distance + height * height)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        x, z = distance / (r + middle), height / (h + middle)
+        if x * x + z * z <= 1.0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@compiled
+def least_growth(place: Vector, direction: Vector, first: float, last: float, limb: Limb) -> tuple[float, float]:
+    """Least growth on place + s direction, first <= s <= last, and its s, where growth falls and then rises."""
+    a, b = first, last
+    best, best_s = growth_at(place, direction, a, limb), a
+    s1, s2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+    g1, g2 = growth_at(place, direction, s1, limb), growth_at(place, direction, s2, limb)
+    for _ in range(STEPS):
+        if g1 < best:
+            best, best_s = g1, s1
+        if g2 < best:
+            best, best_s = g2, s2
+        if not a < s1 < s2 < b:
+            break
+        if g1 <= g2:
+            b, s2, g2 = s2, s1, g1
+            s1 = b - GOLDEN * (b - a)
+            g1 = growth_at(place, direction, s1, limb)
+        else:
+            a, s1, g1 = s1, s2, g2
+            s2 = a + GOLDEN * (b - a)
+            g2 = growth_at(place, direction, s2, limb)
+    end = growth_at(place, direction, last, limb)
+    return (end, last) if end < best else (best, best_s)
+
+
+@compiled
+def growth_at(place: Vector, direction: Vector, s: float, limb: Limb) -> float:
+    """Growth that reaches place + s direction."""
+    point = (place[0] + s * direction[0], place[1] + s * direction[1], place[2] + s * direction[2])
+    return growth_to_reach(point, limb)
+
+
+@compiled
+def growth_to_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb) -> tuple[float, float]:
+    """Growth at which the limb just touches the stretch first <= s <= last of a line, and the s where it does.
+
+    A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
+    to the axis: beyond it the bore's wall only comes nearer and the rest only moves away.
+    """
+    w, c = limb.frame.axis, limb.frame.centre
+    x = (place[0] - c[0], place[1] - c[1], place[2] - c[2])
+    height, rate = dot(x, w), dot(direction, w)
+    p = (direction[0] - rate * w[0], direction[1] - rate * w[1], direction[2] - rate * w[2])
+    q = (x[0] - height * w[0], x[1] - height * w[1], x[2] - height * w[2])
+    speed_squared = dot(p, p)
+    middle = first if speed_squared == 0.0 else min(max(-dot(q, p) / speed_squared, first), last)
+    before, before_s = least_growth(place, direction, first, middle, limb)
+    behind, behind_s = least_growth(place, direction, middle, last, limb)
+    return (before, before_s) if before <= behind else (behind, behind_s)
+
+
+@compiled
+def growths_to_reach(points: Float64Array, limb: Limb, growth: Float64Array) -> None:
+    """`growth_to_reach` for points (n, 3)."""
+    for i in range(growth.size):
+        growth[i] = growth_to_reach(as_vector(points, i), limb)

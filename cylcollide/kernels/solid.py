@@ -1,0 +1,51 @@
+"""Which kernel answers for which shape: the one place that a new shape is entered at.
+
+A limb is one convex piece, but for a tube, which is two: before and behind its bore.
+"""
+
+from cylcollide._types import LARGEST_SAFE, Shape
+from cylcollide.kernels.box import ray_box
+from cylcollide.kernels.capsule import ray_capsule, ray_sphere
+from cylcollide.kernels.cylinder import ray_cylinder, ray_tube
+from cylcollide.kernels.interval import Span, unknown
+from cylcollide.kernels.line import rounding_bound
+from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.revolution import ray_ellipsoid, ray_tapered
+from cylcollide.kernels.table import Limb
+from cylcollide.simd import compiled, merged
+
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape.SPHERE)
+
+
+@merged
+def pieces(limb: Limb) -> int:
+    """How many stretches of a line a limb can have."""
+    return 2 if limb.kind == TUBE else 1
+
+
+@merged
+def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
+    """When the ray's line is inside the limb, bounded from both sides; unknown where float64 is not to be trusted."""
+    if not rounding_bound(ray, limb.frame.extent) <= LARGEST_SAFE:
+        return unknown()
+    if limb.kind == CYLINDER:
+        return ray_cylinder(ray, limb.frame)
+    return ray_other(ray, limb, piece)
+
+
+@compiled
+def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
+    """`ray_limb` for the shapes beside the cylinder."""
+    kind, frame = limb.kind, limb.frame
+    if kind == CAPSULE and frame.half_length > 0.0:
+        return ray_capsule(ray, frame, limb.p1, limb.p2)
+    if kind in (CAPSULE, SPHERE):
+        return ray_sphere(ray, frame)
+    if kind == TAPERED:
+        return ray_tapered(ray, frame, limb.radius, limb.radius2)
+    if kind == ELLIPSOID:
+        return ray_ellipsoid(ray, frame)
+    if kind == TUBE:
+        return ray_tube(ray, frame, limb.radius2, piece)
+    return ray_box(ray, limb.box)

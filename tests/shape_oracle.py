@@ -1,0 +1,302 @@
+"""Independent oracle for every limb shape: what real arithmetic says about the given float64 numbers.
+
+It shares nothing with the library, neither code nor formulation. Every solid is written once, as signs of polynomials
+in the coordinates, and those signs are all that is ever asked:
+
+1. *solid*: an intersection is the least, a union the greatest of its parts' signs; the result is -1 outside, 0 on the
+   surface, +1 inside. The face of a surface point, too, is read off the signs (which cap plane is zero, ...);
+2. *ray*: put x = origin + t·direction in, and each polynomial becomes one in t of degree <= 2. Their roots cut the line
+   into cells, points and open stretches, on which no sign changes. The signs of a stretch are those at any rational
+   number in it; the signs at a root are those of the stretch beside it, zero for the polynomials that have the root;
+3. *chords*: the longest runs of cells that belong to the solid, clipped to [0, limit] at the very end.
+
+No interval is intersected, no entry computed apart from a side: tangents, rays in a face plane, along a generator or
+the bore wall, and second nappes are nothing special. Roots are kept as algebraic numbers (`algebraic.Root`), so that
+verdicts, faces, order and point classes are exact. Lengths are scaled to integers; no float decides anything.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from itertools import islice, pairwise
+
+from algebraic import Param, compare, enclosure, root
+from oracle import CAP1, CAP2, INSIDE, SIDE, Chord, Hit, Point, Ray, segment
+
+CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
+"""Codes of the shapes, spelled here again so that a wrong code in the library is seen."""
+
+NAMES = ("cylinder", "tube", "tapered", "ellipsoid", "capsule", "sphere", "box")
+
+BORE, NEG_X = 3, 4
+"""Face codes beside those of `oracle`; a box has six from NEG_X on."""
+
+
+@dataclass(frozen=True)
+class Solid:
+    """One closed limb. `radius2`: a tube's bore, a tapered limb's radius at p2. A sphere or box has p1 = p2 = centre.
+
+    `axes` are the rows of a box's rotation as float64, `half` its half extents.
+    """
+
+    kind: int
+    p1: Point
+    p2: Point
+    radius: float = 0.0
+    radius2: float = 0.0
+    axes: tuple[Point, Point, Point] = ((0.0, 0.0, 0.0),) * 3
+    half: Point = (0.0, 0.0, 0.0)
+
+    @property
+    def shape(self) -> int:
+        """Return the kind, a capsule without length being a sphere."""
+        return SPHERE if self.kind == CAPSULE and self.p1 == self.p2 else self.kind
+
+
+# Polynomials in t ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Poly:
+    """c0 + c1 t + c2 t² with integer coefficients."""
+
+    c0: int
+    c1: int = 0
+    c2: int = 0
+
+    def __add__(self, other: "Poly") -> "Poly":
+        return Poly(self.c0 + other.c0, self.c1 + other.c1, self.c2 + other.c2)
+
+    def __sub__(self, other: "Poly") -> "Poly":
+        return self + other * -1
+
+    def __mul__(self, other: "Poly | int") -> "Poly":
+        """Return the product with a whole number, or of two polynomials whose degrees add up to 2 at most."""
+        if isinstance(other, int):
+            return Poly(self.c0 * other, self.c1 * other, self.c2 * other)
+        assert self.c2 * other.c1 == self.c1 * other.c2 == self.c2 * other.c2 == 0
+        low, mixed = self.c0 * other.c0, self.c0 * other.c1 + self.c1 * other.c0
+        return Poly(low, mixed, self.c0 * other.c2 + self.c1 * other.c1 + self.c2 * other.c0)
+
+    def sign(self, t: Fraction) -> int:
+        """Return the sign at a rational t."""
+        n, m = t.numerator, t.denominator
+        v = (self.c2 * n + self.c1 * m) * n + self.c0 * m * m
+        return (v > 0) - (v < 0)
+
+    def roots(self) -> set[Param]:
+        """Return where the polynomial is zero; none if it is zero everywhere."""
+        if self.c2 == 0:
+            return {Fraction(-self.c0, self.c1)} if self.c1 else set()
+        if self.c1 * self.c1 < 4 * self.c2 * self.c0:
+            return set()
+        up = 1 if self.c2 > 0 else -1
+        return {root(2 * up * self.c2, up * self.c1, 2 * up * self.c0, upper) for upper in (False, True)}
+
+
+def _dot(x: Iterable[Poly], y: Iterable[Poly | int]) -> Poly:
+    """Return the scalar product of two vectors."""
+    total = Poly(0)
+    for u, v in zip(x, y, strict=True):
+        total += u * v
+    return total
+
+
+# The solids ---------------------------------------------------------------------------------------------------------
+
+Signs = Mapping[str, int]
+
+
+def polynomials(solid: Solid, query: Ray) -> dict[str, Poly]:
+    """Return the polynomials whose signs define the solid, along the line of the ray; each in one unit of its own."""
+    lengths = [*solid.p1, *solid.p2, solid.radius, solid.radius2, *solid.half, *query.origin, *query.target]
+    p1, p2, (r, r2), half, origin, target = _split(_integers(lengths), (3, 3, 2, 3, 3, 3))
+    step = [y - x for x, y in zip(origin, target, strict=True)] if query.segment else target
+    m, n = ([Poly(o - c, d) for o, c, d in zip(origin, p, step, strict=True)] for p in (p1, p2))
+    mm = _dot(m, m)
+    if solid.shape == SPHERE:
+        return {"ball": mm - Poly(r * r)}
+    if solid.shape == BOX:
+        *rows, (one,) = _split(_integers([x for row in solid.axes for x in row] + [1.0]), (3, 3, 3, 1))
+        across = [_dot(m, row) for row in rows]
+        planes = [Poly(h * one) + x * sign for x, h in zip(across, half, strict=True) for sign in (1, -1)]
+        return dict(zip(("-x", "+x", "-y", "+y", "-z", "+z"), planes, strict=True))
+
+    # u = along / aa runs from 0 at p1 to 1 at p2; `off` = aa · squared distance from the axis line.
+    a = [y - x for x, y in zip(p1, p2, strict=True)]
+    aa = sum(x * x for x in a)
+    along = _dot(m, a)
+    beyond, off = Poly(aa) - along, mm * aa - along * along
+    if solid.shape == ELLIPSOID:
+        return {"wall": off * aa - along * beyond * (4 * r * r)}
+    found = {"low": along, "high": beyond}
+    if solid.shape == TAPERED:
+        radius = beyond * r + along * r2  # aa · the radius at this height
+        return found | {"wall": off * aa - radius * radius}
+    found["wall"] = off - Poly(aa * r * r)
+    if solid.shape == TUBE:
+        found["bore"] = off - Poly(aa * r2 * r2)
+    if solid.shape == CAPSULE:
+        found |= {"ball1": mm - Poly(r * r), "ball2": _dot(n, n) - Poly(r * r)}
+    return found
+
+
+def where(shape: int, s: Signs) -> int:
+    """Return -1, 0 or 1 where the signs say outside, surface or inside."""
+    if shape == BOX:
+        return min(s.values())
+    if shape == SPHERE:
+        return -s["ball"]
+    if shape == ELLIPSOID:
+        return -s["wall"]
+    capped = min(s["low"], s["high"], -s["wall"])
+    if shape == TUBE:
+        return min(capped, s["bore"])
+    return max(capped, -s["ball1"], -s["ball2"]) if shape == CAPSULE else capped
+
+
+def face(shape: int, s: Signs) -> int:
+    """Return the face of a surface point from its signs."""
+    if shape == BOX:
+        return NEG_X + list(s.values()).index(0)
+    if shape in (SPHERE, ELLIPSOID):
+        return SIDE
+    if shape == CAPSULE:
+        return CAP1 if s["low"] <= 0 else CAP2 if s["high"] <= 0 else SIDE
+    if 0 in (s["low"], s["high"]):
+        return CAP1 if s["low"] == 0 else CAP2
+    return BORE if s.get("bore") == 0 else SIDE
+
+
+# Chords -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stretch of the whole line inside the solid; None where it has no end. Faces: SIDE there, and never read."""
+
+    first: Param | None
+    last: Param | None
+    first_face: int
+    last_face: int
+
+
+def runs(solid: Solid, query: Ray) -> list[Run]:
+    """Return the stretches of the whole line inside the solid, in order."""
+    polys = polynomials(solid, query)
+    zeros = {name: poly.roots() for name, poly in polys.items()}
+    cuts = sorted(set().union(*zeros.values()), key=cmp_to_key(compare))
+    found: list[Run] = []
+    begun: tuple[Param | None, int] | None = None
+    before: tuple[Param | None, int] = (None, SIDE)
+    for k, sample in enumerate(_samples(cuts)):
+        stretch = {name: poly.sign(sample) for name, poly in polys.items()}
+        if where(solid.shape, stretch) < 0:
+            if begun is not None:
+                found.append(Run(begun[0], before[0], begun[1], before[1]))
+            begun = None
+        elif begun is None:
+            assert k == 0, "a closed solid is entered at a root"
+            begun = before
+        if k == len(cuts):
+            break
+        at = {name: 0 if cuts[k] in zeros[name] else sign for name, sign in stretch.items()}
+        if where(solid.shape, at) >= 0:
+            before = cuts[k], face(solid.shape, at) if where(solid.shape, at) == 0 else SIDE
+            begun = before if begun is None else begun
+        else:
+            assert begun is None, "a closed solid is left at a root"
+    if begun is not None:
+        found.append(Run(begun[0], None, begun[1], SIDE))
+    return found
+
+
+def _samples(cuts: list[Param]) -> list[Fraction]:
+    """Return a rational number before, between and after the ordered, different cuts."""
+    if not cuts:
+        return [Fraction(0)]
+    between = [_between(s, t) for s, t in pairwise(cuts)]
+    return [enclosure(cuts[0], 64)[0] - 1, *between, enclosure(cuts[-1], 64)[1] + 1]
+
+
+def _between(s: Param, t: Param) -> Fraction:
+    """Return a rational number strictly between s < t."""
+    bits = 64
+    while enclosure(s, bits)[1] >= enclosure(t, bits)[0]:
+        bits *= 2
+    return (enclosure(s, bits)[1] + enclosure(t, bits)[0]) / 2
+
+
+def chords(solid: Solid, query: Ray) -> list[Chord]:
+    """Return every chord of one limb along one ray, in order; a tube may have two."""
+    start, found = Fraction(0), []
+    for run in runs(solid, query):
+        if run.last is not None and compare(run.last, start) < 0:
+            continue
+        if run.first is not None and query.limit is not None and compare(run.first, query.limit) > 0:
+            continue
+        inside = run.first is None or compare(run.first, start) <= 0
+        leaves = run.last is not None and (query.limit is None or compare(run.last, query.limit) <= 0)
+        entry = start if inside or run.first is None else run.first
+        entry_face, exit_face = INSIDE if inside else run.first_face, run.last_face if leaves else INSIDE
+        found.append(Chord(entry, run.last if leaves else query.limit, entry_face, exit_face, inside, leaves))
+    return found
+
+
+def all_chords(solids: Iterable[tuple[int, Solid]], query: Ray) -> list[tuple[int, Chord]]:
+    """Return every chord of every limb, sorted by entry, exact ties by limb index."""
+    found = [(i, c) for i, solid in solids for c in chords(solid, query)]
+    return sorted(found, key=cmp_to_key(lambda x, y: compare(x[1].entry, y[1].entry) or x[0] - y[0]))
+
+
+def counted(found: Iterable[tuple[int, Chord]], inside: str) -> list[tuple[int, Chord]]:
+    """Return the chords that the policy `inside` ("hit", "exit", "ignore") lets count."""
+    pairs = list(found)
+    holding = {i for i, c in pairs if c.started_inside}
+    if inside == "ignore":
+        return [(i, c) for i, c in pairs if i not in holding]
+    return [(i, c) for i, c in pairs if inside == "hit" or not c.started_inside or c.leaves]
+
+
+def credited(found: Iterable[tuple[int, Chord]], inside: str) -> Hit | None:
+    """Return the first event along the ray under the policy, ties by limb index."""
+    best: Hit | None = None
+    for i, c in counted(found, inside):
+        at, side = (c.exit, c.exit_face) if inside == "exit" and c.started_inside else (c.entry, c.entry_face)
+        assert at is not None
+        if best is None or (compare(at, best.at) or i - best.limb) < 0:
+            best = Hit(i, at, side, c)
+    return best
+
+
+# Points -------------------------------------------------------------------------------------------------------------
+
+
+def classify(solid: Solid, point: Iterable[float]) -> int:
+    """Return `POINT_OUTSIDE`, `POINT_SURFACE` or `POINT_INSIDE` of `oracle`; exact."""
+    x = tuple(point)
+    found = polynomials(solid, segment(x, x))
+    return 1 + where(solid.shape, {name: poly.sign(Fraction(0)) for name, poly in found.items()})
+
+
+def axis_distance_squared(solid: Solid, point: Iterable[float]) -> Fraction:
+    """Return the squared distance from the axis line: of a box its z axis, of a sphere its centre; exact."""
+    p1, p2, x = ([Fraction(c) for c in p] for p in (solid.p1, solid.p2, point))
+    m = [v - u for u, v in zip(p1, x, strict=True)]
+    a = [Fraction(c) for c in solid.axes[2]] if solid.kind == BOX else [v - u for u, v in zip(p1, p2, strict=True)]
+    mm, ma, aa = (sum(map(Fraction.__mul__, *pair)) for pair in ((m, m), (m, a), (a, a)))
+    return mm - Fraction(ma) ** 2 / aa if aa else Fraction(mm)
+
+
+def _split(flat: Iterable[int], counts: Iterable[int]) -> list[list[int]]:
+    """Return the list cut into parts of the given lengths."""
+    left = iter(flat)
+    return [list(islice(left, count)) for count in counts]
+
+
+def _integers(numbers: Iterable[float]) -> list[int]:
+    """Return the floats multiplied by the least power of two that makes all of them whole."""
+    ratios = [float(x).as_integer_ratio() for x in numbers]
+    common = max(den for _, den in ratios)
+    return [num * (common // den) for num, den in ratios]

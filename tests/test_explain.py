@@ -1,0 +1,251 @@
+"""Explanations: the intervals are those of the exact layer, the clearance is a growth, and the words fit."""
+
+import builtins
+import math
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+from shape_families import sample
+from shape_oracle import BOX, CAPSULE, ELLIPSOID, NAMES, TAPERED
+from shape_worlds import mixed
+from verify import sized
+
+import cylcollide as cc
+
+F = cc.Face
+UP = [[0.0, 0, 0]], [[0.0, 0, 4]]
+ROD, PIPE, CONE = cc.Limbs.cylinders(*UP, 1), cc.Limbs.tubes(*UP, 2, 1), cc.Limbs.cones(*UP, 2)
+EGG, PILL, BALL = cc.Limbs.ellipsoids(*UP, 1), cc.Limbs.capsules(*UP, 1), cc.Limbs.spheres([[0, 0, 0]], 5)
+BRICK = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [[1, 2, 3]])
+NEVER = (math.inf, -math.inf)
+
+BY_HAND = {
+    "wall": (ROD, [-3, 0, 1], [3, 0, 2], "the wall begins last", F.SIDE, -1),
+    "cap": (ROD, [0, 0, -1], [0, 0, 1], "the slab begins last", F.CAP1, -1),
+    "rim": (ROD, [-2, 0, -1], [0, 0, 1], "the slab and the wall begin last", F.CAP1, -1),
+    "inside": (ROD, [0, 0, 1], [9, 0, 1], "it starts inside", F.INSIDE, -1),
+    "point": (ROD, [0.5, 0, 2], [0.5, 0, 2], "it starts inside", F.INSIDE, -0.5),
+    "touch": (ROD, [-3, 1, 1], [3, 1, 1], "the wall begins last", F.SIDE, 0),
+    "beside": (ROD, [-3, 3, 1], [3, 3, 1], "its line stays outside the wall", F.NONE, 2),
+    "above": (ROD, [-3, 0, 7], [3, 0, 7], "its line stays outside the slab", F.NONE, 3),
+    "corner": (ROD, [3, 3, 7], [-3, 3, 7], "its line stays outside the slab and the wall", F.NONE, 3),
+    "short": (ROD, [-5, 0, 1], [-3, 0, 1], "it ends before it reaches the wall", F.NONE, 2),
+    "late": (ROD, [3, 0, 1], [5, 0, 1], "it starts after its line has left the wall", F.NONE, 2),
+    "over": (ROD, [-1, 0, 10], [9, 0, 0], "it leaves the wall before it reaches the slab", F.NONE, 2),
+    "pipe": (PIPE, [-3, 0, 1], [3, 0, 1], "the wall begins last", F.SIDE, -0.5),
+    "from the bore": (PIPE, [0, 0, 1], [3, 0, 1], "the bore ends last", F.BORE, -0.5),
+    "in the bore": (PIPE, [0, 0, -1], [0, 0, 9], "it stays in the bore", F.NONE, 1),
+    "cone": (CONE, [-3, 0, 2], [3, 0, 2], "the wall begins last", F.SIDE, -2 / math.sqrt(5)),
+    "second nappe": (CONE, [0, 0, 9], [0, 0, 5], "it ends before it reaches the slab", F.NONE, 1),
+    "egg": (EGG, [-3, 0, 2], [3, 0, 2], "it reaches the wall", F.SIDE, -1),
+    "egg's pole": (EGG, [-3, 0, 4.5], [3, 0, 4.5], "its line stays outside the wall", F.NONE, 0.5),
+    "capsule's side": (PILL, [-3, 0, 2], [3, 0, 2], "it reaches the wall before either ball", F.SIDE, -1),
+    "capsule's ball": (PILL, [0, 0, 9], [0, 0, 2], "it reaches the ball at p2 first", F.CAP2, -1),
+    "past a capsule": (
+        PILL,
+        [-3, 3, 2],
+        [3, 3, 2],
+        "its line stays outside the wall, and it misses both balls",
+        F.NONE,
+        2,
+    ),
+    "over a capsule": (
+        PILL,
+        [-3, 0, 6],
+        [3, 0, 6],
+        "its line stays outside the slab, and it misses both balls",
+        F.NONE,
+        1,
+    ),
+    "before a capsule": (PILL, [0, 0, 9], [0, 0, 7], "it ends before it reaches the capsule", F.NONE, 2),
+    "ball": (BALL, [-9, 3, 0], [9, 3, 0], "it reaches the wall", F.SIDE, -2),
+    "box": (BRICK, [-9, 0, 0], [9, 0, 0], "the slab x begins last", F.NEG_X, -1),
+    "edge": (BRICK, [-2, -3, 0], [3, 2, 0], "the slab x and the slab y begin last", F.NEG_X, -1),
+    "past a box": (BRICK, [-9, 4, 0], [9, 4, 0], "its line stays outside the slab y", F.NONE, 2),
+}
+"""Limb, start, end, reason, face, clearance."""
+
+
+def shots_at_own(world, seed=8):
+    """Return ends of segments, each at its own limb: most hit, some end early or pass."""
+    rng = np.random.default_rng(seed)
+    target = (world.p1 + world.p2) / 2 + rng.normal(size=world.p1.shape) * 0.45
+    step = rng.normal(size=target.shape)
+    return target - step * rng.uniform(0, 4, (len(world), 1)), target + step * rng.uniform(-0.5, 4, (len(world), 1))
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_by_hand(name):
+    limb, start, end, reason, face, clearance = BY_HAND[name]
+    why = limb.explain_segment(start, end)
+    assert (why.reason, why.face, why.hit) == (reason, face, face != F.NONE)
+    assert why.clearance == pytest.approx(clearance, abs=1e-14)
+    text = str(why)
+    assert text.startswith(f"limb 0, {why.shape.name.lower()}: {'hit' if why.hit else 'miss'}, {reason}")
+    assert ("depth" if why.hit else "gap") in text
+
+
+def test_the_record_of_a_tube_shot_through():
+    why = PIPE.explain_segment([-4, 0, 1], [4, 0, 1])
+    assert why.bounds == (("slab", -math.inf, math.inf), ("wall", 0.25, 0.75), ("bore", 0.375, 0.625))
+    assert why.passed == ((0.25, 0.375, F.SIDE, F.BORE), (0.625, 0.75, F.BORE, F.SIDE))
+    assert (why.shape, why.limb, why.exit_face, why.rechecked) == (cc.Shape.TUBE, 0, F.BORE, False)
+    assert str(why).splitlines() == [
+        "limb 0, tube: hit, the wall begins last",
+        "  inside     0.25 … 0.375  SIDE → BORE",
+        "  inside     0.625 … 0.75  BORE → SIDE",
+        "  slab       -inf … inf",
+        "  wall       0.25 … 0.75",
+        "  bore       0.375 … 0.625",
+        "  depth      0.5",
+        "  float64 bounds decided",
+    ]
+
+
+def within(bounds):
+    """Return the stretches of [0, 1] that a limb's bounds leave, from their floats alone."""
+    by_name = {}
+    for name, begins, ends in bounds:
+        by_name.setdefault(name, []).append((begins, ends))
+    balls = [by_name.pop(name)[0] for name in ("ball at p1", "ball at p2") if name in by_name]
+    bores = by_name.pop("bore", [NEVER])
+    parts = [(max(b for b, _ in choice), min(e for _, e in choice)) for choice in product(*by_name.values())]
+    parts = [p for p in [*parts, *balls] if p[0] <= p[1]]
+    if balls and parts:
+        parts = [(min(b for b, _ in parts), max(e for _, e in parts))]
+    if bores[0][0] < bores[0][1]:
+        parts = [p for b, e in parts for p in ((b, min(e, bores[0][0])), (max(b, bores[0][1]), e))]
+    return [(max(b, 0.0), min(e, 1.0)) for b, e in parts if b <= e and b <= 1.0 and e >= 0.0]
+
+
+def test_bounds_of_all_shapes_leave_what_is_inside():
+    """The intersection of the printed intervals is the chord, and verdict and faces are those of `cast_segments`."""
+    world = mixed(sized(700))
+    limbs, (start, end) = world.limbs(), shots_at_own(world)
+    hits, seen = limbs.cast_segments(start, end), set()
+    for i in range(len(world)):
+        why = limbs.explain_segment(start[i], end[i], limb=i)
+        assert (why.hit, why.face, why.limb) == (hits.hit[i], hits.face[i], i)
+        left = within(why.bounds)
+        assert len(left) == len(why.passed)
+        np.testing.assert_allclose(left, [p[:2] for p in why.passed], rtol=0, atol=1e-13)
+        if why.hit:
+            assert (why.passed[0].entry, why.passed[0].exit) == (hits.fraction[i], hits.exit_fraction[i])
+        seen.add((int(world.kind[i]), why.hit))
+    assert len(seen) == 2 * len(NAMES)
+
+
+def test_clearance_is_the_growth_that_flips_the_verdict():
+    """A miss hits the limb inflated by more than the gap and not by less; growing any limb takes off as much."""
+    world = mixed(sized(420), seed=6)
+    limbs, (start, end) = world.limbs(), shots_at_own(world)
+    seen = {True: 0, False: 0}
+    for i in range(len(world)):
+        limb = limbs[i]
+        gap = limb.explain_segment(start[i], end[i]).clearance
+        seen[gap < 0] += 1
+        bore = world.radius2[i] if NAMES[world.kind[i]] == "tube" else math.inf
+        if 1e-9 < gap < bore:
+            assert limb.inflated(gap + 1e-12).cast_segments(start[i], end[i]).hit[0]
+            assert not limb.inflated(gap - 1e-12).cast_segments(start[i], end[i]).hit[0]
+        more = min(0.3, 0.5 * bore)
+        grown = limb.inflated(more).explain_segment(start[i], end[i])
+        assert grown.clearance == pytest.approx(gap - more, abs=1e-13)
+        assert grown.hit == (gap <= more)
+    assert min(seen.values()) > len(world) // 10
+
+
+def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
+    questions = sample(sized(1500), seed=2)
+    limbs, hits, zeros, rechecked = questions.shapes.limbs(), questions.cast(), 0, 0
+    for i in range(len(questions)):
+        why = limbs.explain_segment(questions.start[i], questions.end[i], i)
+        assert why.hit == hits.hit[i]
+        assert why.clearance <= 0.0 if why.hit else why.clearance >= 0.0
+        assert 0.0 <= why.nearest <= 1.0
+        zeros += why.clearance == 0.0
+        rechecked += why.rechecked
+    assert zeros > len(questions) // 100
+    assert rechecked == hits.rechecked > len(questions) // 10
+
+
+def test_clearance_of_a_far_start_keeps_its_digits():
+    for distance in (1e3, 1e7, 1e12):
+        why = ROD.explain_segment([-distance, 1.25, 2], [distance, 1.25, 2])
+        assert why.clearance == pytest.approx(0.25, abs=1e-14)
+
+
+def test_beyond_the_trusted_sizes_there_is_a_verdict_but_no_clearance():
+    why = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e30]], 1e30).explain_segment([-9e30, 0, 1e29], [9e30, 0, 1e29])
+    assert (why.hit, why.rechecked) == (True, True)
+    assert np.isnan([why.clearance, why.nearest]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 0, 0], [1, 1, 1]), "limb: expected the index of one of 2 limbs, got None"),
+        (([0, 0, 0], [1, 1, 1], 2), "limb: expected 0 to 1, got 2"),
+        (([0, 0], [1, 1, 1], 0), "start: expected shape"),
+        (([[0, 0, 0]] * 2, [1, 1, 1], 0), "start: expected 1 rows, got 2"),
+        (([0, 0, 0], [1, math.nan, 1], 0), "end: expected finite numbers"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        cc.Limbs.concat([ROD, PIPE]).explain_segment(*arguments)
+
+
+def test_explanations_are_equal_by_what_they_say():
+    one, same = (ROD.explain_segment([-3, 0, 1], [3, 0, 2]) for _ in range(2))
+    assert one == same != ROD.explain_segment([-3, 0, 1], [3, 0, 3])
+    with pytest.raises(AttributeError):
+        one.reason = "none"
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_every_case_can_be_drawn(name, tmp_path):
+    why = BY_HAND[name][0].explain_segment(*BY_HAND[name][1:3])
+    figure = why.plot(tmp_path / "cut.png")
+    assert (tmp_path / "cut.png").read_bytes()[:4] == b"\x89PNG"
+    cut, bars = figure.axes
+    assert why.reason in figure.get_suptitle()
+    names = [label.get_text() for label in bars.get_yticklabels()]
+    assert names[: len({b.name for b in why.bounds})] == list(dict.fromkeys(b.name for b in why.bounds))
+    assert cut.get_xlabel() == "along the axis"
+
+
+@pytest.mark.parametrize("kind", [TAPERED, ELLIPSOID, CAPSULE, BOX])
+def test_the_cut_shows_the_chord(kind):
+    """The filled part of the picture ends where the segment enters and leaves."""
+    world = mixed(140)
+    limbs, (start, end) = world.limbs(), shots_at_own(world)
+    rows = [i for i in np.flatnonzero(world.kind == kind) if limbs[i].cast_segments(start[i], end[i]).hit[0]][:3]
+    assert rows
+    for i in rows:
+        why = limbs[i].explain_segment(start[i], end[i])
+        cut = why.plot().axes[0]
+        filled = cut.collections[0].get_paths()[0]
+        inside = next(line for line in cut.lines if line.get_linewidth() == 2.5).get_xydata()
+        middle = inside.mean(axis=0)
+        assert filled.contains_point(middle, radius=1e-2)
+        for tip, face in zip(inside, why.passed[0][2:], strict=True):
+            if face != F.INSIDE:
+                assert not filled.contains_point(tip + 0.05 * (tip - middle) / np.linalg.norm(tip - middle), radius=0)
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
+        ROD.explain_segment([0, 0, 0], [1, 1, 1]).plot()
