@@ -114,6 +114,7 @@ def true_hit(start, end, p1, p2, radius):
 
 def clearance(start, end, a, b, radius):
     """By how much the cylinder must grow (a gap) or shrink (a cut) before the segment's verdict flips, metres."""
+
     def hit(by):
         u = unit(b - a)
         return true_hit(start, end, (a - by * u)[None], (b + by * u)[None], np.array([radius + by]))[0] >= 0
@@ -151,9 +152,14 @@ def sample_result(seed=1, rays=4000, perfect=False):
         count[0] += 1
         count[1] += limb >= 0
         row = asked | {
-            "start": start, "end": end, "fraction_true": fraction, "fraction_engine": other_fraction,
-            "position_true": start + fraction * (end - start), "position_engine": other_position,
-            "normal_true": normal, "normal_engine": other_normal,
+            "start": start,
+            "end": end,
+            "fraction_true": fraction,
+            "fraction_engine": other_fraction,
+            "position_true": start + fraction * (end - start),
+            "position_engine": other_position,
+            "normal_true": normal,
+            "normal_engine": other_normal,
         }
         if limb == other >= 0:
             error = (other_fraction - fraction) * np.linalg.norm(end - start)
@@ -166,15 +172,30 @@ def sample_result(seed=1, rays=4000, perfect=False):
             answers = {"limb_true": limb, "limb_engine": other, "clearance": gap}
             wrong.append(row | answers | {"kind": KIND_OF[kind], "proved": True})
     result = CrosscheckResult(
-        engine="PyBullet", seed=seed, rays=rays, seconds=1.0, rechecked=3,
+        engine="PyBullet",
+        seed=seed,
+        rays=rays,
+        seconds=1.0,
+        rechecked=3,
         versions={"cylcollide": "0.1.0", "pybullet": "3.2.7", "numpy": np.__version__, "python": "3.11"},
-        rows=(), poses=poses, agreed=as_arrays(Agreed, agreed), disagreements=as_arrays(Disagreements, wrong),
+        rows=(),
+        poses=poses,
+        agreed=as_arrays(Agreed, agreed),
+        disagreements=as_arrays(Disagreements, wrong),
     )
     return replace(result, rows=family_rows(result, counts))
 
 
-INTEGERS = {"ray": np.int64, "pose": np.int32, "family": np.int32, "limb": np.int32, "kind": np.int32,
-            "limb_true": np.int32, "limb_engine": np.int32, "proved": np.bool_}
+INTEGERS = {
+    "ray": np.int64,
+    "pose": np.int32,
+    "family": np.int32,
+    "limb": np.int32,
+    "kind": np.int32,
+    "limb_true": np.int32,
+    "limb_engine": np.int32,
+    "proved": np.bool_,
+}
 VECTORS = ("start", "end", "position_true", "position_engine", "normal_true", "normal_engine")
 
 
@@ -204,9 +225,14 @@ def family_rows(result, counts):
         error = a.distance_error[mine]
         rows.append(
             FamilyRow(
-                family, int(rays), int(hits), *(int(np.sum(bad & (d.kind == k))) for k in range(3)),
-                proved=int(np.sum(bad & d.proved)), early_mm=three(-1e3 * error[error < 0]),
-                late_mm=three(1e3 * error[error > 0]), normal_deg=three(a.normal_error[mine]),
+                family,
+                int(rays),
+                int(hits),
+                *(int(np.sum(bad & (d.kind == k))) for k in range(3)),
+                proved=int(np.sum(bad & d.proved)),
+                early_mm=three(-1e3 * error[error < 0]),
+                late_mm=three(1e3 * error[error > 0]),
+                normal_deg=three(a.normal_error[mine]),
             )
         )
     return tuple(rows)

@@ -207,4 +207,3 @@ def scene(name: str, rays: int, seed: int) -> Scene:
 def _world(f: Frame, local: Whole) -> Array:
     """Return local points in the world of one frame."""
     return f.repeated(len(local)).world(local)
-

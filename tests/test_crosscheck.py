@@ -54,9 +54,7 @@ def test_every_kind_has_the_clearance_it_promises(result):
     assert np.sum(graze & phantom) > 100
     about = result.poses.radius[wrong.limb_engine]
     sideways = graze & phantom & (np.abs(wrong.depth) < 0.01)
-    np.testing.assert_allclose(
-        wrong.clearance[sideways], (-wrong.depth * about)[sideways], rtol=0, atol=1e-13
-    )
+    np.testing.assert_allclose(wrong.clearance[sideways], (-wrong.depth * about)[sideways], rtol=0, atol=1e-13)
 
 
 def test_missing_sides_are_nan(result):
