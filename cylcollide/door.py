@@ -82,7 +82,7 @@ def positive(array: Float64Array, name: str) -> Float64Array:
     """Numbers that are all larger than zero."""
     row = first_bad_row(array <= 0.0)
     if row is not None:
-        raise ValueError(f"{name}: expected > 0, got {array[row]!r} in row {row}; leave such limbs out")
+        raise ValueError(f"{name}: expected > 0, got {array[row].tolist()} in row {row}; leave such limbs out")
     return array
 
 
@@ -90,16 +90,16 @@ def not_negative(array: Float64Array, name: str) -> Float64Array:
     """Numbers none of which is below zero."""
     row = first_bad_row(array < 0.0)
     if row is not None:
-        raise ValueError(f"{name}: expected >= 0, got {array[row]!r} in row {row}")
+        raise ValueError(f"{name}: expected >= 0, got {array[row].tolist()} in row {row}")
     return array
 
 
-def axes(p1: Float64Array, p2: Float64Array, needed: BoolArray) -> None:
+def axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
     """Axis ends that differ, where an axis is needed."""
     row = first_bad_row((p1 == p2).all(axis=1) & needed)
     if row is not None:
         raise ValueError(
-            f"p2: expected an end other than p1, got p1 = p2 = {p1[row].tolist()} in row {row}; "
+            f"{names[1]}: expected an end other than {names[0]}, got {p1[row].tolist()} twice in row {row}; "
             "a limb without length has no axis"
         )
 
@@ -190,7 +190,7 @@ def limits(max_distance: ArrayLike, directions: Float64Array) -> Float64Array:
         raise ValueError(f"max_distance: expected one number or shape ({len(directions)},), got shape {distance.shape}")
     row = first_bad_row(~(distance >= 0.0))
     if row is not None:
-        raise ValueError(f"max_distance: expected >= 0 (inf for no limit), got {distance[row]!r} in row {row}")
+        raise ValueError(f"max_distance: expected >= 0 (inf for no limit), got {distance[row].tolist()} in row {row}")
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(distance / lengths(directions))
 

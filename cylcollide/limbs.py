@@ -76,7 +76,7 @@ class Limbs:
     @classmethod
     def cones(cls, base: ArrayLike, apex: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
         """Tapered cylinders that end in a point; base, apex (n, 3), radius (n,) or one number."""
-        return cls._of(shapes.tapered(base, apex, radius, 0.0), labels)
+        return cls._of(shapes.cones(base, apex, radius), labels)
 
     @classmethod
     def ellipsoids(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":

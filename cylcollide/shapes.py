@@ -50,10 +50,17 @@ def tubes(p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLi
     row = door.first_bad_row(inner >= solid.radius)
     if row is not None:
         raise ValueError(
-            f"inner_radius: expected less than radius, got {inner[row]!r} >= {solid.radius[row]!r} in row {row}; "
-            "a tube needs a wall"
+            f"inner_radius: expected less than radius, got {inner[row].tolist()} >= {solid.radius[row].tolist()} "
+            f"in row {row}; a tube needs a wall"
         )
     return solid._replace(radius2=inner)
+
+
+def cones(base: ArrayLike, apex: ArrayLike, radius: ArrayLike) -> Solids:
+    """Tapered cylinders that end in a point."""
+    first, last = _ends(base, apex, Shape.TAPERED, ("base", "apex"))
+    radii = door.positive(door.per_row(radius, "radius", len(first)), "radius")
+    return Solids(Shape.TAPERED, first, last, radii, np.zeros(len(first)), NO_BOXES)
 
 
 def tapered(p1: ArrayLike, p2: ArrayLike, radius1: ArrayLike, radius2: ArrayLike) -> Solids:
@@ -90,7 +97,9 @@ def boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) ->
 
 def rotation_matrices(quaternions: Float64Array) -> Float64Array:
     """Rotation matrices (n, 3, 3) of quaternions x, y, z, w (n, 4), normalised first."""
-    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
+    _, exponent = np.frexp(np.abs(quaternions).max(axis=1, keepdims=True, initial=0.0))
+    scaled = np.ldexp(quaternions, -exponent)  # exact, and no square vanishes or overflows
+    x, y, z, w = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).T
     return np.stack(
         [
             np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], -1),
@@ -189,7 +198,7 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
     radius2 = np.where(kind == Shape.TUBE, table.radius2 - more, radius2)
     row = door.first_bad_row((kind == Shape.TUBE) & (radius2 <= 0.0))
     if row is not None:
-        raise ValueError(f"by: expected less than the tube's inner radius, got {more[row]!r} in row {row}")
+        raise ValueError(f"by: expected less than the tube's inner radius, got {more[row].tolist()} in row {row}")
     grown = table.boxes.copy()
     grown[table.box[table.box >= 0], 9:] += more[table.box >= 0, None]
     return make_table(
@@ -197,9 +206,11 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
     )
 
 
-def _ends(p1: ArrayLike, p2: ArrayLike, kind: Shape) -> tuple[Float64Array, Float64Array]:
-    first = door.vectors(p1, "p1")
-    last = door.vectors(p2, "p2", len(first))
+def _ends(
+    p1: ArrayLike, p2: ArrayLike, kind: Shape, names: tuple[str, str] = ("p1", "p2")
+) -> tuple[Float64Array, Float64Array]:
+    first = door.vectors(p1, names[0])
+    last = door.vectors(p2, names[1], len(first))
     if kind not in WITHOUT_AXIS:
-        door.axes(first, last, np.ones(len(first), bool))
+        door.axes(first, last, np.ones(len(first), bool), names)
     return first, last

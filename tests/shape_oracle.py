@@ -22,7 +22,7 @@ from functools import cmp_to_key
 from itertools import islice, pairwise
 
 from algebraic import Param, compare, enclosure, root
-from oracle import CAP1, CAP2, INSIDE, SIDE, Chord, Hit, Point, Ray, segment
+from oracle import CAP1, CAP2, INSIDE, SIDE, Chord, Hit, Point, Ray, _integers, segment
 
 CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
 """Codes of the shapes, spelled here again so that a wrong code in the library is seen."""
@@ -293,10 +293,3 @@ def _split(flat: Iterable[int], counts: Iterable[int]) -> list[list[int]]:
     """Return the list cut into parts of the given lengths."""
     left = iter(flat)
     return [list(islice(left, count)) for count in counts]
-
-
-def _integers(numbers: Iterable[float]) -> list[int]:
-    """Return the floats multiplied by the least power of two that makes all of them whole."""
-    ratios = [float(x).as_integer_ratio() for x in numbers]
-    common = max(den for _, den in ratios)
-    return [num * (common // den) for num, den in ratios]

@@ -71,10 +71,10 @@ def test_every_shape_and_family_row_by_row(segments: Shots, truths: list[Asked],
 
 @pytest.mark.parametrize("inside", POLICIES)
 def test_rays_with_limits_row_by_row(inside: str):
-    r = sample_rays(sized(3000), seed=32)
+    r = sample_rays(sized(2400), seed=32)
     tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
     assert not tally.problems, tally.report()
-    saw_enough(tally, inside, sized(2900))
+    saw_enough(tally, inside, sized(2300))
 
 
 def test_ordinary_rays_need_no_recheck():
@@ -110,7 +110,7 @@ def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):
     two, wrong = 0, []
     rows = np.flatnonzero((segments.shapes.kind == TUBE) | (np.arange(len(segments)) % 20 == 0))
     limbs = segments.shapes.limbs()
-    for i in rows[:: max(1, len(rows) // sized(700))].tolist():
+    for i in rows[:: max(1, len(rows) // sized(500))].tolist():
         asked = truths[i].alone(0)
         world, row = cc.HitWorld(limbs[i]), (segments.start[i : i + 1], segments.end[i : i + 1])
         for inside in POLICIES:
@@ -118,7 +118,7 @@ def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):
             wrong += [f"{segments.family[i]} {problem}" for problem in problems]
             two += count == 2
     assert not wrong, f"{len(wrong)} differ: {wrong[:3]}"
-    assert two > sized(700) // 10
+    assert two > sized(500) // 10
 
 
 def test_points_of_every_shape(segments: Shots):
