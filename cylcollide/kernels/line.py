@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cylcollide._types import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import EVERYTHING, NOTHING, Bracket, about
+from cylcollide.kernels.interval import NOTHING, Bracket, about
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.simd import compiled, merged
 
@@ -120,9 +120,3 @@ def ball(ray: Ray, centre: Vector, radius: float, delta: float) -> Bracket:
     outer = about(shift, grown * grown - gap_squared)
     inner = about(shift, shrunk * shrunk - gap_squared) if shrunk > 0.0 else NOTHING
     return Bracket(outer, inner)
-
-
-@compiled
-def everywhere() -> Bracket:
-    """The whole line."""
-    return Bracket(EVERYTHING, EVERYTHING)
