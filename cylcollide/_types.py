@@ -99,8 +99,8 @@ RECIPROCAL_FLOOR = 1e-290
 """Stands in for a smaller direction component in a box test: its reciprocal stays finite, 0 times it stays 0."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
-LEAF_SIZE = 2  # limbs a leaf at most: a limb test costs about as much as the test of eight boxes
-SAH_BINS = 16  # buckets of the surface area heuristic; more changed no tree by more than a percent
+LEAF_SIZE = 2  # limbs a leaf at most: not tuned yet
+SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tuned yet
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
 REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of their built area is rebuilt
-RAYS_PER_TASK = 8192  # rays a thread takes at a time: under a millisecond of work is not worth a hand-over
+RAYS_PER_TASK = 8192  # rays a thread takes at a time: milliseconds of work, against which a hand-over is little
