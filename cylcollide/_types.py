@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Float64Array: TypeAlias = NDArray[np.float64]
+Float32Array: TypeAlias = NDArray[np.float32]
 Int32Array: TypeAlias = NDArray[np.int32]
 Int64Array: TypeAlias = NDArray[np.int64]
 Int8Array: TypeAlias = NDArray[np.int8]
@@ -73,7 +74,7 @@ ALL_LAYERS = 0xFFFFFFFF  # the mask that sees everything
 UNIT_ROUNDOFF = 2.0**-53
 """Relative rounding error of one float64 operation, u."""
 
-ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
+ROUNDING_BOUND = 128.0 * UNIT_ROUNDOFF
 """K u: every float64 error of the cylinder kernels is at most that of growing the limb by K u (|origin| + extent).
 
 `docs/numerics.md` adds the errors up to 90.1 u for the wall and 52 u for the caps; the rest covers terms in u squared.
@@ -89,14 +90,25 @@ SLOPE_FLOOR = 1e-30
 """Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less
 than u times that length."""
 
-BOX_SLACK = 1.0 + 16.0 * UNIT_ROUNDOFF
-"""Far plane distances are stretched by this much. Near and far each err by 6 u at most: `docs/numerics.md`, "Boxes"."""
+STEP_ERROR = 0.5 * UNIT_ROUNDOFF
+"""A step t to a surface leaves out t² a / 2b, half the curvature over the slope: at most u / 4 of the fraction."""
+
+SLOPE_ERROR = 2.0**-8
+"""The slope errs by at most 4 u of its size, the step by as much of its own: u / 4 of the fraction if the ratio of both,
+squared, is below 2⁻⁸."""
+
+BOX_PAD = 2.0**-20
+"""Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
+displaces by at most 12 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
+
+FARTHEST_START = 2.0**24
+"""A ray that starts farther from the tree than this, in its frame, meets every box: float64 cannot bring it near."""
 
 BOX_FLOOR = 1e-200
-"""Boxes are padded by at least this: a point of the limb is never closer to a box face than a kernel can divide."""
+"""Boxes are padded by at least this: a world of one point still has a size."""
 
-RECIPROCAL_FLOOR = 1e-290
-"""Stands in for a smaller direction component in a box test: its reciprocal stays finite, 0 times it stays 0."""
+STEEPEST_RECIPROCAL = 1e30
+"""Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the pad."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
 LEAF_SIZE = 2  # limbs a leaf at most: not tuned yet
@@ -104,3 +116,5 @@ SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tune
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
 REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of their built area is rebuilt
 RAYS_PER_TASK = 8192  # rays a thread takes at a time: milliseconds of work, against which a hand-over is little
+SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned yet
+FEW_LIMBS = 3  # so many need no tree

@@ -1,19 +1,36 @@
 """From a checked query to its answer: the fast loop in chunks over threads, the unsure rows in exact arithmetic."""
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from cylcollide import casting, locating, settling
-from cylcollide._types import NO_LIMB, RAYS_PER_TASK, BoolArray, Face, Float64Array, InsidePolicy, Int64Array
+from cylcollide._types import (
+    FEW_LIMBS,
+    NO_LIMB,
+    RAYS_PER_TASK,
+    SMALLEST_STREAM,
+    BoolArray,
+    Face,
+    Float64Array,
+    InsidePolicy,
+    Int64Array,
+)
 from cylcollide.casting import Query
-from cylcollide.hits import Chorded, Chords, PointHits, RayHits, empty_chords, joined
+from cylcollide.dense import cast_few
+from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.table import LimbTable
 from cylcollide.limbs import Limbs
+from cylcollide.streaming import Work, cast_stream, make_work
 from cylcollide.tree.layout import Tree
+from cylcollide.tree.stream import Stream, make_stream
 from cylcollide.tree.walk import make_stack
 
 __all__ = ["Query", "Rays", "chords", "closest", "containing", "occluded"]
@@ -34,16 +51,45 @@ class State(Protocol):
 def closest(state: State, query: Query, inside: InsidePolicy, threads: int | None) -> RayHits:
     """The first limb along each ray."""
     n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
-    found, started, unsure = empty_chords(n), np.zeros(n, bool), np.zeros(n, bool)
+    verdicts = empty_verdicts(n)
 
-    def task(begin: int, end: int) -> None:
-        casting.cast_closest(query, table, tree, make_stack(tree), begin, end, found, started, unsure)
+    in_chunks(n, threads, closest_strategy(query, table, tree, n, verdicts))
+    near = partial(settling.limbs_near_rays, query, table, tree)
+    return settling.ray_hits(query, table, inside, verdicts, near)
 
-    in_chunks(n, threads, task)
-    rows = np.flatnonzero(unsure)
-    if len(rows):
-        settling.settle_closest(query, table, tree, inside, rows, found, started)
-    return RayHits(query.rays, table, found, started, len(rows), inside == "exit")
+
+def closest_strategy(
+    query: Query, table: LimbTable, tree: Tree, n: int, verdicts: Verdicts
+) -> Callable[[int, int], None]:
+    """How n rays find their first limbs: one by one, against all of few limbs, or as streams. All agree bit by bit."""
+    alike = query.mask.size == query.ignored.size == 1
+
+    def one_by_one(begin: int, end: int) -> None:
+        casting.cast_closest(query, table, tree, make_stack(tree), begin, end, verdicts)
+
+    def against_all(begin: int, end: int) -> None:
+        cast_few(query, table, begin, end, verdicts)
+
+    def as_stream(begin: int, end: int) -> None:
+        work, stream = room(tree, end - begin)
+        cast_stream(query, table, tree, work, stream, begin, end, verdicts)
+
+    if n < SMALLEST_STREAM:
+        return one_by_one
+    return against_all if alike and len(table.radius) <= FEW_LIMBS else as_stream
+
+
+_rooms = threading.local()
+
+
+def room(tree: Tree, rays: int) -> tuple[Work, Stream]:
+    """Room for a stream, kept by each thread: fresh memory costs as much as the walk."""
+    work, stream = getattr(_rooms, "kept", (None, None))
+    if work is None or len(work.octant) < rays or len(stream.code) < tree.stack_size:
+        size = max(rays, RAYS_PER_TASK)
+        work, stream = make_work(size), make_stream(tree, size)
+        _rooms.kept = work, stream
+    return work, stream
 
 
 def occluded(state: State, query: Query, inside: InsidePolicy, threads: int | None) -> BoolArray:
@@ -110,10 +156,11 @@ def containing(state: State, points: Float64Array, threads: int | None) -> Point
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:
     """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
-    starts = range(0, max(n, 1), RAYS_PER_TASK)
+    count = max(1, -(-n // RAYS_PER_TASK))
+    ends = [n * k // count for k in range(count + 1)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads == 1 or len(starts) == 1:
-        return [task(begin, min(begin + RAYS_PER_TASK, n)) for begin in starts]
-    with ThreadPoolExecutor(min(threads, len(starts))) as pool:
-        return list(pool.map(lambda begin: task(begin, min(begin + RAYS_PER_TASK, n)), starts))
+    if threads == 1 or count == 1:
+        return [task(begin, end) for begin, end in pairwise(ends)]
+    with ThreadPoolExecutor(min(threads, count)) as pool:
+        return list(pool.map(task, ends[:-1], ends[1:]))

@@ -9,27 +9,31 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import (
-    HIT,
-    MISS,
     NO_LIMB,
+    POLICY_EXIT,
     POLICY_HIT,
-    UNSURE,
     BoolArray,
+    Face,
     Float64Array,
     Int32Array,
     Int64Array,
+    Shape,
     Uint32Array,
 )
-from cylcollide.hits import Chorded
-from cylcollide.kernels.event import CertainChord, certain_chord, limb_event, ray_event
+from cylcollide.compiling import allocating, compiled, merged
+from cylcollide.hits import Chorded, Verdicts
+from cylcollide.kernels.chord import CertainChord, certain_chord
+from cylcollide.kernels.crossing import face_crossing
+from cylcollide.kernels.event import Event, limb_event, ray_event
+from cylcollide.kernels.interval import UNDECIDED, Span
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.solid import pieces, ray_limb
 from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
-from cylcollide.simd import allocating, compiled, merged
+from cylcollide.simd import Real, Truth, alike, opposite, select, smaller
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, next_leaf_of_all, next_leaf_on_ray, start_walk
+from cylcollide.tree.walk import Stack, local_ray, local_reach, next_leaf_of_all, next_leaf_on_ray, start_walk
 
-UNDECIDED_LIMB = -2
+INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
 
 
 class Query(NamedTuple):
@@ -47,89 +51,142 @@ def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> No
     chords.limb[row] = limb
     chords.entry[row, 0], chords.entry[row, 1] = chord.entry
     chords.exit[row, 0], chords.exit[row, 1] = chord.exit
-    chords.entry_face[row], chords.exit_face[row] = chord.first_face, chord.last_face
+    chords.entry_face[row], chords.exit_face[row] = int(chord.first_face), int(chord.last_face)
 
 
 @merged
-def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, piece: int) -> CertainChord:
+def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
     """`certain_chord` of ray i."""
     origin = as_vector(rays.origin, i)
     displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    return certain_chord(origin, displacement, ray, rays.limit[shared(rays.limit, i)], limb, piece)
+    return certain_chord(displacement, ray, rays.limit[shared(rays.limit, i)], limb, span)
 
 
-@compiled
-def cast_rows(query: Query, table: LimbTable, chords: Chorded, started_inside: BoolArray, unsure: BoolArray) -> None:
-    """Ray i against limb i, or all rays against the only limb."""
-    rows, boxes = table.rows, table.boxes
-    for i in range(unsure.size):
-        k = i if len(rows) > 1 else 0
-        ray, limb = ray_at(query.rays, i), limb_at(rows, boxes, k)
-        status, _, _, started_inside[i], piece = limb_event(ray, limb, query.policy, inf)
-        unsure[i] = status == UNSURE
-        if status == HIT:
-            chord = chord_at(query.rays, i, ray, limb, piece)
-            unsure[i] = not chord.decided
-            if chord.decided:
-                write_chord(chords, i, k, chord)
+class Nearest(NamedTuple):
+    """The first limb along a ray so far, and how close any other limb may come to it; or for eight rays."""
+
+    limb: Real  # index, NO_LIMB if none is certain to be hit
+    lower: Real  # earliest time, metres
+    upper: Real  # latest time, inf if there is none
+    face: Real
+    rival: Real  # earliest time of any other limb that may be hit
+    inside: Truth  # the ray certainly starts in some limb
 
 
 @merged
-def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[int, int, bool]:
-    """The limb that ray i hits first, NO_LIMB, or UNDECIDED_LIMB; by which stretch; whether it starts in a limb."""
-    best, best_piece, earliest, latest, started_inside = NO_LIMB, 0, inf, ray.limit, False
-    if ray.extent == inf:
-        return UNDECIDED_LIMB, 0, False
+def nothing_yet(like: Real) -> Nearest:
+    """Before the first limb."""
+    never, none = alike(inf, like), alike(float(NO_LIMB), like)
+    return Nearest(none, never, never, alike(UNDECIDED, like), never, none >= 0.0)
+
+
+@merged
+def nearer(best: Nearest, limb: Real, event: Event) -> Nearest:
+    """With one more limb. The answer does not depend on the order in which limbs come.
+
+    First is who is certainly hit by the earliest time; a rival is who may be hit before that. Limbs that hold the start
+    are all hit at 0: the lowest index is first, and they are no rivals.
+    """
+    counts = event.possible & (event.lower <= best.upper)
+    sooner = (event.upper < best.upper) | ((event.upper == best.upper) & (limb < best.limb))
+    first = counts & event.certain & sooner
+    behind_lower, behind_upper = select(first, best.lower, event.lower), select(first, best.upper, event.upper)
+    rivals = counts & opposite(behind_upper == 0.0)
+    return Nearest(
+        select(first, limb, best.limb),
+        select(first, event.lower, best.lower),
+        select(first, event.upper, best.upper),
+        select(first, event.face, best.face),
+        select(rivals, smaller(best.rival, behind_lower), best.rival),
+        best.inside | event.inside,
+    )
+
+
+@merged
+def undecided(best: Nearest) -> Truth:
+    """Whether the bounds leave open which limb is first, or by which face."""
+    contested = (best.rival < inf) & (best.rival <= best.upper)
+    return contested | ((best.limb >= 0.0) & (best.face == UNDECIDED))
+
+
+@merged
+def entry_fraction(rays: Rays, i: int, ray: Ray, best: Nearest, limb: Limb, policy: int) -> float:
+    """Fraction at which ray i hits the first limb."""
+    if best.face == INSIDE:
+        return 0.0
+    origin = as_vector(rays.origin, i)
+    displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
+    guess = 0.5 * (best.lower + best.upper) * ray.per_length
+    leaving = policy == POLICY_EXIT and best.inside and leaves(ray, limb)
+    return face_crossing(ray, displacement, guess, limb, best.face, not leaving)[0]
+
+
+@compiled
+def leaves(ray: Ray, limb: Limb) -> bool:
+    """Whether the ray certainly starts in the limb."""
+    return limb_event(ray, limb, POLICY_EXIT).inside
+
+
+@compiled
+def cast_rows(query: Query, table: LimbTable, hits: Verdicts) -> None:
+    """Ray i against limb i, or all rays against the only limb."""
+    rows, solids, rays, policy = table.rows, table.solid, query.rays, query.policy
+    for i in range(hits.limb.size):
+        k = i if len(rows) > 1 else 0
+        ray, limb = ray_at(rays, i), limb_at(rows, solids, k)
+        best = nothing_yet(ray.limit)
+        doubtful = ray.extent == inf
+        if not doubtful:
+            best = nearer(best, float(k), limb_event(ray, limb, policy))
+            doubtful = undecided(best)
+        write_hit(hits, i, ray, best, doubtful, query, table)
+
+
+@merged
+def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, query: Query, table: LimbTable) -> None:
+    """Write what ray i hits, or that it is not decided."""
+    hits.unsure[i], hits.inside[i], hits.limb[i] = doubtful, best.inside, NO_LIMB
+    hits.fraction[i], hits.face[i] = inf, NONE
+    if best.limb >= 0.0 and not doubtful:
+        k = int(best.limb)
+        hits.limb[i], hits.face[i] = k, int(best.face)
+        limb = limb_at(table.rows, table.solid, k)
+        hits.fraction[i] = entry_fraction(query.rays, i, ray, best, limb, query.policy)
+
+
+@merged
+def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[Nearest, bool]:
+    """The limb that ray i hits first, and whether that is not decided."""
+    best = nothing_yet(ray.limit)
+    local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+    if local.blind:
+        return best, True
+    if local.clear:
+        return best, False
     mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-    rows, boxes, order = table.rows, table.boxes, tree.order
+    rows, solids, order = table.rows, table.solid, tree.order
     characters, masks, policy = table.character, table.mask, query.policy
-    height = start_walk(stack)
+    height, reach = start_walk(stack), local.reach
     while True:
-        height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, latest)
+        height, first, size = next_leaf_on_ray(tree, stack, height, local, reach)
         if size == 0:
-            return best, best_piece, started_inside
+            return best, undecided(best)
         for position in range(first, first + size):
             k = order[position]
-            if not considered(characters[k], masks[k], mask, ignored):
-                continue
-            status, lower, upper, inside, piece = limb_event(ray, limb_at(rows, boxes, k), policy, latest)
-            started_inside |= inside
-            if status == MISS or lower > latest:
-                continue
-            if status == UNSURE:
-                return UNDECIDED_LIMB, 0, False
-            if best == NO_LIMB or upper < earliest:
-                best, best_piece, earliest, latest = k, piece, lower, upper
-            elif upper == 0.0 and latest == 0.0:
-                # the ray starts in both
-                if k < best:
-                    best, best_piece = k, piece
-            else:
-                return UNDECIDED_LIMB, 0, False  # too close to call
+            if considered(characters[k], masks[k], mask, ignored):
+                best = nearer(best, float(k), limb_event(ray, limb_at(rows, solids, k), policy))
+        reach = local_reach(min(best.upper, ray.limit), tree.space.scale, local.start)
 
 
 @compiled
 def cast_closest(
-    query: Query,
-    table: LimbTable,
-    tree: Tree,
-    stack: Stack,
-    begin: int,
-    end: int,
-    chords: Chorded,
-    started: BoolArray,
-    unsure: BoolArray,
+    query: Query, table: LimbTable, tree: Tree, stack: Stack, begin: int, end: int, hits: Verdicts
 ) -> None:
     """The first limb along each of the rays from `begin` to `end`."""
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
-        best, piece, started[i] = closest_limb(query, table, tree, stack, ray, i)
-        unsure[i] = best == UNDECIDED_LIMB
-        if best >= 0:
-            chord = chord_at(query.rays, i, ray, limb_at(table.rows, table.boxes, best), piece)
-            unsure[i] = not chord.decided
-            if chord.decided:
-                write_chord(chords, i, best, chord)
+        best, doubtful = closest_limb(query, table, tree, stack, ray, i)
+        write_hit(hits, i, ray, best, doubtful, query, table)
 
 
 @compiled
@@ -145,23 +202,46 @@ def cast_any(
 ) -> None:
     """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
     order, policy = tree.order, query.policy
-    rows, boxes, characters, masks = table.rows, table.boxes, table.character, table.mask
+    rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
+        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
         mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-        hit, doubtful = False, ray.extent == inf
-        height = 0 if doubtful else start_walk(stack)
+        hit, doubtful = False, local.blind
+        height = 0 if local.blind or local.clear else start_walk(stack)
         while not hit:
-            height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, ray.limit)
+            height, first, size = next_leaf_on_ray(tree, stack, height, local, local.reach)
             if size == 0:
                 break
             for position in range(first, first + size):
                 k = order[position]
                 if considered(characters[k], masks[k], mask, ignored):
-                    status, _, _, _, _ = limb_event(ray, limb_at(rows, boxes, k), policy, inf)
-                    hit |= status == HIT
-                    doubtful |= status == UNSURE
+                    event = limb_event(ray, limb_at(rows, solids, k), policy)
+                    hit |= event.certain
+                    doubtful |= event.possible
         blocked[i], unsure[i] = hit, doubtful and not hit
+
+
+@compiled
+def complete_chords(
+    query: Query, table: LimbTable, ray_rows: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
+) -> None:
+    """The whole chord of each of the given rays in the limb that it hits."""
+    rays = query.rays
+    for j in range(ray_rows.size):
+        i, k = ray_rows[j], limbs[j]
+        ray, limb = ray_at(rays, i), limb_at(table.rows, table.solid, k)
+        unsure[j] = ray.extent == inf
+        if not unsure[j]:
+            span = ray_limb(ray, limb, 0)
+            if limb.kind == TUBE:
+                event = ray_event(ray, span, query.policy)
+                if not (event.possible or event.inside):
+                    span = ray_limb(ray, limb, 1)
+            chord = chord_at(rays, i, ray, limb, span)
+            unsure[j] = not chord.decided
+            if chord.decided:
+                write_chord(chords, j, k, chord)
 
 
 @allocating
@@ -189,22 +269,21 @@ def possible_stretches(
         i = rows[k]
         ray = ray_at(query.rays, i)
         mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-        trusted = ray.extent < inf
-        height = start_walk(stack)
+        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        height = 0 if local.clear and not local.blind else start_walk(stack)
         while True:
-            if trusted:
-                height, first, size = next_leaf_on_ray(tree, stack, height, ray.origin, ray.reciprocal, ray.limit)
-            else:
+            if local.blind:
                 height, first, size = next_leaf_of_all(tree, height)
+            else:
+                height, first, size = next_leaf_on_ray(tree, stack, height, local, local.reach)
             if size == 0:
                 break
             for position in range(first, first + size):
                 index = tree.order[position]
                 if considered(table.character[index], table.mask[index], mask, ignored):
-                    limb = limb_at(table.rows, table.boxes, index)
-                    for piece in range(pieces(limb)):
-                        status, _, _, _ = ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT)
-                        if status != MISS:
+                    limb = limb_at(table.rows, table.solid, index)
+                    for piece in range(pieces(limb.kind)):
+                        if ray.extent == inf or ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
                             found = appended(found, used, 2 * index + piece)
                             used += 1
         offsets[k + 1] = used
@@ -234,9 +313,10 @@ def cast_chords(
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
             code = codes[position]
-            span = ray_limb(ray, limb_at(table.rows, table.boxes, code // 2), code % 2)
-            status, lower, upper, _ = ray_event(ray, span, POLICY_HIT)
-            unsure[k] |= status == UNSURE
+            limb = limb_at(table.rows, table.solid, code // 2)
+            event = ray_event(ray, ray_limb(ray, limb, code % 2), POLICY_HIT)
+            unsure[k] |= ray.extent == inf or not event.certain
+            lower, upper = event.lower, event.upper
             j = position
             while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
                 codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
@@ -246,8 +326,10 @@ def cast_chords(
             unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
         for position in range(first, last):
             if not unsure[k]:
-                limb = limb_at(table.rows, table.boxes, codes[position] // 2)
-                chord = chord_at(query.rays, begin + k, ray, limb, codes[position] % 2)
+                index = codes[position] // 2
+                limb = limb_at(table.rows, table.solid, index)
+                span = ray_limb(ray, limb, codes[position] % 2)
+                chord = chord_at(query.rays, begin + k, ray, limb, span)
                 unsure[k] = not chord.decided
                 if chord.decided:
-                    write_chord(chords, position, codes[position] // 2, chord)
+                    write_chord(chords, position, index, chord)

@@ -4,6 +4,7 @@ Each check returns arrays of its own (float64, C order), so that what a caller d
 A message says what was expected, what came, in which row first, and what to do about it.
 """
 
+from math import sqrt
 from numbers import Real
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
+from cylcollide.compiling import compiled
 
 
 def first_bad_row(bad: BoolArray) -> int | None:
@@ -40,6 +42,38 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
     return array
 
 
+@compiled
+def copy_finite(given: Float64Array, copy: Float64Array) -> bool:
+    """Copy an (n, 3) array; whether all of it is finite."""
+    strange = False
+    for i in range(given.shape[0]):
+        x, y, z = given[i, 0], given[i, 1], given[i, 2]
+        copy[i, 0], copy[i, 1], copy[i, 2] = x, y, z
+        strange |= not (abs(x) < np.inf) | (not abs(y) < np.inf) | (not abs(z) < np.inf)
+    return not strange
+
+
+@compiled
+def any_zero_row(vectors: Float64Array) -> bool:
+    """Whether any row of an (n, 3) array is zero."""
+    found = False
+    for i in range(vectors.shape[0]):
+        found |= (vectors[i, 0] == 0.0) & (vectors[i, 1] == 0.0) & (vectors[i, 2] == 0.0)
+    return found
+
+
+@compiled
+def fill_limits(distance: float, vectors: Float64Array, limit: Float64Array) -> bool:
+    """Distance / |vector| of each row; whether every length is one that needs no scaling."""
+    plain = True
+    for i in range(limit.size):
+        x, y, z = vectors[i, 0], vectors[i, 1], vectors[i, 2]
+        length = sqrt(x * x + y * y + z * z)
+        plain &= (length > 1e-140) & (length < 1e140)
+        limit[i] = distance / length
+    return plain
+
+
 def _described(values: object) -> str:
     shape = getattr(values, "shape", None)
     return f"shape {shape}" if shape is not None else type(values).__name__
@@ -56,6 +90,11 @@ def _finite(array: Float64Array, name: str) -> Float64Array:
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: how many there must be."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == 3:
+        # what large queries are made of: copied and checked in one pass
+        array = np.empty(values.shape)
+        if len(array) == (len(array) if rows is None else rows) and copy_finite(values, array):
+            return array
     array = _as_float64(values, name, "(n, 3)")
     if array.shape == (0,):
         array = array.reshape(0, 3)
@@ -185,6 +224,9 @@ def limits(max_distance: ArrayLike, directions: Float64Array) -> Float64Array:
     if distance.ndim == 0:
         if distance == np.inf:
             return np.full(1, np.inf)
+        fractions = np.empty(len(directions))
+        if distance >= 0.0 and fill_limits(float(distance), directions, fractions):
+            return fractions
         distance = np.full(len(directions), distance[()])
     if distance.shape != (len(directions),):
         raise ValueError(f"max_distance: expected one number or shape ({len(directions)},), got shape {distance.shape}")
@@ -209,6 +251,8 @@ def lengths(vectors: Float64Array) -> Float64Array:
 def directions(values: ArrayLike, rows: int) -> Float64Array:
     """Directions (n, 3), none of them zero, of any length."""
     array = vectors(values, "directions", rows)
+    if not any_zero_row(array):
+        return array
     row = first_bad_row((array == 0.0).all(axis=1))
     if row is not None:
         raise ValueError(

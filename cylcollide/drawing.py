@@ -6,7 +6,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.kernels.clearance import growths_to_reach
-from cylcollide.kernels.table import Limb, limb_at
+from cylcollide.kernels.table import Limb, box_frame, limb_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def draw(explanation: "Explanation") -> "Figure":
         from matplotlib.figure import Figure  # noqa: PLC0415  # belongs to an extra: imported only to draw
     except ImportError:
         raise ImportError("Explanation.plot needs matplotlib: pip install 'cylcollide[plot]'") from None
-    limb = limb_at(explanation.table.rows, explanation.table.boxes, 0)
+    limb = limb_at(explanation.table.rows, explanation.table.solid, 0)
     figure = Figure(figsize=(7.0, 6.5), layout="constrained")
     cut, bars = figure.subplots(2, 1, height_ratios=[3, 1])
     draw_cut(cut, explanation, limb)
@@ -56,7 +56,7 @@ def draw(explanation: "Explanation") -> "Figure":
 def cutting_plane(explanation: "Explanation", limb: Limb) -> Plane:
     """The plane of the segment and the axis' direction; a ball's goes through its centre, a box has its third axis."""
     centre, start, end = (np.array(p) for p in (limb.frame.centre, explanation.start, explanation.end))
-    axis = np.array(limb.box.axes[2] if explanation.shape == Shape.BOX else limb.frame.axis)
+    axis = np.array(box_frame(limb).axes[2] if explanation.shape == Shape.BOX else limb.frame.axis)
     step = end - start
     candidates = [axis, step, start - centre, *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
@@ -117,7 +117,7 @@ def _window(
     """Corners of what is shown: the limb, the nearest point, and as much of the segment as is not far off."""
     frame = limb.frame
     if explanation.shape == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(limb.box.half)))
+        reach = np.full(2, float(np.linalg.norm(box_frame(limb).half)))
     else:
         balls = explanation.shape in (Shape.CAPSULE, Shape.SPHERE)
         reach = np.array([frame.half_length + balls * frame.radius, frame.radius])

@@ -20,7 +20,7 @@ from cylcollide.exact.cylinder import Cylinder, Tube
 from cylcollide.exact.line import RayNumbers, Solid, Stretch, Triple, axis_frame, earlier, later, quadratic, slab
 from cylcollide.exact.numbers import ZERO, QuadraticNumber
 from cylcollide.exact.revolution import Ellipsoid, Tapered
-from cylcollide.hits import empty_chords
+from cylcollide.hits import empty_verdicts
 from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import Limb, LimbTable, limb_at
@@ -142,7 +142,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
     solid = exact_limb(alone, 0)
     bounds, chords = _bounds(solid, ray), order.limb_chords(ray, solid)
-    clearance, nearest = _clearance(ray, limb_at(alone.rows, alone.boxes, 0))
+    clearance, nearest = _clearance(ray, limb_at(alone.rows, alone.solid, 0))
     return Explanation(
         chosen,
         Shape(int(alone.kind[0])),
@@ -171,9 +171,9 @@ def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
 def _rechecked(rays: Rays, alone: LimbTable) -> bool:
     """Whether the fast path leaves this segment to exact arithmetic."""
     query = Query(rays, door.masks(ALL_LAYERS, 1), door.ignored_characters(None, 1), POLICY_HIT)
-    unsure = np.zeros(1, bool)
-    casting.cast_rows(query, alone, empty_chords(1), np.zeros(1, bool), unsure)
-    return bool(unsure[0])
+    verdicts = empty_verdicts(1)
+    casting.cast_rows(query, alone, verdicts)
+    return bool(verdicts.unsure[0])
 
 
 # The bounds of each shape -------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What a query answers: `RayHits`, `Chords`, `PointHits`. Heavy fields are computed when first asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,10 +17,25 @@ from cylcollide._types import (
     Int32Array,
     Int64Array,
 )
-from cylcollide.kernels.crossing import outward_normal, point_at
+from cylcollide.compiling import compiled
 from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
+from cylcollide.kernels.surface import outward_normal, point_at
 from cylcollide.kernels.table import LimbTable, limb_at
-from cylcollide.simd import compiled
+
+
+class Verdicts(NamedTuple):
+    """What each ray hits first, written while the query runs; n rows."""
+
+    limb: Int32Array  # -1 on a miss
+    fraction: Float64Array  # inf on a miss
+    face: Int8Array
+    inside: BoolArray  # the ray starts in some limb, hit or not
+    unsure: BoolArray  # the row is not decided, and the columns above are not the answer
+
+
+def empty_verdicts(n: int) -> Verdicts:
+    """Room for n rows, to be filled."""
+    return Verdicts(np.empty(n, np.int32), np.empty(n), np.empty(n, np.int8), np.empty(n, bool), np.empty(n, bool))
 
 
 class Chorded(NamedTuple):
@@ -66,7 +81,7 @@ def _surface(
             origin = as_vector(rays.origin, i)
             displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
             point = point_at(origin, displacement, (fraction[i, 0], fraction[i, 1]))
-            n = outward_normal(point, limb_at(table.rows, table.boxes, limb[i]), face[i])
+            n = outward_normal(point, limb_at(table.rows, table.solid, limb[i]), face[i])
             for k in range(3):
                 position[i, k], normal[i, k] = point[k][0], n[k]
 
@@ -80,16 +95,25 @@ class RayHits:
     """
 
     def __init__(
-        self, rays: Rays, limbs: LimbTable, chords: Chorded, started_inside: BoolArray, rechecked: int, at_exit: bool
+        self,
+        rays: Rays,
+        limbs: LimbTable,
+        verdicts: Verdicts,
+        rechecked: int,
+        at_exit: bool,
+        complete: Callable[[], Chorded],
     ) -> None:
-        self._rays, self._limbs, self._chords = rays, limbs, chords
-        self.started_inside = started_inside
+        self._rays, self._limbs, self._at_exit, self._complete = rays, limbs, at_exit, complete
+        self.limb: Int32Array = verdicts.limb
+        """Index of the limb hit, -1 for a miss; int32 (n,)."""
+        self.fraction: Float64Array = verdicts.fraction
+        """Parameter of the hit point, inf for a miss; (n,)."""
+        self.face: Int8Array = verdicts.face
+        """`Face` of the hit; int8 (n,)."""
+        self.started_inside: BoolArray = verdicts.inside
         """The start lies in some limb that the query considers, hit or not; bool (n,)."""
         self.rechecked = rechecked
         """How many rays needed exact arithmetic."""
-        self.limb: Int32Array = chords.limb
-        """Index of the limb hit, -1 for a miss; int32 (n,)."""
-        self._leaves = (chords.entry_face == Face.INSIDE) & at_exit
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -108,18 +132,14 @@ class RayHits:
         return self.limb >= 0
 
     @cached_property
+    def _chords(self) -> Chorded:
+        """The whole chord of each hit, both ends as double-doubles."""
+        return self._complete()
+
+    @cached_property
     def _hit_fraction(self) -> Float64Array:
-        return np.where(self._leaves[:, None], self._chords.exit, self._chords.entry)
-
-    @cached_property
-    def fraction(self) -> Float64Array:
-        """Parameter of the hit point, inf for a miss; (n,)."""
-        return np.where(self.hit, self._hit_fraction[:, 0], np.inf)
-
-    @cached_property
-    def face(self) -> Int8Array:
-        """`Face` of the hit; int8 (n,)."""
-        return np.where(self._leaves, self._chords.exit_face, self._chords.entry_face)
+        leaves = (self._chords.entry_face == Face.INSIDE) & self._at_exit
+        return np.where(leaves[:, None], self._chords.exit, self._chords.entry)
 
     @cached_property
     def exit_fraction(self) -> Float64Array:

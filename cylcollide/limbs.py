@@ -23,7 +23,7 @@ from cylcollide._types import (
     Side,
 )
 from cylcollide.casting import Query
-from cylcollide.hits import RayHits, empty_chords
+from cylcollide.hits import RayHits, empty_verdicts
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.shapes import Labels, Solids
@@ -214,11 +214,12 @@ class Limbs:
             first, second = np.repeat(first, n, axis=0), np.repeat(second, n, axis=0)
         rays = Rays(first, second, is_segment, limit)
         query = Query(rays, door.masks(ALL_LAYERS, n), door.ignored_characters(None, n), door.policy(inside))
-        chords, started, unsure = empty_chords(n), np.zeros(n, bool), np.zeros(n, bool)
-        casting.cast_rows(query, self.table, chords, started, unsure)
-        rows = np.flatnonzero(unsure)
-        settling.settle_rows(query, self.table, inside, rows, chords, started)
-        return RayHits(rays, self.table, chords, started, len(rows), inside == "exit")
+        verdicts = empty_verdicts(n)
+        casting.cast_rows(query, self.table, verdicts)
+        many = len(self) > 1
+        return settling.ray_hits(
+            query, self.table, inside, verdicts, lambda rows: ([i if many else 0] for i in rows.tolist())
+        )
 
     def classify_points(self, points: ArrayLike) -> Int8Array:
         """Where point i lies with respect to limb i, or all points to one limb, or one point to all: `Side`, exact."""

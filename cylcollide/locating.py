@@ -3,12 +3,12 @@
 import numpy as np
 
 from cylcollide._types import HIT, NO_LIMB, UNSURE, BoolArray, Float64Array, Int8Array, Int32Array
+from cylcollide.compiling import allocating, compiled
 from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.kernels.table import LimbTable, limb_at
-from cylcollide.simd import allocating, compiled
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, next_leaf_at_point, start_walk
+from cylcollide.tree.walk import Stack, local_point, next_leaf_at_point, start_walk
 
 
 @compiled
@@ -24,18 +24,18 @@ def locate_points(
     unsure: BoolArray,
 ) -> None:
     """The lowest limb that holds each of the points from `begin` to `end`, and how many do."""
-    rows, boxes = table.rows, table.boxes
+    rows, solids = table.rows, table.solid
     for i in range(begin, end):
         point = as_vector(points, i)
         limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
-        height = start_walk(stack)
+        height, place = start_walk(stack), local_point(tree.space, point)
         while True:
-            height, first, size = next_leaf_at_point(tree, stack, height, point)
+            height, first, size = next_leaf_at_point(tree, stack, height, place)
             if size == 0:
                 break
             for position in range(first, first + size):
                 limb = tree.order[position]
-                status = point_limb(point, limb_at(rows, boxes, limb))
+                status = point_limb(point, limb_at(rows, solids, limb))
                 unsure[i] |= status == UNSURE
                 if status == HIT:
                     limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
@@ -46,8 +46,9 @@ def locate_points(
 def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Array:
     """Every limb in a leaf whose box holds the point, (3,)."""
     found, used, height = np.empty(tree.order.size, np.int32), 0, start_walk(stack)
+    place = local_point(tree.space, (point[0], point[1], point[2]))
     while True:
-        height, first, size = next_leaf_at_point(tree, stack, height, (point[0], point[1], point[2]))
+        height, first, size = next_leaf_at_point(tree, stack, height, place)
         if size == 0:
             return found[:used].copy()
         for position in range(first, first + size):
@@ -58,17 +59,17 @@ def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Arra
 @compiled
 def classify_rows(points: Float64Array, table: LimbTable, verdict: Int8Array) -> None:
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
-    rows, boxes = table.rows, table.boxes
+    rows, solids = table.rows, table.solid
     for i in range(verdict.size):
         limb = i if len(table.radius) > 1 else 0
-        verdict[i] = point_limb(as_vector(points, i), limb_at(rows, boxes, limb))
+        verdict[i] = point_limb(as_vector(points, i), limb_at(rows, solids, limb))
 
 
 @compiled
 def axis_distances(points: Float64Array, table: LimbTable, limbs: Int32Array, squared: Float64Array) -> None:
     """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
-    rows, boxes = table.rows, table.boxes
+    rows, solids = table.rows, table.solid
     for i in range(limbs.size):
         squared[i] = -1.0
         if limbs[i] >= 0:
-            squared[i] = point_axis_distance_squared(as_vector(points, i), limb_at(rows, boxes, limbs[i]))
+            squared[i] = point_axis_distance_squared(as_vector(points, i), limb_at(rows, solids, limbs[i]))

@@ -1,23 +1,27 @@
 """Rows that float64 bounds do not decide, answered in exact arithmetic and written where the fast answer would be."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int32Array, Int64Array, Shape, Side
-from cylcollide.casting import Query, possible_stretches
+from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int32Array, Int64Array, Shape, Side
+from cylcollide.casting import Query, complete_chords, possible_stretches
 from cylcollide.exact import order
 from cylcollide.exact.ball import Capsule, Sphere
 from cylcollide.exact.box import Box
 from cylcollide.exact.cylinder import Cylinder, Tube
 from cylcollide.exact.line import RayNumbers, Solid
 from cylcollide.exact.revolution import Ellipsoid, Tapered
-from cylcollide.hits import Chorded, empty_chords, joined
+from cylcollide.hits import Chorded, RayHits, Verdicts, empty_chords, joined
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import make_stack
+
+Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
+"""From rows to the limbs that each of their rays may hit."""
 
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
@@ -64,43 +68,82 @@ def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
     chords.exit_face[row] = chord.exit_face
 
 
-def settle_rows(
-    query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, chords: Chorded, started: BoolArray
-) -> None:
-    """Ray i against limb i (or the only limb), for the given rows."""
-    for i in rows.tolist():
-        limb = i if len(table.radius) > 1 else 0
-        first, started[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, [limb]), inside)
+def ray_hits(
+    query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, candidates: Candidates
+) -> RayHits:
+    """What the rays hit: unsure rows settled, and the rest of each chord computed when it is asked for."""
+    rows, settled = _settle_hits(query, table, inside, verdicts, candidates)
+
+    def complete() -> Chorded:
+        chords = empty_chords(len(verdicts.limb))
+        known = np.zeros(len(verdicts.limb), bool)
+        known[rows] = True
+        others = np.flatnonzero((verdicts.limb >= 0) & ~known)
+        for part_rows, part in (
+            (rows, settled),
+            (others, _chords_in(query, table, inside, others, verdicts.limb[others])),
+        ):
+            for column, values in zip(chords, part, strict=True):
+                column[part_rows] = values
+        return chords
+
+    return RayHits(query.rays, table, verdicts, len(rows), inside == "exit", complete)
+
+
+def _settle_hits(
+    query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, candidates: Candidates
+) -> tuple[Int64Array, Chorded]:
+    """Fill in the unsure rows; returns them with their chords."""
+    rows = np.flatnonzero(verdicts.unsure)
+    chords = empty_chords(len(rows))
+    if len(rows) == 0:
+        return rows, chords
+    for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
+        first, verdicts.inside[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)
         if first is not None:
-            _write(chords, i, *first)
+            _write(chords, k, *first)
+    verdicts.limb[rows] = chords.limb
+    hit = np.flatnonzero(chords.limb >= 0)
+    _prefer_kernels(query, table, rows, hit, chords)
+    leaves = (chords.entry_face == Face.INSIDE) & (inside == "exit")
+    fraction = np.where(leaves, chords.exit[:, 0], chords.entry[:, 0])
+    verdicts.fraction[rows] = np.where(chords.limb >= 0, fraction, np.inf)
+    verdicts.face[rows] = np.where(leaves, chords.exit_face, chords.entry_face)
+    return rows, chords
 
 
-def settle_closest(
-    query: Query,
-    table: LimbTable,
-    tree: Tree,
-    inside: InsidePolicy,
-    rows: Int64Array,
-    chords: Chorded,
-    started: BoolArray,
-) -> None:
-    """The first limb along the given rays, among all that they do not certainly miss."""
+def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64Array, chords: Chorded) -> None:
+    """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are."""
+    fast, undecided = empty_chords(len(hit)), np.zeros(len(hit), bool)
+    complete_chords(query, table, rows[hit], chords.limb[hit], fast, undecided)
+    for column, values in zip(chords, fast, strict=True):
+        column[hit[~undecided]] = values[~undecided]
+
+
+def _chords_in(query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, limbs: Int32Array) -> Chorded:
+    """The chords of given rays in the limbs that they hit."""
+    chords, undecided = empty_chords(len(rows)), np.zeros(len(rows), bool)
+    complete_chords(query, table, rows, limbs, chords, undecided)
+    for k in np.flatnonzero(undecided).tolist():
+        numbered = _numbered(table, [int(limbs[k])])
+        first, _ = order.closest(ray_numbers(query.rays, int(rows[k])), numbered, inside)
+        if first is not None:
+            _write(chords, k, *first)
+    return chords
+
+
+def limbs_near_rays(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
+    """The limbs that each of the given rays does not certainly miss."""
     offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
-    for k, i in enumerate(rows.tolist()):
-        candidates = _limbs_of(codes[offsets[k] : offsets[k + 1]])
-        first, started[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, candidates), inside)
-        if first is not None:
-            _write(chords, i, *first)
+    return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(rows))]
 
 
 def settle_any(
     query: Query, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
 ) -> None:
     """Whether the given rays hit any limb."""
-    offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
-    for k, i in enumerate(rows.tolist()):
-        candidates = _limbs_of(codes[offsets[k] : offsets[k + 1]])
-        blocked[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, candidates), inside)[0] is not None
+    for i, limbs in zip(rows.tolist(), limbs_near_rays(query, table, tree, rows), strict=True):
+        blocked[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)[0] is not None
 
 
 def settle_chords(

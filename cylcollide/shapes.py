@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import door
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
-from cylcollide.kernels.table import BOX_COLUMN, LimbTable, make_table
+from cylcollide.kernels.table import LimbTable, make_table
 
 WITHOUT_AXIS = (Shape.CAPSULE, Shape.SPHERE, Shape.BOX)  # whose two ends may be one point
 
@@ -154,10 +154,8 @@ def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
 
 
 def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
-    """The table with its boxes numbered anew, in both places that name them."""
-    rows = table.rows.copy()
-    rows[:, BOX_COLUMN] = box
-    return table._replace(box=box.astype(np.int32), boxes=boxes, rows=rows)
+    """The table with its boxes numbered anew."""
+    return table._replace(box=box.astype(np.int32), boxes=boxes)
 
 
 def box_columns(table: LimbTable) -> Float64Array:

@@ -146,12 +146,12 @@ class Snapshot(Queries):
     def of(cls, limbs: Limbs) -> "Snapshot":
         """Build the tree."""
         tree = build(*limb_boxes(limbs.table))
-        return cls(limbs, tree, tree_cost(tree.bounds, tree.child))
+        return cls(limbs, tree, tree_cost(tree.bounds, tree.child, tree.space.scale))
 
     def moved(self, limbs: Limbs) -> "Snapshot":
         """The same limbs elsewhere: the tree is refitted, or rebuilt once its boxes have grown too large."""
         tree = refit(self.tree, *limb_boxes(limbs.table))
-        if tree_cost(tree.bounds, tree.child) > REBUILD_COST * self._built_cost:
+        if tree_cost(tree.bounds, tree.child, tree.space.scale) > REBUILD_COST * self._built_cost:
             return Snapshot.of(limbs)
         return Snapshot(limbs, tree, self._built_cost)
 

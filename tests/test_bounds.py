@@ -51,12 +51,12 @@ def share_used(limbs, start, end):
     if not chords or chords[0].started_inside:
         return None
     ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), 1.0)
-    limb = limb_at(limbs.table.rows, limbs.table.boxes, 0)
+    limb = limb_at(limbs.table.rows, limbs.table.solid, 0)
     entry = chords[0].entry.approximate() * Fraction(ray.length)
     for level in LEVELS:
         # delta is proportional to the sum of the two extents: hand over all of it in the limb's
         extent = level * (ray.extent + limb.frame.extent)
-        scaled = limb._replace(frame=limb.frame._replace(extent=extent), box=limb.box._replace(extent=extent))
+        scaled = limb._replace(frame=limb.frame._replace(extent=extent))
         if any(brackets(ray_limb(ray._replace(extent=0.0), scaled, piece), entry) for piece in (0, 1)):
             return level
     return np.inf

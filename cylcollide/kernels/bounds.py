@@ -5,9 +5,9 @@ from math import sqrt
 import numpy as np
 
 from cylcollide._types import BOX_FLOOR, LARGEST_SAFE, SMALLEST_SAFE, UNIT_ROUNDOFF, Float64Array, Shape
+from cylcollide.compiling import allocating
 from cylcollide.kernels.ray import as_vector, dot, largest_component
 from cylcollide.kernels.table import LimbTable
-from cylcollide.simd import allocating
 
 TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
 CAPSULE, SPHERE, BOX = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)

@@ -3,24 +3,25 @@
 from math import inf
 
 from cylcollide._types import Face
+from cylcollide.compiling import merged
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull
 from cylcollide.kernels.line import Frame, Line, ball, line_about, passage, rounding_bound, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.simd import compiled
+from cylcollide.simd import Real, alike, larger, magnitude, select, smaller
 
-SIDE, CAP1, CAP2 = int(Face.SIDE), int(Face.CAP1), int(Face.CAP2)
+SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
 
-@compiled
+@merged
 def ray_sphere(ray: Ray, limb: Frame) -> Span:
     """When the ray's line is inside the ball about the limb's centre."""
-    delta = rounding_bound(ray, limb.extent)
-    inside = ball(ray, limb.centre, limb.radius, delta)
-    return Span(inside.outer, inside.inner, SIDE, SIDE)
+    inside = ball(ray, limb.centre, limb.radius, rounding_bound(ray, limb.extent))
+    side = alike(SIDE, ray.limit)
+    return Span(inside.outer, inside.inner, side, side)
 
 
-@compiled
+@merged
 def ray_capsule(ray: Ray, limb: Frame, p1: Vector, p2: Vector) -> Span:
     """From the first beginning to the last end of the three parts: their union is convex."""
     line = line_about(ray, limb)
@@ -36,18 +37,13 @@ def ray_capsule(ray: Ray, limb: Frame, p1: Vector, p2: Vector) -> Span:
     )
 
 
-@compiled
-def zone(line: Line, half_length: float, times: Interval) -> int:
+@merged
+def zone(line: Line, half_length: Real, times: Interval) -> Real:
     """The face by the axial place at some time between two: beyond an end its ball, between them the side."""
-    if not (abs(times[0]) < inf and abs(times[1]) < inf):
-        return UNDECIDED
     a = line.height + line.rate * (times[0] - line.shift)
     b = line.height + line.rate * (times[1] - line.shift)
-    low, high = min(a, b) - line.delta, max(a, b) + line.delta
-    if high < -half_length:
-        return CAP1
-    if low > half_length:
-        return CAP2
-    if low > -half_length and high < half_length:
-        return SIDE
-    return UNDECIDED
+    low, high = smaller(a, b) - line.delta, larger(a, b) + line.delta
+    side = select((low > -half_length) & (high < half_length), SIDE, UNDECIDED)
+    face = select(high < -half_length, CAP1, select(low > half_length, CAP2, side))
+    known = (magnitude(times[0]) < inf) & (magnitude(times[1]) < inf)
+    return select(known, face, UNDECIDED)

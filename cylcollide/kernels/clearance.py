@@ -7,13 +7,13 @@ a bore narrows by it. The limbs of all growths are nested, so every point lies o
 from math import sqrt
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.compiling import compiled
 from cylcollide.kernels.box import box_excess
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.point import axial_excess
 from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import compiled
+from cylcollide.kernels.table import Limb, box_frame
 
 ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
 
@@ -28,7 +28,7 @@ HALVINGS = 120
 def growth_to_reach(point: Vector, limb: Limb) -> float:
     """Growth at which the limb's surface reaches the point, in metres: positive outside, negative inside."""
     if limb.kind == BOX:
-        return box_excess(limb.box, point)
+        return box_excess(box_frame(limb), point)
     if limb.kind == ELLIPSOID:
         return ellipsoid_growth(point, limb.frame)
     return axial_excess(point, limb.frame, limb.kind, limb.radius, limb.radius2)

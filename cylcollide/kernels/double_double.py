@@ -2,48 +2,53 @@
 
 Sources: T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (error-free sum and
 product); M. Joldes, J.-M. Muller, V. Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
-arithmetic", ACM TOMS 44(2), 2017 (algorithms 6, 12 and 17 with their bounds: 3 u², 5 u² and 15 u², u = 2⁻⁵³).
+arithmetic", ACM TOMS 44(2), 2017 (algorithms 6, 12 and 17 with their bounds: 3 u², 5 u² and 15 u², u = 2⁻⁵³); T. Ogita,
+S. M. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26(6), 2005 (sums of products: the errors of
+all products and sums are added up beside them).
 """
 
-from math import sqrt
 from typing import TypeAlias
 
-from cylcollide.simd import compiled, fused_multiply_add
+from cylcollide.compiling import merged
+from cylcollide.simd import Real, fused_multiply_add, select, square_root
 
-Vector: TypeAlias = tuple[float, float, float]
-DoubleDouble: TypeAlias = tuple[float, float]
+Vector: TypeAlias = tuple[Real, Real, Real]
+DoubleDouble: TypeAlias = tuple[Real, Real]
 DoubleDoubleVector: TypeAlias = tuple[DoubleDouble, DoubleDouble, DoubleDouble]
 
 
-@compiled
-def two_sum(a: float, b: float) -> DoubleDouble:
+@merged
+def two_sum(a: Real, b: Real) -> DoubleDouble:
     """A + b without error."""
     total = a + b
     shadow = total - a
     return total, (a - (total - shadow)) + (b - shadow)
 
 
-@compiled
-def two_difference(a: float, b: float) -> DoubleDouble:
+@merged
+def two_difference(a: Real, b: Real) -> DoubleDouble:
     """A - b without error."""
     return two_sum(a, -b)
 
 
-@compiled
-def two_product(a: float, b: float) -> DoubleDouble:
+@merged
+def two_product(a: Real, b: Real) -> DoubleDouble:
     """A b without error."""
     product = a * b
     return product, fused_multiply_add(a, b, -product)
 
 
-@compiled
-def renormalised(high: float, low: float) -> DoubleDouble:
-    """The same sum with the low word below half an ulp of the high one; needs |high| >= |low|."""
+@merged
+def renormalised(high: Real, low: Real) -> DoubleDouble:
+    """The same sum with the low word below half an ulp of the high one.
+
+    Without error if |high| >= |low|, else with one of u |low|.
+    """
     total = high + low
     return total, low - (total - high)
 
 
-@compiled
+@merged
 def dd_add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A + b, relative error at most 3 u²."""
     high, error = two_sum(a[0], b[0])
@@ -52,13 +57,13 @@ def dd_add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     return renormalised(high, error + rest)
 
 
-@compiled
+@merged
 def dd_subtract(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A - b, relative error at most 3 u²."""
     return dd_add(a, (-b[0], -b[1]))
 
 
-@compiled
+@merged
 def dd_multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A b, relative error at most 5 u²."""
     high, low = two_product(a[0], b[0])
@@ -66,7 +71,7 @@ def dd_multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     return renormalised(high, low + cross)
 
 
-@compiled
+@merged
 def dd_divide(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A / b, relative error at most 15 u²."""
     quotient = a[0] / b[0]
@@ -74,45 +79,66 @@ def dd_divide(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     return renormalised(quotient, (rest[0] + rest[1]) / b[0])
 
 
-@compiled
+@merged
 def dd_square_root(a: DoubleDouble) -> DoubleDouble:
     """Square root of a >= 0, relative error at most 8 u²; 0 where rounding has made a negative."""
-    if a[0] <= 0.0:
-        return 0.0, 0.0
-    root = sqrt(a[0])
+    positive = a[0] > 0.0
+    root = square_root(select(positive, a[0], 1.0))
     rest = dd_subtract(a, two_product(root, root))
-    return renormalised(root, 0.5 * (rest[0] + rest[1]) / root)
+    high, low = renormalised(root, 0.5 * (rest[0] + rest[1]) / root)
+    return select(positive, high, 0.0), select(positive, low, 0.0)
 
 
-@compiled
+@merged
+def mixed(a: DoubleDouble, b: DoubleDouble) -> Real:
+    """What the low words add to a product, up to u²."""
+    return fused_multiply_add(a[0], b[1], a[1] * b[0])
+
+
+@merged
 def dd_dot(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDouble:
-    """Scalar product of two vectors."""
-    return dd_add(dd_add(dd_multiply(a[0], b[0]), dd_multiply(a[1], b[1])), dd_multiply(a[2], b[2]))
+    """Scalar product of two vectors; error at most 12 u² times the sum of the magnitudes of the terms."""
+    x, error_x = two_product(a[0][0], b[0][0])
+    y, error_y = two_product(a[1][0], b[1][0])
+    z, error_z = two_product(a[2][0], b[2][0])
+    high, error = two_sum(x, y)
+    high, error_high = two_sum(high, z)
+    low = ((error_x + error_y) + error_z) + (error + error_high)
+    return renormalised(high, low + ((mixed(a[0], b[0]) + mixed(a[1], b[1])) + mixed(a[2], b[2])))
 
 
-@compiled
+@merged
+def dd_determinant(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, d: DoubleDouble) -> DoubleDouble:
+    """A d - b c; error at most 8 u² times the sum of the magnitudes of both products."""
+    first, error_first = two_product(a[0], d[0])
+    second, error_second = two_product(b[0], c[0])
+    high, error = two_difference(first, second)
+    return renormalised(high, (error + (error_first - error_second)) + (mixed(a, d) - mixed(b, c)))
+
+
+@merged
 def dd_cross(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector:
     """Vector product of two vectors."""
     return (
-        dd_subtract(dd_multiply(a[1], b[2]), dd_multiply(a[2], b[1])),
-        dd_subtract(dd_multiply(a[2], b[0]), dd_multiply(a[0], b[2])),
-        dd_subtract(dd_multiply(a[0], b[1]), dd_multiply(a[1], b[0])),
+        dd_determinant(a[1], a[2], b[1], b[2]),
+        dd_determinant(a[2], a[0], b[2], b[0]),
+        dd_determinant(a[0], a[1], b[0], b[1]),
     )
 
 
-@compiled
+@merged
 def vector_difference(a: Vector, b: Vector) -> DoubleDoubleVector:
     """A - b of two float64 vectors, without error."""
     return two_difference(a[0], b[0]), two_difference(a[1], b[1]), two_difference(a[2], b[2])
 
 
-@compiled
-def vector_sum(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector:
-    """A + b."""
-    return dd_add(a[0], b[0]), dd_add(a[1], b[1]), dd_add(a[2], b[2])
-
-
-@compiled
-def scaled(a: DoubleDouble, power_of_two: float) -> DoubleDouble:
+@merged
+def scaled(a: DoubleDouble, power_of_two: Real) -> DoubleDouble:
     """A times a power of two, without error."""
     return a[0] * power_of_two, a[1] * power_of_two
+
+
+@merged
+def heads(v: DoubleDoubleVector) -> Vector:
+    """The high words."""
+    return v[0][0], v[1][0], v[2][0]

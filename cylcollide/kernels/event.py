@@ -1,92 +1,74 @@
-"""Does a ray hit a limb, when, and what is its chord there? From bounds to an answer, or to "not decided".
+"""Does a ray hit a limb, when at the earliest and at the latest? From bounds to an answer, or to "not decided".
 
 This is where the policy for a ray that starts inside comes in, and nowhere else.
 """
 
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from cylcollide._types import HIT, MISS, POLICY_HIT, POLICY_IGNORE, UNSURE, Face
-from cylcollide.kernels.crossing import face_crossings
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
-from cylcollide.kernels.interval import UNDECIDED, Span, hit_verdict, start_verdict
+from cylcollide._types import POLICY_HIT, POLICY_IGNORE, Face, Shape
+from cylcollide.compiling import merged
+from cylcollide.kernels.interval import Span, empty
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.solid import pieces, ray_limb
+from cylcollide.kernels.solid import ray_limb
 from cylcollide.kernels.table import Limb
-from cylcollide.simd import compiled, merged
+from cylcollide.simd import Real, Truth, opposite, select
 
-INSIDE = int(Face.INSIDE)
-Event: TypeAlias = tuple[int, float, float, bool]
-"""Verdict, earliest and latest time of the hit in metres, whether the ray starts in the stretch."""
+INSIDE = float(Face.INSIDE)
+TUBE = int(Shape.TUBE)
 
 
-class CertainChord(NamedTuple):
-    """The chord of a ray in a stretch it certainly hits, if both faces are decided; fractions."""
+class Event(NamedTuple):
+    """What a ray does with a limb, as far as bounds tell. What is not possible is certainly no hit."""
 
-    decided: bool
-    entry: DoubleDouble
-    exit: DoubleDouble
-    first_face: int
-    last_face: int
+    possible: Truth
+    certain: Truth  # certainly a hit
+    lower: Real  # earliest time of the hit, metres
+    upper: Real  # latest time; inf if it is not certain
+    inside: Truth  # the ray certainly starts inside
+    face: Real  # UNDECIDED, if the bounds do not tell
 
 
 @merged
 def ray_event(ray: Ray, span: Span, policy: int) -> Event:
-    """Does this stretch count as hit, when at the earliest and at the latest (metres), and does the ray start in it?"""
-    verdict = hit_verdict(span.outer, span.inner, ray.limit)
-    if verdict == MISS:
-        return MISS, inf, inf, False
-    start = start_verdict(span.outer, span.inner)
-    if start == MISS:
-        return verdict, span.outer[0], span.inner[0], False
-    if start == UNSURE:
-        return UNSURE, 0.0, inf, False
+    """Does this stretch count as hit, when, and does the ray start in it?"""
+    outer, inner = span.outer, span.inner
+    possible = opposite(empty(outer)) & (outer[1] >= 0.0) & (outer[0] <= ray.limit)
+    ahead = possible & (outer[0] > 0.0)
+    reached = ahead & opposite(empty(inner)) & (inner[0] <= ray.limit)
+    inside = possible & (inner[0] <= 0.0) & (inner[1] >= 0.0)
+    earliest = select(ahead, outer[0], 0.0)
     if policy == POLICY_HIT:
-        return HIT, 0.0, 0.0, True
-    if policy == POLICY_IGNORE or span.inner[1] > ray.limit:
-        return MISS, inf, inf, True
-    return (HIT if span.outer[1] <= ray.limit else UNSURE), span.inner[1], span.outer[1], True
+        latest = select(inside, 0.0, select(reached, inner[0], inf))
+        return Event(possible, reached | inside, earliest, latest, inside, select(inside, INSIDE, span.first_face))
+    if policy == POLICY_IGNORE:
+        latest = select(reached, inner[0], inf)
+        return Event(possible & opposite(inside), reached, earliest, latest, inside, span.first_face)
+    left = inside & (outer[1] <= ray.limit)
+    return Event(
+        possible & (opposite(inside) | (inner[1] <= ray.limit)),
+        reached | left,
+        select(inside, inner[1], earliest),
+        select(left, outer[1], select(reached, inner[0], inf)),
+        inside,
+        select(inside, span.last_face, span.first_face),
+    )
 
 
 @merged
-def limb_event(ray: Ray, limb: Limb, policy: int, latest: float) -> tuple[int, float, float, bool, int]:
-    """The event of the first stretch that counts, and which stretch that is; MISS if that is later than `latest`."""
-    started_inside = False
-    for piece in range(pieces(limb)):
-        span = ray_limb(ray, limb, piece)
-        if span.outer[0] > latest:
-            continue
-        status, lower, upper, inside = ray_event(ray, span, policy)
-        started_inside |= inside
-        if status != MISS:
-            return status, lower, upper, started_inside, piece
-        if inside:
-            break  # ignored, or never left: what comes behind does not count
-    return MISS, inf, inf, started_inside, 0
-
-
-@compiled
-def certain_chord(
-    origin: Vector, displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, piece: int
-) -> CertainChord:
-    """The chord of a ray in a stretch that it certainly hits; `limit` is its largest fraction."""
-    span = ray_limb(ray, limb, piece)
-    first, last = INSIDE, INSIDE
-    start = start_verdict(span.outer, span.inner)
-    if start == MISS:
-        first = span.first_face
-    if span.outer[1] <= ray.limit:
-        last = span.last_face
-    ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
-    if start == UNSURE or ends_undecided or first == UNDECIDED or last == UNDECIDED:
-        return CertainChord(False, (0.0, 0.0), (0.0, 0.0), first, last)
-    entry, leave = (0.0, 0.0), (limit, 0.0)
-    if first != INSIDE or last != INSIDE:
-        begin = span.inner[0] if first != INSIDE else max(span.inner[0], 0.0)
-        end = span.inner[1] if last != INSIDE else min(span.inner[1], ray.limit)
-        crossings = face_crossings(origin, displacement, limb, first, last, 0.5 * (begin + end) / ray.length)
-        if first != INSIDE:
-            entry = crossings[0]
-        if last != INSIDE:
-            leave = crossings[1]
-    return CertainChord(True, entry, leave, first, last)
+def limb_event(ray: Ray, limb: Limb, policy: int) -> Event:
+    """The event of the first stretch that counts."""
+    event = ray_event(ray, ray_limb(ray, limb, 0), policy)
+    if limb.kind == TUBE:
+        # behind the bore, unless the ray starts before it: then it is ignored, or never left
+        behind = ray_event(ray, ray_limb(ray, limb, 1), policy)
+        first = event.possible | event.inside
+        event = Event(
+            event.possible | (opposite(first) & behind.possible),
+            event.certain | (opposite(first) & behind.certain),
+            select(first, event.lower, behind.lower),
+            select(first, event.upper, behind.upper),
+            event.inside | (opposite(first) & behind.inside),
+            select(first, event.face, behind.face),
+        )
+    return event

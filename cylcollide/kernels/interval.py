@@ -2,19 +2,21 @@
 
 A `Bracket` is two intervals of the ray, in metres: `outer` contains the true one, `inner` is contained in it. They come
 from the solid grown and shrunk by more than all rounding errors (`docs/numerics.md`); verdicts follow by comparison.
+An interval whose end comes before its beginning is empty, and stays so when it is intersected.
 """
 
-from math import inf, sqrt
+from math import inf
 from typing import NamedTuple, TypeAlias
 
-from cylcollide._types import HIT, MISS, UNSURE
-from cylcollide.simd import compiled, merged
+from cylcollide.compiling import merged
+from cylcollide.simd import Real, Truth, larger, select, smaller, square_root
 
-Interval: TypeAlias = tuple[float, float]
+Interval: TypeAlias = tuple[Real, Real]
 
 EVERYTHING: Interval = (-inf, inf)
 NOTHING: Interval = (inf, -inf)
-UNDECIDED = -1  # a face the bounds do not decide
+UNDECIDED = -1.0
+"""A face the bounds do not decide. Faces are numbers here, so that eight of them can lie side by side."""
 
 
 class Bracket(NamedTuple):
@@ -29,12 +31,12 @@ class Span(NamedTuple):
 
     outer: Interval
     inner: Interval
-    first_face: int
-    last_face: int
+    first_face: Real
+    last_face: Real
 
 
 @merged
-def empty(interval: Interval) -> bool:
+def empty(interval: Interval) -> Truth:
     """Whether nothing is in it."""
     return interval[0] > interval[1]
 
@@ -42,25 +44,26 @@ def empty(interval: Interval) -> bool:
 @merged
 def intersection(a: Interval, b: Interval) -> Interval:
     """What two intervals share; empty if the first end comes out after the second."""
-    return max(a[0], b[0]), min(a[1], b[1])
-
-
-@compiled
-def hull(a: Interval, b: Interval) -> Interval:
-    """The smallest interval around both; an empty one counts for nothing."""
-    if empty(a):
-        return b
-    if empty(b):
-        return a
-    return min(a[0], b[0]), max(a[1], b[1])
+    return larger(a[0], b[0]), smaller(a[1], b[1])
 
 
 @merged
-def about(middle: float, half_squared: float) -> Interval:
-    """[middle - half, middle + half], nothing if half_squared is negative."""
-    if not half_squared >= 0.0:
-        return NOTHING
-    half = sqrt(half_squared)
+def chosen(truth: Truth, a: Interval, b: Interval) -> Interval:
+    """`a` where `truth`, else `b`."""
+    return select(truth, a[0], b[0]), select(truth, a[1], b[1])
+
+
+@merged
+def hull(a: Interval, b: Interval) -> Interval:
+    """The smallest interval around both; an empty one counts for nothing."""
+    a, b = chosen(empty(a), (inf, -inf), a), chosen(empty(b), (inf, -inf), b)
+    return smaller(a[0], b[0]), larger(a[1], b[1])
+
+
+@merged
+def about(middle: Real, half_squared: Real, exists: Truth) -> Interval:
+    """[middle - half, middle + half]; nothing if half_squared is negative or what it is about does not exist."""
+    half = select((half_squared >= 0.0) & exists, square_root(half_squared), -inf)
     return middle - half, middle + half
 
 
@@ -71,26 +74,11 @@ def both(a: Bracket, b: Bracket) -> Bracket:
 
 
 @merged
-def unknown() -> Span:
-    """Nothing is certain."""
-    return Span(EVERYTHING, NOTHING, UNDECIDED, UNDECIDED)
-
-
-@merged
-def hit_verdict(outer: Interval, inner: Interval, limit: float) -> int:
-    """HIT if even the shrunk limb meets [0, limit], MISS if not even the grown one does, else UNSURE."""
-    if empty(outer) or outer[1] < 0.0 or outer[0] > limit:
-        return MISS
-    if not empty(inner) and inner[1] >= 0.0 and inner[0] <= limit:
-        return HIT
-    return UNSURE
-
-
-@merged
-def start_verdict(outer: Interval, inner: Interval) -> int:
-    """HIT if the start certainly lies in the limb, MISS if it certainly does not, else UNSURE."""
-    if outer[0] > 0.0 or outer[1] < 0.0 or empty(outer):
-        return MISS
-    if inner[0] <= 0.0 <= inner[1]:
-        return HIT
-    return UNSURE
+def unless(doubtful: Truth, span: Span) -> Span:
+    """The span; where it is doubtful, everything is possible and nothing certain."""
+    return Span(
+        chosen(doubtful, (-inf, inf), span.outer),
+        chosen(doubtful, (inf, -inf), span.inner),
+        select(doubtful, -1.0, span.first_face),
+        select(doubtful, -1.0, span.last_face),
+    )

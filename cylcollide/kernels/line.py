@@ -4,14 +4,14 @@ The origin is moved to the line's closest approach to the limb's centre first, s
 size however far away the ray begins; position and direction are then split along and across the axis.
 """
 
-from math import copysign
 from typing import NamedTuple
 
 from cylcollide._types import ROUNDING_BOUND, SLOPE_FLOOR
+from cylcollide.compiling import merged
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import NOTHING, Bracket, about
+from cylcollide.kernels.interval import Bracket, about
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.simd import compiled, merged
+from cylcollide.simd import Real, fused_multiply_add, larger, magnitude, with_sign
 
 
 class Frame(NamedTuple):
@@ -19,35 +19,45 @@ class Frame(NamedTuple):
 
     centre: Vector
     axis: Vector  # unit vector from p1 to p2; zero for a sphere
-    half_length: float
-    radius: float  # the largest, where there are several
-    extent: float  # largest |coordinate| of any point of it; inf if beyond what the kernels trust
+    half_length: Real
+    radius: Real  # at p1, where there are several
+    extent: Real  # largest |coordinate| of any point of it; inf if beyond what the kernels trust
 
 
 class Line(NamedTuple):
     """The point at s metres has the axial place height + rate (s - shift) and lies across at q + p (s - shift)."""
 
-    shift: float
-    height: float
-    rate: float
+    shift: Real
+    height: Real
+    rate: Real
     q: Vector
     p: Vector
-    delta: float  # bound on all rounding errors, as a displacement
+    delta: Real  # bound on all rounding errors, as a displacement
 
 
 @merged
-def rounding_bound(ray: Ray, extent: float) -> float:
+def rounding_bound(ray: Ray, extent: Real) -> Real:
     """Delta for a ray and a limb: what all rounding errors together may displace, in metres."""
     return ROUNDING_BOUND * (ray.extent + extent)
 
 
 @merged
-def closest_approach(ray: Ray, centre: Vector) -> tuple[float, Vector]:
+def closest_approach(ray: Ray, centre: Vector) -> tuple[Real, Vector]:
     """Metres from the start to the line's closest approach to a point, and the vector from the point to there."""
     d = ray.direction
     o = (ray.origin[0] - centre[0], ray.origin[1] - centre[1], ray.origin[2] - centre[2])
     shift = -dot(o, d)
-    return shift, (o[0] + shift * d[0], o[1] + shift * d[1], o[2] + shift * d[2])
+    return shift, along(o, d, shift)
+
+
+@merged
+def along(start: Vector, direction: Vector, s: Real) -> Vector:
+    """Start + s direction."""
+    return (
+        fused_multiply_add(s, direction[0], start[0]),
+        fused_multiply_add(s, direction[1], start[1]),
+        fused_multiply_add(s, direction[2], start[2]),
+    )
 
 
 @merged
@@ -56,67 +66,58 @@ def line_about(ray: Ray, limb: Frame) -> Line:
     shift, x = closest_approach(ray, limb.centre)
     d, w = ray.direction, limb.axis
     height, rate = dot(x, w), dot(d, w)
-    q = (x[0] - height * w[0], x[1] - height * w[1], x[2] - height * w[2])
-    p = (d[0] - rate * w[0], d[1] - rate * w[1], d[2] - rate * w[2])
-    return Line(shift, height, rate, q, p, rounding_bound(ray, limb.extent))
+    return Line(shift, height, rate, along(x, w, -height), along(d, w, -rate), rounding_bound(ray, limb.extent))
 
 
 @merged
-def slab(line: Line, half_length: float) -> Bracket:
+def slab(line: Line, half_length: Real) -> Bracket:
     """When the line is between the planes at -half_length and +half_length along the axis."""
     return slab_about(line.height, line.rate, half_length, line.shift, line.delta)
 
 
 @merged
-def slab_about(height: float, rate: float, half: float, shift: float, delta: float) -> Bracket:
+def slab_about(height: Real, rate: Real, half: Real, shift: Real, delta: Real) -> Bracket:
     """When |height + rate (s - shift)| <= half."""
-    rate = copysign(max(abs(rate), SLOPE_FLOOR), rate)
-    crossing = shift - height / rate
-    longest = (half + delta) / abs(rate)
-    outer, inner = (crossing - longest, crossing + longest), NOTHING
-    if half > delta:
-        shortest = (half - delta) / abs(rate)
-        inner = (crossing - shortest, crossing + shortest)
-    return Bracket(outer, inner)
+    per_height = 1.0 / with_sign(larger(magnitude(rate), SLOPE_FLOOR), rate)
+    crossing = fused_multiply_add(-height, per_height, shift)
+    longest, shortest = (half + delta) * magnitude(per_height), (half - delta) * magnitude(per_height)
+    return Bracket((crossing - longest, crossing + longest), (crossing - shortest, crossing + shortest))
 
 
 class Passage(NamedTuple):
     """How the line passes the axis: its least distance, when, and how fast it moves across."""
 
-    middle: float  # metres along the ray
-    gap_squared: float
-    speed_squared: float
+    middle: Real  # metres along the ray
+    gap_squared: Real
+    per_speed_squared: Real
 
 
 @merged
 def passage(line: Line) -> Passage:
     """Least distance from the axis. The minimiser may be far off along a nearly parallel ray, the distance is not."""
-    speed_squared = max(dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR)
-    middle = -dot(line.q, line.p) / speed_squared
-    nearest = (
-        line.q[0] + middle * line.p[0],
-        line.q[1] + middle * line.p[1],
-        line.q[2] + middle * line.p[2],
-    )
-    return Passage(line.shift + middle, dot(nearest, nearest), speed_squared)
+    per_speed_squared = 1.0 / larger(dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR)
+    middle = -dot(line.q, line.p) * per_speed_squared
+    nearest = along(line.q, line.p, middle)
+    return Passage(line.shift + middle, dot(nearest, nearest), per_speed_squared)
 
 
 @merged
-def wall(way: Passage, radius: float, delta: float) -> Bracket:
+def wall(way: Passage, radius: Real, delta: Real) -> Bracket:
     """When the line is within `radius` of the axis."""
+    return within(way.middle, way.gap_squared, way.per_speed_squared, radius, delta)
+
+
+@merged
+def within(middle: Real, gap_squared: Real, per_speed_squared: Real, radius: Real, delta: Real) -> Bracket:
+    """When the line is within `radius` of something it passes at `middle`, with a gap, at a speed."""
     grown, shrunk = radius + delta, radius - delta
-    outer = about(way.middle, (grown * grown - way.gap_squared) / way.speed_squared)
-    inner = NOTHING
-    if shrunk > 0.0:
-        inner = about(way.middle, (shrunk * shrunk - way.gap_squared) / way.speed_squared)
+    outer = about(middle, fused_multiply_add(grown, grown, -gap_squared) * per_speed_squared, grown > 0.0)
+    inner = about(middle, fused_multiply_add(shrunk, shrunk, -gap_squared) * per_speed_squared, shrunk > 0.0)
     return Bracket(outer, inner)
 
 
-@compiled
-def ball(ray: Ray, centre: Vector, radius: float, delta: float) -> Bracket:
+@merged
+def ball(ray: Ray, centre: Vector, radius: Real, delta: Real) -> Bracket:
     """When the line is within `radius` of a point."""
     shift, x = closest_approach(ray, centre)
-    gap_squared, grown, shrunk = dot(x, x), radius + delta, radius - delta
-    outer = about(shift, grown * grown - gap_squared)
-    inner = about(shift, shrunk * shrunk - gap_squared) if shrunk > 0.0 else NOTHING
-    return Bracket(outer, inner)
+    return within(shift, dot(x, x), 1.0, radius, delta)

@@ -8,12 +8,12 @@ whose excess is beyond the rounding bound is certain.
 from math import sqrt
 
 from cylcollide._types import HIT, LARGEST_SAFE, MISS, ROUNDING_BOUND, UNSURE, Shape
+from cylcollide.compiling import compiled
 from cylcollide.kernels.box import box_excess
 from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, vector_difference
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import dot, largest_component
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import compiled
+from cylcollide.kernels.table import Limb, box_frame
 
 TUBE, TAPERED, ELLIPSOID = int(Shape.TUBE), int(Shape.TAPERED), int(Shape.ELLIPSOID)
 CAPSULE, SPHERE, BOX = int(Shape.CAPSULE), int(Shape.SPHERE), int(Shape.BOX)
@@ -26,7 +26,7 @@ def point_limb(point: Vector, limb: Limb) -> int:
     if not delta <= LARGEST_SAFE:
         return UNSURE
     if limb.kind == BOX:
-        excess = box_excess(limb.box, point)
+        excess = box_excess(box_frame(limb), point)
     else:
         excess = axial_excess(point, limb.frame, limb.kind, limb.radius, limb.radius2)
     if excess > delta:
@@ -66,12 +66,13 @@ def point_axis_distance_squared(point: Vector, limb: Limb) -> float:
 
     From the centre of a sphere; from the third axis of a box.
     """
-    v, a = vector_difference(point, limb.p1), vector_difference(limb.p2, limb.p1)
     if limb.kind == BOX:
-        third = limb.box.axes[2]
-        a = ((third[0], 0.0), (third[1], 0.0), (third[2], 0.0))
-    elif limb.p1 == limb.p2:
-        return dd_dot(v, v)[0]
+        x, y, z = box_frame(limb).axes[2]
+        v, a = vector_difference(point, limb.frame.centre), ((x, 0.0), (y, 0.0), (z, 0.0))
+    else:
+        v, a = vector_difference(point, limb.p1), vector_difference(limb.p2, limb.p1)
+        if limb.p1 == limb.p2:
+            return dd_dot(v, v)[0]
     across = dd_cross(v, a)
     quotient = dd_divide(dd_dot(across, across), dd_dot(a, a))
     return quotient[0]

@@ -1,11 +1,12 @@
 """A ray as the kernels see it: unit direction, lengths in metres, and how far its numbers can be trusted."""
 
-from math import copysign, inf, sqrt
+from math import inf
 from typing import NamedTuple
 
-from cylcollide._types import LARGEST_SAFE, RECIPROCAL_FLOOR, SMALLEST_SAFE, Float64Array, Int64Array, Uint32Array
+from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, Float64Array, Int64Array, Uint32Array
+from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
-from cylcollide.simd import compiled, merged
+from cylcollide.simd import Real, fused_multiply_add, larger, magnitude, select, square_root
 
 
 class Rays(NamedTuple):
@@ -18,14 +19,14 @@ class Rays(NamedTuple):
 
 
 class Ray(NamedTuple):
-    """One ray. A point of it is origin + s direction with s in metres, s = fraction * length."""
+    """One ray, or eight. A point of it is origin + s direction with s in metres, s = fraction * length."""
 
     origin: Vector
     direction: Vector  # unit length up to rounding; zero for a segment of zero length
-    reciprocal: Vector  # 1 / direction, finite
-    length: float  # metres of one unit of fraction
-    limit: float  # metres
-    extent: float  # largest |coordinate| of the origin; inf if the ray is beyond what the kernels trust
+    length: Real  # metres of one unit of fraction
+    per_length: Real  # its reciprocal
+    limit: Real  # metres
+    extent: Real  # largest |coordinate| of the origin; inf if the ray is beyond what the kernels trust
 
 
 @merged
@@ -35,40 +36,32 @@ def as_vector(rows: Float64Array, i: int) -> Vector:
 
 
 @merged
-def largest_component(v: Vector) -> float:
+def largest_component(v: Vector) -> Real:
     """The maximum norm of a vector."""
-    return max(abs(v[0]), abs(v[1]), abs(v[2]))
+    return larger(larger(magnitude(v[0]), magnitude(v[1])), magnitude(v[2]))
 
 
 @merged
-def dot(a: Vector, b: Vector) -> float:
+def dot(a: Vector, b: Vector) -> Real:
     """Scalar product."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return fused_multiply_add(a[2], b[2], fused_multiply_add(a[1], b[1], a[0] * b[0]))
 
 
-@compiled
-def reciprocal(component: float) -> float:
-    """1 / component, finite: a component that vanishes counts as a very small one of its sign."""
-    return 1.0 / copysign(max(abs(component), RECIPROCAL_FLOOR), component)
-
-
-@compiled
-def make_ray(origin: Vector, displacement: Vector, limit: float) -> Ray:
+@merged
+def make_ray(origin: Vector, displacement: Vector, limit: Real) -> Ray:
     """Prepare a ray for boxes and limbs; `limit` is the largest fraction.
 
     A ray whose numbers are too large or too small for float64 products has an infinite extent: every limb is unsure.
     """
     extent = largest_component(origin)
     size = largest_component(displacement)
-    if size == 0.0:
-        infinite = 1.0 / RECIPROCAL_FLOOR
-        return Ray(origin, displacement, (infinite, infinite, infinite), 0.0, 0.0, extent)
-    if not (SMALLEST_SAFE <= size <= LARGEST_SAFE and extent <= LARGEST_SAFE):
-        return Ray(origin, displacement, displacement, 1.0, inf, inf)
-    length = sqrt(dot(displacement, displacement))
-    direction = (displacement[0] / length, displacement[1] / length, displacement[2] / length)
-    inverse = (reciprocal(direction[0]), reciprocal(direction[1]), reciprocal(direction[2]))
-    return Ray(origin, direction, inverse, length, limit * length, extent)
+    still = size == 0.0
+    trusted = still | ((size >= SMALLEST_SAFE) & (size <= LARGEST_SAFE) & (extent <= LARGEST_SAFE))
+    length = square_root(dot(displacement, displacement))
+    per_length = 1.0 / select(still, 1.0, length)
+    direction = (displacement[0] * per_length, displacement[1] * per_length, displacement[2] * per_length)
+    reach = select(still, 0.0, limit * length)
+    return Ray(origin, direction, length, per_length, select(trusted, reach, inf), select(trusted, extent, inf))
 
 
 @compiled
@@ -85,7 +78,7 @@ def shared(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
     return i if values.size > 1 else 0
 
 
-@compiled
+@merged
 def ray_at(rays: Rays, i: int) -> Ray:
     """Row i, prepared."""
     origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)

@@ -6,15 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, Float64Array, Int8Array, Int32Array, Shape, Uint32Array
+from cylcollide.compiling import allocating, merged
 from cylcollide.kernels.box import BoxFrame
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.simd import allocating, compiled, merged
+from cylcollide.simd import Real
 
-BOX = int(Shape.BOX)
-BOX_COLUMN = 18
-"""Where a limb's row names its row of `boxes`."""
+BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
+
+ROW = 16
+"""Numbers a limb: two registers of eight. Of a box, twelve are its axes and half extents."""
 
 
 class LimbTable(NamedTuple):
@@ -29,19 +31,19 @@ class LimbTable(NamedTuple):
     boxes: Float64Array  # (boxes, 12): three axes, three half extents
     character: Int32Array  # (n,)
     mask: Uint32Array  # (n,)
-    rows: Float64Array  # (n, 19): what `limb_at` reads
+    solid: Int8Array  # (n,): the Shape whose kernel answers; a capsule without length is a sphere
+    rows: Float64Array  # (n, ROW): what `limb_at` reads
 
 
 class Limb(NamedTuple):
-    """One limb as kernels get it: numbers only."""
+    """One limb as kernels get it, or eight of one shape: numbers only. A box keeps its axes in the cells of the rest."""
 
-    kind: int
+    kind: int  # Shape
+    frame: Frame
+    radius: Real
+    radius2: Real
     p1: Vector
     p2: Vector
-    radius: float
-    radius2: float
-    frame: Frame
-    box: BoxFrame  # zeros but for a box
 
 
 def make_table(
@@ -56,26 +58,9 @@ def make_table(
     mask: Uint32Array,
 ) -> LimbTable:
     """Columns of checked limbs, and their rows for the kernels."""
+    solid = np.where((kind == CAPSULE) & (p1 == p2).all(axis=1), np.int8(SPHERE), kind)
     rows = _rows(kind, p1, p2, radius, radius2, box, boxes)
-    return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, rows)
-
-
-@compiled
-def make_frame(p1: Vector, p2: Vector, size: float) -> Frame:
-    """Prepare an axis, or a centre if the ends are one point; `size` is the largest distance of the limb from it.
-
-    Sizes that float64 products cannot hold get an infinite extent: every ray is unsure.
-    """
-    centre = (0.5 * (p1[0] + p2[0]), 0.5 * (p1[1] + p2[1]), 0.5 * (p1[2] + p2[2]))
-    axis = (p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2])
-    longest = largest_component(axis)
-    extent = max(largest_component(p1), largest_component(p2)) + size
-    if not (size >= SMALLEST_SAFE and extent <= LARGEST_SAFE and (longest >= SMALLEST_SAFE or longest == 0.0)):
-        return Frame(centre, axis, 0.0, size, inf)
-    if longest == 0.0:
-        return Frame(p1, axis, 0.0, size, extent)
-    length = sqrt(dot(axis, axis))
-    return Frame(centre, (axis[0] / length, axis[1] / length, axis[2] / length), 0.5 * length, size, extent)
+    return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
 
 
 @allocating
@@ -88,50 +73,63 @@ def _rows(
     box: Int32Array,
     boxes: Float64Array,
 ) -> Float64Array:
-    rows = np.empty((radius.size, 19))
+    """Rows as `limb_at` and `box_frame` read them.
+
+    A limb of sizes that float64 products cannot hold has an infinite extent, and harmless numbers beside it: every ray
+    is unsure.
+    """
+    rows = np.zeros((radius.size, ROW))
     for i in range(radius.size):
-        size = max(radius[i], radius2[i])
-        smallest = size
+        row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
+        axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
+        longest = largest_component(axis)
+        size = smallest = max(radius[i], radius2[i])
         if kind[i] == BOX:
             h = boxes[box[i], 9:]
-            smallest = min(h[0], h[1], h[2])
-            size = h[0] + h[1] + h[2]
-        frame = make_frame(as_vector(p1, i), as_vector(p2, i), size)
+            smallest, size = min(h[0], h[1], h[2]), h[0] + h[1] + h[2]
+        extent = max(largest_component(a), largest_component(b)) + size
+        if not (smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE and (longest >= SMALLEST_SAFE or longest == 0.0)):
+            extent = inf
+        row[15] = extent
         for k in range(3):
-            rows[i, k], rows[i, 3 + k] = p1[i, k], p2[i, k]
-            rows[i, 8 + k], rows[i, 11 + k] = frame.centre[k], frame.axis[k]
-        rows[i, 6], rows[i, 7] = radius[i], radius2[i]
-        rows[i, 14], rows[i, 15] = frame.half_length, frame.radius
-        rows[i, 16] = frame.extent if smallest >= SMALLEST_SAFE else inf
-        rows[i, 17], rows[i, BOX_COLUMN] = kind[i], box[i]
+            row[k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
+        if kind[i] == BOX:
+            row[3:15] = boxes[box[i]]
+            continue
+        if longest > 0.0 and extent < inf:
+            length = sqrt(dot(axis, axis))
+            row[6] = 0.5 * length
+            for k in range(3):
+                row[3 + k] = axis[k] / length
+        row[7], row[8] = radius[i], radius2[i]
+        for k in range(3):
+            row[9 + k], row[12 + k] = a[k], b[k]
     return rows
 
 
 @merged
-def limb_at(rows: Float64Array, boxes: Float64Array, i: int) -> Limb:
+def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
     """Limb i."""
-    frame = Frame(
-        (rows[i, 8], rows[i, 9], rows[i, 10]),
-        (rows[i, 11], rows[i, 12], rows[i, 13]),
-        rows[i, 14],
-        rows[i, 15],
-        rows[i, 16],
+    return limb_of(
+        solids[i],
+        (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5], rows[i, 6], rows[i, 7]),
+        (rows[i, 8], rows[i, 9], rows[i, 10], rows[i, 11], rows[i, 12], rows[i, 13], rows[i, 14], rows[i, 15]),
     )
-    kind, nothing = int(rows[i, 17]), (0.0, 0.0, 0.0)
-    box = BoxFrame(frame.centre, (nothing, nothing, nothing), nothing, frame.extent)
-    if kind == BOX:
-        b = boxes[int(rows[i, BOX_COLUMN])]
-        axes = ((b[0], b[1], b[2]), (b[3], b[4], b[5]), (b[6], b[7], b[8]))
-        box = BoxFrame(frame.centre, axes, (b[9], b[10], b[11]), frame.extent)
-    return Limb(
-        kind,
-        (rows[i, 0], rows[i, 1], rows[i, 2]),
-        (rows[i, 3], rows[i, 4], rows[i, 5]),
-        rows[i, 6],
-        rows[i, 7],
-        frame,
-        box,
-    )
+
+
+@merged
+def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
+    """The limb whose row these are, or the eight limbs of one shape."""
+    frame = Frame((low[0], low[1], low[2]), (low[3], low[4], low[5]), low[6], low[7], high[7])
+    return Limb(kind, frame, low[7], high[0], (high[1], high[2], high[3]), (high[4], high[5], high[6]))
+
+
+@merged
+def box_frame(limb: Limb) -> BoxFrame:
+    """The box that a limb of kind BOX is."""
+    x = limb.frame.axis
+    y = (limb.frame.half_length, limb.radius, limb.radius2)
+    return BoxFrame(limb.frame.centre, (x, y, limb.p1), limb.p2, limb.frame.extent)
 
 
 @merged

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import DEEPEST_SAH, LEAF_SIZE, SAH_BINS, TREE_WIDTH, Float64Array, Int32Array
-from cylcollide.simd import allocating, compiled
-from cylcollide.tree.layout import EMPTY, Tree, empty_tree
+from cylcollide._types import DEEPEST_SAH, LEAF_SIZE, SAH_BINS, TREE_WIDTH, Float64Array, Int8Array, Int32Array
+from cylcollide.compiling import allocating, compiled
+from cylcollide.tree.layout import EMPTY, Tree, empty_tree, space_around
+from cylcollide.tree.refit import fitted_bounds
 
 
 class Binary(NamedTuple):
@@ -30,8 +31,10 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
         return empty_tree()
     order = np.arange(len(low), dtype=np.int32)
     binary = _split_all(low, high, order)
-    bounds, child, count, depth = _collapse(binary)
-    return Tree(bounds, child, count, order, depth * (TREE_WIDTH - 1) + 2)
+    child, count, axis, depth = _collapse(binary)
+    space = space_around(low, high)
+    bounds = fitted_bounds(child, count, order, low, high, space)
+    return Tree(bounds, child, count, order, axis, depth * (TREE_WIDTH - 1) + 2, space)
 
 
 @compiled
@@ -141,14 +144,38 @@ def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Bina
     return Binary(node.low[:used], node.high[:used], node.left[:used], node.first[:used], node.last[:used])
 
 
+@compiled
+def _put_in_order(binary: Binary, slots: Int32Array, filled: int) -> int:
+    """Sort nodes by their centres along the axis on which these are farthest apart; the axis."""
+    widest, best = -1.0, 0
+    for axis in range(3):
+        smallest, largest = inf, -inf
+        for s in range(filled):
+            centre = binary.low[slots[s], axis] + binary.high[slots[s], axis]
+            smallest, largest = min(smallest, centre), max(largest, centre)
+        if largest - smallest > widest:
+            widest, best = largest - smallest, axis
+    for s in range(1, filled):
+        node, j = slots[s], s
+        centre = binary.low[node, best] + binary.high[node, best]
+        while j > 0 and binary.low[slots[j - 1], best] + binary.high[slots[j - 1], best] > centre:
+            slots[j] = slots[j - 1]
+            j -= 1
+        slots[j] = node
+    return best
+
+
 @allocating
-def _collapse(binary: Binary) -> tuple[Float64Array, Int32Array, Int32Array, int]:
-    """Wide nodes: open the largest child until eight stand side by side. Returns bounds, child, count, depth."""
+def _collapse(binary: Binary) -> tuple[Int32Array, Int32Array, Int8Array, int]:
+    """Wide nodes: open the largest child until eight stand side by side. Returns child, count, axis, depth.
+
+    The children of a node stand in the order of their centres along the axis on which these are farthest apart, so that a
+    ray meets them in order or in reverse.
+    """
     n = binary.left.size
-    bounds = np.empty((n, 6, TREE_WIDTH))
     child, count = np.full((n, TREE_WIDTH), EMPTY, np.int32), np.zeros((n, TREE_WIDTH), np.int32)
     source, depth = np.zeros(n, np.int32), np.ones(n, np.int32)
-    slots = np.empty(TREE_WIDTH, np.int32)
+    slots, axis = np.empty(TREE_WIDTH, np.int32), np.zeros(n, np.int8)
     used, k, deepest = 1, 0, 1
     while k < used:
         slots[0], filled = source[k], 1
@@ -163,10 +190,9 @@ def _collapse(binary: Binary) -> tuple[Float64Array, Int32Array, Int32Array, int
             opened = binary.left[slots[widest]]
             slots[widest], slots[filled] = opened, opened + 1
             filled += 1
-        bounds[k, :3], bounds[k, 3:] = inf, -inf
+        axis[k] = _put_in_order(binary, slots, filled)
         for s in range(filled):
             b = slots[s]
-            bounds[k, :3, s], bounds[k, 3:, s] = binary.low[b], binary.high[b]
             if binary.left[b]:
                 child[k, s], source[used], depth[used] = used, b, depth[k] + 1
                 deepest = max(deepest, depth[used])
@@ -174,4 +200,4 @@ def _collapse(binary: Binary) -> tuple[Float64Array, Int32Array, Int32Array, int
             else:
                 child[k, s], count[k, s] = -2 - binary.first[b], binary.last[b] - binary.first[b]
         k += 1
-    return bounds[:used].copy(), child[:used].copy(), count[:used].copy(), deepest
+    return child[:used].copy(), count[:used].copy(), axis[:used].copy(), deepest

@@ -1,33 +1,66 @@
 """The tree's arrays.
 
 A node holds up to eight children side by side. A child is another node (its index, always larger than its parent's), a
-leaf (a run of the permutation `order`), or an empty slot, whose box nothing meets.
+leaf (a run of the permutation `order`), or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the
+tree's own in which everything lies within [-1, 1], and larger than what they hold by `BOX_PAD`, which covers the rounding of
+boxes, rays and their product: `docs/numerics.md`, "Boxes".
 """
 
-from math import inf
+from math import frexp, inf, isfinite, ldexp
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import TREE_WIDTH, Float64Array, Int32Array
+from cylcollide._types import BOX_PAD, TREE_WIDTH, Float32Array, Float64Array, Int8Array, Int32Array
+from cylcollide.compiling import merged
 
 EMPTY = -1
 """Child code of an empty slot; a leaf that starts at `order[first]` is coded as -2 - first."""
 
 
+class Space(NamedTuple):
+    """Where the tree's own frame lies: its coordinate is (world - centre) scale, along each axis."""
+
+    centre: tuple[float, float, float]
+    scale: float  # a power of two; 0 if the boxes are beyond what floats can hold: every ray then meets every box
+    low: tuple[float, float, float]  # corners of the box around all boxes, padded, in the frame of the tree
+    high: tuple[float, float, float]
+
+
 class Tree(NamedTuple):
     """A bounding volume hierarchy of width eight over numbered boxes. Never changed once it is in use."""
 
-    bounds: Float64Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
+    bounds: Float32Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
     child: Int32Array  # (nodes, 8)
     size: Int32Array  # (nodes, 8): items of a leaf, 0 elsewhere
     order: Int32Array  # (items,): item numbers, leaf by leaf
+    axis: Int8Array  # (nodes,): the axis along which the slots of a node are in order, when the tree is built
     stack_size: int  # entries that any walk needs at most
+    space: Space
+
+
+def space_around(low: Float64Array, high: Float64Array) -> Space:
+    """The frame for boxes (n, 3), n > 0."""
+    corners = np.stack([low.min(axis=0), high.max(axis=0)])
+    centre, half = 0.5 * corners.sum(axis=0), float(np.max(0.5 * (corners[1] - corners[0])))
+    if not (isfinite(half) and np.isfinite(centre).all()):
+        return Space((0.0, 0.0, 0.0), 0.0, (-BOX_PAD,) * 3, (BOX_PAD,) * 3)
+    scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
+    first, last = (corners - centre) * scale
+    return Space(tuple(centre.tolist()), scale, tuple((first - BOX_PAD).tolist()), tuple((last + BOX_PAD).tolist()))
+
+
+@merged
+def box_edge(coordinate: float, centre: float, scale: float, pad: float) -> float:
+    """Where an edge of a box lies in the frame of the tree, moved by the pad."""
+    return (coordinate - centre) * scale + pad if scale > 0.0 else pad
 
 
 def empty_tree() -> Tree:
     """A tree over nothing: one node, no children."""
-    bounds = np.empty((1, 6, TREE_WIDTH))
+    bounds = np.empty((1, 6, TREE_WIDTH), np.float32)
     bounds[:, :3], bounds[:, 3:] = inf, -inf
     child = np.full((1, TREE_WIDTH), EMPTY, np.int32)
-    return Tree(bounds, child, np.zeros((1, TREE_WIDTH), np.int32), np.empty(0, np.int32), TREE_WIDTH + 1)
+    leaf_sizes = np.zeros((1, TREE_WIDTH), np.int32)
+    nowhere = Space((0.0, 0.0, 0.0), 0.0, (1.0,) * 3, (-1.0,) * 3)
+    return Tree(bounds, child, leaf_sizes, np.empty(0, np.int32), np.zeros(1, np.int8), TREE_WIDTH + 1, nowhere)

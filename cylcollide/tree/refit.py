@@ -4,22 +4,26 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import TREE_WIDTH, Float64Array, Int32Array
-from cylcollide.simd import allocating, compiled
-from cylcollide.tree.layout import EMPTY, Tree
+from cylcollide._types import BOX_PAD, TREE_WIDTH, Float32Array, Float64Array, Int32Array
+from cylcollide.compiling import allocating, compiled
+from cylcollide.tree.layout import EMPTY, Space, Tree, box_edge, space_around
 
 
 def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     """The tree with new boxes (n, 3) for the same items; the old tree is left as it is."""
-    bounds = _refitted_bounds(tree.child, tree.size, tree.order, low, high)
-    return tree._replace(bounds=bounds)
+    if len(low) == 0:
+        return tree
+    space = space_around(low, high)
+    return tree._replace(bounds=fitted_bounds(tree.child, tree.size, tree.order, low, high, space), space=space)
 
 
 @allocating
-def _refitted_bounds(
-    child: Int32Array, count: Int32Array, order: Int32Array, low: Float64Array, high: Float64Array
-) -> Float64Array:
-    bounds = np.empty((child.shape[0], 6, TREE_WIDTH))
+def fitted_bounds(
+    child: Int32Array, count: Int32Array, order: Int32Array, low: Float64Array, high: Float64Array, space: Space
+) -> Float32Array:
+    """Boxes (nodes, 6, 8) of all children, from the items' boxes (n, 3)."""
+    bounds = np.empty((child.shape[0], 6, TREE_WIDTH), np.float32)
+    centre, scale = space.centre, space.scale
     for node in range(child.shape[0] - 1, -1, -1):  # children follow their parents, so they are done first
         for slot in range(TREE_WIDTH):
             code = child[node, slot]
@@ -33,12 +37,14 @@ def _refitted_bounds(
                     for j in range(-2 - code, -2 - code + count[node, slot]):
                         smallest = min(smallest, low[order[j], axis])
                         largest = max(largest, high[order[j], axis])
+                    smallest = box_edge(smallest, centre[axis], scale, -BOX_PAD)
+                    largest = box_edge(largest, centre[axis], scale, BOX_PAD)
                 bounds[node, axis, slot], bounds[node, axis + 3, slot] = smallest, largest
     return bounds
 
 
 @compiled
-def tree_cost(bounds: Float64Array, child: Int32Array) -> float:
+def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
     """Sum of the surface areas of all child boxes, in square metres: what a random ray pays, up to a factor."""
     total = 0.0
     for node in range(child.shape[0]):
@@ -48,4 +54,4 @@ def tree_cost(bounds: Float64Array, child: Int32Array) -> float:
                 y = bounds[node, 4, slot] - bounds[node, 1, slot]
                 z = bounds[node, 5, slot] - bounds[node, 2, slot]
                 total += x * y + y * z + z * x
-    return total
+    return total / (scale * scale) if scale > 0.0 else inf

@@ -3,19 +3,46 @@
 The caller keeps a `Stack` and asks for the next leaf until there is none. Between two calls it may have found a hit, so
 it says each time how far the walk still matters. No callback, no shape: the loop over limbs is the caller's.
 
-The box test is the slab test with near and far planes chosen by the signs of the direction. That it never loses a true
-hit is shown in `docs/numerics.md`, "Boxes" (after T. Ize, "Robust BVH ray traversal", JCGT 2(2), 2013).
+The box test is the slab test with near and far planes chosen by the signs of the direction, eight boxes at once, in the
+tree's own frame and in float32. That it never loses a true hit is shown in `docs/numerics.md`, "Boxes".
 """
 
-from typing import NamedTuple, TypeAlias
+from math import inf
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BOX_SLACK, TREE_WIDTH, Float64Array, Int32Array
-from cylcollide.simd import compiled, lowest_bit, merged
-from cylcollide.tree.layout import EMPTY, Tree
+from cylcollide._types import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH, Float32Array, Int32Array
+from cylcollide.compiling import compiled, merged
+from cylcollide.simd import (
+    Real,
+    Truth,
+    alike,
+    bits,
+    larger,
+    load,
+    lowest_bit,
+    magnitude,
+    opposite,
+    smaller,
+    spread,
+    store,
+    with_sign,
+)
+from cylcollide.tree.layout import Space, Tree
 
-Vector: TypeAlias = tuple[float, float, float]
+Vector: TypeAlias = tuple[Real, Real, Real]
+
+
+class LocalRay(NamedTuple):
+    """A ray in the frame of the tree, or eight: it begins where it comes near, and time counts from there."""
+
+    blind: Truth  # it cannot be brought near: it may meet any box
+    clear: Truth  # it meets no box at all
+    start: Real  # how far along it begins, in units of the tree
+    reciprocal: Vector  # of the direction, finite
+    product: Vector  # origin times reciprocal
+    reach: Real  # how far it goes from there; a little more
 
 
 class Stack(NamedTuple):
@@ -23,14 +50,56 @@ class Stack(NamedTuple):
 
     code: Int32Array  # node, or leaf code
     size: Int32Array
-    near: Float64Array  # metres along the ray
-    entry: Float64Array  # of the eight boxes being tested
+    near: Float32Array  # where the ray enters the box
+    entry: Float32Array  # of the eight boxes being tested
 
 
 def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any walk of this tree."""
     size = tree.stack_size
-    return Stack(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty(TREE_WIDTH))
+    near, entry = np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32)
+    return Stack(np.empty(size, np.int32), np.empty(size, np.int32), near, entry)
+
+
+@merged
+def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, limit: Real) -> LocalRay:
+    """A ray, with a unit direction and a limit in metres, seen from the tree."""
+    scale = space.scale
+    o = (
+        (origin[0] - space.centre[0]) * scale,
+        (origin[1] - space.centre[1]) * scale,
+        (origin[2] - space.centre[2]) * scale,
+    )
+    r = (bounded_reciprocal(direction[0]), bounded_reciprocal(direction[1]), bounded_reciprocal(direction[2]))
+    x = slab_times(o[0], r[0], space.low[0], space.high[0])
+    y = slab_times(o[1], r[1], space.low[1], space.high[1])
+    z = slab_times(o[2], r[2], space.low[2], space.high[2])
+    start = larger(larger(x[0], y[0]), larger(z[0], 0.0))
+    leave = smaller(smaller(x[1], y[1]), z[1])
+    begin = (o[0] + start * direction[0], o[1] + start * direction[1], o[2] + start * direction[2])
+    product = (begin[0] * r[0], begin[1] * r[1], begin[2] * r[2])
+    farthest = larger(magnitude(o[0]), larger(magnitude(o[1]), magnitude(o[2])))
+    blind = opposite((farthest <= FARTHEST_START) & (extent < inf) & (alike(scale, extent) > 0.0))
+    return LocalRay(blind, start > leave, start, r, product, local_reach(limit, scale, start))
+
+
+@merged
+def bounded_reciprocal(component: Real) -> Real:
+    """1 / component, bounded: a component that vanishes counts as a very small one of its sign."""
+    return with_sign(smaller(1.0 / larger(magnitude(component), 1e-300), STEEPEST_RECIPROCAL), component)
+
+
+@merged
+def slab_times(origin: Real, reciprocal: Real, low: float, high: float) -> tuple[Real, Real]:
+    """When a coordinate is between two."""
+    first, last = (low - origin) * reciprocal, (high - origin) * reciprocal
+    return smaller(first, last), larger(first, last)
+
+
+@merged
+def local_reach(limit: Real, scale: float, start: Real) -> Real:
+    """Time left until a limit in metres, from where the local ray begins; larger by more than it errs in float32."""
+    return (limit * scale - start) * (1.0 + BOX_PAD) + BOX_PAD
 
 
 @compiled
@@ -41,44 +110,48 @@ def start_walk(stack: Stack) -> int:
 
 
 @merged
-def next_leaf_on_ray(
-    tree: Tree, stack: Stack, height: int, origin: Vector, reciprocal: Vector, reach: float
-) -> tuple[int, int, int]:
-    """The next leaf whose box the ray meets within `reach` metres.
+def spread_float32(v: Vector) -> Any:
+    """Each component eight times, in float32."""
+    return spread(np.float32(v[0])), spread(np.float32(v[1])), spread(np.float32(v[2]))
+
+
+@merged
+def planes(bounds: Float32Array, offset: int, reciprocal: Any, product: Any) -> Any:
+    """When the ray meets eight planes."""
+    return load(bounds, offset) * reciprocal - product
+
+
+@merged
+def next_leaf_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach: float) -> tuple[int, int, int]:
+    """The next leaf whose box the ray meets within `reach`, which counts as in `LocalRay`.
 
     Returns the stack height, and the leaf's first position in `tree.order` and its size; size 0 ends the walk.
     """
-    # rows of `bounds` with the planes that the ray meets first and last
-    near_x = 0 if reciprocal[0] >= 0.0 else 3
-    near_y = 1 if reciprocal[1] >= 0.0 else 4
-    near_z = 2 if reciprocal[2] >= 0.0 else 5
-    far_x, far_y, far_z = 3 - near_x, 5 - near_y, 7 - near_z
+    # where in a node the planes are that the ray meets first and last
+    near_x = 0 if ray.reciprocal[0] >= 0.0 else 3 * TREE_WIDTH
+    near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH
+    near_z = 2 * TREE_WIDTH if ray.reciprocal[2] >= 0.0 else 5 * TREE_WIDTH
+    far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
     bounds, children, leaf_sizes = tree.bounds, tree.child, tree.size
     codes, sizes, nears, entries = stack.code, stack.size, stack.near, stack.entry
+    limit = np.float32(reach)
+    rx, ry, rz = spread_float32(ray.reciprocal)
+    px, py, pz = spread_float32(ray.product)
     while height > 0:
         height -= 1
-        code, near = codes[height], nears[height]
-        if near > reach * BOX_SLACK:
+        code = codes[height]
+        if nears[height] > limit:
             continue
         if code < 0:
             return height, -2 - code, sizes[height]
         # all eight boxes, then sort in those that the ray meets, the nearest on top
-        met = 0
-        for slot in range(TREE_WIDTH):
-            entry = max(
-                (bounds[code, near_x, slot] - origin[0]) * reciprocal[0],
-                (bounds[code, near_y, slot] - origin[1]) * reciprocal[1],
-                (bounds[code, near_z, slot] - origin[2]) * reciprocal[2],
-                0.0,
-            )
-            leave = min(
-                (bounds[code, far_x, slot] - origin[0]) * reciprocal[0],
-                (bounds[code, far_y, slot] - origin[1]) * reciprocal[1],
-                (bounds[code, far_z, slot] - origin[2]) * reciprocal[2],
-                reach,
-            )
-            entries[slot] = entry
-            met |= int(entry <= leave * BOX_SLACK) << slot
+        base = code * 6 * TREE_WIDTH
+        entry = larger(planes(bounds, base + near_x, rx, px), planes(bounds, base + near_y, ry, py))
+        entry = larger(entry, larger(planes(bounds, base + near_z, rz, pz), np.float32(0.0)))
+        leave = smaller(planes(bounds, base + far_x, rx, px), planes(bounds, base + far_y, ry, py))
+        leave = smaller(leave, smaller(planes(bounds, base + far_z, rz, pz), limit))
+        store(entries, 0, entry)
+        met = bits(entry <= leave)
         bottom = height
         while met != 0:
             slot = lowest_bit(met)
@@ -95,23 +168,35 @@ def next_leaf_on_ray(
     return 0, 0, 0
 
 
-@compiled
+@merged
+def local_point(space: Space, point: Vector) -> Vector:
+    """A point in the frame of the tree."""
+    return (
+        (point[0] - space.centre[0]) * space.scale,
+        (point[1] - space.centre[1]) * space.scale,
+        (point[2] - space.centre[2]) * space.scale,
+    )
+
+
+@merged
 def next_leaf_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int, int]:
-    """The next leaf whose box holds the point; returns as `next_leaf_on_ray` does."""
+    """The next leaf whose box holds the point, given in the frame of the tree; returns as `next_leaf_on_ray` does."""
+    bounds, children, leaf_sizes, codes, sizes = tree.bounds, tree.child, tree.size, stack.code, stack.size
+    x, y, z = spread_float32(point)
     while height > 0:
         height -= 1
-        code = stack.code[height]
+        code = codes[height]
         if code < 0:
-            return height, -2 - code, stack.size[height]
-        for slot in range(TREE_WIDTH):
-            if (
-                tree.bounds[code, 0, slot] <= point[0] <= tree.bounds[code, 3, slot]
-                and tree.bounds[code, 1, slot] <= point[1] <= tree.bounds[code, 4, slot]
-                and tree.bounds[code, 2, slot] <= point[2] <= tree.bounds[code, 5, slot]
-                and tree.child[code, slot] != EMPTY
-            ):
-                stack.code[height], stack.size[height] = tree.child[code, slot], tree.size[code, slot]
-                height += 1
+            return height, -2 - code, sizes[height]
+        base = code * 6 * TREE_WIDTH
+        above = (load(bounds, base) <= x) & (load(bounds, base + 8) <= y) & (load(bounds, base + 16) <= z)
+        below = (x <= load(bounds, base + 24)) & (y <= load(bounds, base + 32)) & (z <= load(bounds, base + 40))
+        met = bits(above & below)
+        while met != 0:
+            slot = lowest_bit(met)
+            met &= met - 1
+            codes[height], sizes[height] = children[code, slot], leaf_sizes[code, slot]
+            height += 1
     return 0, 0, 0
 
 

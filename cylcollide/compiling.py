@@ -1,0 +1,65 @@
+"""How loops are compiled here.
+
+`compiled` is the one set of compiler options: results are those of IEEE 754 arithmetic in program
+order (no fast-math, no contraction), division by zero gives infinity, the GIL is released, and machine code is cached
+on disk. With `NUMBA_DISABLE_JIT=1` everything here is plain Python with the same results.
+
+A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), and gives the same bits.
+"""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
+
+
+def _package_stamp() -> bytes:
+    """A hash of all compiled code of this package.
+
+    numba notices a change in the file of a cached function, not in the functions that it calls from other files; after
+    an upgrade in place it would go on running old code.
+    """
+    root = Path(__file__).parent
+    digest = blake2b(digest_size=16)
+    for path in sorted([*root.glob("*.py"), *root.glob("kernels/*.py"), *root.glob("tree/*.py")]):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+_STAMP = _package_stamp()
+
+
+def compiled(function: Function) -> Function:
+    """Compile `function` on its first call; it may read and write arrays, but not make any.
+
+    Reference counting is off: numba would count every array that a function takes apart, up and down and atomically,
+    and that cost more than the geometry. Who calls from Python holds the arrays.
+    """
+    return _cached(function, False)
+
+
+def allocating(function: Function) -> Function:
+    """As `compiled`, for functions that make arrays."""
+    return _cached(function, True)
+
+
+def _cached(function: Function, counted: bool) -> Function:
+    """Compile with the options of this package; the cache holds for this very source."""
+    if getattr(numba.config, "DISABLE_JIT", 0):
+        return cast(Function, np.errstate(all="ignore")(function))  # as machine code, which does not warn
+    dispatcher = _njit(cache=True, nogil=True, error_model="numpy", _nrt=counted)(function)
+    cache_file = dispatcher._cache._cache_file
+    cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+    return cast(Function, dispatcher)
+
+
+def merged(function: Function) -> Function:
+    """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
+    return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))

@@ -1,0 +1,97 @@
+"""The loop over many rays and few limbs: every ray against every limb, eight rays at a time, no tree.
+
+The same kernels as in `casting` and `streaming`, side by side, with bit-equal results. What eight rays have found stays in
+registers.
+"""
+
+from math import inf
+
+from cylcollide._types import NO_LIMB
+from cylcollide.casting import INSIDE, NONE, Nearest, Query, nearer, nothing_yet, undecided, write_hit
+from cylcollide.compiling import compiled, merged
+from cylcollide.hits import Verdicts
+from cylcollide.kernels.crossing import face_curve, short_step
+from cylcollide.kernels.event import limb_event
+from cylcollide.kernels.ray import ray_at
+from cylcollide.kernels.table import Limb, LimbTable, considered, limb_of
+from cylcollide.simd import LANES, bits, lane, lowest_bit, opposite, select, spread, store
+from cylcollide.streaming import meant, rays_from
+
+
+@merged
+def one_limb(table: LimbTable, k: int) -> Limb:
+    """Limb k, eight times."""
+    r = table.rows
+    low = (
+        spread(r[k, 0]),
+        spread(r[k, 1]),
+        spread(r[k, 2]),
+        spread(r[k, 3]),
+        spread(r[k, 4]),
+        spread(r[k, 5]),
+        spread(r[k, 6]),
+        spread(r[k, 7]),
+    )
+    high = (
+        spread(r[k, 8]),
+        spread(r[k, 9]),
+        spread(r[k, 10]),
+        spread(r[k, 11]),
+        spread(r[k, 12]),
+        spread(r[k, 13]),
+        spread(r[k, 14]),
+        spread(r[k, 15]),
+    )
+    return limb_of(table.solid[k], low, high)
+
+
+@compiled
+def cast_few(query: Query, table: LimbTable, begin: int, end: int, hits: Verdicts) -> None:
+    """The first limb along each of the rays from `begin` to `end`, eight at least.
+
+    Mask and ignored character are the same for all rays.
+    """
+    characters, masks, policy = table.character, table.mask, query.policy
+    mask, ignored, limbs = query.mask[0], query.ignored[0], table.radius.size
+    for first in range(begin, end, LANES):
+        row = min(first, end - LANES)  # the last eight may overlap those before
+        origin, second, ray = rays_from(query.rays, row)
+        best = nothing_yet(ray.limit)
+        for k in range(limbs):
+            if considered(characters[k], masks[k], mask, ignored):
+                best = nearer(best, spread(float(k)), limb_event(ray, one_limb(table, k), policy))
+        doubtful = undecided(best) | (ray.extent == inf)
+        entering = opposite(doubtful) & (best.limb >= 0.0) & (best.face < INSIDE)
+        fraction = spread(0.0)
+        short = entering
+        if bits(entering):
+            guess, displacement = (
+                0.5 * (best.lower + best.upper) * ray.per_length,
+                meant(origin, second, query.rays.is_segment),
+            )
+            for k in range(limbs):
+                own = entering & (best.limb == float(k))
+                if bits(own):
+                    curve = face_curve(origin, displacement, guess, one_limb(table, k), best.face)
+                    step, right = short_step(curve, guess)
+                    fraction = select(own, guess + step, fraction)
+                    short = short & (right | opposite(own))
+        known = opposite(doubtful) & (best.limb >= 0.0)
+        store(hits.limb, row, select(known, best.limb, float(NO_LIMB)))
+        store(hits.fraction, row, select(known, fraction, inf))
+        store(hits.face, row, select(known, best.face, float(NONE)))
+        store(hits.inside, row, best.inside)
+        store(hits.unsure, row, doubtful)
+        grazes = bits(entering) & ~bits(short)
+        while grazes:
+            k = lowest_bit(grazes)
+            grazes &= grazes - 1
+            one = Nearest(
+                lane(best.limb, k),
+                lane(best.lower, k),
+                lane(best.upper, k),
+                lane(best.face, k),
+                lane(best.rival, k),
+                bits(best.inside) >> k & 1 != 0,
+            )
+            write_hit(hits, row + k, ray_at(query.rays, row + k), one, False, query, table)

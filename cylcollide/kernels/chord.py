@@ -1,0 +1,42 @@
+"""The chord of a ray in a stretch of a limb: both ends accurate, both faces named, or "not decided"."""
+
+from typing import NamedTuple
+
+from cylcollide._types import POLICY_HIT, Face
+from cylcollide.compiling import merged
+from cylcollide.kernels.crossing import face_crossing
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
+from cylcollide.kernels.event import ray_event
+from cylcollide.kernels.interval import UNDECIDED, Span
+from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.table import Limb
+
+INSIDE = float(Face.INSIDE)
+
+
+class CertainChord(NamedTuple):
+    """A chord; fractions. A ray that starts or ends in the limb has face INSIDE there."""
+
+    decided: bool
+    entry: DoubleDouble
+    exit: DoubleDouble
+    first_face: float
+    last_face: float
+
+
+@merged
+def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span) -> CertainChord:
+    """The chord of one ray in a stretch of a limb, decided if its bounds are; `limit` is the ray's largest fraction."""
+    event = ray_event(ray, span, POLICY_HIT)
+    first, last = event.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
+    ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
+    entry, leave = (0.0, 0.0), (limit, 0.0)
+    if not event.certain or ends_undecided or first == UNDECIDED or last == UNDECIDED:
+        return CertainChord(False, entry, leave, first, last)
+    if first != INSIDE:
+        guess = 0.5 * (span.outer[0] + span.inner[0]) * ray.per_length
+        entry = face_crossing(ray, displacement, guess, limb, first, True)
+    if last != INSIDE:
+        guess = 0.5 * (span.inner[1] + span.outer[1]) * ray.per_length
+        leave = face_crossing(ray, displacement, guess, limb, last, False)
+    return CertainChord(True, entry, leave, first, last)

@@ -1,0 +1,105 @@
+"""Ray streams: many rays of one octant walk the tree together, a list of the live ones at each node.
+
+What a node costs is shared by all rays in its list, and nothing is sorted ray by ray: a child's turn comes by where it
+lies along the octant. The caller asks for the next leaf with its list, and says between two calls how far each ray
+still matters. Source: C. Wächter, A. Keller and others describe the scheme; see W. Fuetterling et al., "Efficient ray
+tracing kernels for modern CPU architectures", JCGT 4(4), 2015 (dynamic ray streams).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import TREE_WIDTH, Float32Array, Int32Array, Int64Array
+from cylcollide.compiling import merged
+from cylcollide.simd import bits, highest_bit, larger, load, lowest_bit, smaller, spread
+from cylcollide.tree.layout import Tree
+
+RECORD = 8
+"""Numbers a ray: three reciprocals, three products (see `LocalRay`), the reach, and nothing."""
+
+
+class Stream(NamedTuple):
+    """Rays that walk together, and what they have yet to visit. One per thread."""
+
+    record: Float32Array  # (rays, RECORD)
+    live: Int32Array  # lists of rays, one above the other
+    code: Int32Array  # node, or leaf code, of each entry of the stack
+    size: Int32Array
+    first: Int64Array  # where in `live` the entry's list begins
+    count: Int64Array
+    top: Int64Array  # above which `live` is free when it is this entry's turn
+    children: Int64Array  # (8,): rays that meet each child of the node at work
+
+
+def make_stream(tree: Tree, rays: int) -> Stream:
+    """A stream for so many rays, deep enough for any walk of this tree."""
+    size = tree.stack_size
+    depth = (size - 2) // (TREE_WIDTH - 1) + 1
+    live = np.empty(rays * (1 + TREE_WIDTH * depth), np.int32)  # worst case; memory that is not touched costs nothing
+    first, count, top = np.empty((3, size), np.int64)
+    record = np.empty((rays, RECORD), np.float32)
+    return Stream(
+        record, live, np.empty(size, np.int32), np.empty(size, np.int32), first, count, top, np.empty(8, np.int64)
+    )
+
+
+@merged
+def start_stream(stream: Stream, first: int, count: int, top: int) -> int:
+    """Put the root on the stack for the rays in `live[first : first + count]`; the new stack height."""
+    stream.code[0], stream.size[0] = 0, 0
+    stream.first[0], stream.count[0], stream.top[0] = first, count, top
+    return 1
+
+
+@merged
+def next_leaf_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -> tuple[int, int, int, int, int]:
+    """The next leaf that any ray of the stream meets.
+
+    Returns the stack height, the leaf's first position in `tree.order` and its size, and where in `live` the list of
+    rays begins and how many there are; size 0 ends the walk.
+    """
+    near_x = 3 * TREE_WIDTH if octant & 1 else 0
+    near_y = 4 * TREE_WIDTH if octant & 2 else TREE_WIDTH
+    near_z = 5 * TREE_WIDTH if octant & 4 else 2 * TREE_WIDTH
+    far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
+    bounds, child, leaf_size, axes = tree.bounds, tree.child, tree.size, tree.axis
+    record, live, children = stream.record, stream.live, stream.children
+    codes, sizes, firsts, counts, tops = stream.code, stream.size, stream.first, stream.count, stream.top
+    zero = spread(np.float32(0.0))
+    while height > 0:
+        height -= 1
+        code, first, count, top = codes[height], firsts[height], counts[height], tops[height]
+        if code < 0:
+            return height, -2 - code, sizes[height], first, count
+
+        # all rays against the eight boxes, each appended to the lists of those it meets
+        base = code * 6 * TREE_WIDTH
+        low_x, low_y, low_z = load(bounds, base + near_x), load(bounds, base + near_y), load(bounds, base + near_z)
+        high_x, high_y, high_z = load(bounds, base + far_x), load(bounds, base + far_y), load(bounds, base + far_z)
+        for slot in range(TREE_WIDTH):
+            children[slot] = top + slot * count
+        met_by_any = 0
+        for position in range(first, first + count):
+            ray = live[position]
+            rx, ry, rz = spread(record[ray, 0]), spread(record[ray, 1]), spread(record[ray, 2])
+            px, py, pz = spread(record[ray, 3]), spread(record[ray, 4]), spread(record[ray, 5])
+            enter = larger(larger(low_x * rx - px, low_y * ry - py), larger(low_z * rz - pz, zero))
+            leave = smaller(smaller(high_x * rx - px, high_y * ry - py), high_z * rz - pz)
+            met = bits(enter <= smaller(leave, spread(record[ray, 6])))
+            met_by_any |= met
+            for slot in range(TREE_WIDTH):
+                live[children[slot]] = ray
+                children[slot] += (met >> slot) & 1
+
+        # children lie along one axis of the node: the one that is met first goes on top
+        falling = (octant >> axes[code]) & 1
+        while met_by_any:
+            slot = lowest_bit(met_by_any) if falling else highest_bit(met_by_any)
+            met_by_any ^= 1 << slot
+            begin = top + slot * count
+            codes[height], sizes[height] = child[code, slot], leaf_size[code, slot]
+            firsts[height], counts[height] = begin, children[slot] - begin
+            tops[height] = top + TREE_WIDTH * count
+            height += 1
+    return 0, 0, 0, 0, 0
