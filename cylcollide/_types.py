@@ -14,6 +14,7 @@ Float32Array: TypeAlias = NDArray[np.float32]
 Int32Array: TypeAlias = NDArray[np.int32]
 Int64Array: TypeAlias = NDArray[np.int64]
 Int8Array: TypeAlias = NDArray[np.int8]
+Uint16Array: TypeAlias = NDArray[np.uint16]
 Uint32Array: TypeAlias = NDArray[np.uint32]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
@@ -115,6 +116,8 @@ LEAF_SIZE = 2  # limbs a leaf at most: not tuned yet
 SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tuned yet
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
 REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of their built area is rebuilt
-RAYS_PER_TASK = 8192  # rays a thread takes at a time: milliseconds of work, against which a hand-over is little
+RAYS_PER_TASK = 65536  # rays a thread takes at a time: milliseconds of work, against which a hand-over is little
 SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned yet
 FEW_LIMBS = 3  # so many need no tree
+STREAM_RAYS = 8192  # rays that walk the tree together
+FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells

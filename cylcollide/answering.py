@@ -16,6 +16,7 @@ from cylcollide._types import (
     NO_LIMB,
     RAYS_PER_TASK,
     SMALLEST_STREAM,
+    STREAM_RAYS,
     BoolArray,
     Face,
     Float64Array,
@@ -28,7 +29,7 @@ from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.limbs import Limbs
-from cylcollide.streaming import Work, cast_stream, make_work
+from cylcollide.streaming import Sorting, Work, cast_stream, make_sorting, make_work
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import Stream, make_stream
 from cylcollide.tree.walk import make_stack
@@ -71,8 +72,7 @@ def closest_strategy(
         cast_few(query, table, begin, end, verdicts)
 
     def as_stream(begin: int, end: int) -> None:
-        work, stream = room(tree, end - begin)
-        cast_stream(query, table, tree, work, stream, begin, end, verdicts)
+        cast_stream(query, table, tree, *room(tree), begin, end, verdicts)
 
     if n < SMALLEST_STREAM:
         return one_by_one
@@ -82,14 +82,13 @@ def closest_strategy(
 _rooms = threading.local()
 
 
-def room(tree: Tree, rays: int) -> tuple[Work, Stream]:
-    """Room for a stream, kept by each thread: fresh memory costs as much as the walk."""
-    work, stream = getattr(_rooms, "kept", (None, None))
-    if work is None or len(work.octant) < rays or len(stream.code) < tree.stack_size:
-        size = max(rays, RAYS_PER_TASK)
-        work, stream = make_work(size), make_stream(tree, size)
-        _rooms.kept = work, stream
-    return work, stream
+def room(tree: Tree) -> tuple[Work, Stream, Sorting]:
+    """Room for streams, kept by each thread: fresh memory costs as much as the walk."""
+    kept: tuple[Work, Stream, Sorting] | None = getattr(_rooms, "kept", None)
+    if kept is None or len(kept[1].code) < tree.stack_size:
+        kept = make_work(STREAM_RAYS), make_stream(tree, STREAM_RAYS), make_sorting(RAYS_PER_TASK)
+        _rooms.kept = kept
+    return kept
 
 
 def occluded(state: State, query: Query, inside: InsidePolicy, threads: int | None) -> BoolArray:

@@ -226,6 +226,8 @@ magnitude = _function(abs, 1, _call("fabs"))
 """Absolute value."""
 square_root = _function(np.sqrt, 1, _call("sqrt"))
 """Square root; NaN of a negative."""
+whole = _function(np.trunc, 1, _call("trunc"))
+"""The number without what is behind its point."""
 with_sign = _function(_each(copysign), 2, _call("copysign"))
 """The magnitude of the first with the sign of the second."""
 opposite = _machine(
@@ -412,3 +414,27 @@ store_rows = _machine(
     4,
 )
 """Write eight columns, from `column` on, of eight neighbouring rows of a matrix; float64 is rounded to its kind."""
+
+
+def _emit_at(
+    context: Any, builder: Any, sig: Any, array: Any, number: Any, first: Any, stride: Any, column: Any
+) -> Any:
+    """Eight entries at places that are listed."""
+    data = context.make_array(sig.args[0])(context, builder, array).data
+    numbers = context.make_array(sig.args[1])(context, builder, number).data
+    vector = ir.Constant(ir.VectorType(data.type.pointee, LANES), ir.Undefined)
+    for k in range(LANES):
+        row = builder.load(builder.gep(numbers, [builder.add(first, ir.Constant(first.type, k))]))
+        row = builder.sext(row, first.type) if row.type.width < first.type.width else row
+        entry = builder.load(builder.gep(data, [builder.add(builder.mul(row, stride), column)]))
+        vector = builder.insert_element(vector, entry, ir.Constant(_COUNT, k))
+    return vector
+
+
+load_at = _machine(
+    lambda array, number, first, stride, column: array.reshape(-1)[number[first : first + LANES] * stride + column],
+    lambda array, number, first, stride, column: _kind_of(array)(array, number, types.intp, types.intp, types.intp),
+    _emit_at,
+    5,
+)
+"""Column `column` of an array in C order with rows of `stride`, for the rows listed at `number[first]` and behind."""

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import (
+    FEW_TO_SORT,
+    MANY_TO_SORT,
+    NO_LIMB,
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Int64Array,
+    Uint16Array,
+)
 from cylcollide.casting import INSIDE, NONE, Nearest, Query, nearer, nothing_yet, undecided, write_hit
 from cylcollide.compiling import compiled, merged
 from cylcollide.hits import Verdicts
@@ -19,8 +28,24 @@ from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_
 from cylcollide.kernels.event import Event, limb_event
 from cylcollide.kernels.ray import Ray, Rays, make_ray, ray_at, shared
 from cylcollide.kernels.table import Limb, LimbTable, considered, limb_of
-from cylcollide.simd import LANES, Real, alike, bits, load, load_every, load_rows, select, spread, store, store_rows
-from cylcollide.tree.layout import Tree
+from cylcollide.simd import (
+    LANES,
+    Real,
+    alike,
+    bits,
+    larger,
+    load,
+    load_at,
+    load_every,
+    load_rows,
+    select,
+    smaller,
+    spread,
+    store,
+    store_rows,
+    whole,
+)
+from cylcollide.tree.layout import Space, Tree
 from cylcollide.tree.stream import Stream, next_leaf_of_stream, start_stream
 from cylcollide.tree.walk import local_ray, local_reach
 
@@ -36,11 +61,25 @@ class Work(NamedTuple):
 
     ray: Float64Array  # (rays, 16)
     best: Float64Array  # (rays, 8)
-    octant: Int8Array  # (rays,): signs of the direction, -1 for a ray that does not walk
     pair_ray: Int32Array  # (SHAPES, 8): pairs that wait, shape by shape
     pair_limb: Int32Array  # (SHAPES, 8)
     pairs: Int64Array  # (SHAPES,): how many wait
     answer: Float64Array  # (3, 8): of the eight pairs at work
+
+
+class Sorting(NamedTuple):
+    """Room to put rays in order. One per thread."""
+
+    key: Uint16Array  # (rays,): octant and cell
+    bucket: Int32Array  # where each key begins
+    number: Int32Array  # (rays + 8,): the rays in order
+    octant: Int64Array  # (9,): where each octant begins
+
+
+def make_sorting(rays: int) -> Sorting:
+    """Room for so many rays."""
+    bucket = np.empty(8 * 16**3 + 1, np.int32)
+    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + LANES, np.int32), np.empty(9, np.int64))
 
 
 def make_work(rays: int) -> Work:
@@ -48,13 +87,11 @@ def make_work(rays: int) -> Work:
     room = -(-rays // LANES) * LANES
     pairs = np.zeros((2, SHAPES, LANES), np.int32)
     waiting = np.zeros(SHAPES, np.int64)
-    return Work(
-        np.empty((room, 16)), np.empty((room, 8)), np.empty(room, np.int8), *pairs, waiting, np.empty((3, LANES))
-    )
+    return Work(np.empty((room, 16)), np.empty((room, 8)), *pairs, waiting, np.empty((3, LANES)))
 
 
 @merged
-def rays_from(rays: Rays, i: int) -> tuple[tuple[Real, Real, Real], tuple[Real, Real, Real], Ray]:
+def rays_from(rays: Rays, i: int) -> tuple[Vector, Vector, Ray]:
     """Eight rays from row i on, prepared: what stands in both columns, and the rays."""
     origin = (
         load_every(rays.origin, 3 * i, 3),
@@ -67,19 +104,82 @@ def rays_from(rays: Rays, i: int) -> tuple[tuple[Real, Real, Real], tuple[Real, 
         load_every(rays.second, 3 * i + 2, 3),
     )
     limit = load(rays.limit, i) if rays.limit.size > 1 else spread(rays.limit[0])
-    displacement = second
-    if rays.is_segment:
-        displacement = (second[0] - origin[0], second[1] - origin[1], second[2] - origin[2])
-    return origin, second, make_ray(origin, displacement, limit)
+    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
+
+
+@merged
+def rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Vector, Vector, Ray]:
+    """As `rays_from`, for the eight rays whose numbers stand at `number[k]` and behind."""
+    origin = (
+        load_at(rays.origin, number, k, 3, 0),
+        load_at(rays.origin, number, k, 3, 1),
+        load_at(rays.origin, number, k, 3, 2),
+    )
+    second = (
+        load_at(rays.second, number, k, 3, 0),
+        load_at(rays.second, number, k, 3, 1),
+        load_at(rays.second, number, k, 3, 2),
+    )
+    limit = load_at(rays.limit, number, k, 1, 0) if rays.limit.size > 1 else spread(rays.limit[0])
+    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
+
+
+@merged
+def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
+    """End - start of eight segments, rounded, or the directions of eight rays."""
+    if is_segment:
+        return second[0] - origin[0], second[1] - origin[1], second[2] - origin[2]
+    return second
 
 
 @compiled
-def prepare(rays: Rays, tree: Tree, begin: int, count: int, work: Work, stream: Stream, hits: Verdicts) -> None:
-    """Bring the rays from `begin` on near the tree, eight at a time; those that need not walk have their answer."""
-    for first in range(0, count, LANES):
-        row = min(first, count - LANES)  # the last eight may overlap those before
-        origin, second, ray = rays_from(rays, begin + row)
-        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+def sort_rays(rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) -> None:
+    """Put the rays from `begin` to `end` in order of octant, and within it of the cell that they start in.
+
+    Rays that walk together should meet the same nodes, and find them in the cache.
+    """
+    count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
+    cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
+    bucket[: 8 * cells**3 + 1] = 0
+    for first in range(begin, end, LANES):
+        i = min(first, end - LANES)  # the last eight may overlap those before
+        origin, second, _ = rays_from(rays, i)
+        d = displacement_of(origin, second, rays.is_segment)
+        code = select(d[0] < 0.0, 1.0, 0.0) + select(d[1] < 0.0, 2.0, 0.0) + select(d[2] < 0.0, 4.0, 0.0)
+        code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
+        code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
+        store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
+    for k in range(count):
+        bucket[key[k] + 1] += 1
+    for k in range(8 * cells**3):
+        bucket[k + 1] += bucket[k]
+    for octant in range(9):
+        sorting.octant[octant] = bucket[octant * cells**3]
+    for k in range(count):
+        number[bucket[key[k]]] = begin + k
+        bucket[key[k]] += 1
+    number[count : count + LANES] = number[count - 1]  # eight may be read from the last one on
+
+
+@merged
+def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
+    """Which of the cells across the tree a coordinate lies in; the outermost ones reach to infinity."""
+    place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
+    return whole(larger(smaller(place, cells - 1.0), 0.0))
+
+
+@compiled
+def prepare(
+    rays: Rays, space: Space, number: Int32Array, first: int, count: int, work: Work, stream: Stream, hits: Verdicts
+) -> int:
+    """Bring the rays of so many numbers near the tree, eight at a time; how many have to walk.
+
+    Those are put into `stream.live`; the others have their answer.
+    """
+    live, walking = stream.live, 0
+    for row in range(0, count, LANES):
+        origin, second, ray = rays_at(rays, number, first + row)
+        local = local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
         zero = alike(0.0, ray.limit)
         d, r, p = ray.direction, local.reciprocal, local.product
         store_rows(work.ray, row, 0, (origin[0], origin[1], origin[2], d[0], d[1], d[2], ray.limit, ray.extent))
@@ -88,22 +188,13 @@ def prepare(rays: Rays, tree: Tree, begin: int, count: int, work: Work, stream: 
         store_rows(work.best, row, 0, (best.limb, best.lower, best.upper, best.face, best.rival, zero, zero, zero))
         store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, zero))
         blind, clear = bits(local.blind), bits(local.clear)
-        x, y, z = bits(r[0] < 0.0), bits(r[1] < 0.0), bits(r[2] < 0.0)
-        for k in range(LANES):
-            i = begin + row + k
+        for k in range(min(LANES, count - row)):
+            i = number[first + row + k]
             hits.limb[i], hits.fraction[i], hits.face[i] = NO_LIMB, inf, NONE
-            hits.inside[i], hits.unsure[i] = False, (blind >> k) & 1
-            octant = ((x >> k) & 1) | ((y >> k) & 1) << 1 | ((z >> k) & 1) << 2
-            work.octant[row + k] = -1 if ((blind | clear) >> k) & 1 else octant
-
-
-@merged
-def sort_by_octant(work: Work, stream: Stream, count: int, octant: int, used: int) -> int:
-    """Put the rays of one octant into `live` from `used` on; where they end."""
-    for i in range(count):
-        stream.live[used] = i
-        used += work.octant[i] == octant
-    return used
+            hits.inside[i], hits.unsure[i] = False, blind >> k & 1
+            live[walking] = row + k
+            walking += ((blind | clear) >> k & 1) ^ 1
+    return walking
 
 
 @merged
@@ -159,11 +250,20 @@ def meet(shape: int, policy: int, table: LimbTable, work: Work, record: Float32A
 
 @compiled
 def walk_octant(
-    query: Query, table: LimbTable, tree: Tree, begin: int, octant: int, height: int, work: Work, stream: Stream
+    query: Query,
+    table: LimbTable,
+    tree: Tree,
+    number: Int32Array,
+    base: int,
+    octant: int,
+    walking: int,
+    work: Work,
+    stream: Stream,
 ) -> None:
-    """All rays of one octant through the tree."""
+    """Rays of one octant through the tree; ray k of the stream is number[base + k] of the query."""
     order, solids, characters, masks = tree.order, table.solid, table.character, table.mask
     pairs, pair_ray, pair_limb, live = work.pairs, work.pair_ray, work.pair_limb, stream.live
+    height = start_stream(stream, walking)
     while True:
         height, first, size, start, count = next_leaf_of_stream(tree, stream, height, octant)
         if size == 0:
@@ -172,11 +272,12 @@ def walk_octant(
             limb = order[position]
             shape, character, layers = solids[limb], characters[limb], masks[limb]
             for place in range(start, start + count):
-                i = live[place]
-                mask = query.mask[shared(query.mask, begin + i)]
-                if considered(character, layers, mask, query.ignored[shared(query.ignored, begin + i)]):
+                ray = live[place]
+                i = number[base + ray]
+                mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+                if considered(character, layers, mask, ignored):
                     k = pairs[shape]
-                    pair_ray[shape, k], pair_limb[shape, k] = i, limb
+                    pair_ray[shape, k], pair_limb[shape, k] = ray, limb
                     pairs[shape] = k + 1
                     if k + 1 == LANES:
                         meet(shape, query.policy, table, work, stream.record, tree.space.scale)
@@ -187,42 +288,58 @@ def walk_octant(
 
 @compiled
 def cast_stream(
-    query: Query, table: LimbTable, tree: Tree, work: Work, stream: Stream, begin: int, end: int, hits: Verdicts
+    query: Query,
+    table: LimbTable,
+    tree: Tree,
+    work: Work,
+    stream: Stream,
+    sorting: Sorting,
+    begin: int,
+    end: int,
+    hits: Verdicts,
 ) -> None:
     """The first limb along each of the rays from `begin` to `end`, eight at least."""
-    count, used = end - begin, 0
-    prepare(query.rays, tree, begin, count, work, stream, hits)
+    sort_rays(query.rays, tree.space, begin, end, sorting)
+    number, room = sorting.number, work.best.shape[0]
     for octant in range(8):
-        first = used
-        used = sort_by_octant(work, stream, count, octant, used)
-        if used > first:
-            height = start_stream(stream, first, used - first, used)
-            walk_octant(query, table, tree, begin, octant, height, work, stream)
-            used = first
-    finish(query, table, begin, count, work, hits)
+        for first in range(sorting.octant[octant], sorting.octant[octant + 1], room):
+            count = min(room, sorting.octant[octant + 1] - first)
+            walking = prepare(query.rays, tree.space, number, first, count, work, stream, hits)
+            walk_octant(query, table, tree, number, first, octant, walking, work, stream)
+            finish(query, table, number, first, walking, work, stream.live, hits)
 
 
 @compiled
-def finish(query: Query, table: LimbTable, begin: int, count: int, work: Work, hits: Verdicts) -> None:
-    """Write the answers; fractions eight at a time."""
-    for i in range(count):
-        if work.octant[i] >= 0:
-            best = best_of(work, i)
-            hits.inside[begin + i] = best.inside
-            hits.unsure[begin + i] = undecided(best)
-            if best.limb >= 0.0 and not hits.unsure[begin + i]:
-                hits.limb[begin + i], hits.face[begin + i] = int(best.limb), int(best.face)
-                hits.fraction[begin + i] = 0.0
-                if best.face != INSIDE:
-                    shape = table.solid[int(best.limb)]
-                    k = work.pairs[shape]
-                    work.pair_ray[shape, k], work.pair_limb[shape, k] = i, int(best.limb)
-                    work.pairs[shape] = k + 1
-                    if k + 1 == LANES:
-                        write_fractions(shape, query, table, begin, work, hits)
+def finish(
+    query: Query,
+    table: LimbTable,
+    number: Int32Array,
+    base: int,
+    walking: int,
+    work: Work,
+    live: Int32Array,
+    hits: Verdicts,
+) -> None:
+    """Write the answers of the rays that have walked; fractions eight at a time."""
+    solids, pairs, pair_ray, pair_limb = table.solid, work.pairs, work.pair_ray, work.pair_limb
+    for place in range(walking):
+        ray = live[place]
+        best, i = best_of(work, ray), number[base + ray]
+        doubtful = undecided(best)
+        hits.inside[i], hits.unsure[i] = best.inside, doubtful
+        if best.limb >= 0.0 and not doubtful:
+            limb = int(best.limb)
+            hits.limb[i], hits.face[i], hits.fraction[i] = limb, int(best.face), 0.0
+            if best.face != INSIDE:
+                shape = solids[limb]
+                k = pairs[shape]
+                pair_ray[shape, k], pair_limb[shape, k] = ray, limb
+                pairs[shape] = k + 1
+                if k + 1 == LANES:
+                    write_fractions(shape, query, table, number, base, work, hits)
     for shape in range(SHAPES):
-        if work.pairs[shape] > 0:
-            write_fractions(shape, query, table, begin, work, hits)
+        if pairs[shape] > 0:
+            write_fractions(shape, query, table, number, base, work, hits)
 
 
 @merged
@@ -234,7 +351,9 @@ def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVecto
 
 
 @compiled
-def write_fractions(shape: int, query: Query, table: LimbTable, begin: int, work: Work, hits: Verdicts) -> None:
+def write_fractions(
+    shape: int, query: Query, table: LimbTable, number: Int32Array, base: int, work: Work, hits: Verdicts
+) -> None:
     """Fractions of the pairs that wait; a graze is left to the one-by-one path."""
     head = load_rows(work.ray, work.pair_ray, shape * LANES, 0)
     tail = load_rows(work.ray, work.pair_ray, shape * LANES, 8)
@@ -247,8 +366,9 @@ def write_fractions(shape: int, query: Query, table: LimbTable, begin: int, work
     store(work.answer, 0, guess + step)
     certain = bits(short)
     for k in range(work.pairs[shape]):
-        i = work.pair_ray[shape, k]
-        hits.fraction[begin + i] = work.answer[0, k]
+        ray = work.pair_ray[shape, k]
+        i = number[base + ray]
+        hits.fraction[i] = work.answer[0, k]
         if not (certain >> k) & 1:
-            write_hit(hits, begin + i, ray_at(query.rays, begin + i), best_of(work, i), False, query, table)
+            write_hit(hits, i, ray_at(query.rays, i), best_of(work, ray), False, query, table)
     work.pairs[shape] = 0

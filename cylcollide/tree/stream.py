@@ -45,11 +45,11 @@ def make_stream(tree: Tree, rays: int) -> Stream:
 
 
 @merged
-def start_stream(stream: Stream, first: int, count: int, top: int) -> int:
-    """Put the root on the stack for the rays in `live[first : first + count]`; the new stack height."""
+def start_stream(stream: Stream, count: int) -> int:
+    """Put the root on the stack for the rays that come first in `live`; the new stack height."""
     stream.code[0], stream.size[0] = 0, 0
-    stream.first[0], stream.count[0], stream.top[0] = first, count, top
-    return 1
+    stream.first[0], stream.count[0], stream.top[0] = 0, count, count
+    return 1 if count > 0 else 0
 
 
 @merged
