@@ -1,0 +1,62 @@
+"""One PyBullet client, by whatever a user calls it."""
+
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from cylcollide._types import Float64Array
+
+BATCH = 16_000
+"""Rays in one call of PyBullet's `rayTestBatch`; its limit is 16,383, and it loses what is above without an error."""
+
+
+class Place(NamedTuple):
+    """Where a shape is fastened: a body, and a link of it (-1: its base)."""
+
+    body: int
+    link: int
+
+
+class Client:
+    """PyBullet's functions, bound to one client: `client.getNumBodies()`."""
+
+    def __init__(self, client: Any) -> None:
+        from cylcollide.bullet._pybullet import pybullet  # noqa: PLC0415  # an extra: imported by those who use it
+
+        self.api: Any = pybullet
+        """The module `pybullet`."""
+        self.number = self._number_of(client)
+        """What PyBullet calls physicsClientId."""
+        if not pybullet.isConnected(self.number):
+            raise ValueError(
+                f"client: expected a connected PyBullet client, got {self.number}; pybullet.connect(...) returns one"
+            )
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(getattr(self.api, name), physicsClientId=self.number)
+
+    def places(self) -> list[Place]:
+        """Every base and link, by body and link."""
+        joints = self.getNumJoints
+        bodies = sorted(self.getBodyUniqueId(i) for i in range(self.getNumBodies()))
+        return [Place(body, link) for body in bodies for link in range(-1, joints(body))]
+
+    def ray_hits(self, starts: Float64Array, ends: Float64Array, **keywords: int) -> list[Any]:
+        """What `rayTestBatch` says about each segment, (n, 3) each, in as many calls as its limit needs."""
+        found: list[Any] = []
+        for first in range(0, len(starts), BATCH):
+            rows = slice(first, first + BATCH)
+            found.extend(self.rayTestBatch(starts[rows], ends[rows], **keywords))
+        return found
+
+    def _number_of(self, client: Any) -> int:
+        if isinstance(client, ModuleType) and client is self.api:
+            return 0
+        number = getattr(client, "_client", client)
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ValueError(
+                f"client: expected what pybullet.connect returned, a BulletClient, or the module pybullet, got "
+                f"{type(client).__name__}"
+            )
+        return number

@@ -1,0 +1,89 @@
+"""Which rays see which links. PyBullet tells nobody the filter groups it keeps, so that its own rays measure them.
+
+A ray with the mask m sees a link of group g and mask k if g & m and k & 1 are not zero: rays are of group 1.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
+from cylcollide.bullet.client import Client
+from cylcollide.bullet.poses import Frames
+from cylcollide.bullet.reading import BOX, PLANE, SPHERE, Shapes
+
+DEFAULT, STATIC = 1, 2  # the groups that Bullet itself gives to bodies that move and to bodies that do not
+DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
+START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
+
+
+class Probes(NamedTuple):
+    """Segments that must hit a place if they see it."""
+
+    place: Int64Array  # (n,), index into `Shapes.places`
+    start: Float64Array
+    end: Float64Array
+
+
+def filter_groups(client: Client, shapes: Shapes, frames: Frames) -> Uint32Array:
+    """The filter group of every place, 0 for what no ray sees; what Bullet decides itself keeps all groups.
+
+    Bullet misses a few rays, so that a place counts as unseen if none of several sees it. It misses every ray at a body
+    that was made with an inertial frame of its own, until its boxes are made anew by a step or by
+    `performCollisionDetection`, which is called here if anything is unseen.
+    """
+    groups = np.zeros(len(shapes.places), np.uint32)
+    left = np.unique(shapes.place)
+    for again in (False, True):
+        if again and len(left):
+            client.performCollisionDetection()
+        for direction in DIRECTIONS:
+            probes = _probes(shapes, frames, left, direction)
+            seen = _seen(client, shapes, probes, ALL_LAYERS)
+            groups[left[seen]] = _groups(client, shapes, Probes._make(column[seen] for column in probes))
+            left = left[~seen]
+    groups[shapes.wrapped] = ALL_LAYERS
+    return groups
+
+
+def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
+    """The groups of places that are seen by some ray: two questions for most, one a bit for the others."""
+    groups = np.zeros(len(probes.place), np.uint32)
+    for bit in (DEFAULT, STATIC):
+        groups[_seen(client, shapes, probes, bit)] |= np.uint32(bit)
+    others = np.flatnonzero(_seen(client, shapes, probes, ALL_LAYERS ^ (DEFAULT | STATIC)))
+    rest = Probes._make(column[others] for column in probes)
+    for bit in (1 << k for k in range(2, 32)):
+        if len(others):
+            groups[others[_seen(client, shapes, rest, bit)]] |= np.uint32(bit)
+    return groups
+
+
+def _probes(shapes: Shapes, frames: Frames, places: Int64Array, direction: Float64Array) -> Probes:
+    """One segment through the first shape of each place."""
+    first = np.searchsorted(shapes.place, places)  # shapes come sorted by place
+    size, kind, centre = shapes.size[first], shapes.kind[first], frames.position[first]
+    radius = size[:, 0] / 2.0 + size[:, 1]  # of a ball around a capsule or cylinder
+    radius = np.where(kind == SPHERE, size[:, 0], radius)
+    radius = np.where(kind == BOX, np.linalg.norm(size, axis=1) / 2.0, radius)
+    reach = START * np.where(kind == PLANE, 1.0, radius)[:, None] * direction
+    return Probes(places, centre - reach, centre + reach)
+
+
+def _seen(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
+    """Which probes hit their place, wherever among all that they hit."""
+    seen = np.zeros(len(probes.place), bool)
+    open_rows, number = np.arange(len(seen)), 0
+    while len(open_rows):
+        keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
+        hits = client.ray_hits(probes.start[open_rows], probes.end[open_rows], **keywords)
+        own = [hit[:2] == shapes.places[probes.place[i]] for i, hit in zip(open_rows, hits, strict=True)]
+        seen[open_rows[own]] = True
+        missed = np.array([hit[0] < 0 for hit in hits])
+        open_rows, number = open_rows[~(missed | own)], number + 1
+    return seen
+
+
+def signed(mask: int) -> int:
+    """32 bits as the signed number that PyBullet takes."""
+    return mask - (1 << 32) if mask >> 31 else mask

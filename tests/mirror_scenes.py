@@ -1,0 +1,237 @@
+"""PyBullet scenes for the tests of `cylcollide.bullet`, and what Bullet's ray test may get wrong about them.
+
+Bullet stops within 1 mm of a surface, and rounds the edges of a shape with its collision margin (`docs/bullet.md`). So
+a ray is clear if the shapes grown by that millimetre and the shapes with that rounding taken off say the same limb, and
+then Bullet's point lies between the two surfaces.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pybullet as p
+import pybullet_data
+
+import cylcollide as cc
+
+SHELL = 1.05e-3  # what Bullet stops within, and its own rounding
+ROUNDED = 0.5e-3  # a margin of 1 mm takes (1 - 1/sqrt 3) of it off a box's corner, the most of all
+
+
+@contextmanager
+def client():
+    """Give a DIRECT client of its own."""
+    number = p.connect(p.DIRECT)
+    p.setAdditionalSearchPath(pybullet_data.getDataPath(), physicsClientId=number)
+    try:
+        yield number
+    finally:
+        p.disconnect(physicsClientId=number)
+
+
+def quaternion(rng):
+    """Return a random orientation."""
+    four = rng.normal(size=4)
+    return (four / np.linalg.norm(four)).tolist()
+
+
+SIZES = [
+    (p.GEOM_SPHERE, {"radius": 0.3}),
+    (p.GEOM_BOX, {"halfExtents": [0.1, 0.2, 0.3]}),
+    (p.GEOM_CAPSULE, {"radius": 0.1, "height": 0.5}),
+    (p.GEOM_CYLINDER, {"radius": 0.15, "height": 0.5}),
+]
+
+
+def shape(c, kind, rng=None):
+    """Make one of the four shapes, with a random frame of its own if `rng` is given."""
+    code, sizes = SIZES[kind]
+    frame = {}
+    if rng is not None:
+        frame = {
+            "collisionFramePosition": (0.3 * rng.normal(size=3)).tolist(),
+            "collisionFrameOrientation": quaternion(rng),
+        }
+    return p.createCollisionShape(code, **sizes, **frame, physicsClientId=c)
+
+
+def body(c, kind, position, rng=None, mass=0.0, inertial=False):
+    """Make a body of one shape; `rng` turns it, `inertial` moves its centre of mass."""
+    frames = {}
+    if rng is not None:
+        frames["baseOrientation"] = quaternion(rng)
+    if inertial:
+        frames["baseInertialFramePosition"] = (0.2 * rng.normal(size=3)).tolist()
+        frames["baseInertialFrameOrientation"] = quaternion(rng)
+    return p.createMultiBody(mass, shape(c, kind, rng), basePosition=list(position), **frames, physicsClientId=c)
+
+
+def geometry(c, rng):
+    """Forty bodies of every shape, static and not, with and without frames of their own, above an oblique plane."""
+    for i in range(40):
+        turned = rng if i % 3 else None
+        body(c, i % 4, rng.uniform(-1.5, 1.5, 3), turned, mass=float(i // 4 % 2), inertial=bool(i % 3 == 1))
+    plane = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[0, 0.6, 0.8], physicsClientId=c)
+    p.createMultiBody(0, plane, basePosition=[0, 0, -2.0], baseOrientation=quaternion(rng), physicsClientId=c)
+
+
+def compounds(c, rng):
+    """Bodies of several shapes, and chains of links with inertial frames of their own, bent at their joints."""
+    for i in range(6):
+        array = p.createCollisionShapeArray(
+            shapeTypes=[code for code, _ in SIZES],
+            radii=[0.2, 0, 0.1, 0.1],
+            lengths=[0, 0, 0.4, 0.3],
+            halfExtents=[[0.1, 0.2, 0.1]] * 4,
+            collisionFramePositions=(0.5 * rng.normal(size=(4, 3))).tolist(),
+            collisionFrameOrientations=[quaternion(rng) for _ in range(4)],
+            physicsClientId=c,
+        )
+        p.createMultiBody(1, array, basePosition=rng.uniform(-1.5, 1.5, 3).tolist(), physicsClientId=c)
+        chain = p.createMultiBody(
+            float(i % 2),
+            shape(c, i % 4),
+            basePosition=rng.uniform(-1.5, 1.5, 3).tolist(),
+            baseInertialFramePosition=[0.1, 0.2, -0.1],
+            baseInertialFrameOrientation=quaternion(rng),
+            linkMasses=[1, 1, 1],
+            linkCollisionShapeIndices=[shape(c, k, rng) for k in (3, 2, 1)],
+            linkVisualShapeIndices=[-1] * 3,
+            linkPositions=(0.5 * rng.normal(size=(3, 3))).tolist(),
+            linkOrientations=[quaternion(rng) for _ in range(3)],
+            linkInertialFramePositions=(0.2 * rng.normal(size=(3, 3))).tolist(),
+            linkInertialFrameOrientations=[quaternion(rng) for _ in range(3)],
+            linkParentIndices=[0, 1, 1],
+            linkJointTypes=[p.JOINT_REVOLUTE, p.JOINT_PRISMATIC, p.JOINT_FIXED],
+            linkJointAxis=[[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+            physicsClientId=c,
+        )
+        for joint in (0, 1):
+            p.resetJointState(chain, joint, rng.normal() * 0.5, physicsClientId=c)
+
+
+URDF = """<robot name="two">
+<link name="base"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0.3 0.2 0.1"/><mass value="2"/>
+ <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+ <collision><origin xyz="0 0 0.4" rpy="0.5 0 0"/><geometry><cylinder radius="0.15" length="0.6"/></geometry></collision>
+ <collision><origin xyz="0.5 0 0" rpy="0 0.4 0"/><geometry><box size="0.3 0.2 0.5"/></geometry></collision>
+ <collision><origin xyz="0 -0.6 0"/><geometry><sphere radius="0.2"/></geometry></collision></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0.2 0.5 0" rpy="0 0.3 0.2"/>
+ <axis xyz="0 1 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<link name="arm"><inertial><origin xyz="-0.1 0.2 0.1" rpy="0 0.7 0.1"/><mass value="1"/>
+ <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+ <collision><origin xyz="0 0.4 0" rpy="1.2 0 0"/><geometry><capsule radius="0.1" length="0.5"/></geometry></collision>
+ <collision><origin xyz="0.4 0.4 0"/><geometry><cylinder radius="0.1" length="0.3"/></geometry></collision></link>
+</robot>"""
+
+
+def urdf(c, rng, folder):
+    """Two scaled robots with several shapes a link, one of them fixed, beside a humanoid."""
+    path = folder / "two.urdf"
+    path.write_text(URDF)
+    for scaling, fixed in ((1.3, True), (0.7, False)):
+        robot = p.loadURDF(
+            str(path),
+            rng.uniform(-1, 1, 3).tolist(),
+            quaternion(rng),
+            useFixedBase=fixed,
+            globalScaling=scaling,
+            flags=p.URDF_USE_IMPLICIT_CYLINDER,
+            physicsClientId=c,
+        )
+        p.resetJointState(robot, 0, 0.8, physicsClientId=c)
+    humanoid = p.loadURDF("humanoid/humanoid.urdf", [0.5, 0, 0], globalScaling=0.3, physicsClientId=c)
+    for joint in range(p.getNumJoints(humanoid, physicsClientId=c)):
+        kind = p.getJointInfo(humanoid, joint, physicsClientId=c)[2]
+        if kind == p.JOINT_SPHERICAL:
+            p.resetJointStateMultiDof(humanoid, joint, quaternion(rng), physicsClientId=c)
+        elif kind == p.JOINT_REVOLUTE:
+            p.resetJointState(humanoid, joint, rng.normal(), physicsClientId=c)
+
+
+def fallen(c, rng):
+    """A heap of bodies that fell for half a second onto the ground: boxes turned, and contacts were made."""
+    p.setGravity(0, 0, -9.8, physicsClientId=c)
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    for i in range(24):
+        body(c, i % 4, [*rng.uniform(-0.8, 0.8, 2), 0.5 + 0.1 * i], rng, mass=1.0, inertial=i % 2 == 0)
+    for _ in range(120):
+        p.stepSimulation(physicsClientId=c)
+
+
+@dataclass
+class Comparison:
+    """The mirror's and Bullet's answers to the same rays, and which rays Bullet must get right."""
+
+    ours: tuple
+    theirs: tuple
+    clear: np.ndarray
+    earliest: np.ndarray  # fraction of the grown shapes
+    latest: np.ndarray  # fraction of the shapes with their edges taken off
+
+
+def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
+    """From a ball around the scene through a point in it, and as far again."""
+    way = rng.normal(size=(n, 3))
+    start = centre + 3 * span * way / np.linalg.norm(way, axis=1)[:, None]
+    target = centre + rng.uniform(-span, span, size=(n, 3))
+    return start, start + 2 * (target - start)
+
+
+def shrunk(limbs, by):
+    """The limbs with every face moved in."""
+    parts = []
+    for i, kind in enumerate(limbs.kind.tolist()):
+        p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], limbs.radius[i] - by
+        if kind == cc.Shape.BOX:
+            # the transposed axes are the rotation matrix; its quaternion only has to be good to the tolerance
+            parts.append(cc.Limbs.boxes(p1, _quaternion_of(limbs.box_axes[i].T), limbs.half_extents[i] - by))
+        elif kind == cc.Shape.SPHERE:
+            parts.append(cc.Limbs.spheres(p1, radius))
+        elif kind == cc.Shape.CAPSULE:
+            parts.append(cc.Limbs.capsules(p1, p2, radius))
+        else:
+            step = by * (p2 - p1) / np.linalg.norm(p2 - p1)
+            parts.append(cc.Limbs.cylinders(p1 + step, p2 - step, radius))
+    return cc.Limbs.concat(parts)
+
+
+def compare(mirror, number, starts, ends, rounded=ROUNDED):
+    """Ask both, and find out which rays are clear."""
+    mirror.sync()
+    limbs = mirror.limbs
+    grown = cc.HitWorld(limbs.inflated(SHELL)).cast_segments(starts, ends)
+    small = cc.HitWorld(shrunk(limbs, rounded)).cast_segments(starts, ends)
+    planes = np.full(len(starts), np.inf)
+    for sheet in mirror.sheets:
+        above, below = (np.array(sheet.normal) @ (x - np.array(sheet.point)).T for x in (starts, ends))
+        meets = (above > 0) != (below > 0)
+        planes = np.where(meets, np.minimum(planes, above / np.where(meets, above - below, 1.0)), planes)
+    exact = cc.HitWorld(limbs).cast_segments(starts, ends)
+    clear = (grown.limb == small.limb) & (exact.limb == small.limb) & ~grown.started_inside
+    clear &= (planes < grown.fraction) == (planes < small.fraction)
+    plane_first = planes < exact.fraction
+    theirs = []
+    for first in range(0, len(starts), 16_000):
+        theirs += p.rayTestBatch(starts[first : first + 16_000], ends[first : first + 16_000], physicsClientId=number)
+    return Comparison(
+        mirror.rayTestBatch(starts, ends),
+        tuple(theirs),
+        clear,
+        np.where(plane_first, planes - 1e-12, grown.fraction),
+        np.where(plane_first, planes + 1e-12, small.fraction),
+    )
+
+
+def _quaternion_of(matrix):
+    """Quaternion x, y, z, w of a rotation matrix, by its eigenvector."""
+    m = matrix
+    k = np.array(
+        [
+            [m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[2, 1] - m[1, 2]],
+            [m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], m[1, 2] + m[2, 1], m[0, 2] - m[2, 0]],
+            [m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], m[2, 2] - m[0, 0] - m[1, 1], m[1, 0] - m[0, 1]],
+            [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], m[0, 0] + m[1, 1] + m[2, 2]],
+        ]
+    )
+    return np.linalg.eigh(k)[1][:, -1]
