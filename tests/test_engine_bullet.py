@@ -12,6 +12,7 @@ from cylcollide.engines import EngineHits
 from cylcollide.engines import bullet as bullet_module
 from cylcollide.engines.bullet import BulletEngine, axis_quaternion
 
+X = np.array([1.0, 0.0, 0.0])
 AXES = [
     (0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (1e-9, 0, -1), (0, -1e-300, -1), (1e-17, 1e-17, 1), (3, -4, 12),
     *np.random.default_rng(3).normal(size=(20, 3)).tolist(),
@@ -108,6 +109,85 @@ def test_closing_twice_and_many_times():
         with BulletEngine() as engine:
             engine.close()
     assert not pybullet.isConnected()
+
+
+def early(engine):
+    """Return by how many metres a head-on shot at the first limb's side is reported early."""
+    engine.build(crossed_pair())
+    hits = engine.cast_segments(np.array([[-10.0, 0, 0.2]]), np.array([[10.0, 0, 0.2]]))
+    return 9.5 - 20 * hits.fraction[0]
+
+
+@pytest.mark.parametrize(
+    ("construction", "margin", "expected", "room"),
+    [
+        ("geom", None, 0.0, 1e-9), ("geom", 0.01, 0.0, 1e-9),
+        ("urdf", None, 1e-3, 1e-6), ("urdf", 0.01, 1e-2, 1e-6),  # a hull, and the margin lies outside it
+        ("urdf-implicit", None, 0.0, 1e-9),
+        ("mjcf", None, 0.0, 1e-7),
+    ],
+)  # fmt: skip
+def test_constructions_and_margins_differ_as_bullet_does(construction, margin, expected, room):
+    with BulletEngine(construction, margin) as engine:
+        # One corner of the hull's polygon lies on -x, and a head-on shot meets it.
+        assert abs(early(engine) - expected) < room
+        assert (engine.capabilities.sides == 32) == (construction == "urdf")
+
+
+@pytest.mark.parametrize("construction", ["geom", "urdf", "urdf-implicit", "mjcf"])
+def test_every_construction_moves_and_holds_every_shape(construction):
+    limbs = cc.Limbs.concat(
+        [
+            cc.Limbs.cylinders([[0, 0, -1]], [[0, 0, 1]], 0.5),
+            cc.Limbs.capsules([[0, 4, -1]], [[0, 4, 1]], 0.5),
+            cc.Limbs.spheres([[0, 8, 0]], 0.5),
+            cc.Limbs.boxes([[0, 12, 0]], [0, 0, 1, 1], [1, 0.5, 2]),
+        ]
+    )
+    start = np.array([[-5.0, 4 * k, 0.1] for k in range(4)])
+    with BulletEngine(construction) as engine:
+        engine.build(limbs)
+        for shift in (0.0, 1.0):
+            engine.set_endpoints(limbs.p1 + shift * X, limbs.p2 + shift * X)
+            hits = engine.cast_segments(start, start + 10 * X)
+            assert hits.limb.tolist() == [0, 1, 2, 3]
+            # The sphere's surface recedes by 0.0101 at the height of the shot.
+            np.testing.assert_allclose(
+                10 * hits.fraction, [4.5 + shift, 4.5 + shift, 4.5101 + shift, 4.5 + shift], atol=2e-3
+            )
+
+
+def test_margin_zero_loses_hits():
+    rng = np.random.default_rng(2)
+    starts = np.array([-10.0, 0, 0]) + 0.3 * rng.normal(size=(1500, 3))
+    ends = np.array([10.0, 0, 0]) + 0.3 * rng.normal(size=(1500, 3))
+    limb = crossed_pair()[[0]]
+    true = limb.cast_segments(starts, ends).hit
+    lost = []
+    for margin in (None, 0.0):
+        with BulletEngine(margin=margin) as engine:
+            engine.build(limb)
+            lost.append(int((true & (engine.cast_segments(starts, ends).limb < 0)).sum()))
+    assert lost[0] < 5
+    assert lost[1] > 50
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(6)
+    starts, ends = np.array([-10.0, 0, 0]) + rng.normal(size=(2, 3000, 3))
+    found = []
+    for threads in (1, 2):
+        with BulletEngine(threads=threads) as engine:
+            engine.build(crossed_pair())
+            found.append(engine.cast_segments(starts, ends + 20 * X))
+    assert (found[0].limb >= 0).sum() > 500
+    for field in EngineHits.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(found[0], field), getattr(found[1], field))
+
+
+def test_unknown_construction_is_refused():
+    with pytest.raises(ValueError, match="expected one of geom, urdf, urdf-implicit, mjcf, got 'sdf'"):
+        BulletEngine("sdf")
 
 
 def test_without_pybullet_the_error_names_the_extra():

@@ -1,7 +1,7 @@
-"""PyBullet as an engine: every limb a static ``GEOM_CYLINDER`` body in a DIRECT client of its own.
+"""PyBullet as an engine: every limb a static body in a DIRECT client of its own, asked with ``rayTestBatch``.
 
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
-own settings are left as they come: collision margin, broadphase and ray test are what a user of PyBullet gets.
+own settings are left as they come unless the constructor is told otherwise: construction, collision margin, threads.
 
 Two properties of PyBullet shape this file. ``rayTestBatch`` loses rays beyond 16,383 in one call, so that batches stay
 below. ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so that the
@@ -9,13 +9,17 @@ orientation comes from ``getQuaternionFromEuler``, which computes in float64 and
 """
 
 from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
 import numpy as np
 
-from cylcollide._types import Float64Array
-from cylcollide.engines import EngineHits
+from cylcollide._types import Float64Array, Shape
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Body, Construction, add_body
+from cylcollide.engines._poses import quaternions
 from cylcollide.engines._pybullet import pybullet
+from cylcollide.engines.protocol import Capabilities, EngineHits, refuse_unknown_shapes
 from cylcollide.limbs import Limbs
 
 BATCH = 16_000
@@ -33,21 +37,51 @@ def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
 
 
 class BulletEngine:
-    """PyBullet's ``rayTestBatch`` against the limbs of one pose; see :class:`cylcollide.engines.Engine`."""
+    """PyBullet's ``rayTestBatch`` against the limbs of one pose; see :class:`cylcollide.engines.Engine`.
+
+    Parameters
+    ----------
+    construction
+        How limbs become bodies: "geom", "urdf", "urdf-implicit" or "mjcf"; see `_bullet_bodies`.
+    margin
+        Collision margin in metres that every body gets with ``changeDynamics``; None leaves what PyBullet gives it.
+    threads
+        ``numThreads`` of ``rayTestBatch``; 0: PyBullet decides.
+    """
 
     name = "PyBullet"
+    capabilities = Capabilities(
+        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
+        inside="ignore",
+        accuracy=1.5e-3,  # it stops within 1 mm of the surface
+        max_batch=BATCH,
+        moves=False,
+        practical_limbs=20_000,
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, construction: Construction = "geom", margin: float | None = None, threads: int = 1) -> None:
+        if construction not in CONSTRUCTIONS:
+            raise ValueError(f"construction: expected one of {', '.join(CONSTRUCTIONS)}, got {construction!r}")
+        self.construction, self.margin, self.threads = construction, margin, threads
+        if construction == "urdf":
+            self.capabilities = self.capabilities.replaced(sides=32, accuracy=4e-3)  # a hull, and the margin outside it
         self.versions = {"pybullet": version("pybullet")}
         self._client: int = pybullet.connect(pybullet.DIRECT)
         if self._client < 0:
             raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
-        self._radius: Float64Array = np.empty(0)
+        self._limbs: Limbs | None = None
         self._limb_of_body: dict[int, int] = {}
 
     def build(self, limbs: Limbs) -> None:
-        """Replace every body by a cylinder per limb."""
-        self._radius = np.array(limbs.radius, dtype=np.float64)
+        """Replace every body by one per limb.
+
+        Raises
+        ------
+        ValueError
+            If there is a limb that is no cylinder, capsule, sphere or box.
+        """
+        refuse_unknown_shapes(self.name, self.capabilities, limbs)
+        self._limbs = limbs
         self.set_endpoints(np.asarray(limbs.p1), np.asarray(limbs.p2))
 
     def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
@@ -58,20 +92,23 @@ class BulletEngine:
         ValueError
             If there is not one axis per limb of the last ``build``.
         """
-        expected = (len(self._radius), 3)
-        if p1.shape != expected or p2.shape != expected:
+        expected = (0 if self._limbs is None else len(self._limbs), 3)
+        if self._limbs is None or p1.shape != expected or p2.shape != expected:
             raise ValueError(
                 f"p1 and p2 must be {expected}, one axis per limb built, got {p1.shape} and {p2.shape}; "
                 "call build() with the new limbs first"
             )
         pybullet.resetSimulation(physicsClientId=self._client)
-        axis = p2 - p1
-        length = np.linalg.norm(axis, axis=1)
-        centre = p1 + 0.5 * axis
-        self._limb_of_body = {
-            self._add_body(float(self._radius[limb]), float(length[limb]), centre[limb], axis[limb]): limb
-            for limb in range(len(p1))
-        }
+        with TemporaryDirectory(prefix="cylcollide-") as folder:
+            self._limb_of_body = {
+                add_body(body, self.construction, Path(folder, str(limb)), self._client): limb
+                for limb, body in enumerate(_bodies(self._limbs, p1, p2))
+            }
+        if self.margin is not None:
+            for body in self._limb_of_body:
+                pybullet.changeDynamics(body, -1, collisionMargin=self.margin, physicsClientId=self._client)
+            # Bullet's boxes would keep the old margin, and cull rays by it.
+            pybullet.performCollisionDetection(physicsClientId=self._client)
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
         """Ask ``rayTestBatch``, in as many calls as its limit needs.
@@ -86,7 +123,9 @@ class BulletEngine:
         fraction, position, normal = np.full(n, np.nan), np.full((n, 3), np.nan), np.full((n, 3), np.nan)
         for first in range(0, n, BATCH):
             rows = slice(first, min(first + BATCH, n))
-            answers = pybullet.rayTestBatch(starts[rows], ends[rows], numThreads=1, physicsClientId=self._client)
+            answers = pybullet.rayTestBatch(
+                starts[rows], ends[rows], numThreads=self.threads, physicsClientId=self._client
+            )
             if len(answers) != rows.stop - rows.start:
                 raise RuntimeError(f"PyBullet answered {len(answers)} of {rows.stop - rows.start} rays")
             for row, (body, _, t, point, n_out) in enumerate(answers, start=first):
@@ -108,15 +147,18 @@ class BulletEngine:
         """Disconnect the client."""
         self.close()
 
-    def _add_body(self, radius: float, length: float, centre: Float64Array, axis: Float64Array) -> int:
-        shape = pybullet.createCollisionShape(
-            pybullet.GEOM_CYLINDER, radius=radius, height=length, physicsClientId=self._client
+
+def _bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
+    """The limbs at these ends as PyBullet wants them."""
+    axis = p2 - p1
+    length = np.linalg.norm(axis, axis=1)
+    center = p1 + 0.5 * axis
+    frames = quaternions(limbs.box_axes)
+    bodies = []
+    for limb, kind in enumerate(limbs.kind.tolist()):
+        turn = tuple(frames[limb].tolist()) if kind == Shape.BOX else axis_quaternion(axis[limb])
+        sizes = tuple(limbs.half_extents[limb].tolist())
+        bodies.append(
+            Body(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
         )
-        body: int = pybullet.createMultiBody(
-            baseMass=0,
-            baseCollisionShapeIndex=shape,
-            basePosition=centre.tolist(),
-            baseOrientation=axis_quaternion(axis),
-            physicsClientId=self._client,
-        )
-        return body
+    return bodies

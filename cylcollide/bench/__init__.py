@@ -1,0 +1,1 @@
+"""The benchmark: the same rays and limbs in every engine that is installed, interleaved, verdicts settled."""

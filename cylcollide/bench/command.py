@@ -1,0 +1,118 @@
+"""The command ``cylcollide bench``: options in; tables, CSV and figures out."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from cylcollide import engines as peers
+from cylcollide.bench.plots import plot_rays, plot_scaling
+from cylcollide.bench.runner import BASE, Say, run
+from cylcollide.bench.scaling import run_scaling
+from cylcollide.bench.tables import rays_notes, rays_table, scaling_table, tasks_table, write_csv
+from cylcollide.bench.tasks import run_tasks
+from cylcollide.bench.workloads import WORKLOADS
+
+DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
+DEFAULT_FOLDER = Path("bench-report")
+
+
+def bench(
+    engines: Annotated[str, typer.Option(help="Engines by name, such as bullet,embree; all: those installed.")] = "all",
+    workloads: Annotated[str, typer.Option(help="Out of W1,W2,W3,W4.")] = ",".join(WORKLOADS),
+    rays: Annotated[int, typer.Option(min=100, help="Rays a round; slow engines get fewer.")] = DEFAULT_RAYS,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds in which the engines take turns.")] = DEFAULT_ROUNDS,
+    tasks: Annotated[bool, typer.Option(help="Also build, move, single calls, points, threads, memory.")] = True,
+    scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows with limbs and batch.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for CSV and figures.")] = DEFAULT_FOLDER,
+) -> None:
+    """Measure cylcollide and other engines side by side: the same rays, taking turns, verdicts settled exactly.
+
+    Writes rays.csv and tasks.csv, or scaling.csv, with figures. Ratios of one run may be compared; rates of two runs
+    may not. Exit status 1 if an answer of this library is proved wrong.
+    """
+    console = Console()
+    _make_writable(out)
+    with console.status("starting") as status:
+
+        def say(what: str) -> None:
+            status.update(escape(what))
+
+        if scaling:
+            _scaling(rays, rounds, out, console, say)
+            return
+        chosen = _chosen_engines(engines, console)
+        _compare(chosen, _chosen_workloads(workloads), rays, rounds, tasks, out, console, say)
+
+
+def _compare(
+    chosen: list[str], names: list[str], rays: int, rounds: int, tasks: bool, out: Path, console: Console, say: Say
+) -> None:
+    rows = run([WORKLOADS[name] for name in names], chosen, rays, rounds, say)
+    console.print(rays_table(rows))
+    console.print(rays_notes(rows), style="dim")
+    write_csv(rows, out / "rays.csv")
+    written = [out / "rays.csv", *plot_rays(rows, out)]
+    if tasks:
+        found = run_tasks(chosen, rays, rounds, say)
+        console.print(tasks_table(found))
+        write_csv(found, out / "tasks.csv")
+        written.append(out / "tasks.csv")
+    _print_written(written, console)
+    ours = next(row for row in rows if row.engine == BASE)
+    wrong = sum(row.wrong_verdicts + row.wrong_limbs for row in rows if row.engine == BASE)
+    if wrong:
+        _stop(f"{wrong} answers of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
+
+
+def _scaling(rays: int, rounds: int, out: Path, console: Console, say: Say) -> None:
+    points = run_scaling(rays, rounds, say)
+    console.print(scaling_table(points))
+    write_csv(points, out / "scaling.csv")
+    _print_written([out / "scaling.csv", *plot_scaling(points, out)], console)
+
+
+def _chosen_engines(wanted: str, console: Console) -> list[str]:
+    """Names of engines, ours first; those not installed are told where all were asked for, and refused by name."""
+    reasons = peers.available()
+    if wanted == "all":
+        for name, reason in reasons.items():
+            if reason is not None:
+                console.print(f"[dim]without {name}: {escape(reason)}[/]", soft_wrap=True)
+        return [BASE, *(name for name, reason in reasons.items() if reason is None and name != BASE)]
+    names = [name.strip() for name in wanted.split(",")]
+    for name in names:
+        if name not in reasons:
+            _stop(f"no engine {name!r}; known engines: {', '.join(reasons)}")
+        reason = reasons[name]
+        if reason is not None:
+            _stop(reason)
+    return [BASE, *(name for name in dict.fromkeys(names) if name != BASE)]
+
+
+def _chosen_workloads(wanted: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in wanted.split(",")))
+    for name in names:
+        if name not in WORKLOADS:
+            _stop(f"no workload {name!r}; known workloads: {', '.join(WORKLOADS)}")
+    return names
+
+
+def _make_writable(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=out).close()
+    except OSError as error:
+        _stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
+
+
+def _print_written(paths: list[Path], console: Console) -> None:
+    console.print(f"Written: {escape(', '.join(str(path) for path in paths))}", soft_wrap=True)
+
+
+def _stop(message: str, status: int = 2) -> NoReturn:
+    typer.echo(f"cylcollide: {message}", err=True)
+    raise typer.Exit(status)

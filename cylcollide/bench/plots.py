@@ -1,0 +1,85 @@
+"""Figures of a run, as PNG and SVG."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+from cylcollide.bench.runner import BASE, LEAN, Row
+from cylcollide.bench.scaling import Point
+
+OURS, THEIRS, INK, GRID = "#c2410c", "#64748b", "#1f2937", "#e5e7eb"
+
+
+def plot_rays(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Speed of every engine over that of cylcollide, a panel a workload; wrong verdicts beside the bars."""
+    names = list(dict.fromkeys(row.workload for row in rows))
+    panels = [[row for row in rows if row.workload == name and row.rays] for name in names]
+    heights = [len(panel) + 1.5 for panel in panels]
+    figure = Figure(figsize=(8, 0.3 * sum(heights) + 0.8), layout="constrained")
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    least = min(row.ratio_low for panel in panels for row in panel)
+    most = max(row.ratio_high for panel in panels for row in panel)
+    for axis, panel in zip(axes, panels, strict=True):
+        _dots(axis, panel)
+        axis.set_xlim(0.6 * least, 25 * most)
+    axes[-1].set_xlabel("speed over cylcollide's, engines taking turns: median, least and largest round", color=INK)
+    return _saved(figure, folder / "rays")
+
+
+def _dots(axis: Any, panel: Sequence[Row]) -> None:
+    """A dot an engine, with the spread of its rounds and what it got wrong."""
+    axis.set_xscale("log")
+    for place, row in enumerate(panel):
+        color = OURS if row.engine in {BASE, LEAN} else THEIRS
+        axis.plot([row.ratio_low, row.ratio_high], [place, place], color=color, linewidth=2.5, solid_capstyle="round")
+        axis.plot(row.ratio, place, "o", color=color, markersize=7)
+        wrong = row.wrong_verdicts + row.wrong_limbs
+        said = f"{row.ratio:.2g}×   {wrong:,} wrong of {row.rays:,}"
+        axis.text(1.2 * max(row.ratio, row.ratio_high), place, said, va="center", fontsize=8, color=INK)
+    axis.set_yticks(range(len(panel)), [row.engine for row in panel])
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+    axis.axvline(1.0, color=OURS, linewidth=0.8, linestyle=":")
+    axis.set_ylim(len(panel) - 0.5, -0.5)
+    count = panel[0].limbs
+    axis.set_title(f"{panel[0].workload}: {count:,} limb{'s' * (count != 1)}", loc="left", fontsize=9.5, color=INK)
+    _tidied(axis, "x")
+
+
+def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
+    """Rays a second against limbs and batch, and memory against limbs."""
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    by_limbs = [point for point in points if point.against == "limbs"]
+    by_batch = [point for point in points if point.against == "batch"]
+    _line(left, by_limbs, [point.limbs for point in by_limbs], f"limbs ({by_limbs[0].batch:,} rays a call)")
+    _line(middle, by_batch, [point.batch for point in by_batch], f"rays a call ({by_batch[0].limbs:,} limbs)")
+    right.plot([p.limbs for p in by_limbs], [p.megabytes for p in by_limbs], "o-", color=OURS, markersize=4)
+    right.set(xscale="log", yscale="log", xlabel="limbs", title="memory of limbs and tree, MB")
+    _tidied(right)
+    return _saved(figure, folder / "scaling")
+
+
+def _line(axis: Any, points: Sequence[Point], x: Sequence[int], label: str) -> None:
+    axis.fill_between(x, [p.rate_low for p in points], [p.rate_high for p in points], color=OURS, alpha=0.15)
+    axis.plot(x, [p.rate for p in points], "o-", color=OURS, markersize=4)
+    axis.set(xscale="log", yscale="log", xlabel=label, title="rays a second, one thread")
+    _tidied(axis)
+
+
+def _tidied(axis: Any, lines: str = "both") -> None:
+    axis.grid(axis=lines, which="major", color=GRID, linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.tick_params(colors=INK, labelsize=8.5)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+
+
+def _saved(figure: Figure, stem: Path) -> list[Path]:
+    paths = [stem.with_suffix(suffix) for suffix in (".png", ".svg")]
+    for path in paths:
+        figure.savefig(path, dpi=150, facecolor="white")
+    return paths

@@ -1,0 +1,143 @@
+"""Rays a second of every engine on every workload, side by side."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+
+from cylcollide._types import Shape
+from cylcollide.bench.timing import interleaved, seconds, spread
+from cylcollide.bench.verdicts import Wrong, settle
+from cylcollide.bench.workloads import Segments, Workload
+from cylcollide.engines import Engine, EngineHits, create
+from cylcollide.limbs import Limbs
+from cylcollide.world import HitWorld
+
+BASE = "cylcollide"
+LEAN = "cylcollide, lean"
+"""Limb and fraction only, what a hit test needs; the other rows answer limb, fraction, position and normal."""
+TURN = 0.4  # seconds that an engine's turn may take at most: a slower one gets fewer rays
+PROBE, FEWEST = 100, 200  # rays of the first look, and the least that are timed
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One engine on one workload; numbers are nan or 0 where the engine cannot take part, and `note` says why."""
+
+    workload: str
+    limbs: int
+    engine: str
+    version: str
+    rays: int = 0  # a round; fewer for a slow engine
+    hits: int = 0
+    rate: float = float("nan")  # rays a second, median of the rounds; to be compared within one run only
+    ratio: float = float("nan")  # rate over that of cylcollide in the same round: median, least and largest
+    ratio_low: float = float("nan")
+    ratio_high: float = float("nan")
+    wrong_verdicts: int = 0  # proved in rational arithmetic
+    wrong_limbs: int = 0
+    build_seconds: float = float("nan")
+    note: str = ""
+
+
+def run(workloads: Sequence[Workload], engines: Sequence[str], rays: int, rounds: int, say: Say) -> list[Row]:
+    """Measure the engines, by name, `BASE` first; `say` is told what is going on."""
+    return [row for workload in workloads for row in run_one(workload, engines, rays, rounds, say)]
+
+
+def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, say: Say) -> list[Row]:
+    """One workload: build all engines, then let them take turns."""
+    limbs = workload.limbs()
+    world = HitWorld(limbs)
+    segments = workload.segments(world, rays)
+    rows: dict[str, Row] = {}
+    with ExitStack() as stack:
+        ready: dict[str, tuple[Engine, Segments]] = {}
+        for name in engines:
+            say(f"{workload.name}: building {name}")
+            engine = stack.enter_context(create(name))
+            version = ", ".join(engine.versions.values())
+            unfit = why_not(engine, limbs)
+            if unfit:
+                rows[name] = Row(workload.name, len(limbs), engine.name, version, note=unfit)
+                continue
+            building = seconds(lambda engine=engine: engine.build(limbs))  # type: ignore[misc]  # bound in the loop
+            share = segments.first(_affordable(engine, segments))
+            ready[name] = engine, share
+            note = "" if len(share.starts) == rays else "slow: fewer rays"
+            rows[name] = Row(
+                workload.name, len(limbs), engine.name, version, len(share.starts), build_seconds=building, note=note
+            )
+        say(f"{workload.name}: {rounds} rounds")
+        works = {name: _asking(engine, share) for name, (engine, share) in ready.items()}
+        times = interleaved({**works, LEAN: _lean(world, segments)}, rounds)
+        answers = {name: work() for name, work in works.items()}
+    rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
+    per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
+    say(f"{workload.name}: settling disagreements")
+    verdicts = _verdicts(limbs, segments, answers)
+    found = []
+    for name in (BASE, LEAN, *(name for name in engines if name != BASE)):
+        row = rows[name]
+        if name in per_ray:
+            ratio, low, high = spread(per_ray[BASE] / per_ray[name])
+            hits = int((answers[BASE if name == LEAN else name].limb >= 0).sum())
+            wrong = verdicts[BASE if name == LEAN else name]
+            measured = {
+                "hits": hits, "rate": 1 / spread(per_ray[name])[0],
+                "ratio": ratio, "ratio_low": low, "ratio_high": high,
+                "wrong_verdicts": wrong.verdicts, "wrong_limbs": wrong.limbs,
+            }  # fmt: skip
+            row = Row(**{**vars(row), **measured})
+        found.append(row)
+    return found
+
+
+def why_not(engine: Engine, limbs: Limbs) -> str:
+    """Why an engine cannot take part; empty if it can."""
+    can = engine.capabilities
+    lacking = can.lacks(Shape(kind) for kind in np.unique(limbs.kind).tolist())
+    if lacking:
+        return f"does not hold {', '.join(shape.name.lower() for shape in lacking)}"
+    if can.practical_limbs is not None and len(limbs) > can.practical_limbs:
+        return f"left out above {can.practical_limbs:,} limbs: building takes minutes"
+    return ""
+
+
+def _affordable(engine: Engine, segments: Segments) -> int:
+    """How many rays fit into a turn; also warms the engine up."""
+    n = len(segments.starts)
+    probe = min(PROBE, n)
+    engine.cast_segments(segments.starts[:probe], segments.ends[:probe])
+    taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
+    if taken * n / probe > TURN:  # what a call costs by itself must not count: look again with more rays
+        probe = max(probe, min(n, int(0.1 * TURN / taken * probe)))
+        taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
+    return n if taken * n / probe <= TURN else min(n, max(FEWEST, int(TURN / taken * probe)))
+
+
+def _asking(engine: Engine, segments: Segments) -> Callable[[], EngineHits]:
+    return lambda: engine.cast_segments(*segments)
+
+
+def _lean(world: HitWorld, segments: Segments) -> Callable[[], object]:
+    def work() -> object:
+        hits = world.cast_segments(*segments, threads=1)
+        return hits.limb, hits.fraction
+
+    return work
+
+
+def _verdicts(limbs: Limbs, segments: Segments, answers: dict[str, EngineHits]) -> dict[str, Wrong]:
+    """What each engine got wrong; what others proved wrong in our own answers counts against us."""
+    ours = answers[BASE].limb
+    found = {}
+    for name, hits in answers.items():
+        n = len(hits.limb)
+        found[name] = settle(limbs, segments.first(n), hits.limb, ours[:n])
+    against_us = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]
+    found[BASE] = Wrong(*(max(counts) for counts in zip(*against_us, strict=True)))
+    return found

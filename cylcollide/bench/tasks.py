@@ -1,0 +1,177 @@
+"""What is not rays a second: building, moving, a single call, points, threads, starting up, memory."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+
+from cylcollide.bench.crowd import Crowd
+from cylcollide.bench.memory import nbytes
+from cylcollide.bench.runner import BASE, Say, why_not
+from cylcollide.bench.timing import Work, interleaved, seconds, spread
+from cylcollide.bench.workloads import FRAME, WORKLOADS, points_near
+from cylcollide.engines import Engine, create
+from cylcollide.world import HitWorld
+
+SLOW = 1.0  # seconds: what takes longer is done once, not once a round
+CALLS = 300  # single calls a round
+POINTS = 100_000
+FRAMES = 4  # of the animation, played again and again
+
+FIRST_QUERY = """
+import time
+began = time.perf_counter()
+import cylcollide as cc
+world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 0.1))
+assert world.cast_segments([[-1, 0, 0.5]], [[1, 0, 0.5]]).hit[0]
+print(time.perf_counter() - began)
+"""
+"""Run in a process of its own, whose compiled code is already on disk."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One engine at one task."""
+
+    task: str
+    engine: str
+    value: float  # median of the rounds, in `unit`
+    unit: str
+    ratio: float = float("nan")  # speed over that of cylcollide in the same rounds
+    note: str = ""
+
+
+def run_tasks(engines: Sequence[str], rays: int, rounds: int, say: Say) -> list[Task]:
+    """All tasks; engines by name, `BASE` first."""
+    found = []
+    with ExitStack() as stack:
+        made = [stack.enter_context(create(name)) for name in engines]
+        for measure in (_building, _moving, _single_calls):
+            say(f"tasks: {measure.__name__.strip('_').replace('_', ' ')}")
+            found += measure(made, rounds)
+    for alone in (_points, _threads, _first_query, _memory):
+        say(f"tasks: {alone.__name__.strip('_').replace('_', ' ')}")
+        found.append(alone(rays, rounds))
+    return found
+
+
+def _building(engines: Sequence[Engine], rounds: int) -> list[Task]:
+    limbs = WORKLOADS["W3"].limbs()
+    fit = [engine for engine in engines if not why_not(engine, limbs)]
+    works = {engine.name: _bound(engine.build, limbs) for engine in fit}
+    return _compared(f"build, {len(limbs):,} limbs", works, rounds, {})
+
+
+def _moving(engines: Sequence[Engine], rounds: int) -> list[Task]:
+    """Move the limbs that `_building` left in the engines."""
+    workload = WORKLOADS["W3"]
+    crowd = Crowd(workload.characters, workload.field, workload.seed)
+    frames = [crowd.ends(frame * FRAME) for frame in range(1, FRAMES + 1)]
+    fit = [engine for engine in engines if not why_not(engine, workload.limbs())]
+    notes = {engine.name: "" if engine.capabilities.moves else "builds anew" for engine in fit}
+    works = {engine.name: _walking(engine, frames) for engine in fit}
+    return _compared(f"move, {len(crowd.radius):,} limbs", works, rounds, notes)
+
+
+def _walking(engine: Engine, frames: Sequence[tuple[np.ndarray, np.ndarray]]) -> Work:
+    turn = 0
+
+    def work() -> None:
+        nonlocal turn
+        engine.set_endpoints(*frames[turn % len(frames)])
+        turn += 1
+
+    return work
+
+
+def _compared(task: str, works: dict[str, Work], rounds: int, notes: dict[str, str]) -> list[Task]:
+    """Milliseconds of each work; slow ones are timed once."""
+    once = {name: seconds(work) for name, work in works.items()}
+    times = interleaved({name: work for name, work in works.items() if once[name] <= SLOW}, rounds)
+    found = []
+    base = times.get(BASE, np.array([once[BASE]]))
+    for name in works:
+        taken = times.get(name, np.array([once[name]]))
+        said = [notes.get(name, ""), "once" if name not in times else ""]
+        ratio = spread(base / taken)[0] if len(base) == len(taken) else float(np.median(base) / taken[0])
+        found.append(Task(task, name, 1e3 * spread(taken)[0], "ms", ratio, ", ".join(filter(None, said))))
+    return found
+
+
+def _single_calls(engines: Sequence[Engine], rounds: int) -> list[Task]:
+    """One ray, one humanoid: through the protocol for all, and as a user of this library writes it."""
+    workload = WORKLOADS["W2"]
+    limbs = workload.limbs()
+    world = HitWorld(limbs)
+    start, end = (column[:1] for column in workload.segments(world, 64))
+    fit = [engine for engine in engines if not why_not(engine, limbs)]
+    for engine in fit:
+        engine.build(limbs)
+    works: dict[str, Work] = {engine.name: _repeated(_bound(engine.cast_segments, start, end)) for engine in fit}
+    direct = f"{BASE}, directly"
+    works[direct] = _repeated(lambda: world.cast_segments(start, end).limb)
+    for work in works.values():
+        work()
+    times = interleaved(works, rounds)
+    task = "one ray, one humanoid"
+    notes = {direct: "HitWorld.cast_segments(...).limb"}
+    return [
+        Task(
+            task, name, 1e6 / CALLS * spread(taken)[0], "µs", spread(times[BASE] / taken)[0],
+            notes.get(name, "its adapter"),
+        )
+        for name, taken in times.items()
+    ]  # fmt: skip
+
+
+def _bound(call: Callable[..., object], *arguments: object) -> Work:
+    return lambda: call(*arguments)
+
+
+def _repeated(work: Work) -> Work:
+    def repeated() -> None:
+        for _ in range(CALLS):
+            work()
+
+    return repeated
+
+
+def _points(_: int, rounds: int) -> Task:
+    limbs = WORKLOADS["W3"].limbs()
+    world, points = HitWorld(limbs), points_near(limbs, POINTS)
+    inside = float((world.contains_points(points, threads=1).limb >= 0).mean())
+    taken = interleaved({BASE: lambda: world.contains_points(points, threads=1)}, rounds)[BASE]
+    note = f"{POINTS:,} points, {inside:.0%} inside, 1 thread"
+    return Task(f"points, {len(limbs):,} limbs", BASE, POINTS / spread(taken)[0] / 1e6, "million/s", note=note)
+
+
+def _threads(rays: int, rounds: int) -> Task:
+    workload = WORKLOADS["W3"]
+    world = HitWorld(workload.limbs())
+    segments = workload.segments(world, rays)
+
+    def cast(threads: int) -> Work:
+        return lambda: world.cast_segments(*segments, threads=threads).limb
+
+    times = interleaved({"1": cast(1), "2": cast(2)}, rounds)
+    gain, low, high = spread(times["1"] / times["2"])
+    return Task("2 threads, W3", BASE, gain, "times", note=f"over 1 thread; {low:.2f} to {high:.2f}")
+
+
+def _first_query(_: int, rounds: int) -> Task:
+    def fresh() -> float:
+        done = subprocess.run([sys.executable, "-c", FIRST_QUERY], capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    fresh()  # compiles what is not on disk yet
+    taken = [fresh() for _ in range(min(rounds, 5))]
+    return Task("import and first query", BASE, spread(taken)[0], "s", note="a fresh process, compiled code on disk")
+
+
+def _memory(_: int, __: int) -> Task:
+    limbs = WORKLOADS["W4"].limbs()
+    size = nbytes(HitWorld(limbs))
+    return Task(f"memory, {len(limbs):,} limbs", BASE, size / 1e6, "MB", note="arrays of the world: limbs and tree")

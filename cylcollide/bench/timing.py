@@ -1,0 +1,42 @@
+"""Clocks: contenders take turns, so that a machine that slows down slows them all."""
+
+import gc
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+
+Work = Callable[[], object]
+
+
+def seconds(work: Work) -> float:
+    """How long one call takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def interleaved(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Array]:
+    """Times of each work in each round, A B C A B C ...; (rounds,) seconds each.
+
+    The garbage collector rests, as in `timeit`: whose turn it would fall into is chance.
+    """
+    times = {name: np.empty(rounds) for name in works}
+    gc.collect()
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            for name, work in works.items():
+                times[name][turn] = seconds(work)
+    finally:
+        if was_on:
+            gc.enable()
+    return times
+
+
+def spread(values: Sequence[float] | Float64Array) -> tuple[float, float, float]:
+    """Median, least and largest."""
+    return float(np.median(values)), float(np.min(values)), float(np.max(values))

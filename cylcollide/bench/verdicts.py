@@ -1,0 +1,39 @@
+"""Who is right: every disagreement between an engine and this library is settled in rational arithmetic."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, Int32Array
+from cylcollide.bench.workloads import Segments
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import closest
+from cylcollide.limbs import Limbs
+from cylcollide.settling import exact_limb
+
+
+class Wrong(NamedTuple):
+    """Answers proved wrong, theirs and ours: a hit for a miss or a miss for a hit, and the wrong one of two limbs."""
+
+    verdicts: int = 0
+    limbs: int = 0
+    our_verdicts: int = 0
+    our_limbs: int = 0
+
+
+def settle(limbs: Limbs, segments: Segments, theirs: Int32Array, ours: Int32Array) -> Wrong:
+    """Settle each segment on which the limbs credited differ, `theirs` and `ours` (n,), -1 for a miss.
+
+    Between two answers only the limbs they name matter: the first of those, met exactly, is right. Limbs met at the
+    same point go by their index.
+    """
+    counts = np.zeros(4, int)
+    for row in np.flatnonzero(theirs != ours).tolist():
+        named = {int(theirs[row]), int(ours[row])} - {NO_LIMB}
+        ray = RayNumbers(tuple(segments.starts[row].tolist()), tuple(segments.ends[row].tolist()), True, 1.0)
+        hit, _ = closest(ray, [(limb, exact_limb(limbs.table, limb)) for limb in sorted(named)], "hit")
+        truth = NO_LIMB if hit is None else hit[0]
+        for side, answer in enumerate((theirs[row], ours[row])):
+            if answer != truth:
+                counts[2 * side + (answer != NO_LIMB and truth != NO_LIMB)] += 1
+    return Wrong(*counts.tolist())

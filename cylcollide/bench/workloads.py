@@ -1,0 +1,117 @@
+"""What is measured: limbs, rays and points, all from a seed.
+
+Starts, ends and their differences are float32 numbers: multiples of `GRID` below 1024 times a power of two. So no
+engine has to round what it is asked, and a wrong verdict is the engine's own. No segment starts inside a limb, where
+conventions differ.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from cylcollide._types import Float64Array
+from cylcollide.bench.crowd import LIMBS, Crowd
+from cylcollide.limbs import Limbs
+from cylcollide.world import HitWorld
+
+GRID = 2.0**-14  # 0.06 mm; coordinates below 1024 m have 24 bits
+EYE_HEIGHT = 1.5  # metres
+STEEPEST = 0.12  # rad, up or down
+CROWD_RANGE, CLOSE_RANGE = 200.0, 10.0  # metres, lengths of the segments
+AREA_PER_CHARACTER = 10.0  # square metres on the field
+FRAME = 1 / 60  # seconds
+
+
+class Segments(NamedTuple):
+    """Closed segments; (n, 3)."""
+
+    starts: Float64Array
+    ends: Float64Array
+
+    def first(self, n: int) -> "Segments":
+        """The first n of them."""
+        return Segments(self.starts[:n], self.ends[:n])
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Limbs and how to shoot at them."""
+
+    name: str
+    title: str
+    characters: int  # 0: a single cylinder
+    field: float = 0.0  # metres, side of the square the characters walk on
+    most_limbs: int | None = None
+    seed: int = 1
+
+    def limbs(self, frame: int = 0) -> Limbs:
+        """The limbs in a frame of the animation."""
+        if not self.characters:
+            return Limbs.cylinders([[1.0, 2.0, 1.25]], [[1.125, 1.75, 1.625]], 0.078125)
+        limbs = Crowd(self.characters, self.field, self.seed).limbs(frame * FRAME)
+        return limbs if self.most_limbs is None else limbs[: self.most_limbs]
+
+    def segments(self, world: HitWorld, n: int) -> Segments:
+        """Draw n segments that do not start inside a limb of the world."""
+        rng = np.random.default_rng([self.seed, n])
+        draw = self._around if self.characters <= 1 else self._across
+        starts, ends = draw(world.limbs, rng, n)
+        while (inside := world.contains_points(starts).limb >= 0).any():
+            starts[inside], ends[inside] = draw(world.limbs, rng, int(inside.sum()))
+        return Segments(starts, ends)
+
+    def _around(self, limbs: Limbs, rng: Generator, n: int) -> Segments:
+        """From 2 to 6 m away, through a random point of the box around the limbs."""
+        low = np.minimum(limbs.p1, limbs.p2).min(axis=0) - limbs.radius.max()
+        high = np.maximum(limbs.p1, limbs.p2).max(axis=0) + limbs.radius.max()
+        starts = 0.5 * (low + high) + rng.uniform(2.0, 6.0, (n, 1)) * _unit(rng.standard_normal((n, 3)))
+        heading = _unit(rng.uniform(low, high, (n, 3)) - starts)
+        return Segments(_on_grid(starts), _on_grid(starts + CLOSE_RANGE * heading))
+
+    def _across(self, _: Limbs, rng: Generator, n: int) -> Segments:
+        """From anywhere on the field at eye height, in any direction, nearly level."""
+        starts = np.concatenate([rng.uniform(0.0, self.field, (n, 2)), np.full((n, 1), EYE_HEIGHT)], axis=1)
+        azimuth, elevation = rng.uniform(0.0, 2 * np.pi, n), rng.uniform(-STEEPEST, STEEPEST, n)
+        level = np.cos(elevation)
+        heading = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], axis=1)
+        return Segments(_on_grid(starts), _on_grid(starts + CROWD_RANGE * heading))
+
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload("W1", "1 cylinder", 0),
+        Workload("W2", "1 humanoid", 1, 2.0),
+        Workload("W3", "1,000 humanoids", 1000, 100.0),
+        Workload("W4", "100,000 limbs", 5883, 300.0, most_limbs=100_000),
+    )
+}
+
+
+def crowd_of(limbs: int, seed: int = 1) -> Workload:
+    """A crowd with so many limbs at the density of W3."""
+    characters = -(-limbs // LIMBS)
+    side = float(np.sqrt(AREA_PER_CHARACTER * max(characters, 2)))
+    return Workload(f"{limbs} limbs", f"{limbs:,} limbs", max(characters, 2), side, most_limbs=limbs, seed=seed)
+
+
+def points_near(limbs: Limbs, n: int, seed: int = 1) -> Float64Array:
+    """Draw n points, half of them within 0.2 m of a limb's axis, half anywhere in the box around all limbs."""
+    rng = np.random.default_rng([seed, n, 7])
+    chosen = rng.integers(0, len(limbs), n)
+    near = limbs.p1[chosen] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[chosen]
+    near += rng.uniform(0.0, 0.2, (n, 1)) * _unit(rng.standard_normal((n, 3)))
+    low, high = np.minimum(limbs.p1, limbs.p2).min(axis=0), np.maximum(limbs.p1, limbs.p2).max(axis=0)
+    return np.where(rng.random((n, 1)) < 0.5, near, rng.uniform(low, high, (n, 3)))
+
+
+def _on_grid(points: Float64Array) -> Float64Array:
+    rounded: Float64Array = np.round(points / GRID) * GRID
+    return rounded
+
+
+def _unit(vectors: Float64Array) -> Float64Array:
+    unit: Float64Array = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    return unit

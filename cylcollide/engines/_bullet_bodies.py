@@ -1,0 +1,101 @@
+"""The four ways in which a limb can become a body of PyBullet, and they do not give the same body.
+
+==============  ===================================================================================================
+construction    what the user writes
+==============  ===================================================================================================
+geom            ``createCollisionShape(GEOM_CYLINDER, ...)`` and ``createMultiBody``
+urdf            ``loadURDF`` as it comes: a cylinder becomes a convex hull of a polygon
+urdf-implicit   ``loadURDF`` with the flag ``URDF_USE_IMPLICIT_CYLINDER``
+mjcf            ``loadMJCF``; sizes pass through float32
+==============  ===================================================================================================
+"""
+
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from cylcollide._types import Shape
+from cylcollide.engines._pybullet import pybullet
+
+Construction: TypeAlias = Literal["geom", "urdf", "urdf-implicit", "mjcf"]
+CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjcf")
+
+URDF = """<robot name="limb"><link name="limb">
+<inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>
+<collision><geometry>{}</geometry></collision></link></robot>"""
+MJCF = "<mujoco><worldbody><body><geom {}/></body></worldbody></mujoco>"
+
+
+class Body(NamedTuple):
+    """One limb in PyBullet's terms: a solid about the origin along z, turned and then moved."""
+
+    kind: Shape
+    radius: float
+    length: float  # between p1 and p2
+    half_extents: tuple[float, ...]  # of a box
+    center: list[float]
+    turn: tuple[float, ...]  # quaternion x, y, z, w
+
+
+def add_body(body: Body, construction: Construction, stem: Path, client: int) -> int:
+    """Add a static body and return PyBullet's number for it.
+
+    `stem` is a path without suffix for a file, never used before: PyBullet keeps what it has read under a name.
+    """
+    if construction == "geom":
+        return _create(body, client)
+    if construction == "mjcf":
+        path = stem.with_suffix(".xml")
+        path.write_text(MJCF.format(_mjcf_geometry(body)))
+        added: int = pybullet.loadMJCF(str(path), physicsClientId=client)[-1]
+        pybullet.resetBasePositionAndOrientation(added, body.center, body.turn, physicsClientId=client)
+        return added
+    path = stem.with_suffix(".urdf")
+    path.write_text(URDF.format(_urdf_geometry(body)))
+    flags = pybullet.URDF_USE_IMPLICIT_CYLINDER if construction == "urdf-implicit" else 0
+    loaded: int = pybullet.loadURDF(
+        str(path), body.center, body.turn, useFixedBase=True, flags=flags, physicsClientId=client
+    )
+    return loaded
+
+
+def _create(body: Body, client: int) -> int:
+    match body.kind:
+        case Shape.CYLINDER:
+            sizes = {"shapeType": pybullet.GEOM_CYLINDER, "radius": body.radius, "height": body.length}
+        case Shape.CAPSULE:
+            sizes = {"shapeType": pybullet.GEOM_CAPSULE, "radius": body.radius, "height": body.length}
+        case Shape.SPHERE:
+            sizes = {"shapeType": pybullet.GEOM_SPHERE, "radius": body.radius}
+        case _:
+            sizes = {"shapeType": pybullet.GEOM_BOX, "halfExtents": body.half_extents}
+    shape = pybullet.createCollisionShape(**sizes, physicsClientId=client)
+    added: int = pybullet.createMultiBody(
+        baseMass=0,
+        baseCollisionShapeIndex=shape,
+        basePosition=body.center,
+        baseOrientation=body.turn,
+        physicsClientId=client,
+    )
+    return added
+
+
+def _urdf_geometry(body: Body) -> str:
+    match body.kind:
+        case Shape.CYLINDER | Shape.CAPSULE:
+            return f'<{body.kind.name.lower()} radius="{body.radius!r}" length="{body.length!r}"/>'
+        case Shape.SPHERE:
+            return f'<sphere radius="{body.radius!r}"/>'
+        case _:
+            return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
+
+
+def _mjcf_geometry(body: Body) -> str:
+    sizes: tuple[float, ...]
+    match body.kind:
+        case Shape.CYLINDER | Shape.CAPSULE:
+            sizes = (body.radius, 0.5 * body.length)
+        case Shape.SPHERE:
+            sizes = (body.radius,)
+        case _:
+            sizes = body.half_extents
+    return f'type="{body.kind.name.lower()}" size="{" ".join(repr(size) for size in sizes)}"'

@@ -1,0 +1,82 @@
+"""Limbs as most engines want them: a centre, a turn, and sizes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int8Array, Shape
+from cylcollide.limbs import Limbs
+
+FLOAT32_ROUNDING = 2.0**-22
+"""Four roundings of float32, relative to a coordinate: two for each end of a limb."""
+
+
+class Poses(NamedTuple):
+    """n limbs as solids about the origin along z, turned and then moved."""
+
+    kind: Int8Array  # (n,): Shape
+    center: Float64Array  # (n, 3)
+    turn: Float64Array  # (n, 4): quaternions x, y, z, w; for a box its frame, for a sphere none
+    half_length: Float64Array  # (n,): half the distance between p1 and p2
+    radius: Float64Array  # (n,)
+    half_extents: Float64Array  # (n, 3): of a box
+
+
+def poses(limbs: Limbs) -> Poses:
+    """Centre, turn and sizes of every limb, in float64."""
+    axis = limbs.p2 - limbs.p1
+    # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
+    polar, azimuth = (
+        0.5 * np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2]),
+        0.5 * np.arctan2(axis[:, 1], axis[:, 0]),
+    )
+    turn = np.stack(
+        [
+            -np.sin(azimuth) * np.sin(polar),
+            np.cos(azimuth) * np.sin(polar),
+            np.sin(azimuth) * np.cos(polar),
+            np.cos(azimuth) * np.cos(polar),
+        ],
+        axis=1,
+    )
+    boxes = limbs.kind == Shape.BOX
+    turn[boxes] = quaternions(limbs.box_axes[boxes])
+    length = np.linalg.norm(axis, axis=1)
+    return Poses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)
+
+
+def same_lengths(before: Limbs, after: Limbs) -> bool:
+    """Whether limbs that moved kept their lengths, as far as float32 coordinates tell lengths."""
+    change = np.linalg.norm(after.p2 - after.p1, axis=1) - np.linalg.norm(before.p2 - before.p1, axis=1)
+    largest = np.abs([after.p1, after.p2, before.p1, before.p2]).max(axis=(0, 2))
+    return bool((np.abs(change) <= FLOAT32_ROUNDING * largest).all())
+
+
+def y_up(turn: Float64Array) -> Float64Array:
+    """The turns of solids that lie along y instead of z: first a quarter turn about x; (n, 4)."""
+    x, y, z, w = np.sqrt(0.5) * turn.T
+    return np.stack([x + w, y + z, z - y, w - x], axis=1)
+
+
+def quaternions(axes: Float64Array) -> Float64Array:
+    """Unit quaternions x, y, z, w of right-handed frames whose axes are the rows; (n, 3, 3) to (n, 4).
+
+    The largest of the four squared components is at least a quarter (Shepperd 1978, Journal of Guidance and Control 1).
+    """
+    m = np.swapaxes(axes, 1, 2)
+    trace = np.trace(m, axis1=1, axis2=2)
+    squares = np.stack([*(1 + 2 * m[:, i, i] - trace for i in range(3)), 1 + trace], axis=1)  # 4 q²
+    x, y, z = m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]  # 4 w (x, y, z)
+    xy, xz, yz = m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]
+    rows = np.stack(
+        [
+            np.stack([squares[:, 0], xy, xz, x], axis=1),
+            np.stack([xy, squares[:, 1], yz, y], axis=1),
+            np.stack([xz, yz, squares[:, 2], z], axis=1),
+            np.stack([x, y, z, squares[:, 3]], axis=1),
+        ],
+        axis=1,
+    )
+    chosen = rows[np.arange(len(rows)), squares.argmax(axis=1)]
+    unit: Float64Array = chosen / np.linalg.norm(chosen, axis=1)[:, None]
+    return unit

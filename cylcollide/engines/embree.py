@@ -1,0 +1,41 @@
+"""Embree 4 through `embreex`: limbs as triangles, since the package passes on no curves and no user geometry."""
+
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.engines._adapter import Found, installed, peer
+from cylcollide.engines._mesh import Mesh, MeshEngine
+
+scenes: Any = peer("embreex.rtcore_scene")
+meshes: Any = peer("embreex.mesh_construction")
+
+
+class EmbreeEngine(MeshEngine):
+    """`EmbreeScene.run`; see `MeshEngine` for `sides`."""
+
+    name = "Embree"
+
+    def __init__(self, sides: int = 32) -> None:
+        super().__init__(sides)
+        self.versions = {"embreex": installed("embreex")}
+        self._scene: Any = None
+
+    def _hold_mesh(self, mesh: Mesh) -> None:
+        self._scene = scenes.EmbreeScene()
+        meshes.TriangleMesh(self._scene, mesh.vertices, mesh.triangles)
+
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+        n = len(starts)
+        origins, along = starts.astype(np.float32), (ends - starts).astype(np.float32)
+        found = self._scene.run(origins, along, dists=np.ones(n, np.float32), output=True)
+        triangle, normal = found["primID"], found["Ng"].astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a miss has no normal
+            normal /= np.linalg.norm(normal, axis=1)[:, None]
+        return Found(np.where(triangle < 0, -1, self._limb_of_triangle[triangle]), found["tfar"], normal)
+
+    def close(self) -> None:
+        """Let go of the scene."""
+        super().close()
+        self._scene = None

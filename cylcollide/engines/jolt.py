@@ -1,0 +1,108 @@
+"""Jolt through `culverin`: every limb a static body, asked with `raycast_batch`.
+
+Bodies' places are float64, their shapes and the rays float32. A batch has one limit of distance for all its rays:
+directions are unit vectors and the limit is the longest segment, so that a hit beyond a shorter one's end is a miss.
+Wheels exist for CPython 3.13 and newer only.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.engines._adapter import Adapter, Found, installed, peer
+from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
+from cylcollide.engines.protocol import Capabilities
+from cylcollide.limbs import Limbs
+
+culverin: Any = peer("culverin")
+
+HIT = np.dtype(
+    [("handle", "u8"), ("fraction", "f4"), ("normal", "f4", 3), ("position", "f4", 3), ("ids", "u4", 2), ("pad", "u4")]
+)
+"""The 48 bytes that the package documents for each ray; a handle of 0 is a miss."""
+SLOT = 0xFFFFFFFF
+"""The low half of a handle, which names the body; the high half counts how often the slot was used."""
+
+
+class JoltEngine(Adapter):
+    """`culverin.PhysicsWorld`; a start inside hits at once."""
+
+    name = "Jolt"
+    capabilities = Capabilities(
+        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
+        inside="hit",
+        accuracy=1e-3,
+        precision="float32",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = {"culverin": installed("culverin")}
+        self._world: Any = None
+        self._shaped: Limbs | None = None
+        self._handles: list[int] = []
+        self._limb_of_slot: Int32Array = np.empty(0, np.int32)
+
+    def _hold(self, limbs: Limbs) -> None:
+        self._shaped = limbs
+        self._world = culverin.PhysicsWorld(settings={"max_bodies": max(len(limbs) + 1, 64), "gravity": (0, 0, 0)})
+        solids = poses(limbs)
+        turn = _turns(solids).tolist()
+        self._handles = [
+            self._world.create_body(pos=center, rot=quaternion, motion=culverin.MOTION_STATIC, **_shape(solids, i))
+            for i, (center, quaternion) in enumerate(zip(solids.center.tolist(), turn, strict=True))
+        ]
+        slots = np.array(self._handles, np.uint64) & np.uint64(SLOT)
+        self._limb_of_slot = np.full(int(slots.max()) + 1, -1, np.int32)
+        self._limb_of_slot[slots.astype(np.int64)] = np.arange(len(limbs))
+        self._world.step(0.0)
+
+    def _move(self, limbs: Limbs) -> None:
+        if self._shaped is None or not same_lengths(self._shaped, limbs):  # solids of another size are made anew
+            self._hold(limbs)
+            return
+        solids = poses(limbs)
+        move = self._world.set_transform
+        for handle, center, turn in zip(self._handles, solids.center.tolist(), _turns(solids).tolist(), strict=True):
+            move(handle, center, turn)
+        self._world.step(0.0)
+
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+        along = ends - starts
+        length = np.linalg.norm(along, axis=1)
+        with np.errstate(invalid="ignore"):
+            unit = np.where(length[:, None] > 0, along / length[:, None], 0.0)
+        limit = float(length.max())
+        answer = self._world.raycast_batch(starts.astype(np.float32), unit.astype(np.float32), limit)
+        rows = np.frombuffer(answer, HIT)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            fraction = rows["fraction"].astype(np.float64) * (limit / length)
+        hit = (rows["handle"] != 0) & (fraction <= 1.0)
+        limb = np.full(len(starts), -1, np.int32)
+        limb[hit] = self._limb_of_slot[(rows["handle"][hit] & np.uint64(SLOT)).astype(np.int64)]
+        return Found(limb, fraction, rows["normal"], rows["position"])
+
+    def close(self) -> None:
+        """Let go of the world."""
+        super().close()
+        self._world, self._handles = None, []
+
+
+def _turns(solids: Poses) -> Float64Array:
+    """Jolt's cylinders and capsules lie along y."""
+    return np.where((solids.kind == Shape.BOX)[:, None], solids.turn, y_up(solids.turn))
+
+
+def _shape(solids: Poses, i: int) -> dict[str, Any]:
+    """One solid in the package's words."""
+    half, radius = float(solids.half_length[i]), float(solids.radius[i])
+    match Shape(int(solids.kind[i])):
+        case Shape.CYLINDER:
+            return {"shape": culverin.SHAPE_CYLINDER, "size": (half, radius)}
+        case Shape.CAPSULE:
+            return {"shape": culverin.SHAPE_CAPSULE, "size": (half, radius)}
+        case Shape.SPHERE:
+            return {"shape": culverin.SHAPE_SPHERE, "size": radius}
+        case _:
+            return {"shape": culverin.SHAPE_BOX, "size": tuple(solids.half_extents[i].tolist())}

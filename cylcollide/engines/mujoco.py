@@ -1,0 +1,75 @@
+"""MuJoCo: every limb a geom of the world body, asked with `mj_ray`, one call a ray, in float64.
+
+`mj_ray` takes a direction of any length and gets end - start, so that what it returns is the fraction. It finds the
+surface from either side: a start inside is hit where it leaves. It has no tree over geoms of the world body, so its
+cost grows with their number.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.engines._adapter import Adapter, Found, peer
+from cylcollide.engines._poses import poses
+from cylcollide.engines.protocol import Capabilities
+from cylcollide.limbs import Limbs
+
+mujoco: Any = peer("mujoco")
+
+GEOM = {
+    Shape.CYLINDER: mujoco.mjtGeom.mjGEOM_CYLINDER,
+    Shape.CAPSULE: mujoco.mjtGeom.mjGEOM_CAPSULE,
+    Shape.SPHERE: mujoco.mjtGeom.mjGEOM_SPHERE,
+    Shape.ELLIPSOID: mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+    Shape.BOX: mujoco.mjtGeom.mjGEOM_BOX,
+}
+
+
+class MujocoEngine(Adapter):
+    """MuJoCo 3.5 or newer: the first that was seen to return the normal from `mj_ray`."""
+
+    name = "MuJoCo"
+    capabilities = Capabilities(shapes=frozenset(GEOM), inside="exit", accuracy=1e-9, position=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = {"mujoco": mujoco.__version__}
+        self._model: Any = None
+        self._data: Any = None
+
+    def _hold(self, limbs: Limbs) -> None:
+        spec = mujoco.MjSpec()
+        add = spec.worldbody.add_geom
+        for kind, *columns in zip(limbs.kind.tolist(), *_columns(limbs), strict=True):
+            add(type=GEOM[Shape(kind)], **dict(zip(("size", "pos", "quat"), columns, strict=True)))
+        self._model = spec.compile()
+        self._data = mujoco.MjData(self._model)
+        mujoco.mj_kinematics(self._model, self._data)
+
+    def _move(self, limbs: Limbs) -> None:
+        model = self._model
+        model.geom_size[:], model.geom_pos[:], model.geom_quat[:] = _columns(limbs)
+        mujoco.mj_kinematics(model, self._data)
+
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+        n = len(starts)
+        limb, normal, one = np.full(n, -1, np.int32), np.empty((n, 3)), np.zeros(1, np.int32)
+        fraction = np.empty(n)
+        cast, model, data = mujoco.mj_ray, self._model, self._data
+        for i, (start, along) in enumerate(zip(starts, ends - starts, strict=True)):
+            fraction[i] = cast(model, data, start, along, None, True, -1, one, normal[i])
+            limb[i] = one[0]
+        limb[(fraction < 0) | (fraction > 1)] = -1
+        return Found(limb, fraction, normal)
+
+
+def _columns(limbs: Limbs) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Sizes (n, 3), places (n, 3) and turns, w first (n, 4), as MuJoCo wants them."""
+    solids = poses(limbs)
+    radius, half = solids.radius, solids.half_length
+    size = np.stack([radius, half, 0 * radius], axis=1)
+    ellipsoid, box = limbs.kind == Shape.ELLIPSOID, limbs.kind == Shape.BOX
+    size[ellipsoid] = np.stack([radius, radius, half], axis=1)[ellipsoid]
+    size[box] = solids.half_extents[box]
+    return size, solids.center, solids.turn[:, [3, 0, 1, 2]]

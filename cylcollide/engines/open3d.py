@@ -1,0 +1,44 @@
+"""Open3D's `RaycastingScene`, which is Embree 4 on triangles, with threads of its own."""
+
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.engines._adapter import Found, peer
+from cylcollide.engines._mesh import Mesh, MeshEngine
+
+o3d: Any = peer("open3d")
+
+
+class Open3dEngine(MeshEngine):
+    """`RaycastingScene.cast_rays`; see `MeshEngine` for `sides`.
+
+    `threads` says how many work at once; 0: Open3D decides.
+    """
+
+    name = "Open3D"
+
+    def __init__(self, sides: int = 32, threads: int = 1) -> None:
+        super().__init__(sides)
+        self.versions = {"open3d": o3d.__version__}
+        self._threads = threads
+        self._scene: Any = None
+
+    def _hold_mesh(self, mesh: Mesh) -> None:
+        self._scene = o3d.t.geometry.RaycastingScene()
+        self._scene.add_triangles(o3d.core.Tensor(mesh.vertices), o3d.core.Tensor(mesh.triangles.astype(np.uint32)))
+
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+        rays = np.concatenate([starts, ends - starts], axis=1).astype(np.float32)
+        found = self._scene.cast_rays(o3d.core.Tensor(rays), nthreads=self._threads)
+        fraction, triangle = found["t_hit"].numpy(), found["primitive_ids"].numpy()
+        hit = fraction <= 1.0
+        limb = np.full(len(starts), -1, np.int32)
+        limb[hit] = self._limb_of_triangle[triangle[hit]]
+        return Found(limb, fraction, found["primitive_normals"].numpy())
+
+    def close(self) -> None:
+        """Let go of the scene."""
+        super().close()
+        self._scene = None

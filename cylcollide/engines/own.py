@@ -1,0 +1,61 @@
+"""cylcollide as one engine among others, so that it is asked the same question in the same way."""
+
+from typing import Self
+
+import numpy as np
+
+from cylcollide import __version__
+from cylcollide._types import Float64Array, Shape
+from cylcollide.engines.protocol import Capabilities, EngineHits
+from cylcollide.limbs import Limbs
+from cylcollide.world import HitWorld
+
+
+class OwnEngine:
+    """`HitWorld.cast_segments`; see :class:`cylcollide.engines.Engine`.
+
+    Parameters
+    ----------
+    threads
+        How many work at once; None: as many as there are processors.
+    """
+
+    name = "cylcollide"
+    capabilities = Capabilities(shapes=frozenset(Shape), inside="hit", accuracy=1e-14)
+
+    def __init__(self, threads: int | None = 1) -> None:
+        self.versions = {"cylcollide": __version__}
+        self.threads = threads
+        self._world: HitWorld | None = None
+
+    @property
+    def world(self) -> HitWorld:
+        """The world that was built; ValueError if none was."""
+        if self._world is None:
+            raise ValueError("cylcollide: expected limbs, got none; call build() first")
+        return self._world
+
+    def build(self, limbs: Limbs) -> None:
+        """Build the tree."""
+        self._world = HitWorld(limbs)
+
+    def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
+        """Refit the tree."""
+        self.world.set_endpoints(p1, p2)
+
+    def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
+        """Ask the world; all fields are computed."""
+        hits = self.world.cast_segments(starts, ends, threads=self.threads)
+        return EngineHits(hits.limb, np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
+
+    def close(self) -> None:
+        """Let go of the world."""
+        self._world = None
+
+    def __enter__(self) -> Self:
+        """Return the engine itself."""
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the engine."""
+        self.close()

@@ -1,0 +1,69 @@
+"""Engines by name: our own and those of any package that declares an entry point of the group `cylcollide.engines`."""
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from cylcollide.engines.protocol import Engine
+
+GROUP = "cylcollide.engines"
+
+_MODULE = "cylcollide.engines."
+_OURS = {
+    "cylcollide": "own:OwnEngine",
+    "bullet": "bullet:BulletEngine",
+    "mujoco": "mujoco:MujocoEngine",
+    "rapier": "rapier:RapierEngine",
+    "jolt": "jolt:JoltEngine",
+    "embree": "embree:EmbreeEngine",
+    "open3d": "open3d:Open3dEngine",
+    "warp": "warp:WarpEngine",
+}
+"""The entry points of pyproject.toml once more: a source tree that was never installed has no metadata to read."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of all engines, installed or not, our own first."""
+    return tuple(_points())
+
+
+def available() -> dict[str, str | None]:
+    """Each engine's name, and why it cannot be used here; None for one that can.
+
+    Imports every engine's package, which takes a second or two where many are installed.
+    """
+    reasons: dict[str, str | None] = {}
+    for name in names():
+        try:
+            _factory(name)
+        except ImportError as missing:
+            reasons[name] = str(missing)
+        else:
+            reasons[name] = None
+    return reasons
+
+
+def create(name: str, **options: Any) -> Engine:
+    """Make an engine, such as ``create("bullet", construction="urdf")``; the options are its constructor's.
+
+    Raises
+    ------
+    ValueError
+        If there is no engine of that name.
+    ImportError
+        If its package is missing; the message names the extra to install.
+    """
+    return _factory(name)(**options)
+
+
+def _factory(name: str) -> Callable[..., Engine]:
+    points = _points()
+    if name not in points:
+        raise ValueError(f"engine: expected one of {', '.join(points)}, got {name!r}")
+    factory: Callable[..., Engine] = points[name].load()
+    return factory
+
+
+def _points() -> dict[str, EntryPoint]:
+    ours = [EntryPoint(name, _MODULE + place, GROUP) for name, place in _OURS.items()]
+    return {point.name: point for point in (*ours, *entry_points(group=GROUP))}

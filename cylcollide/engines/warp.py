@@ -1,0 +1,72 @@
+"""NVIDIA Warp on the processor: its tree of boxes, and a cylinder test in float32 of our own (`_warp_kernel.py`)."""
+
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.engines._adapter import Adapter, Found, peer
+from cylcollide.engines.protocol import Capabilities
+from cylcollide.limbs import Limbs
+
+wp: Any = peer("warp")
+wp.config.log_level = wp.LOG_ERROR  # no greeting, no news of compilation
+kernel: Any = peer("cylcollide.engines._warp_kernel")
+
+BOX_ROOM = 1e-5
+"""Relative room around a limb's box: a hundred times the rounding of float32, so that no box test loses a hit."""
+
+
+class WarpEngine(Adapter):
+    """`warp.Bvh` with one box a cylinder. Compiles its kernel on the first use, which takes seconds."""
+
+    name = "Warp"
+    capabilities = Capabilities(
+        shapes=frozenset({Shape.CYLINDER}), inside="hit", accuracy=1e-4, precision="float32", position=False
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = {"warp-lang": wp.__version__}
+        self._bvh: Any = None
+        self._columns: tuple[Any, ...] = ()
+
+    def _hold(self, limbs: Limbs) -> None:
+        columns = [_vectors(limbs.p1), _vectors(limbs.p2), wp.array(limbs.radius.astype(np.float32), device="cpu")]
+        boxes = [_vectors(corner) for corner in _boxes(limbs)]
+        self._columns = (*columns, *boxes)
+        self._bvh = wp.Bvh(*boxes)
+
+    def _move(self, limbs: Limbs) -> None:
+        moved = (limbs.p1, limbs.p2, limbs.radius, *_boxes(limbs))
+        for column, values in zip(self._columns, moved, strict=True):
+            column.assign(values.astype(np.float32))
+        self._bvh.refit()
+
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+        n = len(starts)
+        limb, fraction = wp.empty(n, dtype=wp.int32, device="cpu"), wp.empty(n, dtype=wp.float32, device="cpu")
+        normal = wp.empty(n, dtype=wp.vec3, device="cpu")
+        rays = [_vectors(starts), _vectors(ends - starts)]
+        inputs = [self._bvh.id, *self._columns[:3], *rays, limb, fraction, normal]
+        wp.launch(kernel.closest, dim=n, inputs=inputs, device="cpu")
+        return Found(limb.numpy(), fraction.numpy(), normal.numpy())
+
+    def close(self) -> None:
+        """Let go of the tree."""
+        super().close()
+        self._bvh, self._columns = None, ()
+
+
+def _vectors(rows: Float64Array) -> Any:
+    return wp.array(np.ascontiguousarray(rows, np.float32), dtype=wp.vec3, device="cpu")
+
+
+def _boxes(limbs: Limbs) -> tuple[Float64Array, Float64Array]:
+    """Boxes of cylinders: along each coordinate a cap reaches radius * sin(angle to it)."""
+    axis = limbs.p2 - limbs.p1
+    share = axis / np.linalg.norm(axis, axis=1)[:, None]
+    reach = limbs.radius[:, None] * np.sqrt(np.maximum(1 - share * share, 0))
+    low, high = np.minimum(limbs.p1, limbs.p2) - reach, np.maximum(limbs.p1, limbs.p2) + reach
+    room = BOX_ROOM * np.maximum(np.abs(low), np.abs(high))
+    return low - room, high + room
