@@ -1,21 +1,32 @@
-"""The picture of an explanation: the limb cut open along the segment, and its bounds as bars beneath."""
+"""The picture of one segment and one limb: the limb cut open along the segment, and its bounds as bars beneath."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.kernels.clearance import growths_to_reach
-from cylcollide.kernels.table import Limb, box_frame, limb_at
+from cylcollide.kernels.table import Limb, box_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from cylcollide.explain import Explanation
-
 PIXELS = 400  # grid points along a side of the cut
 LIMB, RAY, INSIDE, FAINT = "#c8d7e6", "#444444", "#d1495b", "#8aa1b8"
 SHOWN = (-0.5, 1.5)  # fractions that the bars show
+
+
+class Subject(NamedTuple):
+    """What is drawn. Stretches are fractions of the segment."""
+
+    shape: Shape
+    limb: Limb
+    segment: Float64Array  # (2, 3), start and end
+    nearest: float  # fraction of the point nearest to the limb's surface, or deepest in it
+    passed: Sequence[tuple[float, float, str]]  # stretches inside, and the name of the face at entry
+    bounds: Sequence[tuple[str, float, float]]  # name, begins, ends
+    title: str
 
 
 class Plane(NamedTuple):
@@ -36,27 +47,25 @@ class Plane(NamedTuple):
         return np.asarray(self.centre + np.outer(x, self.along) + np.outer(y, self.across) + beside * normal)
 
 
-def draw(explanation: "Explanation") -> "Figure":
+def draw(subject: Subject) -> "Figure":
     """Draw the cut, and beneath it when the segment is within each bound."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  # belongs to an extra: imported only to draw
     except ImportError:
         raise ImportError("Explanation.plot needs matplotlib: pip install 'cylcollide[plot]'") from None
-    limb = limb_at(explanation.table.rows, explanation.table.solid, 0)
     figure = Figure(figsize=(7.0, 6.5), layout="constrained")
     cut, bars = figure.subplots(2, 1, height_ratios=[3, 1])
-    draw_cut(cut, explanation, limb)
-    draw_bounds(bars, explanation)
-    word = "hit" if explanation.hit else "miss"
-    amount = f"{'depth' if explanation.hit else 'gap'} {abs(explanation.clearance):.3g}"
-    figure.suptitle(f"{explanation.shape.name.lower()}: {word}, {explanation.reason}\n{amount}", fontsize=11)
+    draw_cut(cut, subject)
+    draw_bounds(bars, subject)
+    figure.suptitle(subject.title, fontsize=11)
     return figure
 
 
-def cutting_plane(explanation: "Explanation", limb: Limb) -> Plane:
+def cutting_plane(subject: Subject) -> Plane:
     """The plane of the segment and the axis' direction; a ball's goes through its centre, a box has its third axis."""
-    centre, start, end = (np.array(p) for p in (limb.frame.centre, explanation.start, explanation.end))
-    axis = np.array(box_frame(limb).axes[2] if explanation.shape == Shape.BOX else limb.frame.axis)
+    limb, (start, end) = subject.limb, subject.segment
+    centre, is_box = np.array(limb.frame.centre), subject.shape == Shape.BOX
+    axis = np.array(box_frame(limb).axes[2] if is_box else limb.frame.axis)
     step = end - start
     candidates = [axis, step, start - centre, *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
@@ -76,16 +85,15 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
     return v / length if length > 1e-9 else None  # the drawing resolves a thousandth
 
 
-def draw_cut(axes: Any, explanation: "Explanation", limb: Limb) -> None:
+def draw_cut(axes: Any, subject: Subject) -> None:
     """The limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
-    plane = cutting_plane(explanation, limb)
-    start, end = np.array(explanation.start), np.array(explanation.end)
-    ends = plane.flat(np.array([start, end]))
-    near = plane.flat((start + explanation.nearest * (end - start))[None])[0]
-    low, high = _window(explanation, limb, ends, near)
+    plane, (start, end) = cutting_plane(subject), subject.segment
+    ends = plane.flat(subject.segment)
+    near = plane.flat((start + subject.nearest * (end - start))[None])[0]
+    low, high = _window(subject, ends, near)
     x, y = (np.linspace(low[k], high[k], PIXELS) for k in (0, 1))
     for beside, dashed in ((plane.beside, False), (0.0, True)):
-        growth = _growths(plane, x, y, beside, limb)
+        growth = _growths(plane, x, y, beside, subject.limb)
         if growth.min() < 0.0 < growth.max():
             if not dashed:
                 axes.contourf(x, y, growth, levels=[growth.min(), 0.0], colors=[LIMB])
@@ -93,10 +101,10 @@ def draw_cut(axes: Any, explanation: "Explanation", limb: Limb) -> None:
     axes.plot(*ends.T, color=RAY, linewidth=1.0)
     tail, head = _visible(ends, low, high)
     axes.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": RAY, "shrinkA": 0, "shrinkB": 0})
-    for passed in explanation.passed:
-        stretch = plane.flat(np.array([start + t * (end - start) for t in (passed.entry, passed.exit)]))
+    for entry, leave, face in subject.passed:
+        stretch = plane.flat(np.array([start + t * (end - start) for t in (entry, leave)]))
         axes.plot(*stretch.T, color=INSIDE, linewidth=2.5, marker="o", markersize=4)
-        axes.annotate(passed.entry_face.name, stretch[0], (6, 6), textcoords="offset points", fontsize=8)
+        axes.annotate(face, stretch[0], (6, 6), textcoords="offset points", fontsize=8)
     axes.plot(*near, marker="x", color=RAY)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="along the axis", ylabel="across")
     title = f"cut through the segment, {abs(plane.beside):.3g} beside the centre; dashed: at the centre; ×: nearest"
@@ -111,15 +119,13 @@ def _growths(plane: Plane, x: Float64Array, y: Float64Array, beside: float, limb
     return growth.reshape(right.shape)
 
 
-def _window(
-    explanation: "Explanation", limb: Limb, ends: Float64Array, near: Float64Array
-) -> tuple[Float64Array, Float64Array]:
+def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Corners of what is shown: the limb, the nearest point, and as much of the segment as is not far off."""
-    frame = limb.frame
-    if explanation.shape == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(box_frame(limb).half)))
+    frame = subject.limb.frame
+    if subject.shape == Shape.BOX:
+        reach = np.full(2, float(np.linalg.norm(box_frame(subject.limb).half)))
     else:
-        balls = explanation.shape in (Shape.CAPSULE, Shape.SPHERE)
+        balls = subject.shape in (Shape.CAPSULE, Shape.SPHERE)
         reach = np.array([frame.half_length + balls * frame.radius, frame.radius])
     low, high = np.minimum(-reach, near), np.maximum(reach, near)
     far = 1.5 * float((high - low).max())
@@ -137,9 +143,9 @@ def _visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float
     return ends if not first < last else ends[0] + np.outer([first, last], ends[1] - ends[0])
 
 
-def draw_bounds(axes: Any, explanation: "Explanation") -> None:
+def draw_bounds(axes: Any, subject: Subject) -> None:
     """A bar a bound, over the fraction of the segment."""
-    rows = [*explanation.bounds, ("segment", 0.0, 1.0), *[("inside", p.entry, p.exit) for p in explanation.passed]]
+    rows = [*subject.bounds, ("segment", 0.0, 1.0), *[("inside", entry, leave) for entry, leave, _ in subject.passed]]
     names = list(dict.fromkeys(name for name, _, _ in rows))
     for name, begins, ends in rows:
         first, last = max(begins, SHOWN[0]), min(ends, SHOWN[1])

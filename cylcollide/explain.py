@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
 from math import hypot, inf, nan
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,16 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import casting, door, drawing, shapes
+from cylcollide import casting, door, drawing, reasons, tables
 from cylcollide._types import ALL_LAYERS, LARGEST_SAFE, POLICY_HIT, Face, Shape
 from cylcollide.casting import Query
-from cylcollide.exact import order
-from cylcollide.exact.ball import Capsule, Sphere
-from cylcollide.exact.box import Box
-from cylcollide.exact.cylinder import Cylinder, Tube
-from cylcollide.exact.line import RayNumbers, Solid, Stretch, Triple, axis_frame, earlier, later, quadratic, slab
-from cylcollide.exact.numbers import ZERO, QuadraticNumber
-from cylcollide.exact.revolution import Ellipsoid, Tapered
+from cylcollide.exact.line import RayNumbers, Stretch, Triple
+from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.order import limb_chords
 from cylcollide.hits import empty_verdicts
 from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.ray import Rays
@@ -29,9 +24,7 @@ from cylcollide.settling import exact_limb
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Bounds = list[tuple[str, list[Stretch]]]
 ONE = QuadraticNumber(1, 1)
-BORE = "bore"  # the one bound that a ray must be outside of
 
 
 class Bound(NamedTuple):
@@ -120,7 +113,18 @@ class Explanation:
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        figure = drawing.draw(self)
+        word, verdict = ("depth", "hit") if self.hit else ("gap", "miss")
+        figure = drawing.draw(
+            drawing.Subject(
+                self.shape,
+                limb_at(self.table.rows, self.table.solid, 0),
+                np.array([self.start, self.end]),
+                self.nearest,
+                [(p.entry, p.exit, p.entry_face.name) for p in self.passed],
+                self.bounds,
+                f"{self.shape.name.lower()}: {verdict}, {self.reason}\n{word} {abs(self.clearance):.3g}",
+            )
+        )
         if path is not None:
             figure.savefig(path)
         return figure
@@ -137,20 +141,21 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
         raise ValueError(f"limb: expected the index of one of {n} limbs, got None; name the limb to explain")
     chosen = int(door.indices(0 if limb is None else limb, "limb", n)[0])
     first, last = door.vectors(start, "start", 1), door.vectors(end, "end", 1)
-    alone = shapes.chosen_rows(table, np.array([chosen]))
+    alone = tables.chosen_rows(table, np.array([chosen]))
     rays = Rays(first, last, True, np.ones(1))
     ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
     solid = exact_limb(alone, 0)
-    bounds, chords = _bounds(solid, ray), order.limb_chords(ray, solid)
+    regions = [reasons.region(bound) for bound in solid.bounds(ray)]
+    chords = limb_chords(ray, solid)
     clearance, nearest = _clearance(ray, limb_at(alone.rows, alone.solid, 0))
     return Explanation(
         chosen,
         Shape(int(alone.kind[0])),
         ray.origin,
         ray.second,
-        tuple(bound for name, stretches in bounds for bound in _as_floats(name, stretches)),
+        tuple(bound for name, stretches in regions for bound in _as_floats(name, stretches)),
         tuple(Passed(_float(c.entry), _float(c.exit or ONE), Face(c.entry_face), Face(c.exit_face)) for c in chords),
-        _why_hit(solid, bounds, chords[0]) if chords else _why_missed(solid, ray, bounds),
+        reasons.why_hit(solid, ray, chords[0]) if chords else reasons.why_missed(solid, ray),
         min(clearance, 0.0) if chords else max(clearance, 0.0),
         nearest,
         _rechecked(rays, alone),
@@ -164,7 +169,10 @@ def _float(number: QuadraticNumber) -> float:
 
 def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
     """A bound for each stretch, one that is never met for none."""
-    ends = [(-inf if near is None else _float(near), inf if far is None else _float(far)) for near, far in stretches]
+    ends = [
+        (-inf if s.near is None else _float(s.near.time), inf if s.far is None else _float(s.far.time))
+        for s in stretches
+    ]
     return [Bound(name, *pair) for pair in ends or [(inf, -inf)]]
 
 
@@ -174,117 +182,6 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
     verdicts = empty_verdicts(1)
     casting.cast_rows(query, alone, verdicts)
     return bool(verdicts.unsure[0])
-
-
-# The bounds of each shape -------------------------------------------------------------------------------------------
-
-
-def _bounds(solid: Solid, ray: RayNumbers) -> Bounds:
-    """What a solid is the intersection of (a capsule: slab ∩ wall, and both balls), each as stretches of the line."""
-    match solid:
-        case Cylinder(p1, p2, radius):
-            return [_slab(ray, p1, p2), ("wall", _wall(ray, p1, p2, radius, radius))]
-        case Tube(p1, p2, radius, inner):
-            return [*_bounds(Cylinder(p1, p2, radius), ray), (BORE, _wall(ray, p1, p2, inner, inner))]
-        case Tapered(p1, p2, radius1, radius2):
-            return [_slab(ray, p1, p2), ("wall", _wall(ray, p1, p2, radius1, radius2))]
-        case Capsule(p1, p2, radius):
-            balls: Bounds = [
-                (name, Sphere(p, radius).crossing(ray).stretches)
-                for name, p in (("ball at p1", p1), ("ball at p2", p2))
-            ]
-            return [*_bounds(Cylinder(p1, p2, radius), ray), *balls]
-        case Box(center, axes, half_extents):
-            # a box whose three axes are the same is one slab
-            return [
-                (f"slab {name}", Box(center, (a, a, a), (h, h, h)).crossing(ray).stretches)
-                for name, a, h in zip("xyz", axes, half_extents, strict=True)
-            ]
-        case Ellipsoid() | Sphere():
-            return [("wall", solid.crossing(ray).stretches)]
-    raise AssertionError(f"no bounds for {type(solid).__name__}")
-
-
-def _slab(ray: RayNumbers, p1: Triple, p2: Triple) -> tuple[str, list[Stretch]]:
-    frame = axis_frame(ray, p1, p2)
-    return "slab", slab(frame.height, frame.rate, frame.top)
-
-
-def _wall(ray: RayNumbers, p1: Triple, p2: Triple, radius1: float, radius2: float) -> list[Stretch]:
-    """Where a² |(x - p1) × a|² <= (radius times a²)², both nappes of a cone."""
-    frame = axis_frame(ray, p1, p2, radius1, radius2)
-    (a, b, c), top, (first, last) = frame.distance_terms(), frame.top, frame.radii
-    start, change = first * top + (last - first) * frame.height, (last - first) * frame.rate
-    return quadratic(top * a - change * change, top * b - start * change, top * c - start * start)
-
-
-# Which bound decided ------------------------------------------------------------------------------------------------
-
-
-def _why_hit(solid: Solid, bounds: Bounds, chord: order.Chord) -> str:
-    if chord.started_inside:
-        return "it starts inside"
-    if isinstance(solid, Capsule):
-        ball = {Face.CAP1: "the ball at p1", Face.CAP2: "the ball at p2"}.get(chord.entry_face)
-        return f"it reaches {ball} first" if ball else "it reaches the wall before either ball"
-    if chord.entry_face == Face.BORE:
-        return "the bore ends last"
-    names = [name for name, stretches in bounds for s in stretches if name != BORE and s.near == chord.entry]
-    if len(bounds) == 1:
-        return "it reaches the wall"
-    return f"{_listed(names)} {'begins' if len(names) == 1 else 'begin'} last"
-
-
-def _why_missed(solid: Solid, ray: RayNumbers, bounds: Bounds) -> str:
-    required = [(name, stretches) for name, stretches in bounds if name != BORE]
-    if isinstance(solid, Capsule):
-        hull = solid.crossing(ray).stretches
-        if hull:
-            return _apart([("capsule", hull)])
-        body = [(name, stretches) for name, stretches in required if not name.startswith("ball")]
-        return f"{_apart(body)}, and it misses both balls"
-    return _apart(required) or "it stays in the bore"
-
-
-def _apart(required: Bounds) -> str:
-    """Why a segment is never within all of the bounds at once; empty if it is."""
-    never = [name for name, stretches in required if not stretches]
-    if never:
-        return f"its line stays outside {_listed(never)}"
-    for bounds in (required, [*required, ("segment", [Stretch(ZERO, ONE)])]):
-        names = [name for name, _ in bounds]
-        gaps = [_gap(names, choice) for choice in product(*(stretches for _, stretches in bounds))]
-        gap, first, last = min(gaps)
-        if gap > 0.0:
-            break
-    else:
-        return ""
-    if first == "segment":
-        return f"it ends before it reaches the {last}"
-    if last == "segment":
-        return f"it starts after its line has left the {first}"
-    return f"it leaves the {first} before it reaches the {last}"
-
-
-def _gap(names: list[str], choice: tuple[Stretch, ...]) -> tuple[float, str, str]:
-    """How much later the last of the stretches begins than the first ends, 0.0 if not, and the names of the two."""
-    near, far = None, None
-    for stretch in choice:
-        near, far = later(near, stretch.near), earlier(far, stretch.far)
-    if near is None or far is None or near <= far:
-        return 0.0, "", ""
-    first = next(name for name, stretch in zip(names, choice, strict=True) if stretch.far == far)
-    last = next(name for name, stretch in zip(names, choice, strict=True) if stretch.near == near)
-    return max(_float(near) - _float(far), 5e-324), first, last
-
-
-def _listed(names: list[str]) -> str:
-    """The a, the b and the c."""
-    each = [f"the {name}" for name in dict.fromkeys(names)]
-    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
-
-
-# How far from flipping ----------------------------------------------------------------------------------------------
 
 
 def _clearance(ray: RayNumbers, limb: Limb) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import casting, door, explain, locating, settling, shapes
+from cylcollide import casting, door, explain, locating, settling, shapes, tables
 from cylcollide._types import (
     ALL_LAYERS,
     HIT,
@@ -26,7 +26,8 @@ from cylcollide.casting import Query
 from cylcollide.hits import RayHits, empty_verdicts
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
-from cylcollide.shapes import Labels, Solids
+from cylcollide.shapes import Solids
+from cylcollide.tables import Labels
 
 
 class Limbs:
@@ -64,14 +65,14 @@ class Limbs:
         cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLike, **labels: Unpack[Labels]
     ) -> "Limbs":
         """Cylinders less the open infinite cylinder of `inner_radius` < `radius`; each (n,) or one number."""
-        return cls._of(shapes.tubes(p1, p2, radius, inner_radius), labels)
+        return cls._of(shapes.axial(Shape.TUBE, p1, p2, radius, inner_radius), labels)
 
     @classmethod
     def tapered_cylinders(
         cls, p1: ArrayLike, p2: ArrayLike, radius1: ArrayLike, radius2: ArrayLike, **labels: Unpack[Labels]
     ) -> "Limbs":
         """Cylinders of radius1 at p1 and radius2 at p2, neither negative, not both zero; each (n,) or one number."""
-        return cls._of(shapes.tapered(p1, p2, radius1, radius2), labels)
+        return cls._of(shapes.axial(Shape.TAPERED, p1, p2, radius1, radius2), labels)
 
     @classmethod
     def cones(cls, base: ArrayLike, apex: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
@@ -105,8 +106,8 @@ class Limbs:
 
     @classmethod
     def _of(cls, solids: Solids, labels: Labels) -> "Limbs":
-        character, mask, hit_group, names = shapes.label_columns(labels, len(solids.p1))
-        return cls(shapes.solid_table(solids, character, mask), hit_group, names)
+        character, mask, hit_group, names = tables.label_columns(labels, len(solids.p1))
+        return cls(tables.solid_table(solids, character, mask), hit_group, names)
 
     @classmethod
     def concat(cls, parts: Sequence["Limbs"]) -> "Limbs":
@@ -115,7 +116,7 @@ class Limbs:
             raise ValueError("concat: expected at least one Limbs, got none")
         names = tuple(name for part in parts for name in part.names)
         return cls(
-            shapes.joined_tables([part.table for part in parts]),
+            tables.joined_tables([part.table for part in parts]),
             np.concatenate([part.hit_group for part in parts]),
             names,
         )
@@ -138,17 +139,17 @@ class Limbs:
         """The limbs of an index, a slice, a mask or an array of indices, as `Limbs`."""
         chosen = np.atleast_1d(np.arange(len(self))[rows])
         names = tuple(self.names[i] for i in chosen)
-        return Limbs(shapes.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
+        return Limbs(tables.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
 
     @property
     def box_axes(self) -> Float64Array:
         """Unit axes of the boxes, one a row, zero for other shapes; (n, 3, 3)."""
-        return shapes.box_columns(self.table)[:, :9].reshape(-1, 3, 3)
+        return tables.box_columns(self.table)[:, :9].reshape(-1, 3, 3)
 
     @property
     def half_extents(self) -> Float64Array:
         """Half extents of the boxes along their axes, zero for other shapes; (n, 3)."""
-        return shapes.box_columns(self.table)[:, 9:]
+        return tables.box_columns(self.table)[:, 9:]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all limbs to an .npz file."""
@@ -173,7 +174,7 @@ class Limbs:
             As the constructors do, and for an index that is out of range or named twice.
         """
         chosen = None if limbs is None else door.indices(limbs, "limbs", len(self))
-        return Limbs(shapes.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
+        return Limbs(tables.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
 
     def inflated(self, by: ArrayLike) -> "Limbs":
         """The limbs grown by a length >= 0 on every side, (n,) or one for all.
@@ -182,7 +183,7 @@ class Limbs:
         out by `by`), up to the rounding of the new numbers. Tubes grow both ways, and must keep a bore; a tapered
         cylinder moves its caps and its wall out by `by`; an ellipsoid lengthens its three half axes by `by`.
         """
-        return Limbs(shapes.inflated_table(self.table, by), self.hit_group, self.names)
+        return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
 
     def cast_segments(self, starts: ArrayLike, ends: ArrayLike, inside: InsidePolicy = "hit") -> RayHits:
         """Segment i against limb i: no tree. One limb takes any number of segments, one segment any number of limbs.

@@ -5,18 +5,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int32Array, Int64Array, Shape, Side
+from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int32Array, Int64Array, Side
 from cylcollide.casting import Query, complete_chords, possible_stretches
 from cylcollide.exact import order
-from cylcollide.exact.ball import Capsule, Sphere
-from cylcollide.exact.box import Box
-from cylcollide.exact.cylinder import Cylinder, Tube
-from cylcollide.exact.line import RayNumbers, Solid
-from cylcollide.exact.revolution import Ellipsoid, Tapered
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.solid import Solid
 from cylcollide.hits import Chorded, RayHits, Verdicts, empty_chords, joined
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point
+from cylcollide.shapes import RECORDS, Numbers
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import make_stack
 
@@ -31,25 +29,16 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
 
 
 def exact_limb(table: LimbTable, limb: int) -> Solid:
-    """The solid that a limb is, in exact numbers: the one place that a new shape's exact twin is entered at."""
-    p1, p2 = tuple(table.p1[limb].tolist()), tuple(table.p2[limb].tolist())
-    radius, radius2 = float(table.radius[limb]), float(table.radius2[limb])
-    match Shape(int(table.kind[limb])):
-        case Shape.CYLINDER:
-            return Cylinder(p1, p2, radius)
-        case Shape.TUBE:
-            return Tube(p1, p2, radius, radius2)
-        case Shape.TAPERED:
-            return Tapered(p1, p2, radius, radius2)
-        case Shape.ELLIPSOID:
-            return Ellipsoid(p1, p2, radius)
-        case Shape.CAPSULE:
-            return Capsule(p1, p2, radius) if p1 != p2 else Sphere(p1, radius)
-        case Shape.SPHERE:
-            return Sphere(p1, radius)
-        case Shape.BOX:
-            row = table.boxes[table.box[limb]].tolist()
-            return Box(p1, (tuple(row[0:3]), tuple(row[3:6]), tuple(row[6:9])), tuple(row[9:12]))
+    """The solid that a limb is, in exact numbers: its shape's twin."""
+    box = table.box.item(limb)
+    numbers = Numbers(
+        tuple(table.p1[limb].tolist()),
+        tuple(table.p2[limb].tolist()),
+        table.radius.item(limb),
+        table.radius2.item(limb),
+        tuple(table.boxes[box].tolist()) if box >= 0 else (),
+    )
+    return RECORDS[table.kind.item(limb)].twin(numbers)
 
 
 def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:

@@ -1,25 +1,22 @@
-"""Shapes from user arrays: the checks of each constructor, and the table that kernels read."""
+"""What sets one shape apart: its constructor's checks, how it grows, what it is exactly. One record a shape."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import door
-from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
-from cylcollide.kernels.table import LimbTable, make_table
-
-WITHOUT_AXIS = (Shape.CAPSULE, Shape.SPHERE, Shape.BOX)  # whose two ends may be one point
-
-
-class Labels(TypedDict, total=False):
-    """What every constructor takes by keyword."""
-
-    character: ArrayLike
-    mask: ArrayLike
-    name: str | Sequence[str]
-    hit_group: ArrayLike
+from cylcollide._types import Float64Array, Shape
+from cylcollide.exact.ball import Capsule, Sphere
+from cylcollide.exact.box import Box
+from cylcollide.exact.cylinder import Cylinder, Tube
+from cylcollide.exact.line import Triple
+from cylcollide.exact.revolution import Ellipsoid, Tapered
+from cylcollide.exact.solid import Solid
 
 
 class Solids(NamedTuple):
@@ -36,24 +33,66 @@ class Solids(NamedTuple):
 NO_BOXES = np.empty((0, 12))
 
 
-def axial(kind: Shape, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike) -> Solids:
-    """Shapes with two ends and one radius."""
+class Ends(Enum):
+    """What p1 and p2 of a shape may be."""
+
+    APART = "two points: the shape needs an axis"
+    FREE = "two points or one"
+    ONE = "one point, the centre"
+
+
+class Numbers(NamedTuple):
+    """The float64 numbers of one limb."""
+
+    p1: Triple
+    p2: Triple
+    radius: float
+    radius2: float
+    box: tuple[float, ...]  # twelve for a box, else none
+
+
+SizeCheck: TypeAlias = Callable[[Float64Array, str], Float64Array]
+
+
+def _anything(solids: Solids, names: tuple[str, ...]) -> None:
+    """Sizes that are good one by one are good together."""
+
+
+def _without_end(solids: Solids) -> Float64Array:
+    return np.full(len(solids.radius), inf)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the library knows of a shape beside its kernels."""
+
+    ends: Ends
+    grown: Callable[[Solids, Float64Array], Solids]
+    """The limbs grown by lengths (n,) on every side."""
+    twin: Callable[[Numbers], Solid]
+    """The solid in exact arithmetic: the specification."""
+    sizes: Mapping[str, SizeCheck]
+    """The constructor's radii by name, and the check of each."""
+    fits: Callable[[Solids, tuple[str, ...]], None] = _anything
+    """Refuses sizes that do not go together; gets their names too."""
+    closes: Callable[[Solids], Float64Array] = _without_end
+    """The growth (n,) from which on it would be no such shape any more."""
+
+
+# From user arrays ---------------------------------------------------------------------------------------------------
+
+
+def axial(kind: Shape, p1: ArrayLike, p2: ArrayLike, *radii: ArrayLike) -> Solids:
+    """Shapes with two ends and one or two radii."""
+    record = RECORDS[kind]
     first, last = _ends(p1, p2, kind)
-    radii = door.positive(door.per_row(radius, "radius", len(first)), "radius")
-    return Solids(kind, first, last, radii, np.zeros(len(first)), NO_BOXES)
-
-
-def tubes(p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLike) -> Solids:
-    """Tubes: 0 < inner_radius < radius."""
-    solid = axial(Shape.TUBE, p1, p2, radius)
-    inner = door.positive(door.per_row(inner_radius, "inner_radius", len(solid.p1)), "inner_radius")
-    row = door.first_bad_row(inner >= solid.radius)
-    if row is not None:
-        raise ValueError(
-            f"inner_radius: expected less than radius, got {inner[row].tolist()} >= {solid.radius[row].tolist()} "
-            f"in row {row}; a tube needs a wall"
-        )
-    return solid._replace(radius2=inner)
+    sizes = [
+        check(door.per_row(values, name, len(first)), name)
+        for values, (name, check) in zip(radii, record.sizes.items(), strict=True)
+    ]
+    solids = Solids(kind, first, last, sizes[0], sizes[1] if len(sizes) > 1 else np.zeros(len(first)), NO_BOXES)
+    record.fits(solids, tuple(record.sizes))
+    return solids
 
 
 def cones(base: ArrayLike, apex: ArrayLike, radius: ArrayLike) -> Solids:
@@ -61,19 +100,6 @@ def cones(base: ArrayLike, apex: ArrayLike, radius: ArrayLike) -> Solids:
     first, last = _ends(base, apex, Shape.TAPERED, ("base", "apex"))
     radii = door.positive(door.per_row(radius, "radius", len(first)), "radius")
     return Solids(Shape.TAPERED, first, last, radii, np.zeros(len(first)), NO_BOXES)
-
-
-def tapered(p1: ArrayLike, p2: ArrayLike, radius1: ArrayLike, radius2: ArrayLike) -> Solids:
-    """Tapered cylinders: radii not negative, not both zero."""
-    first, last = _ends(p1, p2, Shape.TAPERED)
-    radii = [
-        door.not_negative(door.per_row(values, name, len(first)), name)
-        for values, name in ((radius1, "radius1"), (radius2, "radius2"))
-    ]
-    row = door.first_bad_row((radii[0] == 0.0) & (radii[1] == 0.0))
-    if row is not None:
-        raise ValueError(f"radius1: expected > 0 at one end at least, got 0 and 0 in row {row}; leave such limbs out")
-    return Solids(Shape.TAPERED, first, last, radii[0], radii[1], NO_BOXES)
 
 
 def spheres(center: ArrayLike, radius: ArrayLike) -> Solids:
@@ -110,105 +136,103 @@ def rotation_matrices(quaternions: Float64Array) -> Float64Array:
     )
 
 
-def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> LimbTable:
-    """The table of limbs of one shape."""
-    n = len(solids.p1)
-    box = np.arange(n, dtype=np.int32) if solids.kind == Shape.BOX else np.full(n, -1, np.int32)
-    kind = np.full(n, solids.kind, np.int8)
-    return make_table(
-        kind, solids.p1, solids.p2, solids.radius, solids.radius2, box, solids.boxes.copy(), character, mask
-    )
-
-
-def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
-    """Character, mask, hit group and names of n limbs."""
-    unknown = set(labels) - set(Labels.__annotations__)
-    if unknown:
-        raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; limbs take {', '.join(Labels.__annotations__)}")
-    name = labels.get("name", "")
-    if not isinstance(name, str) and len(name) != n:
-        raise ValueError(f"name: expected one string or {n} of them, got {len(name)}")
-    return (
-        door.integers(labels.get("character", NO_CHARACTER), "character", n, NO_CHARACTER, 2**31 - 1).astype(np.int32),
-        door.integers(labels.get("mask", ALL_LAYERS), "mask", n, 0, ALL_LAYERS).astype(np.uint32),
-        door.integers(labels.get("hit_group", 0), "hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
-        (name,) * n if isinstance(name, str) else tuple(str(one) for one in name),
-    )
-
-
-def joined_tables(tables: Sequence[LimbTable]) -> LimbTable:
-    """All limbs of the tables, one table after another."""
-    columns = [np.concatenate([table[k] for table in tables]) for k in range(len(LimbTable._fields))]
-    boxes_before = np.cumsum([0] + [len(table.boxes) for table in tables])
-    of_table = np.repeat(boxes_before[:-1], [len(table.box) for table in tables])
-    joined = LimbTable._make(columns)
-    return _with_boxes(joined, np.where(joined.box >= 0, joined.box + of_table, -1), joined.boxes)
-
-
-def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
-    """The limbs of the given rows."""
-    columns = (column if name == "boxes" else column[rows] for name, column in table._asdict().items())
-    chosen = LimbTable._make(columns)
-    is_box = chosen.box >= 0
-    return _with_boxes(chosen, np.where(is_box, np.cumsum(is_box) - 1, -1), table.boxes[chosen.box[is_box]])
-
-
-def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
-    """The table with its boxes numbered anew."""
-    return table._replace(box=box.astype(np.int32), boxes=boxes)
-
-
-def box_columns(table: LimbTable) -> Float64Array:
-    """Axes and half extents of every limb, zero where it is no box; (n, 12)."""
-    columns = np.zeros((len(table.box), 12))
-    columns[table.box >= 0] = table.boxes[table.box[table.box >= 0]]
-    return columns
-
-
-def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None) -> LimbTable:
-    """The same limbs with new ends, checked."""
-    n = len(table.radius)
-    first = door.vectors(p1, "p1", n if limbs is None else len(limbs))
-    last = door.vectors(p2, "p2", len(first))
-    kind = table.kind if limbs is None else table.kind[limbs]
-    door.axes(first, last, ~np.isin(kind, WITHOUT_AXIS))
-    door.centres(first, last, np.isin(kind, (Shape.SPHERE, Shape.BOX)))
-    if limbs is not None:
-        all_first, all_last = table.p1.copy(), table.p2.copy()
-        all_first[limbs], all_last[limbs] = first, last
-        first, last = all_first, all_last
-    t = table
-    return make_table(t.kind, first, last, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
-
-
-def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
-    """The same limbs, grown by a length on every side."""
-    n = len(table.radius)
-    more = door.not_negative(door.per_row(by, "by", n), "by")
-    kind, axis = table.kind, table.p2 - table.p1
-    length = np.linalg.norm(axis, axis=1)
-    capped = np.isin(kind, (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.ELLIPSOID))
-    step = np.where(capped, more / np.where(capped, length, 1.0), 0.0)[:, None] * axis
-    slope = np.where(kind == Shape.TAPERED, (table.radius2 - table.radius) / np.where(capped, length, 1.0), 0.0)
-    wall, tilt = more * np.hypot(1.0, slope), slope * more
-    radius = np.where(kind == Shape.BOX, 0.0, table.radius + np.where(kind == Shape.TAPERED, wall - tilt, more))
-    radius2 = np.where(kind == Shape.TAPERED, table.radius2 + wall + tilt, table.radius2)
-    radius2 = np.where(kind == Shape.TUBE, table.radius2 - more, radius2)
-    row = door.first_bad_row((kind == Shape.TUBE) & (radius2 <= 0.0))
-    if row is not None:
-        raise ValueError(f"by: expected less than the tube's inner radius, got {more[row].tolist()} in row {row}")
-    grown = table.boxes.copy()
-    grown[table.box[table.box >= 0], 9:] += more[table.box >= 0, None]
-    return make_table(
-        kind, table.p1 - step, table.p2 + step, radius, radius2, table.box, grown, table.character, table.mask
-    )
-
-
 def _ends(
     p1: ArrayLike, p2: ArrayLike, kind: Shape, names: tuple[str, str] = ("p1", "p2")
 ) -> tuple[Float64Array, Float64Array]:
     first = door.vectors(p1, names[0])
     last = door.vectors(p2, names[1], len(first))
-    if kind not in WITHOUT_AXIS:
+    if RECORDS[kind].ends == Ends.APART:
         door.axes(first, last, np.ones(len(first), bool), names)
     return first, last
+
+
+def _leaves_a_wall(tubes: Solids, names: tuple[str, ...]) -> None:
+    row = door.first_bad_row(tubes.radius2 >= tubes.radius)
+    if row is not None:
+        raise ValueError(
+            f"{names[1]}: expected less than {names[0]}, got {tubes.radius2[row].tolist()} >= "
+            f"{tubes.radius[row].tolist()} in row {row}; a tube needs a wall"
+        )
+
+
+def _is_thick_somewhere(tapers: Solids, names: tuple[str, ...]) -> None:
+    row = door.first_bad_row((tapers.radius == 0.0) & (tapers.radius2 == 0.0))
+    if row is not None:
+        raise ValueError(
+            f"{names[0]}: expected > 0 at one end at least, got 0 and 0 in row {row}; leave such limbs out"
+        )
+
+
+# Growth -------------------------------------------------------------------------------------------------------------
+
+
+def _lengthened(solids: Solids, more: Float64Array) -> Solids:
+    """Both ends move out along the axis, the wall outwards."""
+    axis = solids.p2 - solids.p1
+    step = (more / np.linalg.norm(axis, axis=1))[:, None] * axis
+    return solids._replace(p1=solids.p1 - step, p2=solids.p2 + step, radius=solids.radius + more)
+
+
+def _thickened(tubes: Solids, more: Float64Array) -> Solids:
+    """As a cylinder, and the bore narrows."""
+    return _lengthened(tubes, more)._replace(radius2=tubes.radius2 - more)
+
+
+def _flared(tapers: Solids, more: Float64Array) -> Solids:
+    """Both ends move out along the axis, the wall at right angles to itself."""
+    slope = (tapers.radius2 - tapers.radius) / np.linalg.norm(tapers.p2 - tapers.p1, axis=1)
+    wall, tilt = more * np.hypot(1.0, slope), slope * more
+    return _lengthened(tapers, more)._replace(
+        radius=tapers.radius + (wall - tilt), radius2=tapers.radius2 + wall + tilt
+    )
+
+
+def _fattened(balls: Solids, more: Float64Array) -> Solids:
+    """All points within `more` of the limb."""
+    return balls._replace(radius=balls.radius + more)
+
+
+def _widened(boxes: Solids, more: Float64Array) -> Solids:
+    """Every face moves out."""
+    grown = boxes.boxes.copy()
+    grown[:, 9:] += more[:, None]
+    return boxes._replace(boxes=grown)
+
+
+# The table ----------------------------------------------------------------------------------------------------------
+
+ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": door.positive}
+
+
+def _capsule(n: Numbers) -> Solid:
+    return Capsule(n.p1, n.p2, n.radius) if n.p1 != n.p2 else Sphere(n.p1, n.radius)
+
+
+def _box(n: Numbers) -> Solid:
+    a, b, c, d, e, f, g, h, i, x, y, z = n.box
+    return Box(n.p1, ((a, b, c), (d, e, f), (g, h, i)), (x, y, z))
+
+
+RECORDS: Mapping[int, Record] = {
+    Shape.CYLINDER: Record(Ends.APART, _lengthened, lambda n: Cylinder(n.p1, n.p2, n.radius), ONE_RADIUS),
+    Shape.TUBE: Record(
+        Ends.APART,
+        _thickened,
+        lambda n: Tube(n.p1, n.p2, n.radius, n.radius2),
+        {"radius": door.positive, "inner_radius": door.positive},
+        _leaves_a_wall,
+        lambda tubes: tubes.radius2,
+    ),
+    Shape.TAPERED: Record(
+        Ends.APART,
+        _flared,
+        lambda n: Tapered(n.p1, n.p2, n.radius, n.radius2),
+        {"radius1": door.not_negative, "radius2": door.not_negative},
+        _is_thick_somewhere,
+    ),
+    Shape.ELLIPSOID: Record(Ends.APART, _lengthened, lambda n: Ellipsoid(n.p1, n.p2, n.radius), ONE_RADIUS),
+    Shape.CAPSULE: Record(Ends.FREE, _fattened, _capsule, ONE_RADIUS),
+    Shape.SPHERE: Record(Ends.ONE, _fattened, lambda n: Sphere(n.p1, n.radius), ONE_RADIUS),
+    Shape.BOX: Record(Ends.ONE, _widened, _box, {}),  # its sizes are half extents, checked by `boxes`
+}
+"""Every shape, by its code."""

@@ -10,16 +10,36 @@ from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
-from exact_shapes import EXACT_SHAPES, Exact, Whole
+from exact_shapes import Exact, Whole
 from numpy.random import Generator
-from posed_shapes import Placed, feature, interior, placed, surface
+from posed_shapes import Placed
 from scenes import QUADRUPLES
-from segments import Array, _unit
-from shape_oracle import BOX, NAMES, TAPERED, TUBE
+from segments import Array, _unit, posed
+from shape_lines import BOX, NAMES
 from shape_rows import Shots, box_axes, joined, named, shapes, shots
+from shape_table import SHAPE_ROWS
 
+EXACT_SHAPES = {kind: row.exact for kind, row in SHAPE_ROWS.items() if row.exact is not None}
 SHAPES = tuple(EXACT_SHAPES)
 """The shapes of the families: all but the cylinder."""
+
+
+def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
+    """Return points of the surface and the outward unit normals there, in the frames."""
+    return SHAPE_ROWS[p.kind].surface(p, rng)
+
+
+def interior(p: Placed, rng: Generator) -> Array:
+    """Return points in the solid."""
+    row = SHAPE_ROWS[p.kind]
+    return row.interior(row.surface, p, rng)
+
+
+def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
+    """Return the singular places of the shape and a direction that is singular there, in the frames."""
+    point, along = SHAPE_ROWS[p.kind].feature(p, rng)
+    turned_round = rng.choice([-1.0, 1.0], (len(point), 1))
+    return point, _unit(along) * turned_round
 
 
 # Float families -----------------------------------------------------------------------------------------------------
@@ -204,7 +224,8 @@ def nudged(rng: Generator, e: Exact) -> Shots:
     start, end = (np.array([getattr(r, name) for r in rows])[pick, np.arange(n)] for name in ("start", "end"))
     limbs, kind = e.limbs, int(e.limbs.kind[0])
     same = limbs.p1 == limbs.p2
-    names = ["p1", "p2", "half"] if kind == BOX else ["p1", "p2", "radius", *["radius2"] * (kind in (TUBE, TAPERED))]
+    takes = SHAPE_ROWS[kind].takes
+    names = ["p1", "p2", *(name for name in ("half", "radius", "radius2") if name in takes)]
     columns = {"start": start, "end": end} | {name: getattr(limbs, name).copy() for name in names}
     which, towards = rng.integers(0, len(columns), n), rng.choice([-np.inf, np.inf], n)
     for k, column in enumerate(columns.values()):
@@ -230,7 +251,7 @@ def sample(count: int, seed: int) -> Shots:
         for name in names:
             rng = np.random.default_rng([seed, kind, crc32(name.encode())])
             if name in FLOAT:
-                rows = FLOAT[name](rng, placed(kind, rng, share))
+                rows = FLOAT[name](rng, SHAPE_ROWS[kind].placed(rng, posed(rng, share)))
             else:
                 rows = EXACT.get(name, nudged)(rng, EXACT_SHAPES[kind](rng, share))
             parts.append(named(rows, f"{NAMES[kind]}: {name}"))

@@ -15,158 +15,31 @@ the bore wall, and second nappes are nothing special. Roots are kept as algebrai
 verdicts, faces, order and point classes are exact. Lengths are scaled to integers; no float decides anything.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from itertools import islice, pairwise
+from itertools import pairwise
 
-from algebraic import Param, compare, enclosure, root
-from oracle import CAP1, CAP2, INSIDE, SIDE, Chord, Hit, Point, Ray, _integers, segment
-
-CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
-"""Codes of the shapes, spelled here again so that a wrong code in the library is seen."""
-
-NAMES = ("cylinder", "tube", "tapered", "ellipsoid", "capsule", "sphere", "box")
-
-BORE, NEG_X = 3, 4
-"""Face codes beside those of `oracle`; a box has six from NEG_X on."""
-
-
-@dataclass(frozen=True)
-class Solid:
-    """One closed limb. `radius2`: a tube's bore, a tapered limb's radius at p2. A sphere or box has p1 = p2 = centre.
-
-    `axes` are the rows of a box's rotation as float64, `half` its half extents.
-    """
-
-    kind: int
-    p1: Point
-    p2: Point
-    radius: float = 0.0
-    radius2: float = 0.0
-    axes: tuple[Point, Point, Point] = ((0.0, 0.0, 0.0),) * 3
-    half: Point = (0.0, 0.0, 0.0)
-
-    @property
-    def shape(self) -> int:
-        """Return the kind, a capsule without length being a sphere."""
-        return SPHERE if self.kind == CAPSULE and self.p1 == self.p2 else self.kind
-
-
-# Polynomials in t ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Poly:
-    """c0 + c1 t + c2 t² with integer coefficients."""
-
-    c0: int
-    c1: int = 0
-    c2: int = 0
-
-    def __add__(self, other: "Poly") -> "Poly":
-        return Poly(self.c0 + other.c0, self.c1 + other.c1, self.c2 + other.c2)
-
-    def __sub__(self, other: "Poly") -> "Poly":
-        return self + other * -1
-
-    def __mul__(self, other: "Poly | int") -> "Poly":
-        """Return the product with a whole number, or of two polynomials whose degrees add up to 2 at most."""
-        if isinstance(other, int):
-            return Poly(self.c0 * other, self.c1 * other, self.c2 * other)
-        assert self.c2 * other.c1 == self.c1 * other.c2 == self.c2 * other.c2 == 0
-        low, mixed = self.c0 * other.c0, self.c0 * other.c1 + self.c1 * other.c0
-        return Poly(low, mixed, self.c0 * other.c2 + self.c1 * other.c1 + self.c2 * other.c0)
-
-    def sign(self, t: Fraction) -> int:
-        """Return the sign at a rational t."""
-        n, m = t.numerator, t.denominator
-        v = (self.c2 * n + self.c1 * m) * n + self.c0 * m * m
-        return (v > 0) - (v < 0)
-
-    def roots(self) -> set[Param]:
-        """Return where the polynomial is zero; none if it is zero everywhere."""
-        if self.c2 == 0:
-            return {Fraction(-self.c0, self.c1)} if self.c1 else set()
-        if self.c1 * self.c1 < 4 * self.c2 * self.c0:
-            return set()
-        up = 1 if self.c2 > 0 else -1
-        return {root(2 * up * self.c2, up * self.c1, 2 * up * self.c0, upper) for upper in (False, True)}
-
-
-def _dot(x: Iterable[Poly], y: Iterable[Poly | int]) -> Poly:
-    """Return the scalar product of two vectors."""
-    total = Poly(0)
-    for u, v in zip(x, y, strict=True):
-        total += u * v
-    return total
-
-
-# The solids ---------------------------------------------------------------------------------------------------------
-
-Signs = Mapping[str, int]
+from algebraic import Param, compare, enclosure
+from oracle import INSIDE, SIDE, Chord, Hit, Ray, segment
+from shape_lines import BOX, Poly, Seen, Signs, Solid
+from shape_table import SHAPE_ROWS
 
 
 def polynomials(solid: Solid, query: Ray) -> dict[str, Poly]:
     """Return the polynomials whose signs define the solid, along the line of the ray; each in one unit of its own."""
-    lengths = [*solid.p1, *solid.p2, solid.radius, solid.radius2, *solid.half, *query.origin, *query.target]
-    p1, p2, (r, r2), half, origin, target = _split(_integers(lengths), (3, 3, 2, 3, 3, 3))
-    step = [y - x for x, y in zip(origin, target, strict=True)] if query.segment else target
-    m, n = ([Poly(o - c, d) for o, c, d in zip(origin, p, step, strict=True)] for p in (p1, p2))
-    mm = _dot(m, m)
-    if solid.shape == SPHERE:
-        return {"ball": mm - Poly(r * r)}
-    if solid.shape == BOX:
-        *rows, (one,) = _split(_integers([x for row in solid.axes for x in row] + [1.0]), (3, 3, 3, 1))
-        across = [_dot(m, row) for row in rows]
-        planes = [Poly(h * one) + x * sign for x, h in zip(across, half, strict=True) for sign in (1, -1)]
-        return dict(zip(("-x", "+x", "-y", "+y", "-z", "+z"), planes, strict=True))
-
-    # u = along / aa runs from 0 at p1 to 1 at p2; `off` = aa · squared distance from the axis line.
-    a = [y - x for x, y in zip(p1, p2, strict=True)]
-    aa = sum(x * x for x in a)
-    along = _dot(m, a)
-    beyond, off = Poly(aa) - along, mm * aa - along * along
-    if solid.shape == ELLIPSOID:
-        return {"wall": off * aa - along * beyond * (4 * r * r)}
-    found = {"low": along, "high": beyond}
-    if solid.shape == TAPERED:
-        radius = beyond * r + along * r2  # aa · the radius at this height
-        return found | {"wall": off * aa - radius * radius}
-    found["wall"] = off - Poly(aa * r * r)
-    if solid.shape == TUBE:
-        found["bore"] = off - Poly(aa * r2 * r2)
-    if solid.shape == CAPSULE:
-        found |= {"ball1": mm - Poly(r * r), "ball2": _dot(n, n) - Poly(r * r)}
-    return found
+    return SHAPE_ROWS[solid.shape].polynomials(Seen(solid, query))
 
 
 def where(shape: int, s: Signs) -> int:
     """Return -1, 0 or 1 where the signs say outside, surface or inside."""
-    if shape == BOX:
-        return min(s.values())
-    if shape == SPHERE:
-        return -s["ball"]
-    if shape == ELLIPSOID:
-        return -s["wall"]
-    capped = min(s["low"], s["high"], -s["wall"])
-    if shape == TUBE:
-        return min(capped, s["bore"])
-    return max(capped, -s["ball1"], -s["ball2"]) if shape == CAPSULE else capped
+    return SHAPE_ROWS[shape].where(s)
 
 
 def face(shape: int, s: Signs) -> int:
     """Return the face of a surface point from its signs."""
-    if shape == BOX:
-        return NEG_X + list(s.values()).index(0)
-    if shape in (SPHERE, ELLIPSOID):
-        return SIDE
-    if shape == CAPSULE:
-        return CAP1 if s["low"] <= 0 else CAP2 if s["high"] <= 0 else SIDE
-    if 0 in (s["low"], s["high"]):
-        return CAP1 if s["low"] == 0 else CAP2
-    return BORE if s.get("bore") == 0 else SIDE
+    return SHAPE_ROWS[shape].face(s)
 
 
 # Chords -------------------------------------------------------------------------------------------------------------
@@ -287,9 +160,3 @@ def axis_distance_squared(solid: Solid, point: Iterable[float]) -> Fraction:
     a = [Fraction(c) for c in solid.axes[2]] if solid.kind == BOX else [v - u for u, v in zip(p1, p2, strict=True)]
     mm, ma, aa = (sum(map(Fraction.__mul__, *pair)) for pair in ((m, m), (m, a), (a, a)))
     return mm - Fraction(ma) ** 2 / aa if aa else Fraction(mm)
-
-
-def _split(flat: Iterable[int], counts: Iterable[int]) -> list[list[int]]:
-    """Return the list cut into parts of the given lengths."""
-    left = iter(flat)
-    return [list(islice(left, count)) for count in counts]

@@ -6,30 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from oracle import Ray, ray, segment
 from segments import Array, Whole
-from shape_oracle import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE, Solid
+from shape_lines import BOX, Solid
 
 import cylcollide as cc
 
 UNTURNED = (0.0, 0.0, 0.0, 1.0)
 """The quaternion x, y, z, w of no rotation."""
 
-MAKERS = {
-    CYLINDER: lambda s: cc.Limbs.cylinders(s.p1, s.p2, s.radius),
-    TUBE: lambda s: cc.Limbs.tubes(s.p1, s.p2, s.radius, s.radius2),
-    TAPERED: lambda s: cc.Limbs.tapered_cylinders(s.p1, s.p2, s.radius, s.radius2),
-    ELLIPSOID: lambda s: cc.Limbs.ellipsoids(s.p1, s.p2, s.radius),
-    CAPSULE: lambda s: cc.Limbs.capsules(s.p1, s.p2, s.radius),
-    SPHERE: lambda s: cc.Limbs.spheres(s.p1, s.radius),
-    BOX: lambda s: cc.Limbs.boxes(s.p1, s.orientation, s.half),
-}
-"""Shape to its constructor, from rows of that shape."""
-
 
 @dataclass(frozen=True)
 class Shapes:
     """n limbs. What a shape does not use is 0; p1 = p2 = centre of a sphere or box. `radius2` as in `Limbs`."""
 
-    kind: Whole  # (n,) codes of `shape_oracle`
+    kind: Whole  # (n,) codes of `shape_lines`
     p1: Array  # (n, 3)
     p2: Array
     radius: Array  # (n,)
@@ -46,8 +35,10 @@ class Shapes:
 
     def limbs(self) -> cc.Limbs:
         """Return the library's limbs in the same order, each made by the constructor of its shape."""
-        rows = [np.flatnonzero(self.kind == kind) for kind in MAKERS]
-        made = [make(self.take(r)) for r, make in zip(rows, MAKERS.values(), strict=True) if len(r)]
+        from shape_table import SHAPE_ROWS  # the table is made of what stands here
+
+        rows = [np.flatnonzero(self.kind == kind) for kind in SHAPE_ROWS]
+        made = [row.make(self.take(r)) for r, row in zip(rows, SHAPE_ROWS.values(), strict=True) if len(r)]
         return cc.Limbs.concat(made)[np.argsort(np.concatenate(rows))]
 
     def solids(self) -> list[Solid]:

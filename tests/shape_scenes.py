@@ -14,8 +14,9 @@ from exact_shapes import TURNS, turned_rows
 from numpy.random import Generator
 from oracle import Ray, segment
 from segments import Array, Whole
-from shape_oracle import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
+from shape_lines import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
 from shape_rows import Shapes
+from shape_table import SHAPE_ROWS
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,19 @@ Row = tuple[int, ...]
 
 
 def _row(kind: int, p1: Whole, p2: Whole, radius: int, radius2: int = 0, half: tuple[int, ...] = (0, 0, 0)) -> Row:
-    """Return a limb; a sphere or box stands at p1."""
-    last = p1 if kind in (SPHERE, BOX) else p2
-    return (kind, *map(int, p1), *map(int, last), 0 if kind == BOX else radius, radius2, *half)
+    """Return a limb of what its shape takes; one without a second end stands at p1."""
+    takes = SHAPE_ROWS[kind].takes
+    last = p2 if "p2" in takes else p1
+    return (kind, *map(int, p1), *map(int, last), radius if "radius" in takes else 0, radius2, *half)
 
 
 def _any_limb(rng: Generator, p1: Whole, p2: Whole, radius: int) -> Row:
     """Return a limb of any shape between two points; a tube or taper has a second radius of its own."""
-    kind = int(rng.integers(0, 7))
-    second = {TUBE: max(radius // 2, 1), TAPERED: int(rng.choice([0, radius, 2 * radius]))}.get(kind, 0)
-    radius += kind == TUBE
-    half = tuple(int(x) for x in rng.integers(1, radius + 3, 3)) if kind == BOX else (0, 0, 0)
-    return _row(kind, p1, p2, radius, second, half)
+    kind = int(rng.choice(list(SHAPE_ROWS)))
+    row = SHAPE_ROWS[kind]
+    first, second = row.radii(lambda choices: choices[int(rng.integers(len(choices)))], radius)
+    half = tuple(int(x) for x in rng.integers(1, radius + 3, 3)) if "half" in row.takes else (0, 0, 0)
+    return _row(kind, p1, p2, first, second, half)
 
 
 def _shells(rng: Generator) -> tuple[list[Row], Whole]:

@@ -11,13 +11,15 @@ import numpy as np
 from exact_shapes import TURNS, turned_rows
 from hypothesis import strategies as st
 from segments import Array
-from shape_oracle import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
+from shape_lines import CYLINDER
 from shape_rows import Shapes, shapes
+from shape_table import SHAPE_ROWS
 from strategies import TRIPLES, axes, points, real_points, steps
 
 import cylcollide as cc
 
-KINDS = (TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX)
+KINDS = tuple(kind for kind in SHAPE_ROWS if kind != CYLINDER)
+"""All but the cylinder, whose strategies are in `strategies`."""
 
 
 class ShapeCase(NamedTuple):
@@ -64,48 +66,42 @@ class ShapeCase(NamedTuple):
         return float(np.spacing(max(np.abs(x).max() for x in (self.limb.p1, self.limb.p2, self.start, self.end))))
 
 
-def limb_of(kind: int, p1: Array, p2: Array, radius: float, radius2: float, turn: Array, half: Array) -> Shapes:
+def limb_of(kind: int, **columns: Array | float) -> Shapes:
     """Return one limb; each shape takes what it needs."""
-    if kind == BOX:
-        return shapes(kind, p1[None], orientation=turn[None], half=half[None])
-    if kind == SPHERE:
-        return shapes(kind, p1[None], radius=np.array([radius]))
-    more = {"radius2": np.array([radius2])} if kind in (TUBE, TAPERED) else {}
-    return shapes(kind, p1[None], p2[None], radius=np.array([radius]), **more)
+    taken = {name: np.asarray(columns[name])[None] for name in SHAPE_ROWS[kind].takes}
+    return shapes(kind, **taken)
 
 
-def _second(draw: st.DrawFn, kind: int, radius: int) -> tuple[float, float]:
-    """Return both radii of a limb: whole, a tube's wall twice its bore or one more, a taper to any radius or none."""
-    if kind == TUBE:
-        return float(draw(st.sampled_from([radius + 1, 2 * radius]))), float(radius)
-    if kind != TAPERED:
-        return float(radius), 0.0
-    other = draw(st.sampled_from([0, radius, 2 * radius, 3]))
-    first, last = draw(st.permutations([radius, other]))
-    return float(first), float(last)
+def _radii(draw: st.DrawFn, kind: int, radius: int) -> tuple[float, float]:
+    """Return both radii of a limb, whole."""
+    first, second = SHAPE_ROWS[kind].radii(lambda choices: draw(st.sampled_from(choices)), radius)
+    return float(first), float(second)
 
 
 @st.composite
 def everyday(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
     """Any limb, any segment, numbers of full precision."""
     kind, p1, p2 = draw(st.sampled_from(kinds)), draw(real_points), draw(real_points)
-    if (p1 == p2).all() and kind != CAPSULE:
+    row = SHAPE_ROWS[kind]
+    if (p1 == p2).all() and not row.ends_may_meet:
         p2 = p1 + 1.0
     radius = draw(st.floats(0.01, 20))
-    radius2 = radius * draw(st.floats(0.01, 0.99) if kind == TUBE else st.floats(0, 2))
+    radius2 = radius * draw(st.floats(*row.share or (0, 0)))
     turn = np.array(draw(st.tuples(*[st.floats(-1, 1).filter(lambda x: abs(x) > 1e-3)] * 4)))
     half = np.array(draw(st.tuples(*[st.floats(0.01, 20)] * 3)))
-    return ShapeCase(limb_of(kind, p1, p2, radius, radius2, turn, half), draw(real_points), draw(real_points))
+    limb = limb_of(kind, p1=p1, p2=p2, radius=radius, radius2=radius2, orientation=turn, half=half)
+    return ShapeCase(limb, draw(real_points), draw(real_points))
 
 
 @st.composite
 def whole(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
     """Whole numbers only; boxes turned by a rotation without rounding."""
     kind, p1 = draw(st.sampled_from(kinds)), draw(points)
-    radius, radius2 = _second(draw, kind, draw(st.integers(1, 12)))
+    radius, radius2 = _radii(draw, kind, draw(st.integers(1, 12)))
     turn = np.array(draw(st.sampled_from(TURNS.tolist())))
     half = np.array(draw(st.tuples(*[st.integers(1, 12)] * 3)), dtype=float)
-    return ShapeCase(limb_of(kind, p1, p1 + draw(steps), radius, radius2, turn, half), draw(points), draw(points))
+    limb = limb_of(kind, p1=p1, p2=p1 + draw(steps), radius=radius, radius2=radius2, orientation=turn, half=half)
+    return ShapeCase(limb, draw(points), draw(points))
 
 
 @st.composite
@@ -114,18 +110,20 @@ def aimed(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
     kind = draw(st.sampled_from(kinds))
     x, y, r = draw(st.sampled_from(TRIPLES))
     height, share = 2 * draw(st.integers(1, 8)), draw(st.sampled_from([0, 1, 2]))
-    radius, radius2 = _second(draw, kind, r)
+    radius, radius2 = _radii(draw, kind, r)
     half = np.array([abs(x) + 1, abs(y) + 1, height], dtype=float)
     z = draw(st.sampled_from([0, height // 2, height, -int(radius), height + int(radius)]))
     local = np.array([x * share, y * share, z], dtype=float)
     quaternion = np.array(draw(st.sampled_from(TURNS.tolist())))
-    if kind == BOX:
+    has_turn = "orientation" in SHAPE_ROWS[kind].takes
+    if has_turn:
         local = half * draw(st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5, 1.0])] * 3))
         local = turned_rows(quaternion[None])[0].T @ local
     step, before, after = draw(steps), draw(st.integers(0, 5)), draw(st.integers(0, 5))
-    turn, base, up = draw(axes) if kind != BOX else 0, draw(points), np.array([0.0, 0.0, height])
+    turn, base, up = 0 if has_turn else draw(axes), draw(points), np.array([0.0, 0.0, height])
     p1, p2, start, end = (base + np.roll(p, turn) for p in (0 * up, up, local - before * step, local + after * step))
-    return ShapeCase(limb_of(kind, p1, p2, radius, radius2, quaternion, half), start, end)
+    limb = limb_of(kind, p1=p1, p2=p2, radius=radius, radius2=radius2, orientation=quaternion, half=half)
+    return ShapeCase(limb, start, end)
 
 
 def any_case(*kinds: int) -> st.SearchStrategy[ShapeCase]:
@@ -139,5 +137,5 @@ def exact_case(*kinds: int) -> st.SearchStrategy[ShapeCase]:
 
 
 cases, exact_cases = any_case(*KINDS), exact_case(*KINDS)
-with_axis = any_case(TUBE, TAPERED, ELLIPSOID, CAPSULE)
-round_cases = exact_case(CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE)
+with_axis = any_case(*(kind for kind in KINDS if "p2" in SHAPE_ROWS[kind].takes))
+round_cases = exact_case(*(kind for kind, row in SHAPE_ROWS.items() if "orientation" not in row.takes))

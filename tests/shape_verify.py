@@ -10,9 +10,11 @@ import numpy as np
 import oracle
 import shape_oracle
 from algebraic import Param, value
-from oracle import CAP2, INSIDE, NONE, SIDE, Chord, Ray
-from shape_oracle import BORE, BOX, ELLIPSOID, NEG_X, SPHERE, TAPERED, Solid
+from oracle import INSIDE, NONE, Chord, Ray
+from shape_lines import Solid
 from shape_rows import Shots
+from shape_spots import Spot, length
+from shape_table import SHAPE_ROWS
 from verify import DISTANCE_ULPS, FIELDS, POSITION_ULPS, Tally
 
 Place = Sequence[Fraction]
@@ -145,7 +147,7 @@ def _wrong_place(solid: Solid, query: Ray, at: Param, face: int, row: dict, pref
     if ulps > POSITION_ULPS:
         return f"start + {prefix}fraction·direction is {ulps:.3g} ulp off: {row[f'{prefix}fraction']}, {face=}"
     ulp = ulp_at(solid, query, point)
-    distance = float(value(at)) * _length(query.direction())
+    distance = float(value(at)) * length(query.direction())
     if not abs(row[f"{prefix}distance"] - distance) <= DISTANCE_ULPS * ulp:
         return f"{prefix}distance {row[f'{prefix}distance']}, true {distance}"
     normal, (want, curvature) = row[f"{prefix}normal"], normal_at(solid, point, face)
@@ -159,7 +161,7 @@ def _wrong_place(solid: Solid, query: Ray, at: Param, face: int, row: dict, pref
 def _wrong_thickness(solid: Solid, query: Ray, chord: Chord, row: dict) -> str:
     """Return what is wrong with the thickness, the way from entry to exit."""
     assert chord.exit is not None
-    thickness = float(value(chord.exit) - value(chord.entry)) * _length(query.direction())
+    thickness = float(value(chord.exit) - value(chord.entry)) * length(query.direction())
     bound = 2 * DISTANCE_ULPS * max(ulp_at(solid, query, oracle.position(query, t)) for t in (chord.entry, chord.exit))
     return "" if abs(row["thickness"] - thickness) <= bound else f"thickness {row['thickness']}, true {thickness}"
 
@@ -167,44 +169,9 @@ def _wrong_thickness(solid: Solid, query: Ray, chord: Chord, row: dict) -> str:
 def normal_at(solid: Solid, point: Place, face: int) -> tuple[list[float], float]:
     """Return the outward unit normal of a face at a point, good to a few roundings, and the largest curvature there.
 
-    The normal is that of the level sets of dist - ρ(u), of the ellipsoid's quadratic form, of the distance from the
-    capsule's axis; zero for INSIDE. The curvature bounds how fast the normal turns, per length.
+    Zero for INSIDE. The curvature bounds how fast the normal turns, per length.
     """
-    if face == INSIDE:
-        return [0.0] * 3, 0.0
-    if solid.kind == BOX:
-        row, sign = solid.axes[(face - NEG_X) // 2], -1 if (face - NEG_X) % 2 == 0 else 1
-        return [sign * x for x in row], 0.0
-    p1, a, m = ([Fraction(x) for x in solid.p1], [], [])
-    a, m = ([Fraction(y) - x for x, y in zip(p1, q, strict=True)] for q in (solid.p2, point))
-    r, aa = Fraction(solid.radius), sum(x * x for x in a)
-    u = sum(x * y for x, y in zip(m, a, strict=True)) / aa if aa else Fraction(0)
-    if solid.kind == ELLIPSOID:
-        c2 = aa / 4
-        gradient = [(x - u * y) / r**2 + (u - Fraction(1, 2)) * y / c2 for x, y in zip(m, a, strict=True)]
-        return _unit(gradient), float(max(1 / r**2, 1 / c2)) / _length(gradient)
-    if solid.shape == SPHERE or solid.kind == shape_oracle.CAPSULE:
-        nearest = min(max(u, Fraction(0)), Fraction(1))
-        return _unit([x - nearest * y for x, y in zip(m, a, strict=True)]), 1 / solid.radius
-    if face not in (SIDE, BORE):
-        return _unit([y if face == CAP2 else -y for y in a]), 0.0
-    out = [x - u * y for x, y in zip(m, a, strict=True)]
-    rho = _length(out)
-    if face == BORE:
-        return [-x for x in _unit(out)], 1 / rho
-    slope = (solid.radius2 - solid.radius) / _length(a) if solid.kind == TAPERED else 0.0
-    leaning = [x - slope * y for x, y in zip(_unit(out), _unit(a), strict=True)]
-    return [x / math.hypot(1.0, slope) for x in leaning], 1 / rho
-
-
-def _length(v: Sequence[Fraction]) -> float:
-    """Return the length of an exact vector, within 2 ulp."""
-    return math.sqrt(sum(x * x for x in v))
-
-
-def _unit(v: Sequence[Fraction]) -> list[float]:
-    """Return an exact vector scaled to length 1, within 3 ulp."""
-    return [float(x) / _length(v) for x in v]
+    return ([0.0] * 3, 0.0) if face == INSIDE else SHAPE_ROWS[solid.shape].normal(Spot(solid, point), face)
 
 
 def compare_chords(chords, truths: Sequence[Asked], inside: str = "hit") -> tuple[int, list[str]]:

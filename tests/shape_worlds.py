@@ -3,21 +3,28 @@
 import numpy as np
 from oracle import Ray, segment
 from segments import Array
-from shape_oracle import BOX, SPHERE, TAPERED, TUBE
-from shape_rows import UNTURNED, Shapes
+from shape_rows import Shapes, shapes
+from shape_table import SHAPE_ROWS
 
 
 def mixed(count: int, seed: int = 5) -> Shapes:
     """Return limbs of all shapes, one after another, strewn over a box of 6 m; radii 0.2 to 0.6, lengths about 1 m."""
     rng = np.random.default_rng(seed)
-    kind = np.arange(count) % 7
+    kinds = list(SHAPE_ROWS)
+    kind = np.resize(kinds, count)
     p1, radius = rng.uniform(-3, 3, (count, 3)), rng.uniform(0.2, 0.6, count)
-    p2 = np.where((kind >= SPHERE)[:, None], p1, p1 + rng.normal(size=(count, 3)))
-    taper = rng.uniform(0, 2, count) * (rng.random(count) < 0.6)
-    radius2 = radius * np.select([kind == TUBE, kind == TAPERED], [rng.uniform(0.3, 0.9, count), taper])
-    turn = np.where((kind == BOX)[:, None], rng.normal(size=(count, 4)), UNTURNED)
-    half = rng.uniform(0.2, 0.8, (count, 3)) * (kind == BOX)[:, None]
-    return Shapes(kind, p1, p2, np.where(kind == BOX, 0.0, radius), radius2, turn, half)
+    p2, share = p1 + rng.normal(size=(count, 3)), rng.uniform(0.1, 0.9, count)
+    pointed = rng.random(count) < 0.4  # where a second radius may vanish
+    turn, half = rng.normal(size=(count, 4)), rng.uniform(0.2, 0.8, (count, 3))
+    parts = []
+    for k in kinds:
+        row, at = SHAPE_ROWS[k], kind == k
+        low, high = row.share or (0.0, 0.0)
+        radius2 = radius * np.where(pointed & (low == 0.0), 0.0, low + (high - low) * share)
+        columns = {"p1": p1, "p2": p2, "radius": radius, "radius2": radius2, "orientation": turn, "half": half}
+        parts.append(shapes(k, **{name: columns[name][at] for name in row.takes}))
+    order = np.argsort(np.concatenate([np.flatnonzero(kind == k) for k in kinds]))
+    return Shapes(*(np.concatenate([getattr(p, name) for p in parts])[order] for name in Shapes.__dataclass_fields__))
 
 
 def shots_at(limbs: Shapes, n: int, seed: int = 3) -> tuple[Array, Array]:

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from shape_table import SHAPE_ROWS
 from verify import sized
 
-import cylcollide as cc
 from cylcollide._types import ROUNDING_BOUND
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import limb_chords
@@ -17,16 +17,7 @@ from cylcollide.settling import exact_limb
 
 LEVELS = [0.0, *(2.0**-k for k in range(14, -1, -1))]  # shares of delta that are tried
 
-MAKERS = {
-    "cylinder": lambda p1, p2, r, rng: cc.Limbs.cylinders([p1], [p2], r),
-    "tube": lambda p1, p2, r, rng: cc.Limbs.tubes([p1], [p2], r, r * rng.uniform(0.1, 0.9)),
-    "tapered": lambda p1, p2, r, rng: cc.Limbs.tapered_cylinders([p1], [p2], r, r * rng.uniform(0.0, 3.0)),
-    "cone": lambda p1, p2, r, rng: cc.Limbs.cones([p1], [p2], r),
-    "ellipsoid": lambda p1, p2, r, rng: cc.Limbs.ellipsoids([p1], [p2], r),
-    "capsule": lambda p1, p2, r, rng: cc.Limbs.capsules([p1], [p2], r),
-    "sphere": lambda p1, p2, r, rng: cc.Limbs.spheres([p1], r),
-    "box": lambda p1, p2, r, rng: cc.Limbs.boxes([p1], rng.normal(size=4), rng.uniform(0.1, 1.0, 3)),
-}
+MAKERS = {name: make for row in SHAPE_ROWS.values() for name, make in row.makers.items()}
 
 
 def draw(shape, rng, far):
@@ -52,7 +43,7 @@ def share_used(limbs, start, end):
         return None
     ray = make_ray(start, tuple(e - s for s, e in zip(start, end, strict=True)), 1.0)
     limb = limb_at(limbs.table.rows, limbs.table.solid, 0)
-    entry = chords[0].entry.approximate() * Fraction(ray.length)
+    entry = Fraction(*chords[0].entry.approximate()) * Fraction(ray.length)
     for level in LEVELS:
         # delta is proportional to the sum of the two extents: hand over all of it in the limb's
         extent = level * (ray.extent + limb.frame.extent)

@@ -7,65 +7,20 @@ from itertools import product
 
 import numpy as np
 import pytest
+from kinds import cylinder, tube
 from shape_families import sample
-from shape_oracle import BOX, CAPSULE, ELLIPSOID, NAMES, TAPERED
+from shape_lines import BOX, CAPSULE, ELLIPSOID, NAMES, TAPERED
+from shape_table import SHAPE_ROWS
 from shape_worlds import mixed
 from verify import sized
 
 import cylcollide as cc
 
 F = cc.Face
-UP = [[0.0, 0, 0]], [[0.0, 0, 4]]
-ROD, PIPE, CONE = cc.Limbs.cylinders(*UP, 1), cc.Limbs.tubes(*UP, 2, 1), cc.Limbs.cones(*UP, 2)
-EGG, PILL, BALL = cc.Limbs.ellipsoids(*UP, 1), cc.Limbs.capsules(*UP, 1), cc.Limbs.spheres([[0, 0, 0]], 5)
-BRICK = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [[1, 2, 3]])
+ROD, PIPE = cylinder.ROD.limbs(), tube.PIPE.limbs()
 NEVER = (math.inf, -math.inf)
 
-BY_HAND = {
-    "wall": (ROD, [-3, 0, 1], [3, 0, 2], "the wall begins last", F.SIDE, -1),
-    "cap": (ROD, [0, 0, -1], [0, 0, 1], "the slab begins last", F.CAP1, -1),
-    "rim": (ROD, [-2, 0, -1], [0, 0, 1], "the slab and the wall begin last", F.CAP1, -1),
-    "inside": (ROD, [0, 0, 1], [9, 0, 1], "it starts inside", F.INSIDE, -1),
-    "point": (ROD, [0.5, 0, 2], [0.5, 0, 2], "it starts inside", F.INSIDE, -0.5),
-    "touch": (ROD, [-3, 1, 1], [3, 1, 1], "the wall begins last", F.SIDE, 0),
-    "beside": (ROD, [-3, 3, 1], [3, 3, 1], "its line stays outside the wall", F.NONE, 2),
-    "above": (ROD, [-3, 0, 7], [3, 0, 7], "its line stays outside the slab", F.NONE, 3),
-    "corner": (ROD, [3, 3, 7], [-3, 3, 7], "its line stays outside the slab and the wall", F.NONE, 3),
-    "short": (ROD, [-5, 0, 1], [-3, 0, 1], "it ends before it reaches the wall", F.NONE, 2),
-    "late": (ROD, [3, 0, 1], [5, 0, 1], "it starts after its line has left the wall", F.NONE, 2),
-    "over": (ROD, [-1, 0, 10], [9, 0, 0], "it leaves the wall before it reaches the slab", F.NONE, 2),
-    "pipe": (PIPE, [-3, 0, 1], [3, 0, 1], "the wall begins last", F.SIDE, -0.5),
-    "from the bore": (PIPE, [0, 0, 1], [3, 0, 1], "the bore ends last", F.BORE, -0.5),
-    "in the bore": (PIPE, [0, 0, -1], [0, 0, 9], "it stays in the bore", F.NONE, 1),
-    "cone": (CONE, [-3, 0, 2], [3, 0, 2], "the wall begins last", F.SIDE, -2 / math.sqrt(5)),
-    "second nappe": (CONE, [0, 0, 9], [0, 0, 5], "it ends before it reaches the slab", F.NONE, 1),
-    "egg": (EGG, [-3, 0, 2], [3, 0, 2], "it reaches the wall", F.SIDE, -1),
-    "egg's pole": (EGG, [-3, 0, 4.5], [3, 0, 4.5], "its line stays outside the wall", F.NONE, 0.5),
-    "capsule's side": (PILL, [-3, 0, 2], [3, 0, 2], "it reaches the wall before either ball", F.SIDE, -1),
-    "capsule's ball": (PILL, [0, 0, 9], [0, 0, 2], "it reaches the ball at p2 first", F.CAP2, -1),
-    "past a capsule": (
-        PILL,
-        [-3, 3, 2],
-        [3, 3, 2],
-        "its line stays outside the wall, and it misses both balls",
-        F.NONE,
-        2,
-    ),
-    "over a capsule": (
-        PILL,
-        [-3, 0, 6],
-        [3, 0, 6],
-        "its line stays outside the slab, and it misses both balls",
-        F.NONE,
-        1,
-    ),
-    "before a capsule": (PILL, [0, 0, 9], [0, 0, 7], "it ends before it reaches the capsule", F.NONE, 2),
-    "ball": (BALL, [-9, 3, 0], [9, 3, 0], "it reaches the wall", F.SIDE, -2),
-    "box": (BRICK, [-9, 0, 0], [9, 0, 0], "the slab x begins last", F.NEG_X, -1),
-    "edge": (BRICK, [-2, -3, 0], [3, 2, 0], "the slab x and the slab y begin last", F.NEG_X, -1),
-    "past a box": (BRICK, [-9, 4, 0], [9, 4, 0], "its line stays outside the slab y", F.NONE, 2),
-}
-"""Limb, start, end, reason, face, clearance."""
+BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.explained.items()}
 
 
 def shots_at_own(world, seed=8):
@@ -79,7 +34,7 @@ def shots_at_own(world, seed=8):
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name):
     limb, start, end, reason, face, clearance = BY_HAND[name]
-    why = limb.explain_segment(start, end)
+    why = limb.limbs().explain_segment(start, end)
     assert (why.reason, why.face, why.hit) == (reason, face, face != F.NONE)
     assert why.clearance == pytest.approx(clearance, abs=1e-14)
     text = str(why)
@@ -207,7 +162,7 @@ def test_explanations_are_equal_by_what_they_say():
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_every_case_can_be_drawn(name, tmp_path):
-    why = BY_HAND[name][0].explain_segment(*BY_HAND[name][1:3])
+    why = BY_HAND[name][0].limbs().explain_segment(*BY_HAND[name][1:3])
     figure = why.plot(tmp_path / "cut.png")
     assert (tmp_path / "cut.png").read_bytes()[:4] == b"\x89PNG"
     cut, bars = figure.axes

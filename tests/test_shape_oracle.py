@@ -11,63 +11,50 @@ import pytest
 import shape_oracle
 from algebraic import Param, Root, compare, enclosure
 from exact_segments import sample as sample_cylinders
-from oracle import CAP1, CAP2, INSIDE, SIDE, segment
+from kinds import tube
+from oracle import SIDE, segment
 from posed_shapes import rotation_rows
 from shape_families import EXACT, FLOAT, SHAPES, sample, sample_rays
-from shape_oracle import BORE, BOX, CAPSULE, CYLINDER, ELLIPSOID, NAMES, SPHERE, TAPERED, TUBE, Solid, chords, classify
+from shape_lines import BOX, CAPSULE, CYLINDER, NAMES, SPHERE, TAPERED, TUBE, Solid
+from shape_oracle import chords, classify
 from shape_rows import Shots
 from shape_scenes import PLANS, scene
+from shape_spots import Spot
+from shape_table import SHAPE_ROWS
 from shape_verify import world_truths
 from verify import sized
 
-ZERO, UP, PLAIN = (0.0, 0.0, 0.0), (0.0, 0.0, 4.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-PIPE = Solid(TUBE, ZERO, UP, 2.0, 1.0)
-CONE = Solid(TAPERED, ZERO, UP, 2.0, 0.0)
-EGG = Solid(ELLIPSOID, ZERO, UP, 1.0)
-PILL = Solid(CAPSULE, ZERO, UP, 1.0)
-BALL = Solid(SPHERE, ZERO, ZERO, 5.0)
-BRICK = Solid(BOX, ZERO, ZERO, axes=PLAIN, half=(1.0, 2.0, 3.0))
-NEG_X, POS_X, NEG_Y, POS_Y, POS_Z = 4, 5, 6, 7, 9
+import cylcollide as cc
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.order import limb_chords
+from cylcollide.settling import exact_limb
 
+PIPE = tube.PIPE.solids()[0]
 EIGHTH = Fraction(1, 8)
 
-BY_HAND = {
-    "a pipe across": (PIPE, (-4, 0, 1), (4, 0, 1), [(2, SIDE, 3, BORE), (5, BORE, 6, SIDE)]),
-    "a pipe from its wall": (PIPE, (-1.5, 0, 1), (2.5, 0, 1), [(0, INSIDE, 1, BORE), (5, BORE, 7, SIDE)]),
-    "a pipe from its bore": (PIPE, (0, 0, 1), (4, 0, 1), [(2, BORE, 4, SIDE)]),
-    "a pipe that holds both ends": (PIPE, (-1, 0, 1), (1, 0, 1), [(0, INSIDE, 0, BORE), (8, BORE, 8, INSIDE)]),
-    "a pipe down its bore": (PIPE, (0, 0, 9), (0, 0, -9), []),
-    "a pipe down its bore's wall": (PIPE, (1, 0, 8), (1, 0, -8), [(2, CAP2, 4, CAP1)]),
-    "a pipe in its cap's plane": (PIPE, (-4, 0, 0), (4, 0, 0), [(2, CAP1, 3, CAP1), (5, CAP1, 6, CAP1)]),
-    "a cone through its apex": (CONE, (-1, 0, 4), (1, 0, 4), [(4, CAP2, 4, CAP2)]),
-    "a cone's second nappe": (CONE, (-9, 0, 5), (9, 0, 5), []),
-    "a cone down a generator": (CONE, (-1, 0, 6), (3, 0, -2), [(2, CAP2, 6, CAP1)]),
-    "a cone along a generator": (CONE, (-2, 0, 6), (2, 0, -2), [(3, SIDE, 6, CAP1)]),
-    "a cone down its axis": (CONE, (0, 0, 8), (0, 0, -8), [(2, CAP2, 4, CAP1)]),
-    "an egg's pole": (EGG, (-1, 0, 0), (1, 0, 0), [(4, SIDE, 4, SIDE)]),
-    "an egg's equator": (EGG, (-2, 0, 2), (2, 0, 2), [(2, SIDE, 6, SIDE)]),
-    "an egg along its axis": (EGG, (0, 0, -4), (0, 0, 4), [(4, SIDE, 8, SIDE)]),
-    "a pill's tip": (PILL, (-1, 0, 5), (1, 0, 5), [(4, CAP2, 4, CAP2)]),
-    "a pill's seam": (PILL, (-2, 0, 0), (2, 0, 0), [(2, CAP1, 6, CAP1)]),
-    "a pill's side": (PILL, (-2, 0, 3), (2, 0, 3), [(2, SIDE, 6, SIDE)]),
-    "a pill along its wall": (PILL, (1, 0, 6), (1, 0, -2), [(2, CAP2, 6, CAP1)]),
-    "a pill along its axis": (PILL, (0, 0, 7), (0, 0, -1), [(2, CAP2, 8, CAP1)]),
-    "a ball": (BALL, (-8, 3, 0), (8, 3, 0), [(2, SIDE, 6, SIDE)]),
-    "a ball touched": (BALL, (-5, 3, 4), (5, 3, 4), [(4, SIDE, 4, SIDE)]),
-    "a brick": (BRICK, (-2, 0, 0), (2, 0, 0), [(2, NEG_X, 6, POS_X)]),
-    "a brick along an edge": (BRICK, (-2, -2, 3), (2, -2, 3), [(2, NEG_X, 6, POS_X)]),
-    "a brick in a face": (BRICK, (0, -4, 3), (0, 4, 3), [(2, NEG_Y, 6, POS_Y)]),
-    "a brick's edge": (BRICK, (0, 1, 4), (0, 3, 2), [(4, POS_Y, 4, POS_Y)]),
-    "a brick's corner": (BRICK, (0, 3, 3), (2, 1, 3), [(4, POS_X, 4, POS_X)]),
-}
-"""Solid, start, end, and the chords with places in eighths of the segment."""
+BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.chords.items()}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str):
-    solid, start, end, want = BY_HAND[name]
-    found = [(c.entry, c.entry_face, c.exit, c.exit_face) for c in chords(solid, segment(start, end))]
-    assert found == [(entry * EIGHTH, face, last * EIGHTH, last_face) for entry, face, last, last_face in want]
+    limb, start, end, eighths = BY_HAND[name]
+    want = [(entry * EIGHTH, face, last * EIGHTH, last_face) for entry, face, last, last_face in eighths]
+    found = [(c.entry, c.entry_face, c.exit, c.exit_face) for c in chords(limb.solids()[0], segment(start, end))]
+    assert found == want
+    # and the library, both ways
+    c = cc.HitWorld(limb.limbs()).chords_segments([start], [end])
+    columns = (c.entry_fraction, c.entry_face, c.exit_fraction, c.exit_face)
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == want
+    ray = RayNumbers(tuple(map(float, start)), tuple(map(float, end)), True, 1.0)
+    exact = limb_chords(ray, exact_limb(limb.limbs().table, 0))
+    assert [(_rational(x.entry), x.entry_face, _rational(x.exit), x.exit_face) for x in exact] == want
+
+
+def _rational(number: QuadraticNumber | None) -> Fraction:
+    """Return a place of which the case says that it is rational."""
+    assert number is not None
+    return Fraction(*number.approximate())
 
 
 def test_a_tangent_of_the_bore_is_one_chord():
@@ -83,25 +70,7 @@ def test_a_tangent_of_the_bore_is_one_chord():
 
 def holds(solid: Solid, x: list[Fraction]) -> bool:
     """Return whether the solid holds a point, from the definitions: distances from the axis, its ends, the planes."""
-    p1, p2 = ([Fraction(c) for c in p] for p in (solid.p1, solid.p2))
-    r, r2 = Fraction(solid.radius), Fraction(solid.radius2)
-    m, a = ([v - c for v, c in zip(p, p1, strict=True)] for p in (x, p2))
-    if solid.kind == BOX:
-        across = [sum(Fraction(c) * d for c, d in zip(row, m, strict=True)) for row in solid.axes]
-        return all(abs(c) <= Fraction(h) for c, h in zip(across, solid.half, strict=True))
-    aa = sum(c * c for c in a)
-    u = sum(map(Fraction.__mul__, m, a)) / aa if aa else Fraction(0)
-
-    def off(share: Fraction) -> Fraction:
-        """Return the squared distance from a point of the axis line."""
-        return sum((c - share * d) ** 2 for c, d in zip(m, a, strict=True))
-
-    if solid.kind in (CAPSULE, SPHERE):
-        return off(min(max(u, Fraction(0)), Fraction(1))) <= r**2
-    if solid.kind == ELLIPSOID:
-        return off(u) / r**2 + (2 * u - 1) ** 2 <= 1
-    wall = {TAPERED: (1 - u) * r + u * r2}.get(solid.kind, r)
-    return 0 <= u <= 1 and off(u) <= wall**2 and (solid.kind != TUBE or off(u) >= r2**2)
+    return SHAPE_ROWS[solid.kind].holds(Spot(solid, x))
 
 
 def near(t: Param) -> tuple[Fraction, Fraction]:

@@ -5,34 +5,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kinds.common import HALF, HIGH, LOW, ONE, TURN
 from oracle import ray
 from posed_shapes import rotation_rows
-from shape_oracle import NAMES
+from shape_lines import NAMES
+from shape_table import SHAPE_ROWS
 from shape_verify import compare_chords, compare_hits, world_truths
 from shape_worlds import mixed, segments_of, shots_at
 from verify import JIT, same_bits, sized
 
 import cylcollide as cc
+from cylcollide.shapes import RECORDS, Ends
 
 F, S = cc.Face, cc.Shape
-LOW = np.array([[0.0, 0, 0], [1, 2, 3], [4, 5, 6], [7, 8, 9]])
-HIGH = np.array([[0.0, 0, 2], [1, 2, 9], [4, 9, 6], [9, 8, 9]])
-TURN, HALF, ONE = np.tile([0.0, 0, 0, 1], (4, 1)), np.ones((4, 3)), np.ones(4)
-
-GOOD = {
-    "tubes": {"p1": LOW, "p2": HIGH, "radius": ONE, "inner_radius": ONE / 2},
-    "tapered_cylinders": {"p1": LOW, "p2": HIGH, "radius1": ONE, "radius2": ONE * 2},
-    "cones": {"base": LOW, "apex": HIGH, "radius": ONE},
-    "ellipsoids": {"p1": LOW, "p2": HIGH, "radius": ONE},
-    "capsules": {"p1": LOW, "p2": HIGH, "radius": ONE},
-    "spheres": {"center": LOW, "radius": ONE},
-    "boxes": {"center": LOW, "orientation": TURN, "half_extents": HALF},
-}
+GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.arguments.items()}
 """Constructor to good arguments of four limbs."""
 
+KIND = {maker: kind for kind, row in SHAPE_ROWS.items() for maker in row.arguments}
+AXIS = [m for m, k in KIND.items() if "p2" in SHAPE_ROWS[k].takes and not SHAPE_ROWS[k].ends_may_meet]
 ARGUMENTS = [(maker, name) for maker, good in GOOD.items() for name in good]
 SIZES = [(m, n) for m, n in ARGUMENTS if n in ("radius", "inner_radius", "half_extents")]
-AXIS = [m for m in GOOD if m not in ("capsules", "spheres", "boxes")]
 
 
 def make(maker: str, **changed: object) -> cc.Limbs:
@@ -50,6 +42,16 @@ def spoiled(maker: str, name: str, value: float) -> np.ndarray:
 # What goes in -------------------------------------------------------------------------------------------------------
 
 
+def test_every_shape_has_its_row_and_its_record():
+    assert list(SHAPE_ROWS) == sorted(SHAPE_ROWS) == sorted(S) == sorted(RECORDS)
+    for kind, row in SHAPE_ROWS.items():
+        assert kind == row.kind
+        assert min(map(len, (row.makers, row.arguments, row.chords, row.hits, row.explained, row.faces))) > 0
+        assert row.exact is not None or kind == S.CYLINDER
+        ends = Ends.FREE if row.ends_may_meet else Ends.APART if "p2" in row.takes else Ends.ONE
+        assert RECORDS[kind].ends == ends
+
+
 def test_the_codes_of_the_shapes():
     assert [(s.name.lower(), int(s)) for s in S] == [(name, k) for k, name in enumerate(NAMES)]
 
@@ -57,15 +59,15 @@ def test_the_codes_of_the_shapes():
 @pytest.mark.parametrize("maker", GOOD)
 def test_columns_of_each_shape(maker: str):
     limbs, good = make(maker, character=7, mask=[1, 2, 3, 4], name="arm", hit_group=3), GOOD[maker]
-    kind = {"tapered_cylinders": S.TAPERED, "cones": S.TAPERED, "boxes": S.BOX}.get(maker) or S[maker[:-1].upper()]
-    assert limbs.kind.tolist() == [kind] * 4
+    takes = SHAPE_ROWS[KIND[maker]].takes
+    assert limbs.kind.tolist() == [KIND[maker]] * 4
     assert np.array_equal(limbs.p1, LOW)
-    assert np.array_equal(limbs.p2, LOW if maker in ("spheres", "boxes") else HIGH)
+    assert np.array_equal(limbs.p2, HIGH if "p2" in takes else LOW)
     assert np.array_equal(limbs.radius2, good.get("inner_radius", good.get("radius2", 0 * ONE)))
-    if maker != "boxes":
+    if "radius" in takes:
         assert np.array_equal(limbs.radius, good.get("radius", good.get("radius1")))
-    assert np.array_equal(limbs.half_extents, HALF if maker == "boxes" else 0 * HALF)
-    assert np.array_equal(limbs.box_axes, np.tile(np.eye(3) * (maker == "boxes"), (4, 1, 1)))
+    assert np.array_equal(limbs.half_extents, HALF if "half" in takes else 0 * HALF)
+    assert np.array_equal(limbs.box_axes, np.tile(np.eye(3) * ("orientation" in takes), (4, 1, 1)))
     assert limbs.character.tolist() == [7] * 4
     assert limbs.mask.tolist() == [1, 2, 3, 4]
     assert limbs.names == ("arm",) * 4
@@ -154,7 +156,7 @@ def test_wrong_labels(maker: str):
 
 def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
     limbs = mixed(60).limbs()
-    assert set(limbs.kind.tolist()) == set(range(7))
+    assert set(limbs.kind.tolist()) == set(SHAPE_ROWS)
     order = np.random.default_rng(1).permutation(60)
     shuffled = limbs[order]
     for name in ("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"):
@@ -174,7 +176,7 @@ def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
         one = limbs[row].cast_segments(start[row], end[row])
         assert set(same_bits(whole, one, slice(row, row + 1))) <= {"limb"}
         assert set(same_bits(again, one, slice(i, i + 1))) <= {"limb"}
-    assert np.bincount(limbs.kind[whole.hit & ~whole.started_inside], minlength=7).min() >= 3
+    assert np.bincount(limbs.kind[whole.hit & ~whole.started_inside], minlength=len(S)).min() >= 3
     limbs.save(tmp_path / "limbs.npz")
     assert cc.Limbs.load(tmp_path / "limbs.npz") == limbs
     assert all(name in repr(limbs) for name in NAMES)
@@ -230,7 +232,7 @@ def test_an_everyday_crowd_is_the_oracles():
         assert not compare_chords(world.chords_segments(starts, ends, inside=inside), found, inside)[1]
         assert min(tally.hits, tally.misses) > len(starts) / 20
         kinds |= {kind for kind, what in tally.seen if what == "hit"}
-    assert kinds == set(range(7))
+    assert kinds == set(SHAPE_ROWS)
     reach = np.where(np.arange(len(starts)) % 3 == 0, np.inf, 1 + np.arange(len(starts)) % 5)
     queries = [ray(*row) for row in zip(starts, ends - starts, reach, strict=True)]
     rays = (starts, ends - starts, reach)

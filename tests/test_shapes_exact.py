@@ -7,27 +7,18 @@ import numpy as np
 import oracle
 import pytest
 import shape_oracle
-from oracle import CAP1, CAP2, INSIDE, SIDE
+from oracle import INSIDE
 from shape_families import SHAPES, sample, sample_rays
-from shape_oracle import BORE, BOX, CAPSULE, ELLIPSOID, NAMES, NEG_X, SPHERE, TAPERED, TUBE
+from shape_lines import NAMES, TUBE, Solid
 from shape_rows import Shots
 from shape_scenes import PLANS, scene
+from shape_table import SHAPE_ROWS
 from shape_verify import Asked, ShapeTally, compare_chords, compare_hits, row_truths, world_truths
 from verify import FIELDS, sized
 
 import cylcollide as cc
 
 POLICIES = ("hit", "exit", "ignore")
-FACES = {
-    TUBE: {SIDE, CAP1, CAP2, BORE},
-    TAPERED: {SIDE, CAP1, CAP2},
-    ELLIPSOID: {SIDE},
-    CAPSULE: {SIDE, CAP1, CAP2},
-    SPHERE: {SIDE},
-    BOX: set(range(NEG_X, NEG_X + 6)),
-}
-"""The faces of each shape, all of which must be seen."""
-
 COUNT = 10_500
 
 
@@ -41,8 +32,8 @@ def saw_enough(tally: ShapeTally, inside: str, rows: int) -> None:
         assert seen["miss"] > 0.1 * each, (NAMES[kind], seen)
         assert seen["touch"] > 0.02 * each, (NAMES[kind], seen)
         more = {INSIDE} if inside == "hit" else set()
-        assert {face for k, face in tally.entry_seen if k == kind} == FACES[kind] | more
-        assert {face for k, face in tally.exit_seen if k == kind} == FACES[kind] | {INSIDE}
+        assert {face for k, face in tally.entry_seen if k == kind} == SHAPE_ROWS[kind].faces | more
+        assert {face for k, face in tally.exit_seen if k == kind} == SHAPE_ROWS[kind].faces | {INSIDE}
     assert tally.seen[TUBE, "two chords"] > 0.1 * each
     assert tally.started_inside > 0.1 * rows
 
@@ -134,7 +125,7 @@ def test_points_of_every_shape(segments: Shots):
     assert all(seen[kind, want] > len(segments) / 600 for kind in SHAPES for want in range(3)), seen
 
 
-def check_distance(solid: shape_oracle.Solid, point: list[float], inside: bool, squared: float) -> None:
+def check_distance(solid: Solid, point: list[float], inside: bool, squared: float) -> None:
     """Assert a squared distance from the axis (a centre, a box's z axis): its root is good to ulps of coordinates."""
     if not inside:
         assert squared == -1.0
@@ -162,7 +153,7 @@ def test_mixed_worlds_credit_in_exact_order(name: str):
             seen["chords"] += count
     assert min(seen[inside] for inside in POLICIES) > 5
     assert seen["chords"] > sized(200)
-    assert all(seen[kind] > 3 for kind in range(7))
+    assert all(seen[kind] > 3 for kind in SHAPE_ROWS)
 
 
 @pytest.mark.parametrize("name", PLANS)

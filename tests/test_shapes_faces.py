@@ -2,50 +2,21 @@
 
 import numpy as np
 import pytest
+from kinds import tube
+from shape_table import SHAPE_ROWS
 from shape_worlds import mixed
 from verify import sized
 
 import cylcollide as cc
 
-F = cc.Face
-UP = [[0.0, 0, 0]], [[0.0, 0, 4]]
-X, Y, Z = np.eye(3)
-S5, S2 = np.sqrt(0.2), np.sqrt(0.5)
-
-PIPE, CONE, TAPER = cc.Limbs.tubes(*UP, 2, 1), cc.Limbs.cones(*UP, 2), cc.Limbs.tapered_cylinders(*UP, 1, 5)
-EGG, PILL, BALL = cc.Limbs.ellipsoids(*UP, 1), cc.Limbs.capsules(*UP, 1), cc.Limbs.spheres([[0, 0, 0]], 5)
-BRICK = cc.Limbs.boxes([[0, 0, 0]], [0, 0, 0, 1], [[1, 2, 3]])
-TURNED = cc.Limbs.boxes([[0, 0, 0]], [1, 1, 1, 1], [[1, 2, 3]])  # its x, y, z axes are the world's y, z, x
-
-BY_HAND = {
-    "a pipe, into its wall and into its bore": (PIPE, (-4, 0, 1), (4, 0, 1), F.SIDE, -X, 2, F.BORE, X, 3),
-    "a pipe, from its bore": (PIPE, (0, 0, 1), (4, 0, 1), F.BORE, -X, 1, F.SIDE, X, 2),
-    "a pipe, through a cap": (PIPE, (1.5, 0, 8), (1.5, 0, -8), F.CAP2, Z, 4, F.CAP1, -Z, 8),
-    "a pipe, touched": (PIPE, (-4, 2, 1), (4, 2, 1), F.SIDE, Y, 4, F.SIDE, Y, 4),
-    "a cone's side": (CONE, (-8, 0, 2), (8, 0, 2), F.SIDE, S5 * (Z - 2 * X), 7, F.SIDE, S5 * (Z + 2 * X), 9),
-    "a cone's apex": (CONE, (-4, 0, 4), (4, 0, 4), F.CAP2, Z, 4, F.CAP2, Z, 4),
-    "a taper's side": (TAPER, (-8, 0, 2), (8, 0, 2), F.SIDE, -S2 * (Z + X), 5, F.SIDE, S2 * (X - Z), 11),
-    "an egg's side": (EGG, (-4, 0, 2), (4, 0, 2), F.SIDE, -X, 3, F.SIDE, X, 5),
-    "an egg's poles": (EGG, (0, 0, -4), (0, 0, 8), F.SIDE, -Z, 4, F.SIDE, Z, 8),
-    "a pill's side": (PILL, (-4, 0, 2), (4, 0, 2), F.SIDE, -X, 3, F.SIDE, X, 5),
-    "a pill's tips": (PILL, (0, 0, 8), (0, 0, -8), F.CAP2, Z, 3, F.CAP1, -Z, 9),
-    "a pill's seam": (PILL, (-4, 0, 4), (4, 0, 4), F.CAP2, -X, 3, F.CAP2, X, 5),
-    "a ball": (BALL, (-9, 3, 0), (9, 3, 0), F.SIDE, 0.6 * Y - 0.8 * X, 5, F.SIDE, 0.6 * Y + 0.8 * X, 13),
-    "a brick's x": (BRICK, (-4, 0, 0), (4, 0, 0), F.NEG_X, -X, 3, F.POS_X, X, 5),
-    "a brick's y": (BRICK, (0, 4, 0), (0, -4, 0), F.POS_Y, Y, 2, F.NEG_Y, -Y, 6),
-    "a brick's z": (BRICK, (0, 0, -4), (0, 0, 4), F.NEG_Z, -Z, 1, F.POS_Z, Z, 7),
-    "a brick's corner": (BRICK, (0, 3, 3), (2, 1, 3), F.POS_X, X, S2 * 2, F.POS_X, X, S2 * 2),
-    "a turned brick's x": (TURNED, (0, -4, 0), (0, 4, 0), F.NEG_X, -Y, 3, F.POS_X, Y, 5),
-    "a turned brick's y": (TURNED, (0, 0, -4), (0, 0, 4), F.NEG_Y, -Z, 2, F.POS_Y, Z, 6),
-    "a turned brick's z": (TURNED, (-4, 0, 0), (4, 0, 0), F.NEG_Z, -X, 1, F.POS_Z, X, 7),
-}
-"""Limb, start, end; face, normal and distance of entry and exit."""
+PIPE = tube.PIPE.limbs()
+BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.hits.items()}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str):
     limb, start, end, face, normal, distance, exit_face, exit_normal, exit_distance = BY_HAND[name]
-    for ask in (limb, cc.HitWorld(limb)):
+    for ask in (limb.limbs(), cc.HitWorld(limb.limbs())):
         hit = ask.cast_segments(start, end)[0]
         assert (hit.face, hit.exit_face) == (face, exit_face)
         assert hit.normal == pytest.approx(normal, abs=1e-15)
@@ -109,7 +80,7 @@ def test_normals_are_the_gradient_of_the_distance(at_exit: bool):
     kept = hits.hit & (np.abs(np.einsum("ni,ni->n", found, towards)) > 0.3)
     for one in (side for pair in moved for side in pair):
         kept &= getattr(one, face) == getattr(hits, face)
-    assert np.bincount(shapes.kind[kept], minlength=7).min() >= sized(210) // 42
+    assert np.bincount(shapes.kind[kept], minlength=len(SHAPE_ROWS)).min() >= sized(210) // 42
     assert np.abs(np.linalg.norm(found[kept], axis=1) - 1).max() < 4e-15
     want = _unit(slope[kept]) * (-1 if at_exit else 1)
     assert np.abs(found[kept] - want).max() < 1e-5

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shape_oracle import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
+from shape_lines import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
 from shape_strategies import ShapeCase, any_case, cases, exact_case, exact_cases, round_cases, with_axis
+from shape_table import SHAPE_ROWS
 from strategies import points
 from verify import FIELDS, same_bits
 
@@ -100,7 +101,7 @@ def test_turning_the_limb_round_swaps_its_caps(case: ShapeCase):
 
 @given(cases, st.one_of(st.just(0.0), st.floats(0, 3)))
 def test_a_grown_limb_is_hit_by_all_that_hit_it(case: ShapeCase, more: float):
-    names = {TAPERED: ("radius", "radius2"), BOX: ("half",)}.get(case.kind, ("radius",))
+    names = SHAPE_ROWS[case.kind].grows
     grown = case.to(**{name: np.nextafter(getattr(case.limb, name) * (1 + more), math.inf) for name in names})
     one, two = case.cast(), grown.cast()
     assert two.hit[0] or not one.hit[0]

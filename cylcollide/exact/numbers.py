@@ -1,8 +1,6 @@
 """Exact numbers: float64 as scaled integers, and (p + s √D) / q with its order."""
 
 from collections.abc import Iterable
-from fractions import Fraction
-from functools import total_ordering
 from math import inf, isqrt
 from typing import TypeAlias
 
@@ -14,7 +12,7 @@ DIGITS = 140  # significant bits of an enclosure: a double-double keeps 107
 def scaled_integers(values: Iterable[float]) -> list[int]:
     """The values times one common power of two that makes all of them integers."""
     ratios = [value.as_integer_ratio() for value in values]
-    scale = max(denominator for _, denominator in ratios)
+    scale = max([denominator for _, denominator in ratios])
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
@@ -54,7 +52,6 @@ def sign_of_two_root_sum(a: int, b: int, radicand: int, c: int, other: int) -> i
     return of_first * sign_of_root_sum(a * a + b * b * radicand - c * c * other, 2 * a * b, radicand)
 
 
-@total_ordering
 class QuadraticNumber:
     """(p + s √D) / q with integers p, D >= 0, q > 0 and s one of -1, 0, 1: a root of a quadratic, or a rational."""
 
@@ -72,45 +69,40 @@ class QuadraticNumber:
 
     def compare(self, other: "QuadraticNumber") -> int:
         """Sign of self - other."""
+        rational = self.rational * other.denominator - other.rational * self.denominator
+        if other.root_sign == 0:
+            return sign_of_root_sum(rational, self.root_sign * other.denominator, self.radicand)
         return sign_of_two_root_sum(
-            self.rational * other.denominator - other.rational * self.denominator,
+            rational,
             self.root_sign * other.denominator,
             self.radicand,
             -other.root_sign * self.denominator,
             other.radicand,
         )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, QuadraticNumber) and self.compare(other) == 0
-
-    def __lt__(self, other: "QuadraticNumber") -> bool:
-        return self.compare(other) < 0
-
-    __hash__ = None  # type: ignore[assignment]  # equal numbers have many spellings
-
     def __repr__(self) -> str:
         return f"({self.rational} {self.root_sign:+d}*sqrt({self.radicand})) / {self.denominator}"
 
-    def approximate(self) -> Fraction:
-        """The value with a relative error below 2⁻¹⁴⁰ (exact when it is rational)."""
-        root = isqrt(self.radicand)
+    def approximate(self) -> tuple[int, int]:
+        """A fraction with a relative error below 2⁻¹⁴⁰ (exact when the number is rational), not reduced."""
+        root, shift = isqrt(self.radicand), 0
         if root * root == self.radicand:
-            return Fraction(self.rational + self.root_sign * root, self.denominator)
-        shift = DIGITS
+            return self.rational + self.root_sign * root, self.denominator
         while True:
             scaled = (self.rational << shift) + self.root_sign * isqrt(self.radicand << (2 * shift))
             if abs(scaled) >> DIGITS:
-                return Fraction(scaled, self.denominator << shift)
-            shift *= 2
+                return scaled, self.denominator << shift
+            shift += DIGITS
 
     def double_double(self) -> tuple[float, float]:
         """The value as the sum of two float64, high word nearest; infinite beyond the largest float64."""
-        value = self.approximate()
+        numerator, denominator = self.approximate()
         try:
-            high = float(value)
+            high = numerator / denominator
         except OverflowError:
-            return (inf if value > 0 else -inf), 0.0
-        return high, float(value - Fraction(high))
+            return (inf if numerator > 0 else -inf), 0.0
+        above, below = high.as_integer_ratio()
+        return high, (numerator * below - above * denominator) / (denominator * below)
 
 
 ZERO = QuadraticNumber(0, 1)

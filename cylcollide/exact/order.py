@@ -6,8 +6,9 @@ from math import inf
 from typing import NamedTuple
 
 from cylcollide._types import Face, InsidePolicy
-from cylcollide.exact.line import RayNumbers, Solid, earlier, later
+from cylcollide.exact.line import RayNumbers, Stretch
 from cylcollide.exact.numbers import ZERO, QuadraticNumber
+from cylcollide.exact.solid import Solid
 
 
 class Chord(NamedTuple):
@@ -26,44 +27,43 @@ class Chord(NamedTuple):
 
 def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
     """The chords of the ray in one limb, in order: none for a miss, two through a tube's bore."""
-    crossing = limb.crossing(ray)
     limit = None if ray.limit == inf else QuadraticNumber.of_float(ray.limit)
-    found = []
-    for near, far in crossing.stretches:
-        entry, leaving = later(near, ZERO) or ZERO, earlier(far, limit)
-        if leaving is not None and entry > leaving:
-            continue
-        from_start = near is None or near <= ZERO
-        to_end = far is None or (limit is not None and far > limit)
-        found.append(
-            Chord(
-                entry,
-                leaving,
-                Face.INSIDE if from_start else crossing.face(entry),
-                Face.INSIDE if to_end or leaving is None else crossing.face(leaving),
-            )
-        )
-    return found
+    chords = (_clipped(stretch, limit) for stretch in limb.crossing(ray))
+    return [chord for chord in chords if chord is not None]
+
+
+def _clipped(stretch: Stretch, limit: QuadraticNumber | None) -> Chord | None:
+    """What of a stretch lies between fraction 0 and the limit, both included; None is no limit."""
+    near, far, _ = stretch
+    entry, entry_face = ZERO, Face.INSIDE
+    if near is not None and near.time.compare(ZERO) > 0:
+        if limit is not None and near.time.compare(limit) > 0:
+            return None
+        entry, entry_face = near
+    leaving, exit_face = limit, Face.INSIDE
+    if far is not None:
+        if entry is ZERO and far.time.compare(ZERO) < 0:
+            return None
+        if limit is None or far.time.compare(limit) <= 0:
+            leaving, exit_face = far
+    return Chord(entry, leaving, entry_face, exit_face)
 
 
 def hit_time(chord: Chord, inside: InsidePolicy) -> QuadraticNumber | None:
     """The fraction at which this chord counts as a hit under the policy; None if it does not."""
     if not chord.started_inside or inside == "hit":
         return chord.entry
-    if inside == "ignore":
-        return None
-    leaves = chord.exit_face != Face.INSIDE
-    return chord.exit if leaves else None
+    return chord.exit if inside == "exit" and chord.exit_face != Face.INSIDE else None
 
 
 def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[QuadraticNumber, Chord] | None, bool]:
     """When and by which chord the ray hits one limb, or None; and whether it starts in the limb."""
     chords = limb_chords(ray, limb)
-    started_inside = any(chord.started_inside for chord in chords)
-    if not chords or (started_inside and inside == "ignore"):
-        return None, started_inside
-    time = hit_time(chords[0], inside)
-    return (None if time is None else (time, chords[0])), started_inside
+    if not chords:
+        return None, False
+    first = chords[0]
+    time = hit_time(first, inside)
+    return (None if time is None else (time, first)), first.started_inside
 
 
 def sorted_chords(ray: RayNumbers, limbs: Iterable[tuple[int, Solid]]) -> list[tuple[int, Chord]]:

@@ -1,0 +1,135 @@
+"""Where kernels turn corners: ulp by ulp across every surface, past apexes, and at sizes beyond what they trust.
+
+Every answer is compared with the oracle's. What is swept here by design, the random families meet by luck.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from kinds import capsule, cylinder, tapered
+from segments import Array
+from shape_lines import CYLINDER, ELLIPSOID, NAMES, TAPERED
+from shape_oracle import classify
+from shape_rows import Shapes, Shots, shapes, shots
+from shape_table import SHAPE_ROWS
+from shape_verify import ShapeTally, compare_hits, row_truths
+from verify import JIT
+
+import cylcollide as cc
+
+STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 8 if JIT else 24)]))
+"""Ulps off a surface: the rounding bound is some hundred."""
+
+
+def all_of(one: Shapes, count: int) -> Shapes:
+    """Return one limb `count` times."""
+    return one.take(np.zeros(count, np.int64))
+
+
+def checked(questions: Shots) -> ShapeTally:
+    """Return what was seen, all of it being right under each policy."""
+    tally = ShapeTally()
+    for inside in ("exit", "ignore", "hit"):
+        tally = compare_hits(questions.cast(inside), row_truths(questions), inside)
+        assert not tally.problems, tally.report()
+    return tally
+
+
+def swept(point: Array, out: Array, along: Array) -> tuple[Array, Array]:
+    """Return segments along `along` through a point moved outwards in steps of an ulp of 1."""
+    middle = np.asarray(point) + STEPS[:, None] * 2.0**-52 * np.asarray(out)
+    return middle - 2.0 * np.asarray(along), middle + 3.0 * np.asarray(along)
+
+
+TANGENTS = {
+    # limb, point of the surface, outward normal, tangent
+    "rod": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+    "slanted rod": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0.25)),
+    "rod's wall": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 0, 2)),
+    "rod's cap": (cylinder.ROD, (0.5, 0, 0), (0, 0, -1), (0, 1, 0)),
+    "pipe's bore": (SHAPE_ROWS[1].chords["a pipe across"][0], (1, 0, 2), (-1, 0, 0), (0, 1, 0)),
+    "cone": (tapered.CONE, (1, 0, 2), (2, 0, 1), (0, 1, 0)),
+    "cone's generator": (tapered.CONE, (1, 0, 2), (2, 0, 1), (-0.5, 0, 1)),
+    "taper": (tapered.TAPER, (3, 0, 2), (1, 0, -1), (0, 1, 0)),
+    "egg": (SHAPE_ROWS[3].chords["an egg's equator"][0], (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+    "egg's pole": (SHAPE_ROWS[3].chords["an egg's pole"][0], (0, 0, 4), (0, 0, 1), (0, 1, 0)),
+    "pill's side": (capsule.PILL, (1, 0, 2), (1, 0, 0), (0, 1, 0.5)),
+    "pill's seam": (capsule.PILL, (1, 0, 4), (1, 0, 0), (0, 1, 0)),
+    "pill's tip": (capsule.PILL, (0, 0, 5), (0, 0, 1), (1, 1, 0)),
+    "ball": (SHAPE_ROWS[5].chords["a ball touched"][0], (3, 0, 4), (0.75, 0, 1), (0, 1, 0)),
+    "brick's face": (SHAPE_ROWS[6].chords["a brick"][0], (1, 0, 0), (1, 0, 0), (0, 1, 0.5)),
+    "brick's edge": (SHAPE_ROWS[6].chords["a brick's edge"][0], (1, 2, 0), (1, 1, 0), (1, -1, 0)),
+    "brick's corner": (SHAPE_ROWS[6].chords["a brick's corner"][0], (1, 2, 3), (1, 1, 1), (1, -1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", TANGENTS)
+def test_every_ulp_across_a_tangent(name: str):
+    limb, point, out, along = TANGENTS[name]
+    tally = checked(shots(all_of(limb, len(STEPS)), *swept(point, out, along)))
+    assert min(tally.hits, tally.misses) > len(STEPS) // 3 or name in ("pipe's bore", "cone's generator")
+    assert tally.touches > 0 or name in ("rod's wall", "rod's cap", "pipe's bore", "cone's generator", "brick's face")
+
+
+def test_the_table_of_tangents_has_every_shape():
+    assert {int(limb.kind[0]) for limb, *_ in TANGENTS.values()} == set(SHAPE_ROWS)
+
+
+@pytest.mark.parametrize("direction", [(0, 0, 1), (0.125, 0, 1), (0.5, 0, 1), (1, 0, 0.5), (1, 0, 0)])
+def test_every_ulp_past_an_apex(direction: tuple):
+    """Down the cone, along a generator, across: both nappes of the wall are met within the rounding bound."""
+    begins = [swept((0, 0, 4), out, direction) for out in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+    start, end = (np.concatenate(parts) for parts in zip(*begins, strict=True))
+    ends = tapered.CONE.p2, tapered.CONE.p1
+    upside_down = shapes(TAPERED, *ends, radius=np.array([0.0]), radius2=np.array([2.0]))
+    for cone in (tapered.CONE, upside_down):
+        tally = checked(shots(all_of(cone, len(start)), start, end))
+        assert tally.hits > len(STEPS) // 3
+
+
+def test_an_egg_grazed_at_exactly_the_rounding_bound():
+    """x² - r² is a whole number of ulps, and so is the slack of the 3-4-5 egg: for some x they cancel to zero."""
+    egg = shapes(ELLIPSOID, np.zeros((1, 3)), np.array([[0.0, 0, 8]]), radius=np.array([3.0]))
+    extents = np.arange(8, 72)
+    off = (125 * extents[:, None] + np.arange(-2, 3)).ravel() * 2.0**-51
+    x = 3.0 + np.concatenate([off, -off])
+    start, end = (np.column_stack([x, 0 * x + y, 0 * x + 4]) for y in (-17.0, 17.0))
+    tally = checked(shots(all_of(egg, len(x)), start, end))
+    assert tally.hits == len(off)
+
+
+@pytest.mark.parametrize("radius", [1e-150, 1e-100, 1e-40])
+def test_walls_thinner_than_a_fraction_can_tell(radius: float):
+    """The hit is good to 4 ulp; which side of the axis it lies on is lost, and with it the normal may be."""
+    n = 40
+    rod = shapes(CYLINDER, np.array([[4.0, 0, 0]]), np.array([[4.0, 4, 0]]), radius=np.array([radius]))
+    start, end = np.zeros((n, 3)), np.zeros((n, 3))
+    start[:, 0], start[:, 1], end[:, 1], end[:, 0] = 1, 2, 2, 5 + np.arange(n)
+    tally = checked(shots(all_of(rod, n), start, end))
+    assert tally.hits == n
+
+
+HUGE = 1e30
+
+
+@pytest.mark.parametrize("kind", SHAPE_ROWS, ids=NAMES)
+def test_points_and_rays_beyond_the_trusted_sizes(kind: int):
+    """Sizes at which squares of squares overflow: exact arithmetic answers all of them."""
+    row, rng, seen = SHAPE_ROWS[kind], np.random.default_rng(kind), Counter()
+    columns = {"p1": [[0.0, 0, 0]], "p2": [[0.0, 0, 4 * HUGE]], "radius": [2 * HUGE], "radius2": [HUGE]}
+    columns |= {"orientation": [[0.0, 0, 0, 1]], "half": [[HUGE, 2 * HUGE, 3 * HUGE]]}
+    limb = shapes(kind, **{name: np.array(columns[name]) for name in row.takes})
+    points = rng.uniform(-2.5, 2.5, (60, 3)) * HUGE + limb.p2 / 2
+    side = limb.limbs().classify_points(points)
+    for got, point in zip(side.tolist(), points.tolist(), strict=True):
+        assert got == classify(limb.solids()[0], point)
+        seen[got] += 1
+    assert min(seen[cc.Side.INSIDE], seen[cc.Side.OUTSIDE]) > 3
+    target, step = rng.uniform(-4, 4, (2, 60, 3)) * HUGE
+    questions = shots(all_of(limb, 60), target - step, target + step)
+    hits, truths = questions.cast(), row_truths(questions)
+    assert hits.rechecked == 60
+    assert hits.hit.tolist() == [bool(t.found) for t in truths]
+    assert 5 < hits.hit.sum() < 60
+    assert hits.face[hits.hit].tolist() == [t.found[0][1].entry_face for t in truths if t.found]

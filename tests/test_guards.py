@@ -1,0 +1,175 @@
+"""The guards are guarded: one expression of a copy of the package is broken on purpose, and the checks must go red.
+
+Kernels are interpreted in these runs, so that a broken one needs no compiler. To add a row: a file of the package, a
+text that occurs in it exactly once, and what to put in its place.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import test_shapes_laws
+from shape_table import SHAPE_ROWS
+
+import cylcollide as cc
+
+pytestmark = pytest.mark.long
+ROOT = Path(__file__).parent.parent
+S = cc.Shape
+
+
+class Mutation(NamedTuple):
+    """One expression of the package, and a wrong one in its place."""
+
+    file: str  # below cylcollide/
+    old: str  # occurs exactly once
+    new: str
+
+
+QUICK = [
+    "tests/test_shape_oracle.py::test_by_hand",
+    "tests/test_shapes_faces.py::test_by_hand",
+    "tests/test_explain.py::test_by_hand",
+]
+THOROUGH = [*QUICK, "tests/test_explain.py", "tests/test_shapes_exact.py", "tests/test_exactness.py"]
+"""What is run until the first failure, cheap checks first. A control run sees it green on an unbroken copy."""
+
+CYLINDER, REVOLUTION, BALL, BOX = (f"exact/{name}.py" for name in ("cylinder", "revolution", "ball", "box"))
+ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
+
+BROKEN: dict[tuple[S, str], Mutation] = {
+    # exact twins
+    (S.CYLINDER, "radius one"): Mutation(CYLINDER, "        (r,) = frame.radii\n", "        r = 1\n"),
+    (S.CYLINDER, "half a cap"): Mutation(
+        FRAME, "self.top, Face.CAP1, Face.CAP2)", "self.top - 1, Face.CAP1, Face.CAP2)"
+    ),
+    (S.CYLINDER, "caps swapped"): Mutation(FRAME, "Face.CAP1, Face.CAP2)", "Face.CAP2, Face.CAP1)"),
+    (S.TUBE, "bore of the outer radius"): Mutation(CYLINDER, "inner * inner * frame.top", "inner * r * frame.top"),
+    (S.TUBE, "bore is a side"): Mutation(CYLINDER, "face=Face.BORE", "face=Face.SIDE"),
+    (S.TUBE, "bore filled"): Mutation(CYLINDER, ', Bore("bore", bore)', ""),
+    (S.TAPERED, "taper turned round"): Mutation(REVOLUTION, "frame.top, r2 - r1", "frame.top, r1 - r2"),
+    (S.TAPERED, "slope forgotten"): Mutation(REVOLUTION, "start * change, change * change", "start * change, 0"),
+    (S.ELLIPSOID, "half the room"): Mutation(REVOLUTION, "2 * r * r * frame.top", "r * r * frame.top"),
+    (S.ELLIPSOID, "hyperboloid"): Mutation(REVOLUTION, "-4 * r * r", "4 * r * r"),
+    (S.CAPSULE, "second ball at p1"): Mutation(BALL, "square - top * top, top, -1", "square, 0, -1"),
+    (S.CAPSULE, "balls swapped"): Mutation(BALL, "(first,), (last,)", "(first,), (first,)"),
+    (S.CAPSULE, "ball is a side"): Mutation(
+        BALL, 'name="ball at p1", face=Face.CAP1', 'name="ball at p1", face=Face.SIDE'
+    ),
+    (S.SPHERE, "bigger"): Mutation(BALL, "dot(offset, offset) - r * r", "dot(offset, offset) - r * r - 1"),
+    (S.SPHERE, "a sign"): Mutation(BALL, "dot(offset, step), dot", "-dot(offset, step), dot"),
+    (S.BOX, "a face too far"): Mutation(BOX, "dot(y, step), 2 * b", "dot(y, step), 2 * b + 1"),
+    (S.BOX, "faces swapped"): Mutation(BOX, "Face.NEG_Z, Face.POS_Z", "Face.POS_Z, Face.NEG_Z"),
+    (S.BOX, "an axis twice"): Mutation(BOX, "dot(z, offset) + c", "dot(y, offset) + c"),
+    # records
+    (S.CYLINDER, "grows across only"): Mutation("shapes.py", "p1=solids.p1 - step, ", ""),
+    (S.TUBE, "bore widens"): Mutation("shapes.py", "tubes.radius2 - more", "tubes.radius2 + more"),
+    (S.TAPERED, "tilt the other way"): Mutation(
+        "shapes.py", "tapers.radius + (wall - tilt)", "tapers.radius + (wall + tilt)"
+    ),
+    (S.ELLIPSOID, "no twin of its own"): Mutation("shapes.py", "lambda n: Ellipsoid(", "lambda n: Cylinder("),
+    (S.CAPSULE, "a sphere when long"): Mutation("shapes.py", "if n.p1 != n.p2 else", "if n.p1 == n.p2 else"),
+    (S.SPHERE, "shrinks"): Mutation("shapes.py", "balls.radius + more", "balls.radius - more"),
+    (S.BOX, "grows by half"): Mutation("shapes.py", "grown[:, 9:] += more", "grown[:, 9:] += 0.5 * more"),
+    # kernels: to come with them, in the same form
+}
+"""Shape and what is wrong with it. At least two rows a shape."""
+
+LONG_NUMBERS_MISS = Mutation(LINE, "    if radicand < 0:\n", "    if radicand < 0 or radicand > 1 << 200:\n")
+END_EXCLUDED = Mutation(ORDER, "near.time.compare(limit) > 0", "near.time.compare(limit) >= 0")
+LAW_BREAKERS = {
+    f"test_{law}": mutation
+    for law, mutation in {
+        "reversal_turns_the_chords_round": END_EXCLUDED,
+        "a_power_of_two_leaves_everything_but_lengths": LONG_NUMBERS_MISS,
+        "moving_by_whole_steps_changes_no_verdict": Mutation(FRAME, "oy - py", "oy + py"),
+        "turning_by_right_angles_and_mirroring_changes_no_verdict": Mutation(FRAME, "(sx - ox,", "(sx + ox,"),
+        "turning_the_limb_round_swaps_its_caps": Mutation(
+            LINE, "(top - height, rate), high)", "(top - height, rate), low)"
+        ),
+        "a_grown_limb_is_hit_by_all_that_hit_it": LONG_NUMBERS_MISS,
+        "the_policies_are_views_of_the_chords": Mutation(
+            ORDER, "chord.exit_face != Face.INSIDE", "chord.exit_face == Face.INSIDE"
+        ),
+        "every_point_question_gets_one_answer": Mutation(
+            "exact/solid.py", "Side.SURFACE if room == 0", "Side.OUTSIDE if room == 0"
+        ),
+        "a_ray_is_a_segment_without_end": END_EXCLUDED,
+        "a_world_of_one_limb_is_the_limb": LONG_NUMBERS_MISS,
+        "a_cylinder_is_a_taper_of_equal_radii": Mutation(REVOLUTION, "change, scale=frame.top", "change, scale=1"),
+        "a_tube_is_a_cylinder_to_all_that_miss_its_bore": LONG_NUMBERS_MISS,
+        "a_tube_is_part_of_its_cylinder_and_fills_it_with_its_bore": LONG_NUMBERS_MISS,
+        "a_capsule_holds_its_cylinder_and_its_balls": BROKEN[S.CAPSULE, "second ball at p1"],
+        "what_is_carved_out_of_a_cylinder_is_hit_by_less": BROKEN[S.ELLIPSOID, "hyperboloid"],
+        "a_sphere_is_a_capsule_without_length": Mutation(
+            "shapes.py", "else Sphere(n.p1, n.radius)", "else Sphere(n.p1, 2 * n.radius)"
+        ),
+        "a_sphere_is_an_ellipsoid_as_long_as_wide": BROKEN[S.ELLIPSOID, "half the room"],
+        "a_box_holds_the_sphere_in_it_and_lies_in_the_one_about_it": Mutation(
+            "exact/box.py", "unit * a, unit * b", "unit * a, unit"
+        ),
+        "equal_limbs_of_different_shapes_go_to_the_lowest_index": END_EXCLUDED,
+    }.items()
+}
+"""Law of `test_shapes_laws` to what breaks it."""
+
+PROFILE = """
+from hypothesis import Phase
+settings.register_profile("guard", settings.get_profile("house"), max_examples=300, phases=[Phase.generate])
+settings.load_profile("guard")
+"""
+"""Appended to the copy's conftest.py: more cases than usual, and none made smaller once it has failed."""
+
+LAWS = [name for name in vars(test_shapes_laws) if name.startswith("test_")]
+
+
+def run(copy: Path, checks: list[str]) -> subprocess.CompletedProcess[str]:
+    """Return the outcome of the checks on the package in `copy`, interpreted, up to the first failure."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(copy)}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *checks]
+    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Return a copy of package and tests."""
+    for name in ("cylcollide", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / "tests" / "conftest.py").open("a") as conftest:
+        conftest.write(PROFILE)
+    return tmp_path
+
+
+def went_red(copy: Path, mutation: Mutation, checks: list[str]) -> None:
+    """Assert that the checks fail, by a failed test and not by an error of the run, once the copy is broken."""
+    path = copy / "cylcollide" / mutation.file
+    text = path.read_text()
+    assert text.count(mutation.old) == 1, f"{mutation.file}: {mutation.old!r} occurs {text.count(mutation.old)} times"
+    path.write_text(text.replace(mutation.old, mutation.new))
+    outcome = run(copy, checks)
+    assert outcome.returncode == pytest.ExitCode.TESTS_FAILED, outcome.stdout[-2000:] + outcome.stderr[-2000:]
+
+
+def test_an_unbroken_copy_is_green(copy: Path):
+    outcome = run(copy, [*THOROUGH, "tests/test_shapes_laws.py"])
+    assert outcome.returncode == pytest.ExitCode.OK, outcome.stdout[-2000:]
+
+
+def test_every_shape_and_every_law_is_broken():
+    assert all(sum(shape == kind for shape, _ in BROKEN) >= 2 for kind in SHAPE_ROWS)
+    assert set(LAW_BREAKERS) == set(LAWS)
+
+
+@pytest.mark.parametrize(("shape", "what"), BROKEN, ids=lambda x: x.name.lower() if isinstance(x, S) else x)
+def test_a_broken_shape_is_seen(copy: Path, shape: S, what: str):
+    went_red(copy, BROKEN[shape, what], THOROUGH)
+
+
+@pytest.mark.parametrize("law", LAW_BREAKERS)
+def test_a_law_can_fail(copy: Path, law: str):
+    went_red(copy, LAW_BREAKERS[law], [f"tests/test_shapes_laws.py::{law}"])
