@@ -119,5 +119,5 @@ REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of
 RAYS_PER_TASK = 65536  # rays a thread takes at a time: milliseconds of work, against which a hand-over is little
 SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned yet
 FEW_LIMBS = 3  # so many need no tree
-STREAM_RAYS = 8192  # rays that walk the tree together
+STREAM_RAYS = 4096  # rays that walk the tree together
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells

@@ -9,7 +9,7 @@ from cylcollide._types import UNIT_ROUNDOFF, BoolArray, Face, Float64Array, Insi
 from cylcollide.bullet.client import Place
 from cylcollide.bullet.sheet import Meetings, Sheet, meet, segment_numbers
 from cylcollide.bullet.wrapped import BulletHit, Wrapped
-from cylcollide.exact.line import Solid
+from cylcollide.exact.solid import Solid
 from cylcollide.exact.order import limb_hit
 from cylcollide.settling import exact_limb
 from cylcollide.world import Snapshot

@@ -4,16 +4,20 @@ The sheet is {x : normal·(x - point) = 0} for the float64 numbers of both. It i
 ends on it touches it, one that starts on it starts inside.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import UNIT_ROUNDOFF, BoolArray, Face, Float64Array, InsidePolicy, Side
+from cylcollide._types import UNIT_ROUNDOFF, BoolArray, Face, Float64Array, InsidePolicy
 from cylcollide.bullet.pairs import two_product, two_sum
-from cylcollide.exact.line import Crossing, RayNumbers, Triple, slab, vector
-from cylcollide.exact.numbers import dot, scaled_integers, subtract
+from cylcollide.exact.frame import line_from
+from cylcollide.exact.line import RayNumbers, Triple
+from cylcollide.exact.numbers import dot, scaled_integers
 from cylcollide.exact.order import limb_hit
+from cylcollide.exact.solid import Bound, Slab, Solid
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
 """Of normal·(x - point) in pairs, relative to S, the sum of |terms|. Differences, products and sums of high words lose
@@ -22,23 +26,19 @@ nothing; the low words amount to 4 u S at most and round in 4 additions (16 u² 
 UNDERFLOW = 1e-300  # far above what products that vanish can lose, far below every length
 
 
-class Sheet(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sheet(Solid):
     """A plane through a point, in the numbers that define it: the exact solid, as `cylcollide.exact` wants one."""
 
     point: Triple
     normal: Triple
 
-    def crossing(self, ray: RayNumbers) -> Crossing:
-        """When the line is on the sheet: once, always or never."""
-        numbers = scaled_integers((*ray.origin, *ray.second, *self.point))
-        origin, second, point = (vector(numbers, k) for k in range(3))
-        normal = vector(scaled_integers(self.normal), 0)
-        direction = subtract(second, origin) if ray.is_segment else second
-        return Crossing(slab(dot(normal, subtract(origin, point)), dot(normal, direction), 0), lambda _: Face.SIDE)
-
-    def side(self, point: Triple) -> Side:
-        """On the sheet or off it."""
-        return Side.SURFACE if self.height(point) == 0 else Side.OUTSIDE
+    def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
+        """A slab without thickness, which a line crosses once, always or never."""
+        offset, step, _, _ = line_from(ray, self.point)
+        x, y, z = scaled_integers(self.normal)
+        normal = (x, y, z)
+        return (Slab("sheet", dot(normal, offset), dot(normal, step), 0, Face.SIDE, Face.SIDE),)
 
     def height(self, point: Triple) -> Fraction:
         """Distance above the sheet, times the length of the normal."""
@@ -130,7 +130,7 @@ def _meet_exactly(
     hit, started = limb_hit(ray, sheet, inside)
     if hit is None:
         return
-    time = hit[0].approximate()
+    time = Fraction(*hit[0].approximate())
     found.fraction[row], found.error[row] = float(time), UNIT_ROUNDOFF
     points = zip(ray.origin, ray.second, strict=True)
     found.position[row] = [float(Fraction(a) + time * (Fraction(b) - Fraction(a))) for a, b in points]
