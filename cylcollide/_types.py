@@ -112,7 +112,6 @@ STEEPEST_RECIPROCAL = 1e30
 """Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the pad."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
-LEAF_SIZE = 2  # limbs a leaf at most: not tuned yet
 SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tuned yet
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
 REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of their built area is rebuilt
@@ -121,3 +120,4 @@ SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned ye
 FEW_LIMBS = 3  # so many need no tree
 STREAM_RAYS = 4096  # rays that walk the tree together
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
+SMALLEST_KEPT, MOST_KEPT = 16384, 6  # float64 a buffer and buffers that queries pass on to each other

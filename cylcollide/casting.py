@@ -1,4 +1,4 @@
-"""The loops over rays: walk the tree, test the limbs of each leaf, keep what counts.
+"""The loops over rays: walk the tree, test each limb, keep what counts.
 
 Every loop marks the rows that float64 bounds do not decide; `settling` answers those in exact arithmetic.
 """
@@ -31,7 +31,15 @@ from cylcollide.kernels.solid import pieces, ray_limb
 from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
 from cylcollide.simd import Real, Truth, alike, opposite, select, smaller
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, local_ray, local_reach, next_leaf_of_all, next_leaf_on_ray, start_walk
+from cylcollide.tree.walk import (
+    NO_ITEM,
+    Stack,
+    local_ray,
+    local_reach,
+    next_item_of_all,
+    next_item_on_ray,
+    start_walk,
+)
 
 INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
 
@@ -164,18 +172,16 @@ def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: 
     if local.clear:
         return best, False
     mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-    rows, solids, order = table.rows, table.solid, tree.order
+    rows, solids = table.rows, table.solid
     characters, masks, policy = table.character, table.mask, query.policy
     height, reach = start_walk(stack), local.reach
     while True:
-        height, first, size = next_leaf_on_ray(tree, stack, height, local, reach)
-        if size == 0:
+        height, k = next_item_on_ray(tree, stack, height, local, reach)
+        if k == NO_ITEM:
             return best, undecided(best)
-        for position in range(first, first + size):
-            k = order[position]
-            if considered(characters[k], masks[k], mask, ignored):
-                best = nearer(best, float(k), limb_event(ray, limb_at(rows, solids, k), policy))
-        reach = local_reach(min(best.upper, ray.limit), tree.space.scale, local.start)
+        if considered(characters[k], masks[k], mask, ignored):
+            best = nearer(best, float(k), limb_event(ray, limb_at(rows, solids, k), policy))
+            reach = local_reach(min(best.upper, ray.limit), tree.space.scale, local.start)
 
 
 @compiled
@@ -201,7 +207,7 @@ def cast_any(
     unsure: BoolArray,
 ) -> None:
     """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
-    order, policy = tree.order, query.policy
+    policy = query.policy
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
@@ -210,15 +216,13 @@ def cast_any(
         hit, doubtful = False, local.blind
         height = 0 if local.blind or local.clear else start_walk(stack)
         while not hit:
-            height, first, size = next_leaf_on_ray(tree, stack, height, local, local.reach)
-            if size == 0:
+            height, k = next_item_on_ray(tree, stack, height, local, local.reach)
+            if k == NO_ITEM:
                 break
-            for position in range(first, first + size):
-                k = order[position]
-                if considered(characters[k], masks[k], mask, ignored):
-                    event = limb_event(ray, limb_at(rows, solids, k), policy)
-                    hit |= event.certain
-                    doubtful |= event.possible
+            if considered(characters[k], masks[k], mask, ignored):
+                event = limb_event(ray, limb_at(rows, solids, k), policy)
+                hit |= event.certain
+                doubtful |= event.possible
         blocked[i], unsure[i] = hit, doubtful and not hit
 
 
@@ -270,22 +274,20 @@ def possible_stretches(
         ray = ray_at(query.rays, i)
         mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-        height = 0 if local.clear and not local.blind else start_walk(stack)
+        height = tree.items if local.blind else 0 if local.clear else start_walk(stack)
         while True:
             if local.blind:
-                height, first, size = next_leaf_of_all(tree, height)
+                height, index = next_item_of_all(tree, height)
             else:
-                height, first, size = next_leaf_on_ray(tree, stack, height, local, local.reach)
-            if size == 0:
+                height, index = next_item_on_ray(tree, stack, height, local, local.reach)
+            if index == NO_ITEM:
                 break
-            for position in range(first, first + size):
-                index = tree.order[position]
-                if considered(table.character[index], table.mask[index], mask, ignored):
-                    limb = limb_at(table.rows, table.solid, index)
-                    for piece in range(pieces(limb.kind)):
-                        if ray.extent == inf or ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
-                            found = appended(found, used, 2 * index + piece)
-                            used += 1
+            if considered(table.character[index], table.mask[index], mask, ignored):
+                limb = limb_at(table.rows, table.solid, index)
+                for piece in range(pieces(limb.kind)):
+                    if ray.extent == inf or ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
+                        found = appended(found, used, 2 * index + piece)
+                        used += 1
         offsets[k + 1] = used
     return offsets, found[:used].copy()
 

@@ -8,41 +8,14 @@ from math import inf
 
 from cylcollide._types import NO_LIMB
 from cylcollide.casting import INSIDE, NONE, Nearest, Query, nearer, nothing_yet, undecided, write_hit
-from cylcollide.compiling import compiled, merged
+from cylcollide.compiling import compiled
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.crossing import face_curve, short_step
 from cylcollide.kernels.event import limb_event
 from cylcollide.kernels.ray import ray_at
-from cylcollide.kernels.table import Limb, LimbTable, considered, limb_of
+from cylcollide.kernels.table import LimbTable, considered
 from cylcollide.simd import LANES, bits, lane, lowest_bit, opposite, select, spread, store
-from cylcollide.streaming import meant, rays_from
-
-
-@merged
-def one_limb(table: LimbTable, k: int) -> Limb:
-    """Limb k, eight times."""
-    r = table.rows
-    low = (
-        spread(r[k, 0]),
-        spread(r[k, 1]),
-        spread(r[k, 2]),
-        spread(r[k, 3]),
-        spread(r[k, 4]),
-        spread(r[k, 5]),
-        spread(r[k, 6]),
-        spread(r[k, 7]),
-    )
-    high = (
-        spread(r[k, 8]),
-        spread(r[k, 9]),
-        spread(r[k, 10]),
-        spread(r[k, 11]),
-        spread(r[k, 12]),
-        spread(r[k, 13]),
-        spread(r[k, 14]),
-        spread(r[k, 15]),
-    )
-    return limb_of(table.solid[k], low, high)
+from cylcollide.streaming import meant, one_limb, rays_from
 
 
 @compiled
@@ -51,7 +24,7 @@ def cast_few(query: Query, table: LimbTable, begin: int, end: int, hits: Verdict
 
     Mask and ignored character are the same for all rays.
     """
-    characters, masks, policy = table.character, table.mask, query.policy
+    rows, solids, characters, masks, policy = table.rows, table.solid, table.character, table.mask, query.policy
     mask, ignored, limbs = query.mask[0], query.ignored[0], table.radius.size
     for first in range(begin, end, LANES):
         row = min(first, end - LANES)  # the last eight may overlap those before
@@ -59,7 +32,7 @@ def cast_few(query: Query, table: LimbTable, begin: int, end: int, hits: Verdict
         best = nothing_yet(ray.limit)
         for k in range(limbs):
             if considered(characters[k], masks[k], mask, ignored):
-                best = nearer(best, spread(float(k)), limb_event(ray, one_limb(table, k), policy))
+                best = nearer(best, spread(float(k)), limb_event(ray, one_limb(rows, solids[k], k), policy))
         doubtful = undecided(best) | (ray.extent == inf)
         entering = opposite(doubtful) & (best.limb >= 0.0) & (best.face < INSIDE)
         fraction = spread(0.0)
@@ -72,7 +45,7 @@ def cast_few(query: Query, table: LimbTable, begin: int, end: int, hits: Verdict
             for k in range(limbs):
                 own = entering & (best.limb == float(k))
                 if bits(own):
-                    curve = face_curve(origin, displacement, guess, one_limb(table, k), best.face)
+                    curve = face_curve(origin, displacement, guess, one_limb(rows, solids[k], k), best.face)
                     step, right = short_step(curve, guess)
                     fraction = select(own, guess + step, fraction)
                     short = short & (right | opposite(own))

@@ -4,14 +4,16 @@ Each check returns arrays of its own (float64, C order), so that what a caller d
 A message says what was expected, what came, in which row first, and what to do about it.
 """
 
-from math import sqrt
+from contextlib import suppress
+from math import prod, sqrt
 from numbers import Real
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
+from cylcollide._types import ALL_LAYERS, MOST_KEPT, POLICY_CODES, SMALLEST_KEPT, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.compiling import compiled
 
 
@@ -40,6 +42,33 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
+
+
+_kept: list[Float64Array] = []
+
+
+def room_for(shape: tuple[int, ...]) -> Float64Array:
+    """An array to be filled, for numbers that never leave this package as arrays.
+
+    Large ones come from memory that an earlier query has left: to have it given back and handed out anew by the
+    system, page by page, costs more than to fill it.
+    """
+    size = prod(shape)
+    if size < SMALLEST_KEPT:
+        return np.empty(shape)
+    memory = np.empty(0)
+    with suppress(IndexError):
+        memory = _kept.pop()
+    if not size <= memory.size <= 4 * size:
+        memory = np.empty(size)
+    array = memory[:size].reshape(shape)
+    finalize(array, _keep, memory)
+    return array
+
+
+def _keep(memory: Float64Array) -> None:
+    if len(_kept) < MOST_KEPT:
+        _kept.append(memory)
 
 
 @compiled
@@ -92,7 +121,7 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
     """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: how many there must be."""
     if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == 3:
         # what large queries are made of: copied and checked in one pass
-        array = np.empty(values.shape)
+        array = room_for(values.shape)
         if len(array) == (len(array) if rows is None else rows) and copy_finite(values, array):
             return array
     array = _as_float64(values, name, "(n, 3)")
@@ -224,7 +253,7 @@ def limits(max_distance: ArrayLike, directions: Float64Array) -> Float64Array:
     if distance.ndim == 0:
         if distance == np.inf:
             return np.full(1, np.inf)
-        fractions = np.empty(len(directions))
+        fractions = room_for((len(directions),))
         if distance >= 0.0 and fill_limits(float(distance), directions, fractions):
             return fractions
         distance = np.full(len(directions), distance[()])

@@ -8,7 +8,7 @@ from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.kernels.table import LimbTable, limb_at
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.walk import Stack, local_point, next_leaf_at_point, start_walk
+from cylcollide.tree.walk import NO_ITEM, Stack, local_point, next_item_at_point, start_walk
 
 
 @compiled
@@ -30,30 +30,27 @@ def locate_points(
         limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
         height, place = start_walk(stack), local_point(tree.space, point)
         while True:
-            height, first, size = next_leaf_at_point(tree, stack, height, place)
-            if size == 0:
+            height, limb = next_item_at_point(tree, stack, height, place)
+            if limb == NO_ITEM:
                 break
-            for position in range(first, first + size):
-                limb = tree.order[position]
-                status = point_limb(point, limb_at(rows, solids, limb))
-                unsure[i] |= status == UNSURE
-                if status == HIT:
-                    limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
-                    count[i] += 1
+            status = point_limb(point, limb_at(rows, solids, limb))
+            unsure[i] |= status == UNSURE
+            if status == HIT:
+                limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
+                count[i] += 1
 
 
 @allocating
 def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Array:
-    """Every limb in a leaf whose box holds the point, (3,)."""
-    found, used, height = np.empty(tree.order.size, np.int32), 0, start_walk(stack)
+    """Every limb whose box holds the point, (3,)."""
+    found, used, height = np.empty(tree.items, np.int32), 0, start_walk(stack)
     place = local_point(tree.space, (point[0], point[1], point[2]))
     while True:
-        height, first, size = next_leaf_at_point(tree, stack, height, place)
-        if size == 0:
+        height, limb = next_item_at_point(tree, stack, height, place)
+        if limb == NO_ITEM:
             return found[:used].copy()
-        for position in range(first, first + size):
-            found[used] = tree.order[position]
-            used += 1
+        found[used] = limb
+        used += 1
 
 
 @compiled

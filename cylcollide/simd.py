@@ -365,7 +365,9 @@ def _emit_rows(context: Any, builder: Any, sig: Any, array: Any, chosen: Any, fi
 
 
 load_rows = _machine(
-    lambda array, chosen, first, column: tuple(array[chosen[first : first + LANES], column : column + LANES].T.copy()),
+    lambda array, chosen, first, column: tuple(
+        array[chosen.reshape(-1)[first : first + LANES], column : column + LANES].T.copy()
+    ),
     lambda array, chosen, first, column: types.UniTuple(_kind_of(array), LANES)(array, chosen, types.intp, types.intp),
     _emit_rows,
     4,
@@ -438,3 +440,24 @@ load_at = _machine(
     5,
 )
 """Column `column` of an array in C order with rows of `stride`, for the rows listed at `number[first]` and behind."""
+
+
+def _emit_prefetch(context: Any, builder: Any, sig: Any, array: Any, offset: Any) -> Any:
+    """LLVM's hint to the cache."""
+    data = context.make_array(sig.args[0])(context, builder, array).data
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    name = "llvm.prefetch.p0i8"
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    hints = [ir.Constant(flag, 0), ir.Constant(flag, 3), ir.Constant(flag, 1)]  # to be read, kept close, data
+    builder.call(function, [builder.bitcast(builder.gep(data, [offset]), byte), *hints])
+    return context.get_dummy_value()
+
+
+prefetch = _machine(
+    lambda array, offset: None,
+    lambda array, offset: types.void(array, types.intp),
+    _emit_prefetch,
+    2,
+)
+"""Say that an array will be read from entry `offset` of all: the cache may fetch it meanwhile."""

@@ -9,8 +9,8 @@ from cylcollide._types import UNIT_ROUNDOFF, BoolArray, Face, Float64Array, Insi
 from cylcollide.bullet.client import Place
 from cylcollide.bullet.sheet import Meetings, Sheet, meet, segment_numbers
 from cylcollide.bullet.wrapped import BulletHit, Wrapped
-from cylcollide.exact.solid import Solid
 from cylcollide.exact.order import limb_hit
+from cylcollide.exact.solid import Solid
 from cylcollide.settling import exact_limb
 from cylcollide.world import Snapshot
 

@@ -1,4 +1,4 @@
-"""Build: binned surface area heuristic down to small leaves, then eight grandchildren drawn into each node.
+"""Build: binned surface area heuristic down to eight boxes, then eight grandchildren drawn into each node.
 
 Sources: I. Wald, "On fast construction of SAH-based bounding volume hierarchies", 2007 (bins); H. Dammertz, J. Hanika,
 A. Keller, "Shallow bounding volume hierarchies for fast SIMD ray tracing of incoherent rays", 2008 (collapse).
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import DEEPEST_SAH, LEAF_SIZE, SAH_BINS, TREE_WIDTH, Float64Array, Int8Array, Int32Array
+from cylcollide._types import DEEPEST_SAH, SAH_BINS, TREE_WIDTH, Float64Array, Int8Array, Int32Array
 from cylcollide.compiling import allocating, compiled
 from cylcollide.tree.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.tree.refit import fitted_bounds
@@ -31,10 +31,10 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
         return empty_tree()
     order = np.arange(len(low), dtype=np.int32)
     binary = _split_all(low, high, order)
-    child, count, axis, depth = _collapse(binary)
+    child, axis, depth = _collapse(binary, low, high, order)
     space = space_around(low, high)
-    bounds = fitted_bounds(child, count, order, low, high, space)
-    return Tree(bounds, child, count, order, axis, depth * (TREE_WIDTH - 1) + 2, space)
+    bounds = fitted_bounds(child, low, high, space)
+    return Tree(bounds, child, len(low), axis, depth * (TREE_WIDTH - 1) + 2, space)
 
 
 @compiled
@@ -117,7 +117,7 @@ def _partition(
 
 @allocating
 def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Binary:
-    """Split from the root until at most LEAF_SIZE items are left; children come after their parent."""
+    """Split from the root until at most one node of items is left; children come after their parent."""
     n = order.size
     runs = np.zeros((3, 2 * n), np.int32)
     node = Binary(np.empty((2 * n, 3)), np.empty((2 * n, 3)), runs[0], runs[1], runs[2])
@@ -126,7 +126,7 @@ def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Bina
     _enclose(low, high, order, 0, n, node, 0)
     while k < used:
         first, last = node.first[k], node.last[k]
-        if last - first > LEAF_SIZE:
+        if last - first > TREE_WIDTH:
             middle = first
             if depth[k] < DEEPEST_SAH:
                 axis, plane = _best_plane(low, high, order, first, last)
@@ -145,59 +145,72 @@ def _split_all(low: Float64Array, high: Float64Array, order: Int32Array) -> Bina
 
 
 @compiled
-def _put_in_order(binary: Binary, slots: Int32Array, filled: int) -> int:
-    """Sort nodes by their centres along the axis on which these are farthest apart; the axis."""
+def _put_in_order(low: Float64Array, high: Float64Array, slots: Int32Array, filled: int) -> int:
+    """Sort slots by the centres of their boxes along the axis on which these are farthest apart; the axis."""
     widest, best = -1.0, 0
     for axis in range(3):
         smallest, largest = inf, -inf
         for s in range(filled):
-            centre = binary.low[slots[s], axis] + binary.high[slots[s], axis]
+            centre = low[s, axis] + high[s, axis]
             smallest, largest = min(smallest, centre), max(largest, centre)
         if largest - smallest > widest:
             widest, best = largest - smallest, axis
     for s in range(1, filled):
-        node, j = slots[s], s
-        centre = binary.low[node, best] + binary.high[node, best]
-        while j > 0 and binary.low[slots[j - 1], best] + binary.high[slots[j - 1], best] > centre:
-            slots[j] = slots[j - 1]
+        slot, begin, end, j = slots[s], low[s, best], high[s, best], s
+        while j > 0 and low[j - 1, best] + high[j - 1, best] > begin + end:
+            slots[j], low[j, best], high[j, best] = slots[j - 1], low[j - 1, best], high[j - 1, best]
             j -= 1
-        slots[j] = node
+        slots[j], low[j, best], high[j, best] = slot, begin, end
     return best
 
 
 @allocating
-def _collapse(binary: Binary) -> tuple[Int32Array, Int32Array, Int8Array, int]:
-    """Wide nodes: open the largest child until eight stand side by side. Returns child, count, axis, depth.
+def _collapse(
+    binary: Binary, low: Float64Array, high: Float64Array, order: Int32Array
+) -> tuple[Int32Array, Int8Array, int]:
+    """Wide nodes of a binary tree over boxes in an order. Returns child, axis, depth.
 
-    The children of a node stand in the order of their centres along the axis on which these are farthest apart, so that a
-    ray meets them in order or in reverse.
+    A slot holds a binary node or one item. The largest that can be opened is, into its two halves, or a run of items
+    into all of them, until nothing more fits. Slots stand in the order of their centres along the axis on which these
+    are farthest apart, so that a ray meets them in order or in reverse.
     """
     n = binary.left.size
-    child, count = np.full((n, TREE_WIDTH), EMPTY, np.int32), np.zeros((n, TREE_WIDTH), np.int32)
-    source, depth = np.zeros(n, np.int32), np.ones(n, np.int32)
-    slots, axis = np.empty(TREE_WIDTH, np.int32), np.zeros(n, np.int8)
+    child = np.full((n, TREE_WIDTH), EMPTY, np.int32)
+    source, depth, axis = np.zeros(n, np.int32), np.ones(n, np.int32), np.zeros(n, np.int8)
+    slots = np.empty(TREE_WIDTH, np.int32)  # a binary node, or -1 - position of an item in `order`
+    first, last = np.empty((TREE_WIDTH, 3)), np.empty((TREE_WIDTH, 3))  # corners of the slots' boxes
     used, k, deepest = 1, 0, 1
     while k < used:
         slots[0], filled = source[k], 1
-        while filled < TREE_WIDTH:
+        first[0], last[0] = binary.low[source[k]], binary.high[source[k]]
+        while True:
             widest, largest_area = -1, -1.0
             for s in range(filled):
-                area = _half_area(binary.low[slots[s]], binary.high[slots[s]])
-                if binary.left[slots[s]] and area > largest_area:
-                    widest, largest_area = s, area
+                if slots[s] >= 0:
+                    parts = 2 if binary.left[slots[s]] else binary.last[slots[s]] - binary.first[slots[s]]
+                    area = _half_area(first[s], last[s])
+                    if area > largest_area and filled - 1 + parts <= TREE_WIDTH:
+                        widest, largest_area = s, area
             if widest < 0:
                 break
-            opened = binary.left[slots[widest]]
-            slots[widest], slots[filled] = opened, opened + 1
-            filled += 1
-        axis[k] = _put_in_order(binary, slots, filled)
+            opened = slots[widest]
+            begin, halves = binary.first[opened], binary.left[opened]
+            for part in range(2 if halves else binary.last[opened] - begin):
+                s = widest if part == 0 else filled
+                filled += part > 0
+                if halves:
+                    slots[s] = halves + part
+                    first[s], last[s] = binary.low[halves + part], binary.high[halves + part]
+                else:
+                    slots[s] = -1 - (begin + part)
+                    first[s], last[s] = low[order[begin + part]], high[order[begin + part]]
+        axis[k] = _put_in_order(first, last, slots, filled)
         for s in range(filled):
-            b = slots[s]
-            if binary.left[b]:
-                child[k, s], source[used], depth[used] = used, b, depth[k] + 1
+            if slots[s] < 0:
+                child[k, s] = -2 - order[-1 - slots[s]]
+            else:
+                child[k, s], source[used], depth[used] = used, slots[s], depth[k] + 1
                 deepest = max(deepest, depth[used])
                 used += 1
-            else:
-                child[k, s], count[k, s] = -2 - binary.first[b], binary.last[b] - binary.first[b]
         k += 1
-    return child[:used].copy(), count[:used].copy(), axis[:used].copy(), deepest
+    return child[:used].copy(), axis[:used].copy(), deepest

@@ -1,7 +1,7 @@
 """The tree's arrays.
 
-A node holds up to eight children side by side. A child is another node (its index, always larger than its parent's), a
-leaf (a run of the permutation `order`), or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the
+A node holds up to eight children side by side. A child is another node (its index, always larger than its parent's), an
+item, or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the
 tree's own in which everything lies within [-1, 1], and larger than what they hold by `BOX_PAD`, which covers the rounding of
 boxes, rays and their product: `docs/numerics.md`, "Boxes".
 """
@@ -15,7 +15,7 @@ from cylcollide._types import BOX_PAD, TREE_WIDTH, Float32Array, Float64Array, I
 from cylcollide.compiling import merged
 
 EMPTY = -1
-"""Child code of an empty slot; a leaf that starts at `order[first]` is coded as -2 - first."""
+"""Child code of an empty slot; an item is coded as -2 - its number."""
 
 
 class Space(NamedTuple):
@@ -32,8 +32,7 @@ class Tree(NamedTuple):
 
     bounds: Float32Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
     child: Int32Array  # (nodes, 8)
-    size: Int32Array  # (nodes, 8): items of a leaf, 0 elsewhere
-    order: Int32Array  # (items,): item numbers, leaf by leaf
+    items: int  # how many there are
     axis: Int8Array  # (nodes,): the axis along which the slots of a node are in order, when the tree is built
     stack_size: int  # entries that any walk needs at most
     space: Space
@@ -61,6 +60,5 @@ def empty_tree() -> Tree:
     bounds = np.empty((1, 6, TREE_WIDTH), np.float32)
     bounds[:, :3], bounds[:, 3:] = inf, -inf
     child = np.full((1, TREE_WIDTH), EMPTY, np.int32)
-    leaf_sizes = np.zeros((1, TREE_WIDTH), np.int32)
     nowhere = Space((0.0, 0.0, 0.0), 0.0, (1.0,) * 3, (-1.0,) * 3)
-    return Tree(bounds, child, leaf_sizes, np.empty(0, np.int32), np.zeros(1, np.int8), TREE_WIDTH + 1, nowhere)
+    return Tree(bounds, child, 0, np.zeros(1, np.int8), TREE_WIDTH + 1, nowhere)

@@ -14,13 +14,11 @@ def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     if len(low) == 0:
         return tree
     space = space_around(low, high)
-    return tree._replace(bounds=fitted_bounds(tree.child, tree.size, tree.order, low, high, space), space=space)
+    return tree._replace(bounds=fitted_bounds(tree.child, low, high, space), space=space)
 
 
 @allocating
-def fitted_bounds(
-    child: Int32Array, count: Int32Array, order: Int32Array, low: Float64Array, high: Float64Array, space: Space
-) -> Float32Array:
+def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space) -> Float32Array:
     """Boxes (nodes, 6, 8) of all children, from the items' boxes (n, 3)."""
     bounds = np.empty((child.shape[0], 6, TREE_WIDTH), np.float32)
     centre, scale = space.centre, space.scale
@@ -34,11 +32,8 @@ def fitted_bounds(
                         smallest = min(smallest, bounds[code, axis, s])
                         largest = max(largest, bounds[code, axis + 3, s])
                 elif code != EMPTY:
-                    for j in range(-2 - code, -2 - code + count[node, slot]):
-                        smallest = min(smallest, low[order[j], axis])
-                        largest = max(largest, high[order[j], axis])
-                    smallest = box_edge(smallest, centre[axis], scale, -BOX_PAD)
-                    largest = box_edge(largest, centre[axis], scale, BOX_PAD)
+                    smallest = box_edge(low[-2 - code, axis], centre[axis], scale, -BOX_PAD)
+                    largest = box_edge(high[-2 - code, axis], centre[axis], scale, BOX_PAD)
                 bounds[node, axis, slot], bounds[node, axis + 3, slot] = smallest, largest
     return bounds
 

@@ -1,7 +1,7 @@
 """Ray streams: many rays of one octant walk the tree together, a list of the live ones at each node.
 
 What a node costs is shared by all rays in its list, and nothing is sorted ray by ray: a child's turn comes by where it
-lies along the octant. The caller asks for the next leaf with its list, and says between two calls how far each ray
+lies along the octant. The caller asks for the next item with its list, and says between two calls how far each ray
 still matters. Source: C. Wächter, A. Keller and others describe the scheme; see W. Fuetterling et al., "Efficient ray
 tracing kernels for modern CPU architectures", JCGT 4(4), 2015 (dynamic ray streams).
 """
@@ -12,8 +12,9 @@ import numpy as np
 
 from cylcollide._types import TREE_WIDTH, Float32Array, Int32Array, Int64Array
 from cylcollide.compiling import merged
-from cylcollide.simd import bits, highest_bit, larger, load, lowest_bit, smaller, spread
+from cylcollide.simd import bits, highest_bit, larger, load, lowest_bit, prefetch, smaller, spread
 from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import NO_ITEM
 
 RECORD = 8
 """Numbers a ray: three reciprocals, three products (see `LocalRay`), the reach, and nothing."""
@@ -24,8 +25,7 @@ class Stream(NamedTuple):
 
     record: Float32Array  # (rays, RECORD)
     live: Int32Array  # lists of rays, one above the other
-    code: Int32Array  # node, or leaf code, of each entry of the stack
-    size: Int32Array
+    code: Int32Array  # node, or code of an item, of each entry of the stack
     first: Int64Array  # where in `live` the entry's list begins
     count: Int64Array
     top: Int64Array  # above which `live` is free when it is this entry's turn
@@ -40,38 +40,38 @@ def make_stream(tree: Tree, rays: int) -> Stream:
     first, count, top = np.empty((3, size), np.int64)
     record = np.empty((rays, RECORD), np.float32)
     return Stream(
-        record, live, np.empty(size, np.int32), np.empty(size, np.int32), first, count, top, np.empty(8, np.int64)
+        record, live, np.empty(size, np.int32), first, count, top, np.empty(8, np.int64)
     )
 
 
 @merged
 def start_stream(stream: Stream, count: int) -> int:
     """Put the root on the stack for the rays that come first in `live`; the new stack height."""
-    stream.code[0], stream.size[0] = 0, 0
+    stream.code[0] = 0
     stream.first[0], stream.count[0], stream.top[0] = 0, count, count
     return 1 if count > 0 else 0
 
 
 @merged
-def next_leaf_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -> tuple[int, int, int, int, int]:
-    """The next leaf that any ray of the stream meets.
+def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -> tuple[int, int, int, int]:
+    """The next item whose box any ray of the stream meets.
 
-    Returns the stack height, the leaf's first position in `tree.order` and its size, and where in `live` the list of
-    rays begins and how many there are; size 0 ends the walk.
+    Returns the stack height, the item (NO_ITEM at the end of the walk), and where in `live` the list of its rays begins
+    and how many there are.
     """
     near_x = 3 * TREE_WIDTH if octant & 1 else 0
     near_y = 4 * TREE_WIDTH if octant & 2 else TREE_WIDTH
     near_z = 5 * TREE_WIDTH if octant & 4 else 2 * TREE_WIDTH
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
-    bounds, child, leaf_size, axes = tree.bounds, tree.child, tree.size, tree.axis
+    bounds, child, axes = tree.bounds, tree.child, tree.axis
     record, live, children = stream.record, stream.live, stream.children
-    codes, sizes, firsts, counts, tops = stream.code, stream.size, stream.first, stream.count, stream.top
+    codes, firsts, counts, tops = stream.code, stream.first, stream.count, stream.top
     zero = spread(np.float32(0.0))
     while height > 0:
         height -= 1
         code, first, count, top = codes[height], firsts[height], counts[height], tops[height]
         if code < 0:
-            return height, -2 - code, sizes[height], first, count
+            return height, -2 - code, first, count
 
         # all rays against the eight boxes, each appended to the lists of those it meets
         base = code * 6 * TREE_WIDTH
@@ -98,8 +98,10 @@ def next_leaf_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
             slot = lowest_bit(met_by_any) if falling else highest_bit(met_by_any)
             met_by_any ^= 1 << slot
             begin = top + slot * count
-            codes[height], sizes[height] = child[code, slot], leaf_size[code, slot]
+            codes[height] = child[code, slot]
+            for line in range(0, 6 * TREE_WIDTH, 2 * TREE_WIDTH):
+                prefetch(bounds, max(child[code, slot], 0) * 6 * TREE_WIDTH + line)
             firsts[height], counts[height] = begin, children[slot] - begin
             tops[height] = top + TREE_WIDTH * count
             height += 1
-    return 0, 0, 0, 0, 0
+    return 0, NO_ITEM, 0, 0

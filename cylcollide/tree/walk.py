@@ -1,6 +1,6 @@
-"""Walk: the leaves a ray or a point may meet, one after another, nearest first for rays.
+"""Walk: the items a ray or a point may meet, one after another, nearest first for rays.
 
-The caller keeps a `Stack` and asks for the next leaf until there is none. Between two calls it may have found a hit, so
+The caller keeps a `Stack` and asks for the next item until there is none. Between two calls it may have found a hit, so
 it says each time how far the walk still matters. No callback, no shape: the loop over limbs is the caller's.
 
 The box test is the slab test with near and far planes chosen by the signs of the direction, eight boxes at once, in the
@@ -34,6 +34,9 @@ from cylcollide.tree.layout import Space, Tree
 Vector: TypeAlias = tuple[Real, Real, Real]
 
 
+NO_ITEM = -1
+
+
 class LocalRay(NamedTuple):
     """A ray in the frame of the tree, or eight: it begins where it comes near, and time counts from there."""
 
@@ -48,8 +51,7 @@ class LocalRay(NamedTuple):
 class Stack(NamedTuple):
     """What a walk has yet to visit. One per thread, used for ray after ray."""
 
-    code: Int32Array  # node, or leaf code
-    size: Int32Array
+    code: Int32Array  # node, or code of an item
     near: Float32Array  # where the ray enters the box
     entry: Float32Array  # of the eight boxes being tested
 
@@ -58,7 +60,7 @@ def make_stack(tree: Tree) -> Stack:
     """A stack deep enough for any walk of this tree."""
     size = tree.stack_size
     near, entry = np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32)
-    return Stack(np.empty(size, np.int32), np.empty(size, np.int32), near, entry)
+    return Stack(np.empty(size, np.int32), near, entry)
 
 
 @merged
@@ -105,7 +107,7 @@ def local_reach(limit: Real, scale: float, start: Real) -> Real:
 @compiled
 def start_walk(stack: Stack) -> int:
     """Put the root on the stack; the new stack height."""
-    stack.code[0], stack.size[0], stack.near[0] = 0, 0, 0.0
+    stack.code[0], stack.near[0] = 0, 0.0
     return 1
 
 
@@ -122,18 +124,18 @@ def planes(bounds: Float32Array, offset: int, reciprocal: Any, product: Any) -> 
 
 
 @merged
-def next_leaf_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach: float) -> tuple[int, int, int]:
-    """The next leaf whose box the ray meets within `reach`, which counts as in `LocalRay`.
+def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach: float) -> tuple[int, int]:
+    """The next item whose box the ray meets within `reach`, which counts as in `LocalRay`.
 
-    Returns the stack height, and the leaf's first position in `tree.order` and its size; size 0 ends the walk.
+    Returns the stack height and the item, NO_ITEM at the end of the walk.
     """
     # where in a node the planes are that the ray meets first and last
     near_x = 0 if ray.reciprocal[0] >= 0.0 else 3 * TREE_WIDTH
     near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH
     near_z = 2 * TREE_WIDTH if ray.reciprocal[2] >= 0.0 else 5 * TREE_WIDTH
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
-    bounds, children, leaf_sizes = tree.bounds, tree.child, tree.size
-    codes, sizes, nears, entries = stack.code, stack.size, stack.near, stack.entry
+    bounds, children = tree.bounds, tree.child
+    codes, nears, entries = stack.code, stack.near, stack.entry
     limit = np.float32(reach)
     rx, ry, rz = spread_float32(ray.reciprocal)
     px, py, pz = spread_float32(ray.product)
@@ -143,7 +145,7 @@ def next_leaf_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
         if nears[height] > limit:
             continue
         if code < 0:
-            return height, -2 - code, sizes[height]
+            return height, -2 - code
         # all eight boxes, then sort in those that the ray meets, the nearest on top
         base = code * 6 * TREE_WIDTH
         entry = larger(planes(bounds, base + near_x, rx, px), planes(bounds, base + near_y, ry, py))
@@ -159,13 +161,11 @@ def next_leaf_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
             distance, position = entries[slot], height
             while position > bottom and nears[position - 1] < distance:
                 codes[position] = codes[position - 1]
-                sizes[position] = sizes[position - 1]
                 nears[position] = nears[position - 1]
                 position -= 1
             codes[position], nears[position] = children[code, slot], distance
-            sizes[position] = leaf_sizes[code, slot]
             height += 1
-    return 0, 0, 0
+    return 0, NO_ITEM
 
 
 @merged
@@ -179,15 +179,15 @@ def local_point(space: Space, point: Vector) -> Vector:
 
 
 @merged
-def next_leaf_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int, int]:
-    """The next leaf whose box holds the point, given in the frame of the tree; returns as `next_leaf_on_ray` does."""
-    bounds, children, leaf_sizes, codes, sizes = tree.bounds, tree.child, tree.size, stack.code, stack.size
+def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int]:
+    """The next item whose box holds the point, given in the frame of the tree; returns as `next_item_on_ray` does."""
+    bounds, children, codes = tree.bounds, tree.child, stack.code
     x, y, z = spread_float32(point)
     while height > 0:
         height -= 1
         code = codes[height]
         if code < 0:
-            return height, -2 - code, sizes[height]
+            return height, -2 - code
         base = code * 6 * TREE_WIDTH
         above = (load(bounds, base) <= x) & (load(bounds, base + 8) <= y) & (load(bounds, base + 16) <= z)
         below = (x <= load(bounds, base + 24)) & (y <= load(bounds, base + 32)) & (z <= load(bounds, base + 40))
@@ -195,14 +195,12 @@ def next_leaf_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> 
         while met != 0:
             slot = lowest_bit(met)
             met &= met - 1
-            codes[height], sizes[height] = children[code, slot], leaf_sizes[code, slot]
+            codes[height] = children[code, slot]
             height += 1
-    return 0, 0, 0
+    return 0, NO_ITEM
 
 
 @compiled
-def next_leaf_of_all(tree: Tree, position: int) -> tuple[int, int, int]:
-    """Every item as one leaf, for what no box can be trusted with; returns as `next_leaf_on_ray` does."""
-    if position == 0:
-        return 0, 0, 0
-    return 0, 0, tree.order.size
+def next_item_of_all(tree: Tree, height: int) -> tuple[int, int]:
+    """The next of all items, for what no box can be trusted with; starts at `tree.items`, returns as the others do."""
+    return height - 1, height - 1 if height > 0 else NO_ITEM
