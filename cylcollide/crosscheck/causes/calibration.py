@@ -1,0 +1,262 @@
+"""What an engine does to one limb, measured from outside: rays go in, answers come out, no source is read.
+
+Every number is measured on a limb of the size in question, upright in the origin, built in the way in question.
+
+=================  ===================================================================================================
+number             how
+=================  ===================================================================================================
+stop               a ray that starts closer than this to the surface, heading for it, hits at once: the largest such
+                   distance over a cap, less the height at which the engine sees the cap
+cap growth         height above the true cap at which a perpendicular shot is reported
+side growth        the same thresholds around the side, less ``stop``: least and greatest over 128 azimuths
+rim                along the diagonal of the rim the threshold is lower by (√2 - 1) times the radius of its rounding
+overshoot          how deep below the surface so measured the engine reports hits of random rays: the deepest
+normal noise       the greatest angle between its normals and those of that surface, for the same rays
+core, skin starts  shares of rays from deep inside and from just below the surface that are hit at once
+deep misses        rays that cut the limb through at more than a third of the radius and are not hit
+single             whether all fractions reported are float32 numbers
+=================  ===================================================================================================
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array
+from cylcollide.crosscheck.causes.rounded import Rounded, least_distance, outward_normal, signed_distance, taken
+from cylcollide.crosscheck.families.body import Body
+from cylcollide.crosscheck.families.generic import aimed
+from cylcollide.crosscheck.families.scene import joined
+from cylcollide.crosscheck.families.side_graze import grazes
+from cylcollide.engines import Engine
+from cylcollide.limbs import Limbs
+
+AZIMUTHS = 128
+SAMPLE = 1024
+REFERENCE = (0.05, 0.2)
+"""Radius and half length of the limb on which ``stop`` and ``degeneracy`` are measured."""
+FARTHEST = 0.2
+"""Metres above or below a cap at which a hit still counts as one of the cap, besides a tenth of the radius."""
+EARLY_EXIT_ROOM = 2.0
+"""How far an early exit may exceed the measured law, which is fitted to the deepest of a thousand rays."""
+CORNER = np.sqrt(2.0) - 1.0
+"""A ball of radius m in a right-angled corner leaves this times m between itself and the edge."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Measured properties of an engine with one limb; lengths in metres, angles in radians."""
+
+    radius: float
+    half: float
+    stop: float
+    cap_growth: float
+    side_growth: tuple[float, float]  # least, greatest
+    rim: float
+    caps_open: bool
+    overshoot: float = 0.0
+    normal_noise: float = 0.0
+    core_hits: float = 0.0  # share of starts on the axis and deep inside that are hit at once
+    skin_hits: float = 0.0  # share of inward starts in the skin, as deep as half the rim's radius, that are hit at once
+    deep_misses: float = 0.0  # share
+    single: bool = False
+    degeneracy: float = 0.0
+    """m³: the volume below which GJK takes a simplex for flat, from the overshoot of the reference limb."""
+
+    big_from: float = np.inf
+    """Radius from which limbs were seen to break the law of early exits: the least out of the families' sizes."""
+
+    @property
+    def is_big(self) -> bool:
+        """Whether rounding, not early exits, says how deep an overshoot goes."""
+        return self.radius >= self.big_from or self.overshoot > EARLY_EXIT_ROOM * self.early_exit
+
+    @property
+    def early_exit(self) -> float:
+        """Overshoot that follows from ``degeneracy`` for a limb of this size, in metres.
+
+        A simplex h long and √(8 R x) wide at a depth x has the volume h √(8 R x) x; it is flat below the degeneracy.
+        """
+        return float((self.degeneracy / (2 * self.half * np.sqrt(8 * self.radius))) ** (2 / 3))
+
+    @property
+    def is_faceted(self) -> bool:
+        """Whether the side's growth varies by more than early exits and the rounding of big shapes explain."""
+        return self.side_growth[1] - self.side_growth[0] > 4 * self.early_exit + 1e-4 * self.radius
+
+    def solid(self, p1: Float64Array, p2: Float64Array) -> Rounded:
+        """The solid measured, at these ends (n, 3): with the greatest growth of the side."""
+        n, growth = len(p1), self.side_growth[1]
+        ball = min(self.rim, self.radius + growth, self.half + self.cap_growth)
+        return Rounded(
+            np.ascontiguousarray(p1),
+            np.ascontiguousarray(p2),
+            np.full(n, max(self.radius + growth - ball, 0.0)),
+            np.full(n, self.cap_growth - ball),
+            np.full(n, ball),
+        )
+
+
+def calibrate(make: Callable[[], Engine], radius: float, half: float, reference: Calibration) -> Calibration:
+    """Measure an engine on one limb of this size; what holds for the engine comes from ``reference``."""
+    with _standing(make, radius, half) as (engine, body):
+        probe = _Probe(engine, body)
+        found = probe.noise(probe.measure(reference.stop))
+    return replace(found, degeneracy=reference.degeneracy)
+
+
+def calibrate_reference(make: Callable[[], Engine]) -> Calibration:
+    """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
+    with _standing(make, *REFERENCE) as (engine, body):
+        probe = _Probe(engine, body)
+        found = probe.noise(probe.measure(probe.stop()))
+    # The overshoot x is where a simplex h long and √(8 R x) wide has the degenerate volume.
+    volume = found.overshoot**1.5 * 2 * found.half * np.sqrt(8 * found.radius)
+    return replace(found, degeneracy=float(volume))
+
+
+@contextmanager
+def _standing(make: Callable[[], Engine], radius: float, half: float) -> Iterator[tuple[Engine, Body]]:
+    across, athwart, up = np.eye(3)
+    body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
+    reach = (half * body.axis)[None]
+    with make() as engine:
+        engine.build(Limbs.cylinders(-reach, reach, radius))
+        yield engine, body
+
+
+def _resolution(size: float) -> float:
+    """How far thresholds are narrowed down: to a few roundings of coordinates of this size."""
+    return float(16 * np.finfo(np.float64).eps * size)
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """One engine that holds one limb."""
+
+    engine: Engine
+    body: Body
+
+    def stop(self) -> float:
+        """How close to a cap a ray must start to be hit at once, less the height at which the cap is seen."""
+        height = self._cap_heights(np.zeros(8))
+        if not np.isfinite(height).any():
+            return 0.0
+        return max(float(self._thresholds(self._cap_base(), self.body.axis[None], 0.0)[0] - np.nanmedian(height)), 0.0)
+
+    def measure(self, stop: float) -> Calibration:
+        """Measure the surface that the engine sees, from where rays are hit at once."""
+        body = self.body
+        above = self._cap_base() + 0.5 * stop * body.axis
+        caps_open = not (
+            np.isfinite(self._cap_heights(np.linspace(0.2, 0.7, 64))).any()
+            or self._at_once(above, -body.axis[None]).any()
+        )
+        cap_growth = 0.0 if caps_open else self._growth(self._cap_base(), body.axis[None], stop)[0]
+        angle = 2 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
+        radial = body.radial(angle)
+        side = body.at(np.full(AZIMUTHS, 0.1 * body.half), np.full(AZIMUTHS, body.radius), angle)
+        growth = self._growth(side, radial, stop)
+        widest = int(np.argmax(growth))
+        return Calibration(
+            radius=body.radius,
+            half=body.half,
+            stop=stop,
+            cap_growth=float(cap_growth),
+            side_growth=(float(growth.min()), float(growth.max())),
+            rim=0.0 if caps_open else self._rim(radial[widest], float(growth[widest]), float(cap_growth), stop),
+            caps_open=caps_open,
+        )
+
+    def _cap_base(self) -> Float64Array:
+        # Beside the axis, where nothing is symmetric, but closer than a rim as wide as the cap would show.
+        return self.body.at(np.array([self.body.half]), np.array([0.01 * self.body.radius]), np.array([0.7]))
+
+    def _cap_heights(self, slant: Float64Array) -> Float64Array:
+        """Heights above the true cap at which shots through its inner half are reported; nan far from the cap."""
+        body, angle = self.body, np.arange(float(len(slant)))
+        on_cap = body.at(np.full(len(slant), body.half), np.full(len(slant), 0.5 * body.radius), angle)
+        back = body.axis + slant[:, None] * body.radial(angle + 1.0)
+        found = self.engine.cast_segments(on_cap + 2 * body.size * back, on_cap - 0.5 * body.radius * back)
+        height: Float64Array = (found.position - on_cap) @ body.axis
+        return np.where(np.abs(height) < 0.1 * body.radius + FARTHEST, height, np.nan)
+
+    def _at_once(self, start: Float64Array, inward: Float64Array) -> BoolArray:
+        """Whether rays that begin here, (n, 3), and run through the limb are hit where they begin."""
+        end = start + 3 * self.body.size * inward
+        found = self.engine.cast_segments(start, end)
+        rounding = 4 * np.finfo(np.float64).eps
+        return np.asarray((found.limb >= 0) & (found.fraction <= rounding))
+
+    def _growth(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
+        growth: Float64Array = np.nan_to_num(self._thresholds(base, outward, stop) - stop)
+        # Two thresholds are each right to the resolution, that of the reference limb and this one.
+        told_apart = 2 * (_resolution(self.body.size) + _resolution(float(np.hypot(*REFERENCE))))
+        return np.where(np.abs(growth) > told_apart, growth, 0.0)
+
+    def _thresholds(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
+        """Greatest distance from ``base`` along ``outward``, (n, 3), at which a ray heading back is hit at once."""
+        far = 3 * self.body.size
+        found = self.engine.cast_segments(base + far * outward, base - self.body.size * outward)
+        # A ray that starts where another was reported is hit at once; an engine that is blind on the surface itself
+        # still sees it from half the stopping distance. From there on in growing steps, then by halving.
+        low: Float64Array = np.nan_to_num(np.einsum("ni,ni->n", found.position - base, outward))
+        low = np.where(self._at_once(base + low[:, None] * outward, -outward), low, low + 0.5 * stop)
+        resolution = _resolution(self.body.size)
+        step = resolution
+        high = low + step
+        while step < far:
+            hit = self._at_once(base + high[:, None] * outward, -outward)
+            if not hit.any():
+                break
+            step *= 8
+            low, high = np.where(hit, high, low), np.where(hit, high + step, high)
+        while np.max(high - low) > resolution:
+            middle = 0.5 * (low + high)
+            hit = self._at_once(base + middle[:, None] * outward, -outward)
+            low, high = np.where(hit, middle, low), np.where(hit, high, middle)
+        return low
+
+    def _rim(self, radial: Float64Array, side_growth: float, cap_growth: float, stop: float) -> float:
+        body = self.body
+        edge = body.centre + (body.radius + side_growth) * radial + (body.half + cap_growth) * body.axis
+        diagonal = np.sqrt(0.5) * (radial + body.axis)
+        over_edge = float(self._growth(edge[None], diagonal[None], stop)[0])
+        return max(-over_edge / float(CORNER), 0.0)
+
+    def noise(self, known: Calibration) -> Calibration:
+        """Fire random rays at the limb and see how far the answers are from the surface measured."""
+        body, rng = self.body, np.random.default_rng(0)
+        fired = joined([aimed(rng, body, SAMPLE // 2), grazes(rng, body, SAMPLE // 2)])
+        found = self.engine.cast_segments(fired.start, fired.end)
+        rows = np.flatnonzero(found.limb >= 0)
+        ends = np.broadcast_to(body.half * body.axis, (SAMPLE, 3))
+        solid = known.solid(-ends, ends)
+        depth = -signed_distance(taken(solid, rows), found.position[rows])
+        cosine = np.einsum("ni,ni->n", outward_normal(taken(solid, rows), found.position[rows]), found.normal[rows])
+        deep = least_distance(solid, fired.start, fired.end).distance < -body.radius / 3
+        single = found.fraction[rows] == found.fraction[rows].astype(np.float32)
+        core, skin = self._inside_starts(rng, known)
+        return replace(
+            known,
+            overshoot=float(np.max(depth, initial=0.0)),
+            normal_noise=float(np.arccos(np.clip(np.min(cosine, initial=1.0), -1.0, 1.0))),
+            core_hits=core,
+            skin_hits=skin,
+            deep_misses=float(np.mean(found.limb[deep] < 0)) if deep.any() else 0.0,
+            single=bool(len(rows) >= SAMPLE // 8 and single.all()),
+        )
+
+    def _inside_starts(self, rng: np.random.Generator, known: Calibration) -> tuple[float, float]:
+        body, n = self.body, 64
+        angle = 2 * np.pi * rng.random(n)
+        height = body.half * rng.uniform(-0.5, 0.5, n)
+        # Half of the deep starts on the axis itself, half at up to a fifth of the radius.
+        distance = body.radius * np.where(np.arange(n) % 2, 0.0, 0.2 * rng.random(n))
+        core = self._at_once(body.at(height, distance, angle), -body.radial(angle))
+        below = 0.5 * min(known.rim, 0.5 * body.radius) if known.rim > 0 else 1e-3 * body.radius
+        surface = np.full(n, body.radius + known.side_growth[0] - below)
+        skin = self._at_once(body.at(height, surface, angle), -body.radial(angle))
+        return float(core.mean()), float(skin.mean())

@@ -1,0 +1,123 @@
+"""``cylcollide crosscheck --families``: executor, progress, tables and files of a run by families."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from cylcollide.crosscheck.by_families import FamiliesResult, Plan, local_processes, run_families, write_families
+from cylcollide.crosscheck.causes.names import Kind
+from cylcollide.crosscheck.chunks import Tell
+from cylcollide.crosscheck.families import FAMILIES
+
+ALL = "all"
+DEFAULT_RAYS = 1_000_000
+
+
+def plan_families(families: list[str], rays: int | None, seed: int) -> Plan:
+    """Return the run that the options ask for.
+
+    Raises
+    ------
+    ValueError
+        For an unknown family; the message names the known.
+    """
+    wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
+    return Plan(wanted, DEFAULT_RAYS if rays is None else rays, seed)
+
+
+def crosscheck_families(
+    console: Console, plan: Plan, out: Path, jobs: int | None, scheduler: str | None, tell: Tell
+) -> FamiliesResult:
+    """Run, write ``summary.json`` and ``cases.json``, print what was found.
+
+    Raises
+    ------
+    ImportError
+        For a scheduler without the extra ``cluster``.
+    OSError, cylcollide.crosscheck.chunks.UnfinishedError
+        If the cluster is not there, or a worker was lost.
+    """
+    with executor_of(jobs, scheduler) as executor, _bars(console) as bars:
+        names = {"chunks": "firing, comparing, explaining", "interventions": "changing one thing at a time"}
+        tasks = {what: bars.add_task(text, total=None, visible=False) for what, text in names.items()}
+
+        def progress(what: str, done: int, of: int) -> None:
+            bars.update(tasks[what], completed=done, total=of, visible=True)
+
+        result = run_families(plan, executor, out, tell, progress)
+    write_families(result, out)
+    for table in (_families(result), _causes(result)):
+        console.print(table)
+    for finding in result.summary["findings"]:
+        console.print(f"{result.summary['engine']}: {finding['text']}.")
+    unexplained = result.summary["unexplained"]
+    console.print(
+        f"{unexplained['count']:,} of {unexplained['disagreements']:,} disagreements are unexplained; "
+        f"{result.summary['seconds']:.1f} s."
+    )
+    return result
+
+
+@contextmanager
+def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
+    """Worker processes of this machine or, with the address of a Dask scheduler, its cluster."""
+    if scheduler is None:
+        with local_processes(jobs or os.cpu_count() or 1) as executor:
+            yield executor
+        return
+    try:
+        from distributed import Client  # noqa: PLC0415  # an extra of its own
+    except ImportError as missing:
+        raise ImportError(
+            f"--scheduler needs distributed, which is missing ({missing}): pip install 'cylcollide[cluster]'"
+        ) from missing
+    with Client(scheduler) as client:
+        yield client.get_executor(retries=3)
+
+
+def _families(result: FamiliesResult) -> Table:
+    engine = result.summary["engine"]
+    title = f"{result.summary['rays']:,} segments, seed {result.summary['seed']}: {engine} beside the truth"
+    table = Table(title=title, box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("family", no_wrap=True)
+    kinds = [kind.label.replace(" ", "_") for kind in Kind]
+    for name in ("rays", *(kind.replace("_", " ") for kind in kinds)):
+        table.add_column(name, justify="right")
+    for row in result.summary["families"]:
+        numbers = [f"{row[name]:,}" for name in ("rays", *kinds)]
+        table.add_row(row["family"], *numbers, style="bold" if row["family"] == ALL else "")
+    return table
+
+
+def _causes(result: FamiliesResult) -> Table:
+    table = Table(title="Causes, and the interventions on a sample of each", box=SIMPLE)
+    for name in ("cause", "count", "share", "nearest to its bound", "proved"):
+        table.add_column(name, justify="left" if name == "cause" else "right")
+    for row in result.summary["causes"]:
+        ratio, trials = row["nearest_to_bound"]["ratio"], row["interventions"]
+        table.add_row(
+            row["cause"],
+            f"{row['count']:,}",
+            f"{100 * row['share']:.3g} %",
+            "-" if ratio is None else f"{ratio:.6f}",
+            f"{trials['proved']} of {trials['tested']}",
+        )
+    return table
+
+
+def _bars(console: Console) -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+    )

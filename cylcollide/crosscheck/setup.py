@@ -1,0 +1,64 @@
+"""How a limb is given to PyBullet: construction path, margin, spin about its own axis, boxes refreshed or not."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from cylcollide.engines import Engine
+
+Construction = Literal["geom", "urdf", "urdf-implicit", "mjcf"]
+CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjcf")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One way to build the same limb; the default is what a user of ``createCollisionShape`` gets."""
+
+    construction: Construction = "geom"
+    margin: float | None = None  # metres, by changeDynamics; None leaves what the construction path gives
+    spin: float = 0.0  # radians about the limb's own axis: the same solid
+    moved: float = 0.0  # metres: built this far away, then moved into place without a simulation step
+    stale: bool = False  # moved or given a margin without a step, so that the boxes of the broad phase are old
+    fresh: bool = False  # the boxes are computed anew even if nothing was changed, which widens them by 2 cm
+
+    @property
+    def is_default(self) -> bool:
+        """Whether any engine can be asked, since nothing of PyBullet's own is wanted."""
+        return self == Setup()
+
+    @property
+    def label(self) -> str:
+        """The fields that differ from the default, in words; "default" if none does."""
+        wanted = [f"{name} {value}" for name, value in asdict(self).items() if value != getattr(Setup(), name)]
+        return ", ".join(wanted) or "default"
+
+
+DEFAULT = Setup()
+"""What a user of PyBullet gets without asking."""
+
+EngineOf = Callable[[Setup], Engine]
+"""Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
+
+
+@dataclass(frozen=True)
+class PlainEngine:
+    """An engine that knows nothing of PyBullet's settings, as a maker of engines; see :data:`EngineOf`."""
+
+    factory: Callable[[], Engine]
+
+    def __call__(self, setup: Setup) -> Engine:
+        """Return a new engine.
+
+        Raises
+        ------
+        ValueError
+            For any setup but the default.
+        """
+        if not setup.is_default:
+            raise ValueError(f"expected the default setup, got {setup.label}; only PyBullet has these settings")
+        return self.factory()
+
+
+def as_record(setup: Setup) -> dict[str, Any]:
+    """Return the fields as JSON has them; ``Setup(**record)`` reads them back."""
+    return asdict(setup)

@@ -1,0 +1,90 @@
+"""Artificial engines with one known fault each; the exact one has none."""
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide.engines import EngineHits
+
+
+class ExactEngine:
+    """This library in the role of another engine: there is nothing to find."""
+
+    name = "planted"
+
+    def __init__(self):
+        self.versions = {}
+
+    def build(self, limbs):
+        self.world = cc.HitWorld(self.solids(limbs))
+
+    def solids(self, limbs):
+        return limbs
+
+    def set_endpoints(self, p1, p2):
+        self.world.set_endpoints(p1, p2)
+
+    def cast_segments(self, starts, ends):
+        hits = self.world.cast_segments(starts, ends)
+        return EngineHits(hits.limb.copy(), np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
+
+    def close(self):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        pass
+
+
+class InflatedEngine(ExactEngine):
+    """Every limb is 1 % thicker and longer."""
+
+    def solids(self, limbs):
+        grow = 0.005 * (limbs.p2 - limbs.p1)
+        return cc.Limbs.cylinders(limbs.p1 - grow, limbs.p2 + grow, 1.01 * limbs.radius)
+
+
+class OpenEngine(ExactEngine):
+    """Limbs are thin walls without ends."""
+
+    def solids(self, limbs):
+        return cc.Limbs.tubes(limbs.p1, limbs.p2, limbs.radius, limbs.radius * (1 - 1e-9))
+
+
+class BlindEngine(ExactEngine):
+    """Limb 3 is missing wherever there is one."""
+
+    blind = 3
+
+    def cast_segments(self, starts, ends):
+        limbs = self.world.limbs
+        if len(limbs) <= self.blind:
+            return super().cast_segments(starts, ends)
+        left = np.delete(np.arange(len(limbs)), self.blind)
+        hits = cc.HitWorld(limbs[left]).cast_segments(starts, ends)
+        limb = np.where(hits.hit, left[hits.limb], -1).astype(np.int32)
+        return EngineHits(limb, np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
+
+
+class SingleEngine(ExactEngine):
+    """Distances are rounded to float32."""
+
+    def cast_segments(self, starts, ends):
+        found = super().cast_segments(starts, ends)
+        fraction = found.fraction.astype(np.float32).astype(np.float64)
+        return EngineHits(found.limb, fraction, starts + fraction[:, None] * (ends - starts), found.normal)
+
+
+class LossyEngine(ExactEngine):
+    """Every thousandth ray of a batch comes back as a miss."""
+
+    def cast_segments(self, starts, ends):
+        found = super().cast_segments(starts, ends)
+        lost = np.arange(1, len(starts) + 1) % 1000 == 0
+        return EngineHits(
+            np.where(lost, -1, found.limb).astype(np.int32),
+            np.where(lost, np.nan, found.fraction),
+            np.where(lost[:, None], np.nan, found.position),
+            np.where(lost[:, None], np.nan, found.normal),
+        )
