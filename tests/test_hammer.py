@@ -1,0 +1,232 @@
+"""Several threads ask while another moves the world: every answer is that of one whole state.
+
+The state's number stands in the geometry: in state k each limb stands on its own slot, k steps up from where it was in
+state 0, and rays come down from above at every slot. One state gives the same drop at all of them; a mixture does not.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategy_ways import POLICIES
+from verify import JIT
+
+import cylcollide as cc
+
+STEPS = 64  # states
+UP = np.array([0.0, 0.0, 1.0])
+TOP = 1024.0  # where rays come from
+ROOT = Path(__file__).parent.parent
+
+
+class Tower:
+    """Limbs on a grid of slots, all of them lifted by the same whole number, and rays down through every slot."""
+
+    def __init__(self, side: int, copies: int = 1) -> None:
+        x, y = (v.ravel() * 4.0 for v in np.meshgrid(np.arange(side), np.arange(side)))
+        order = np.random.default_rng(side).permutation(side * side)
+        self.foot = np.column_stack([x, y, np.zeros(side * side)])[order]
+        self.world = cc.HitWorld(cc.Limbs.cylinders(self.foot, self.foot + UP, 1.0))
+        self.slots = np.tile(np.arange(side * side), copies)
+        off = np.random.default_rng(1).uniform(-0.5, 0.5, (len(self.slots), 2)).round(2)
+        self.start = np.column_stack([self.foot[self.slots, :2] + off, np.full(len(self.slots), TOP)])
+        self.end = self.start * [1, 1, -1]
+
+    def lift(self, k: int) -> None:
+        """Put the world into state k."""
+        up = [0.0, 0.0, float(k)]
+        self.world.set_endpoints(self.foot + up, self.foot + up + UP)
+
+    # Each question returns the states that its answer was seen to be of: one, if it was not torn.
+
+    def by_cast(self, asked: cc.world.Queries, inside: str = "hit") -> set[int]:
+        """The first limb below each start: its own, at the height of the state."""
+        hits = asked.cast_segments(self.start, self.end, inside=inside, threads=1)
+        assert np.array_equal(hits.limb, self.slots), "a ray lost its limb"
+        return self._states(hits.position[:, 2] - 1)
+
+    def by_chords(self, asked: cc.world.Queries) -> set[int]:
+        """Each ray has one chord, a metre long."""
+        chords = asked.chords_segments(self.start, self.end, threads=1)
+        assert np.array_equal(chords.limb, self.slots)
+        assert np.allclose(chords.thickness, 1.0, atol=1e-9)
+        return self._states(TOP - chords.entry_fraction * 2 * TOP - 1)
+
+    def by_occluded(self, asked: cc.world.Queries) -> set[int]:
+        """Level rays at every height: those of one height are blocked, all of them."""
+        height = np.repeat(np.arange(STEPS) + 0.5, 8)
+        y = np.tile(np.arange(8) % 4 * 4.0, STEPS)
+        start = np.column_stack([np.full(len(height), -9.0), y, height])
+        blocked = asked.occluded_segments(start, start + np.array([500.0, 0.0, 0.0]), threads=1).reshape(STEPS, 8)
+        assert np.array_equal(blocked.any(axis=1), blocked.all(axis=1)), "half of a height is blocked"
+        return set(np.flatnonzero(blocked.all(axis=1)).tolist())
+
+    def by_points(self, asked: cc.world.Queries) -> set[int]:
+        """Points at every height above some slots: each slot holds those of one height."""
+        some = np.arange(0, len(self.foot), 3)
+        points = self.foot[np.tile(some, STEPS)] + np.repeat(np.arange(STEPS) + 0.5, len(some))[:, None] * [0, 0, 1]
+        held = asked.contains_points(points, threads=1).limb.reshape(STEPS, -1)
+        height, slot = np.nonzero(held >= 0)
+        assert sorted(slot.tolist()) == list(range(len(some))), "each limb is at one height"
+        assert np.array_equal(held[height, slot], some[slot])
+        return set(height.tolist())
+
+    def by_limbs(self, asked: cc.world.Queries) -> set[int]:
+        """The limbs themselves."""
+        limbs = asked.limbs
+        assert np.array_equal(limbs.p2[:, 2], limbs.p1[:, 2] + 1)
+        return self._states(limbs.p1[:, 2])
+
+    def by_snapshot(self, asked: cc.world.Queries) -> set[int]:
+        """All questions about one snapshot, in the middle of whatever else goes on."""
+        kept = asked.snapshot()
+        return self.by_cast(kept) | self.by_limbs(kept) | self.by_chords(kept) | self.by_points(kept)
+
+    @staticmethod
+    def _states(height: np.ndarray) -> set[int]:
+        state = np.rint(height)
+        assert np.abs(height - state).max() < 1e-9
+        return set(np.unique(state).astype(int).tolist())
+
+
+def test_every_question_tells_the_state():
+    """What the hammer relies on, without any thread: each question names the state, and both when torn."""
+    tower = Tower(6)
+    every = (tower.by_cast, tower.by_chords, tower.by_occluded, tower.by_points, tower.by_limbs, tower.by_snapshot)
+    for k in (0, 7, STEPS - 1):
+        tower.lift(k)
+        assert all(ask(tower.world) == {k} for ask in every)
+        assert all(tower.by_cast(tower.world, inside) == {k} for inside in POLICIES)
+    up = np.where(np.arange(36)[:, None] < 18, 3.0, 5.0) * [0, 0, 1]  # a torn state
+    tower.world.set_endpoints(tower.foot + up, tower.foot + up + UP)
+    assert all(ask(tower.world) == {3, 5} for ask in every)
+
+
+def hammer(seconds: float, side: int, copies: int) -> Counter[str]:
+    """Move the world as fast as it goes while every kind of question is asked; what was seen."""
+    tower, seen, wrong = Tower(side, copies), Counter(), []
+    stop, states = threading.Event(), [set() for _ in range(8)]
+    kept = [(k, tower.world.snapshot()) for k in (0,) if tower.lift(k) is None]
+
+    def repeat(name: str, ask: Callable[[], object]) -> None:
+        try:
+            while not stop.is_set():
+                ask()
+                seen[name] += 1
+        except BaseException as error:  # a thread that dies would pass unnoticed
+            wrong.append((name, error))
+            stop.set()
+
+    def asking(mine: set[int], question: Callable[[cc.world.Queries], set[int]]) -> Callable[[], None]:
+        def ask() -> None:
+            got = question(tower.world)
+            assert len(got) == 1, f"an answer of states {sorted(got)}"
+            mine.update(got)
+
+        return ask
+
+    def move() -> None:
+        k = seen["moves"] * 7 % STEPS
+        tower.lift(k)
+        if seen["moves"] % 50 == 0 and len(kept) < 12:
+            kept.append((k, tower.world.snapshot()))
+
+    def ask_old() -> None:
+        for k, snapshot in list(kept):
+            assert tower.by_cast(snapshot) == {k}, "a snapshot has moved"
+            assert tower.by_limbs(snapshot) == {k}
+
+    questions = {
+        "cast": tower.by_cast,
+        "cast too": lambda asked: tower.by_cast(asked, "ignore"),
+        "chords": tower.by_chords,
+        "occluded": tower.by_occluded,
+        "points": tower.by_points,
+        "snapshot": tower.by_snapshot,
+        "limbs": tower.by_limbs,
+    }
+    jobs = {name: asking(states[i], q) for i, (name, q) in enumerate(questions.items())}
+    threads = [
+        threading.Thread(target=repeat, args=job) for job in ({"moves": move, "old snapshots": ask_old} | jobs).items()
+    ]
+    for thread in threads:
+        thread.start()
+    stop.wait(seconds)
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    if wrong:
+        raise AssertionError(f"{len(wrong)} threads failed, the first: {wrong[0][0]}") from wrong[0][1]
+    seen["states"] = min(len(mine) for mine in states[: len(questions)])
+    return seen
+
+
+@pytest.mark.parametrize(("side", "copies"), [(6, 1), (6, 40)])
+def test_hammer(side: int, copies: int):
+    """Small batches, which go one by one, and large ones, which go as streams."""
+    seen = hammer(2.5, side, copies)
+    assert min(seen.values()) >= 1, seen
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("side", "copies"), [(1, 200), (4, 3), (30, 10)])
+def test_hammer_for_a_minute(side: int, copies: int):
+    seen = hammer(60.0, side, copies)
+    assert min(count for name, count in seen.items() if name != "states") > 20, seen
+    assert seen["states"] > 10, seen
+
+
+FIRST_CALLS = """
+import sys, threading, time
+sys.path.insert(0, {tests!r})
+import numpy as np
+import cylcollide as cc
+from worlds import make_crowd, shots
+limbs = make_crowd(40)
+world, (start, end) = cc.HitWorld(limbs), shots(limbs, 500)
+barrier, answers, wrong = threading.Barrier(4), [None] * 4, []
+
+def ask(k):
+    try:
+        barrier.wait()
+        hits = world.cast_segments(start, end, threads=1)
+        few = world.cast_segments(start[:9], end[:9])
+        world.set_endpoints(limbs.p1, limbs.p2)
+        held, chords = world.contains_points(start), world.chords_segments(start, end)
+        answers[k] = [x.tobytes() for x in (hits.limb, hits.fraction, hits.position, few.limb, held.limb, chords.limb)]
+        answers[k].append(world.occluded_segments(start, end).tobytes())
+    except BaseException as error:
+        wrong.append(repr(error))
+
+threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert not wrong, wrong
+assert all(a == answers[0] for a in answers)
+assert np.frombuffer(answers[0][0], np.int32).max() > 0
+print("asked")
+"""
+
+
+@pytest.mark.long
+def test_first_calls_at_once(tmp_path: Path):
+    """Four threads compile everything at the same time, into an empty cache; then two processes read it at once."""
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    code = FIRST_CALLS.format(tests=str(Path(__file__).parent))
+    for count in (1, 2):
+        begun = [
+            subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for _ in range(count)
+        ]
+        for process in begun:
+            out, err = process.communicate(timeout=500)
+            assert process.returncode == 0, err.decode()
+            assert out.decode().split() == ["asked"]
+    assert not JIT or list(tmp_path.rglob("*.nbi"))
