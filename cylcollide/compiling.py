@@ -7,6 +7,7 @@ on disk. With `NUMBA_DISABLE_JIT=1` everything here is plain Python with the sam
 A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), and gives the same bits.
 """
 
+import warnings
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -53,8 +54,18 @@ def allocating(function: Function) -> Function:
 def _cached(function: Function, counted: bool) -> Function:
     """Compile with the options of this package; the cache holds for this very source."""
     if getattr(numba.config, "DISABLE_JIT", 0):
-        return cast(Function, np.errstate(all="ignore")(function))  # as machine code, which does not warn
-    dispatcher = _njit(cache=True, nogil=True, error_model="numpy", _nrt=counted)(function)
+        return np.errstate(all="ignore")(function)  # as machine code, which does not warn
+    dispatcher = _njit(nogil=True, error_model="numpy", _nrt=counted)(function)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # neither beside the source nor in the user's cache directory
+        warnings.warn(
+            "no directory to keep machine code in, so every process compiles for itself; "
+            "set NUMBA_CACHE_DIR to one that can be written",
+            RuntimeWarning,
+            stacklevel=1,
+        )
+        return cast(Function, dispatcher)
     cache_file = dispatcher._cache._cache_file
     cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
     return cast(Function, dispatcher)

@@ -1,0 +1,216 @@
+"""What the operations of `simd.py` become: instructions of LLVM, one emitter an operation.
+
+An emitter is given LLVM's builder and the values of the arguments: a number, a vector of eight, or an array as numba
+has it, with `data` and `shape`. It returns the value of the result: None if there is none, a list for a tuple.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from llvmlite import ir
+
+Emitter: TypeAlias = Callable[..., Any]
+
+LANES = 8
+
+_COUNT = ir.IntType(32)
+_LONG = ir.IntType(64)
+_DEFINED_AT_ZERO = ir.Constant(ir.IntType(1), 0)
+
+
+# Numbers and vectors alike.
+
+
+def spread(builder: ir.IRBuilder, value: Any) -> Any:
+    """Eight times the same."""
+    vector = ir.VectorType(value.type, LANES)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_COUNT, 0))
+    zeros = ir.Constant(ir.VectorType(_COUNT, LANES), [0] * LANES)
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value.type, ir.VectorType)
+
+
+def side_by_side(emit: Emitter) -> Emitter:
+    """The emitter, given eight times the same for a number beside a vector."""
+
+    def emit_alike(builder: ir.IRBuilder, *values: Any) -> Any:
+        if any(_is_vector(value) for value in values):
+            values = tuple(value if _is_vector(value) else spread(builder, value) for value in values)
+        return emit(builder, *values)
+
+    return emit_alike
+
+
+def compare(relation: str) -> Emitter:
+    """A comparison, which is false of NaN."""
+    return lambda builder, a, b: builder.fcmp_ordered(relation, a, b)
+
+
+def larger(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+    """The larger of two; `b` if either is NaN."""
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def smaller(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+    """The smaller of two; `b` if either is NaN."""
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+def select(builder: ir.IRBuilder, truth: Any, a: Any, b: Any) -> Any:
+    """`a` where `truth`, else `b`; one truth may choose between vectors."""
+    if any(_is_vector(value) for value in (truth, a, b)):
+        a, b = (value if _is_vector(value) else spread(builder, value) for value in (a, b))
+    return builder.select(truth, a, b)
+
+
+def first(_builder: ir.IRBuilder, value: Any, _like: Any) -> Any:
+    """The first of two, which are of one type by now."""
+    return value
+
+
+def call(name: str) -> Emitter:
+    """One of LLVM's own functions, which exist for every width."""
+
+    def emit(builder: ir.IRBuilder, *values: Any) -> Any:
+        kind = values[0].type
+        suffix = {"double": "f64", "float": "f32"}[str(getattr(kind, "element", kind))]
+        full = f"llvm.{name}.v{LANES}{suffix}" if _is_vector(values[0]) else f"llvm.{name}.{suffix}"
+        function_type = ir.FunctionType(kind, [kind] * len(values))
+        function = builder.module.globals.get(full) or ir.Function(builder.module, function_type, full)
+        return builder.call(function, values)
+
+    return emit
+
+
+# Integers, and single lanes.
+
+
+def bits(builder: ir.IRBuilder, truth: Any) -> Any:
+    """Eight bools as the bits of an integer, the first one lowest."""
+    return builder.zext(builder.bitcast(truth, ir.IntType(LANES)), _LONG)
+
+
+def lowest_bit(builder: ir.IRBuilder, number: Any) -> Any:
+    """How many zeros stand below the lowest bit that is set."""
+    return builder.cttz(number, _DEFINED_AT_ZERO)
+
+
+def highest_bit(builder: ir.IRBuilder, number: Any) -> Any:
+    """63 less the zeros above the highest bit that is set."""
+    return builder.sub(ir.Constant(number.type, 63), builder.ctlz(number, _DEFINED_AT_ZERO))
+
+
+def lane(builder: ir.IRBuilder, numbers: Any, k: Any) -> Any:
+    """One of eight."""
+    return builder.extract_element(numbers, k)
+
+
+# Memory. Nothing is known of alignment but that of a single number.
+
+
+def _plus(builder: ir.IRBuilder, number: Any, k: int) -> Any:
+    return builder.add(number, ir.Constant(number.type, k))
+
+
+def _eight_at(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
+    """Pointer to eight entries of an array in C order, counted from its first."""
+    vector = ir.VectorType(array.data.type.pointee, LANES)
+    return builder.bitcast(builder.gep(array.data, [offset]), vector.as_pointer())
+
+
+def _collected(builder: ir.IRBuilder, array: Any, offsets: Iterable[Any]) -> Any:
+    """Eight entries of an array in C order, each counted from its first."""
+    vector = ir.Constant(ir.VectorType(array.data.type.pointee, LANES), ir.Undefined)
+    for k, offset in enumerate(offsets):
+        entry = builder.load(builder.gep(array.data, [offset]))
+        vector = builder.insert_element(vector, entry, ir.Constant(_COUNT, k))
+    return vector
+
+
+def _row_number(builder: ir.IRBuilder, rows: Any, place: Any) -> Any:
+    """A row number out of a list, as wide as offsets are."""
+    row = builder.load(builder.gep(rows.data, [place]))
+    return builder.sext(row, place.type) if row.type.width < place.type.width else row
+
+
+def _converted(builder: ir.IRBuilder, value: Any, machine: ir.VectorType) -> Any:
+    """The vector as numbers of another kind: more or fewer digits, whole numbers cut off, truths as bytes."""
+    if value.type == machine:
+        return value
+    truths, whole = value.type.element == ir.IntType(1), isinstance(machine.element, ir.IntType)
+    if truths:
+        return builder.zext(value, machine) if whole else builder.uitofp(value, machine)
+    if whole:
+        return builder.fptosi(value, machine)
+    return (builder.fptrunc if machine.element == ir.FloatType() else builder.fpext)(value, machine)
+
+
+def _turned(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
+    """Rows of an eight by eight matrix made columns: three rounds of shuffles, as in a fast Fourier transform."""
+    for distance in (1, 2, 4):
+        low = [i if not i & distance else LANES + i - distance for i in range(LANES)]
+        high = [i + distance if not i & distance else LANES + i for i in range(LANES)]
+        to_low, to_high = (ir.Constant(ir.VectorType(_COUNT, LANES), pattern) for pattern in (low, high))
+        turned = list(lines)
+        for k in range(LANES):
+            if not k & distance:
+                pair = lines[k], lines[k + distance]
+                turned[k] = builder.shuffle_vector(*pair, to_low)
+                turned[k + distance] = builder.shuffle_vector(*pair, to_high)
+        lines = turned
+    return lines
+
+
+def load(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
+    """Eight neighbours."""
+    return builder.load(_eight_at(builder, array, offset), align=4)
+
+
+def load_every(builder: ir.IRBuilder, array: Any, offset: Any, stride: Any) -> Any:
+    """Eight entries at equal distances."""
+    steps = (builder.mul(stride, ir.Constant(stride.type, k)) for k in range(LANES))
+    return _collected(builder, array, (builder.add(offset, step) for step in steps))
+
+
+def load_at(builder: ir.IRBuilder, array: Any, rows: Any, begin: Any, stride: Any, column: Any) -> Any:
+    """Eight entries of one column, at rows that are listed."""
+    numbers = (_row_number(builder, rows, _plus(builder, begin, k)) for k in range(LANES))
+    return _collected(builder, array, (builder.add(builder.mul(row, stride), column) for row in numbers))
+
+
+def load_rows(builder: ir.IRBuilder, matrix: Any, rows: Any, begin: Any, column: Any) -> list[Any]:
+    """A piece of eight rows, then turned into columns."""
+    width = builder.extract_value(matrix.shape, 1)
+    lines = []
+    for k in range(LANES):
+        row = _row_number(builder, rows, _plus(builder, begin, k))
+        lines.append(load(builder, matrix, builder.add(builder.mul(row, width), column)))
+    return _turned(builder, lines)
+
+
+def store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any) -> None:
+    """Write eight neighbours."""
+    pointer = _eight_at(builder, array, offset)
+    builder.store(_converted(builder, value, pointer.type.pointee), pointer, align=1)
+
+
+def store_rows(builder: ir.IRBuilder, matrix: Any, begin: Any, column: Any, columns: Any) -> None:
+    """Columns turned into rows, then a piece of each row written."""
+    width = builder.extract_value(matrix.shape, 1)
+    lines = _turned(builder, [builder.extract_value(columns, k) for k in range(LANES)])
+    for k, line in enumerate(lines):
+        row = _plus(builder, begin, k)
+        pointer = _eight_at(builder, matrix, builder.add(builder.mul(row, width), column))
+        builder.store(_converted(builder, line, pointer.type.pointee), pointer, align=4)
+
+
+def prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
+    """LLVM's hint to the cache: to be read, kept close, data."""
+    byte, flag, name = ir.IntType(8).as_pointer(), ir.IntType(32), "llvm.prefetch.p0i8"
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    place = builder.bitcast(builder.gep(array.data, [offset]), byte)
+    builder.call(function, [place, *(ir.Constant(flag, hint) for hint in (0, 3, 1))])
