@@ -95,8 +95,8 @@ STEP_ERROR = 0.5 * UNIT_ROUNDOFF
 """A step t to a surface leaves out t² a / 2b, half the curvature over the slope: at most u / 4 of the fraction."""
 
 SLOPE_ERROR = 2.0**-8
-"""The slope errs by at most 4 u of its size, the step by as much of its own: u / 4 of the fraction if the ratio of both,
-squared, is below 2⁻⁸."""
+"""The slope errs by at most 4 u of its size, the step by as much of its own: u / 4 of the fraction if the ratio of
+both, squared, is below 2⁻⁸."""
 
 BOX_PAD = 2.0**-20
 """Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
@@ -109,7 +109,8 @@ BOX_FLOOR = 1e-200
 """Boxes are padded by at least this: a world of one point still has a size."""
 
 STEEPEST_RECIPROCAL = 1e30
-"""Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the pad."""
+"""Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the
+pad."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
 SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tuned yet

@@ -62,8 +62,10 @@ def closest(state: State, query: Query, inside: InsidePolicy, threads: int | Non
 def closest_strategy(
     query: Query, table: LimbTable, tree: Tree, n: int, verdicts: Verdicts
 ) -> Callable[[int, int], None]:
-    """How n rays find their first limbs: one by one, against all of few limbs, or as streams. The answers agree bit by
-    bit; how many rays need exact arithmetic may differ."""
+    """How n rays find their first limbs: one by one, against all of few limbs, or as streams.
+
+    The answers agree bit by bit; how many rays need exact arithmetic may differ.
+    """
     alike = query.mask.size == query.ignored.size == 1
 
     def one_by_one(begin: int, end: int) -> None:

@@ -277,7 +277,7 @@ def possible_stretches(
         height = tree.items if local.blind else 0 if local.clear else start_walk(stack)
         while True:
             if local.blind:
-                height, index = next_item_of_all(tree, height)
+                height, index = next_item_of_all(height)
             else:
                 height, index = next_item_on_ray(tree, stack, height, local, local.reach)
             if index == NO_ITEM:

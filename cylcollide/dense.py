@@ -1,7 +1,7 @@
 """The loop over many rays and few limbs: every ray against every limb, eight rays at a time, no tree.
 
-The same kernels as in `casting` and `streaming`, side by side, with bit-equal results. What eight rays have found stays in
-registers.
+The same kernels as in `casting` and `streaming`, side by side, with bit-equal results. What eight rays have found stays
+in registers.
 """
 
 from math import inf

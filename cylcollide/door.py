@@ -13,7 +13,16 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, MOST_KEPT, POLICY_CODES, SMALLEST_KEPT, BoolArray, Float64Array, Int64Array, Uint32Array
+from cylcollide._types import (
+    ALL_LAYERS,
+    MOST_KEPT,
+    POLICY_CODES,
+    SMALLEST_KEPT,
+    BoolArray,
+    Float64Array,
+    Int64Array,
+    Uint32Array,
+)
 from cylcollide.compiling import compiled
 
 

@@ -72,8 +72,7 @@ def ray_hits(
             (rows, settled),
             (others, _chords_in(query, table, inside, others, verdicts.limb[others])),
         ):
-            for column, values in zip(chords, part, strict=True):
-                column[part_rows] = values
+            _put_rows(chords, part_rows, part)
         return chords
 
     return RayHits(query.rays, table, verdicts, len(rows), inside == "exit", complete)
@@ -105,8 +104,7 @@ def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64
     """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are."""
     fast, undecided = empty_chords(len(hit)), np.zeros(len(hit), bool)
     complete_chords(query, table, rows[hit], chords.limb[hit], fast, undecided)
-    for column, values in zip(chords, fast, strict=True):
-        column[hit[~undecided]] = values[~undecided]
+    _put_rows(chords, hit[~undecided], _rows_of(fast, ~undecided))
 
 
 def _chords_in(query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, limbs: Int32Array) -> Chorded:
@@ -161,6 +159,12 @@ def settle_chords(
     both_ray = np.concatenate((kept_ray, np.array([k for k, _, _ in found], np.int64)))
     by_ray = np.argsort(both_ray, kind="stable")
     return both_ray[by_ray], _rows_of(both, by_ray)
+
+
+def _put_rows(chords: Chorded, rows: Int64Array, part: Chorded) -> None:
+    """Write chords into the given rows of others."""
+    chords.limb[rows], chords.entry[rows], chords.exit[rows] = part.limb, part.entry, part.exit
+    chords.entry_face[rows], chords.exit_face[rows] = part.entry_face, part.exit_face
 
 
 def _rows_of(chords: Chorded, rows: BoolArray | Int64Array) -> Chorded:

@@ -256,5 +256,5 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
 
 
 @machine(lambda array, _offset: types.void(array, types.intp), _llvm.prefetch)
-def prefetch(array: Array, offset: int) -> None:  # noqa: ARG001  # a hint: interpreted, there is nothing to do
+def prefetch(array: Array, offset: int) -> None:  # a hint: interpreted, there is nothing to do
     """Say that an array will be read from entry `offset` on, so that the cache may fetch it meanwhile."""

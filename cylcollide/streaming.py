@@ -1,8 +1,8 @@
 """The loop over many rays at once: they walk the tree as streams, and meet limbs eight pairs at a time.
 
-The tree hands out limbs, each with a list of rays; pairs of a ray and a limb gather by shape, and eight of them go through the
-same kernels as one does in `casting`, side by side, with bit-equal results. What a ray has found is kept beside it, so that
-no order of pairs changes the answer (`nearer`).
+The tree hands out limbs, each with a list of rays; pairs of a ray and a limb gather by shape, and eight of them go
+through the same kernels as one does in `casting`, side by side, with bit-equal results. What a ray has found is kept
+beside it, so that no order of pairs changes the answer (`nearer`).
 """
 
 from math import inf
@@ -90,7 +90,7 @@ def make_work(rays: int) -> Work:
     room = -(-rays // LANES) * LANES
     pairs = np.zeros((2, SHAPES, LANES), np.int32)
     waiting = np.zeros(SHAPES, np.int64)
-    return Work(np.empty((room, 16)), np.empty((room, 8)), *pairs, waiting, np.empty((3, LANES)))
+    return Work(np.empty((room, 16)), np.empty((room, 8)), pairs[0], pairs[1], waiting, np.empty((3, LANES)))
 
 
 @merged
@@ -240,7 +240,7 @@ def make_wait(work: Work, rows: Float64Array, shape: int, ray: int, limb: int) -
     prefetch(rows, limb * ROW)
     prefetch(rows, limb * ROW + LANES)
     work.pairs[shape] = k + 1
-    return k + 1 == LANES
+    return bool(k + 1 == LANES)
 
 
 @merged
@@ -482,4 +482,5 @@ def write_fractions(
     for k in range(count):
         fraction[number[base + work.pair_ray[shape, k]]] = work.answer[0, k]
     work.pairs[shape] = 0
-    return ~bits(short) & ((1 << count) - 1)
+    grazes: int = ~bits(short) & ((1 << count) - 1)
+    return grazes

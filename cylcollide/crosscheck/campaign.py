@@ -21,9 +21,9 @@ from cylcollide.crosscheck.chunks import Chunk
 from cylcollide.crosscheck.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.families.scene import Scene
 from cylcollide.crosscheck.interventions.client import BulletClient
-from cylcollide.crosscheck.setup import EngineOf, Setup, as_record
+from cylcollide.crosscheck.setup import Asked, EngineOf, Setup, as_record
 from cylcollide.crosscheck.truth import exact_first_limbs
-from cylcollide.engines import Engine, EngineHits
+from cylcollide.engines import EngineHits
 from cylcollide.limbs import Limbs
 from cylcollide.world import HitWorld
 
@@ -116,7 +116,7 @@ def _sizes(scene: Scene) -> list[tuple[float, float]]:
     return list(zip(scene.radius.tolist(), half.tolist(), strict=True))
 
 
-def _asked(engine: Engine, scene: Scene) -> tuple[EngineHits, BoolArray]:
+def _asked(engine: Asked, scene: Scene) -> tuple[EngineHits, BoolArray]:
     """The engine's answers, and which segments got one."""
     shot, n = scene.shots, len(scene.shots.start)
     if not (scene.whole_batch and isinstance(engine, BulletClient)):

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, Self
 
-from cylcollide.engines import Engine
+from cylcollide._types import Float64Array
+from cylcollide.engines import EngineHits
+from cylcollide.limbs import Limbs
 
 Construction = Literal["geom", "urdf", "urdf-implicit", "mjcf"]
 CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjcf")
@@ -36,7 +38,26 @@ class Setup:
 DEFAULT = Setup()
 """What a user of PyBullet gets without asking."""
 
-EngineOf = Callable[[Setup], Engine]
+
+class Asked(Protocol):
+    """What a run of families needs of an engine; every `cylcollide.engines.Engine` has it."""
+
+    versions: dict[str, str]
+
+    def build(self, limbs: Limbs) -> None:
+        """Hold these limbs, and no others."""
+
+    def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
+        """Answer the closest hit of each segment, ``starts`` and ``ends`` (n, 3) in metres."""
+
+    def __enter__(self) -> Self:
+        """Return the engine itself."""
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Close the engine."""
+
+
+EngineOf = Callable[[Setup], Asked]
 """Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
 
 
@@ -44,9 +65,9 @@ EngineOf = Callable[[Setup], Engine]
 class PlainEngine:
     """An engine that knows nothing of PyBullet's settings, as a maker of engines; see :data:`EngineOf`."""
 
-    factory: Callable[[], Engine]
+    factory: Callable[[], Asked]
 
-    def __call__(self, setup: Setup) -> Engine:
+    def __call__(self, setup: Setup) -> Asked:
         """Return a new engine.
 
         Raises

@@ -268,7 +268,7 @@ def graze_step(
         room = dd_subtract(dd_dot(x, x), two_product(limb.radius, limb.radius))
         return near_root(dd_dot(displacement, displacement), dd_dot(x, displacement), room, falling)
     axis = vector_difference(limb.p2, limb.p1)
-    if face == CAP1 or face == CAP2:
+    if face in (CAP1, CAP2):
         end = relative_to(origin, displacement, fraction, limb.p2 if face == CAP2 else limb.p1)
         return plane_step(end, displacement, axis, 0.0)
     x = relative_to(origin, displacement, fraction, limb.p1)

@@ -36,7 +36,7 @@ class LimbTable(NamedTuple):
 
 
 class Limb(NamedTuple):
-    """One limb as kernels get it, or eight of one shape: numbers only. A box keeps its axes in the cells of the rest."""
+    """One limb as kernels get it, or eight of one shape: numbers only. A box has its axes in the cells of the rest."""
 
     kind: int  # Shape
     frame: Frame

@@ -1,9 +1,9 @@
 """The tree's arrays.
 
 A node holds up to eight children side by side. A child is another node (its index, always larger than its parent's), an
-item, or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the
-tree's own in which everything lies within [-1, 1], and larger than what they hold by `BOX_PAD`, which covers the rounding of
-boxes, rays and their product: `docs/numerics.md`, "Boxes".
+item, or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the tree's own in which everything
+lies within [-1, 1], and larger than what they hold by `BOX_PAD`, which covers the rounding of boxes, rays and their
+product: `docs/numerics.md`, "Boxes".
 """
 
 from math import frexp, inf, isfinite, ldexp

@@ -27,7 +27,7 @@ class Stream(NamedTuple):
     live: Int32Array  # lists of rays, one above the other
     code: Int32Array  # node, or code of an item, of each entry of the stack
     first: Int64Array  # where in `live` the entry's list begins
-    count: Int64Array
+    rays: Int64Array  # how many there are in it
     top: Int64Array  # above which `live` is free when it is this entry's turn
     children: Int64Array  # (8,): rays that meet each child of the node at work
 
@@ -39,16 +39,14 @@ def make_stream(tree: Tree, rays: int) -> Stream:
     live = np.empty(rays * (1 + TREE_WIDTH * depth), np.int32)  # worst case; memory that is not touched costs nothing
     first, count, top = np.empty((3, size), np.int64)
     record = np.empty((rays, RECORD), np.float32)
-    return Stream(
-        record, live, np.empty(size, np.int32), first, count, top, np.empty(8, np.int64)
-    )
+    return Stream(record, live, np.empty(size, np.int32), first, count, top, np.empty(8, np.int64))
 
 
 @merged
 def start_stream(stream: Stream, count: int) -> int:
     """Put the root on the stack for the rays that come first in `live`; the new stack height."""
     stream.code[0] = 0
-    stream.first[0], stream.count[0], stream.top[0] = 0, count, count
+    stream.first[0], stream.rays[0], stream.top[0] = 0, count, count
     return 1 if count > 0 else 0
 
 
@@ -65,7 +63,7 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
     bounds, child, axes = tree.bounds, tree.child, tree.axis
     record, live, children = stream.record, stream.live, stream.children
-    codes, firsts, counts, tops = stream.code, stream.first, stream.count, stream.top
+    codes, firsts, counts, tops = stream.code, stream.first, stream.rays, stream.top
     zero = spread(np.float32(0.0))
     while height > 0:
         height -= 1

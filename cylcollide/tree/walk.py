@@ -201,6 +201,6 @@ def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> 
 
 
 @compiled
-def next_item_of_all(tree: Tree, height: int) -> tuple[int, int]:
-    """The next of all items, for what no box can be trusted with; starts at `tree.items`, returns as the others do."""
+def next_item_of_all(height: int) -> tuple[int, int]:
+    """The next of all items, for what no box can be trusted with: from `tree.items` down, returned as the others do."""
     return height - 1, height - 1 if height > 0 else NO_ITEM

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.simd import compiled
+from cylcollide.compiling import compiled
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 < 2^-53 of the segment's length, with room
