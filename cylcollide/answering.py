@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from cylcollide import casting, locating, settling
+from cylcollide import casting, chording, locating, settling
 from cylcollide._types import (
     FEW_LIMBS,
     NO_LIMB,
@@ -25,11 +25,13 @@ from cylcollide._types import (
 )
 from cylcollide.casting import Query
 from cylcollide.dense import cast_few
+from cylcollide.gathering import Sorting, make_sorting
 from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.limbs import Limbs
-from cylcollide.streaming import Sorting, Work, cast_stream, make_sorting, make_work
+from cylcollide.pairing import Work, make_work
+from cylcollide.streaming import cast_stream
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import Stream, make_stream
 from cylcollide.tree.walk import make_stack
@@ -114,10 +116,10 @@ def chords(state: State, query: Query, inside: InsidePolicy, threads: int | None
     n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
-        offsets, codes = casting.possible_stretches(query, table, tree, make_stack(tree), np.arange(begin, end))
+        offsets, codes = chording.possible_stretches(query, table, tree, make_stack(tree), np.arange(begin, end))
         found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
         room = np.empty((2, len(codes)))
-        casting.cast_chords(query, table, offsets, codes, begin, room[0], room[1], found, unsure)
+        chording.cast_chords(query, table, offsets, codes, begin, room[0], room[1], found, unsure)
         ray, found = settling.settle_chords(query.rays, table, begin, offsets, codes, found, unsure)
         return begin + ray, found, int(unsure.sum())
 

@@ -7,15 +7,17 @@ in registers.
 from math import inf
 
 from cylcollide._types import NO_LIMB
-from cylcollide.casting import INSIDE, NONE, Nearest, Query, nearer, nothing_yet, undecided, write_hit
+from cylcollide.casting import INSIDE, NONE, Query, write_hit
 from cylcollide.compiling import compiled
+from cylcollide.gathering import rays_from
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.crossing import face_curve, short_step
 from cylcollide.kernels.event import limb_event
+from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
 from cylcollide.kernels.ray import ray_at
 from cylcollide.kernels.table import LimbTable, considered
+from cylcollide.pairing import meant, one_limb
 from cylcollide.simd import LANES, bits, lane, lowest_bit, opposite, select, spread, store
-from cylcollide.streaming import meant, one_limb, rays_from
 
 
 @compiled

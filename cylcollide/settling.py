@@ -6,7 +6,8 @@ from typing import TypeAlias
 import numpy as np
 
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int32Array, Int64Array, Side
-from cylcollide.casting import Query, complete_chords, possible_stretches
+from cylcollide.casting import Query
+from cylcollide.chording import complete_chords, possible_stretches
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid

@@ -6,175 +6,29 @@ beside it, so that no order of pairs changes the answer (`nearer`).
 """
 
 from math import inf
-from typing import NamedTuple
-
-import numpy as np
 
 from cylcollide._types import (
-    FEW_TO_SORT,
-    MANY_TO_SORT,
     NO_LIMB,
-    Float32Array,
-    Float64Array,
     Int32Array,
-    Int64Array,
-    Uint16Array,
 )
-from cylcollide.casting import INSIDE, NONE, Nearest, Query, nearer, nothing_yet, undecided, write_hit
+from cylcollide.casting import INSIDE, NONE, Query, write_hit
 from cylcollide.compiling import compiled, merged
+from cylcollide.gathering import Sorting, rays_at, sort_rays
 from cylcollide.hits import Verdicts
-from cylcollide.kernels.crossing import exactly, face_curve, short_step
-from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
-from cylcollide.kernels.event import Event, limb_event
-from cylcollide.kernels.ray import Ray, Rays, make_ray, ray_at, shared
-from cylcollide.kernels.table import ROW, Limb, LimbTable, considered, limb_of
+from cylcollide.kernels.nearest import nothing_yet, undecided
+from cylcollide.kernels.ray import Rays, ray_at, shared
+from cylcollide.kernels.table import LimbTable, considered
+from cylcollide.pairing import SHAPES, Work, best_of, make_wait, meet_list, meet_pairs, write_fractions
 from cylcollide.simd import (
     LANES,
-    Real,
     alike,
     bits,
-    larger,
-    load,
-    load_at,
-    load_every,
-    load_rows,
     lowest_bit,
-    prefetch,
-    select,
-    smaller,
-    spread,
-    store,
     store_rows,
-    whole,
-    with_sign,
 )
 from cylcollide.tree.layout import Space, Tree
 from cylcollide.tree.stream import Stream, next_item_of_stream, start_stream
-from cylcollide.tree.walk import NO_ITEM, local_ray, local_reach
-
-# columns of `Work.ray`: what kernels read of a ray, then what the end of the walk needs
-ORIGIN, DIRECTION, LIMIT, EXTENT, SECOND, PER_LENGTH = 0, 3, 6, 7, 8, 11
-# columns of `Work.best`: a `Nearest`, and where the ray begins and ends
-LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN, START, END = range(8)
-SHAPES = 7
-
-
-class Work(NamedTuple):
-    """Room for one stream of rays. One per thread."""
-
-    ray: Float64Array  # (rays, 16)
-    best: Float64Array  # (rays, 8)
-    pair_ray: Int32Array  # (SHAPES, 8): pairs that wait, shape by shape
-    pair_limb: Int32Array  # (SHAPES, 8)
-    pairs: Int64Array  # (SHAPES,): how many wait
-    answer: Float64Array  # (3, 8): of the eight pairs at work
-
-
-class Sorting(NamedTuple):
-    """Room to put rays in order. One per thread."""
-
-    key: Uint16Array  # (rays,): octant and cell
-    bucket: Int32Array  # where each key begins
-    number: Int32Array  # (rays + 8,): the rays in order
-    octant: Int64Array  # (9,): where each octant begins
-
-
-def make_sorting(rays: int) -> Sorting:
-    """Room for so many rays."""
-    bucket = np.empty(8 * 16**3 + 1, np.int32)
-    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + LANES, np.int32), np.empty(9, np.int64))
-
-
-def make_work(rays: int) -> Work:
-    """Room for so many rays."""
-    room = -(-rays // LANES) * LANES
-    pairs = np.zeros((2, SHAPES, LANES), np.int32)
-    waiting = np.zeros(SHAPES, np.int64)
-    return Work(np.empty((room, 16)), np.empty((room, 8)), pairs[0], pairs[1], waiting, np.empty((3, LANES)))
-
-
-@merged
-def rays_from(rays: Rays, i: int) -> tuple[Vector, Vector, Ray]:
-    """Eight rays from row i on, prepared: what stands in both columns, and the rays."""
-    origin = (
-        load_every(rays.origin, 3 * i, 3),
-        load_every(rays.origin, 3 * i + 1, 3),
-        load_every(rays.origin, 3 * i + 2, 3),
-    )
-    second = (
-        load_every(rays.second, 3 * i, 3),
-        load_every(rays.second, 3 * i + 1, 3),
-        load_every(rays.second, 3 * i + 2, 3),
-    )
-    limit = load(rays.limit, i) if rays.limit.size > 1 else spread(rays.limit[0])
-    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
-
-
-@merged
-def rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Vector, Vector, Ray]:
-    """As `rays_from`, for the eight rays whose numbers stand at `number[k]` and behind."""
-    origin = (
-        load_at(rays.origin, number, k, 3, 0),
-        load_at(rays.origin, number, k, 3, 1),
-        load_at(rays.origin, number, k, 3, 2),
-    )
-    second = (
-        load_at(rays.second, number, k, 3, 0),
-        load_at(rays.second, number, k, 3, 1),
-        load_at(rays.second, number, k, 3, 2),
-    )
-    limit = load_at(rays.limit, number, k, 1, 0) if rays.limit.size > 1 else spread(rays.limit[0])
-    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
-
-
-@merged
-def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
-    """End - start of eight segments, rounded, or the directions of eight rays."""
-    if is_segment:
-        return second[0] - origin[0], second[1] - origin[1], second[2] - origin[2]
-    return second
-
-
-@compiled
-def sort_rays(rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) -> None:
-    """Put the rays from `begin` to `end` in order of octant, and within it of the cell that they start in.
-
-    Rays that walk together should meet the same nodes, and find them in the cache.
-    """
-    count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
-    cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
-    bucket[: 8 * cells**3 + 1] = 0
-    for first in range(begin, end, LANES):
-        i = min(first, end - LANES)  # the last eight may overlap those before
-        origin, second, _ = rays_from(rays, i)
-        d = displacement_of(origin, second, rays.is_segment)
-        code = falls(d[0]) + 2.0 * falls(d[1]) + 4.0 * falls(d[2])
-        code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
-        code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
-        store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
-    for k in range(count):
-        bucket[key[k] + 1] += 1
-    for k in range(8 * cells**3):
-        bucket[k + 1] += bucket[k]
-    for octant in range(9):
-        sorting.octant[octant] = bucket[octant * cells**3]
-    for k in range(count):
-        number[bucket[key[k]]] = begin + k
-        bucket[key[k]] += 1
-    number[count : count + LANES] = number[count - 1]  # eight may be read from the last one on
-
-
-@merged
-def falls(component: Real) -> Real:
-    """1 for a component with a minus sign, as its reciprocal has it: -0.0 is falling."""
-    return select(with_sign(1.0, component) < 0.0, 1.0, 0.0)
-
-
-@merged
-def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
-    """Which of the cells across the tree a coordinate lies in; the outermost ones reach to infinity."""
-    place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
-    return whole(larger(smaller(place, cells - 1.0), 0.0))
+from cylcollide.tree.walk import NO_ITEM, local_ray
 
 
 @compiled
@@ -209,132 +63,6 @@ def prepare(
             if blind >> k & 1:
                 hits.unsure[number[first + row + k]] = True
     return walking
-
-
-@merged
-def best_of(work: Work, i: int) -> Nearest:
-    """What ray i has found so far."""
-    best = work.best
-    return Nearest(best[i, LIMB], best[i, LOWER], best[i, UPPER], best[i, FACE], best[i, RIVAL], best[i, WITHIN] > 0.0)
-
-
-@merged
-def eight_rays(work: Work, chosen: Int32Array, first: int) -> Ray:
-    """The eight rays whose rows stand at `chosen[first]` and behind."""
-    c = load_rows(work.ray, chosen, first, 0)
-    return Ray((c[0], c[1], c[2]), (c[3], c[4], c[5]), c[6], c[6], c[6], c[7])  # the lengths are not asked for
-
-
-@merged
-def eight_limbs(work: Work, rows: Float64Array, shape: int) -> Limb:
-    """The limbs of the pairs that wait."""
-    low = load_rows(rows, work.pair_limb, shape * LANES, 0)
-    return limb_of(shape, low, load_rows(rows, work.pair_limb, shape * LANES, LANES))
-
-
-@merged
-def make_wait(work: Work, rows: Float64Array, shape: int, ray: int, limb: int) -> bool:
-    """Let a ray and a limb wait until there are eight pairs of its shape; whether there are."""
-    k = work.pairs[shape]
-    work.pair_ray[shape, k], work.pair_limb[shape, k] = ray, limb
-    prefetch(rows, limb * ROW)
-    prefetch(rows, limb * ROW + LANES)
-    work.pairs[shape] = k + 1
-    return bool(k + 1 == LANES)
-
-
-@merged
-def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
-    """Limb k, of this shape, eight times."""
-    low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
-    high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
-    return limb_of(shape, eight_times(low), eight_times(high))
-
-
-@merged
-def eight_times(numbers: tuple[float, ...]) -> tuple[Real, ...]:
-    """Each of eight numbers side by side."""
-    return (
-        spread(numbers[0]),
-        spread(numbers[1]),
-        spread(numbers[2]),
-        spread(numbers[3]),
-        spread(numbers[4]),
-        spread(numbers[5]),
-        spread(numbers[6]),
-        spread(numbers[7]),
-    )
-
-
-@merged
-def record_events(
-    event: Event,
-    counted: int,
-    chosen: Int32Array,
-    first: int,
-    limbs: Int32Array,
-    limb: int,
-    work: Work,
-    record: Float32Array,
-    scale: float,
-) -> None:
-    """What eight events change, ray by ray; the limb is `limb`, or of pair k `limbs[first + k]` if that is negative."""
-    counts, answer = bits(event.possible | event.inside) & counted, work.answer
-    if counts == 0:
-        return
-    store(answer, 0, event.lower)
-    store(answer, LANES, event.upper)
-    store(answer, 2 * LANES, event.face)
-    possible, certain, inside = bits(event.possible), bits(event.certain), bits(event.inside)
-    while counts:
-        k = lowest_bit(counts)
-        counts &= counts - 1
-        i, index = chosen[first + k], float(limb if limb >= 0 else limbs[first + k])
-        one = Event(
-            (possible >> k) & 1 != 0,
-            (certain >> k) & 1 != 0,
-            answer[0, k],
-            answer[1, k],
-            (inside >> k) & 1 != 0,
-            answer[2, k],
-        )
-        best = nearer(best_of(work, i), index, one)
-        row = work.best[i]
-        row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
-        row[FACE], row[RIVAL], row[WITHIN] = best.face, best.rival, select(best.inside, 1.0, 0.0)
-        record[i, 6] = local_reach(min(best.upper, row[END]), scale, row[START])
-
-
-@compiled
-def meet_pairs(shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float) -> None:
-    """The pairs of one shape that wait."""
-    first, count = shape * LANES, work.pairs[shape]
-    rays, limbs = work.pair_ray.reshape(-1), work.pair_limb.reshape(-1)
-    event = limb_event(eight_rays(work, rays, first), eight_limbs(work, rows, shape), policy)
-    record_events(event, (1 << count) - 1, rays, first, limbs, -1, work, record, scale)
-    work.pairs[shape] = 0
-
-
-@compiled
-def meet_list(
-    limb: int,
-    shape: int,
-    policy: int,
-    rows: Float64Array,
-    live: Int32Array,
-    first: int,
-    end: int,
-    work: Work,
-    record: Float32Array,
-    scale: float,
-) -> int:
-    """One limb and the rays of a list, as long as there are eight; where it stopped."""
-    one = one_limb(rows, shape, limb)
-    while first + LANES <= end:
-        event = limb_event(eight_rays(work, live, first), one, policy)
-        record_events(event, 255, live, first, live, limb, work, record, scale)
-        first += LANES
-    return first
 
 
 @compiled
@@ -448,39 +176,3 @@ def finish(
                 ray = work.pair_ray[shape, k]
                 i = number[base + ray]
                 write_hit(hits, i, ray_at(query.rays, i), best_of(work, ray), False, query, table)
-
-
-@merged
-def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
-    """`exact_displacement` of eight rays."""
-    if is_segment:
-        return vector_difference(second, origin)
-    return exactly(second)
-
-
-@compiled
-def write_fractions(
-    shape: int,
-    is_segment: bool,
-    rows: Float64Array,
-    work: Work,
-    number: Int32Array,
-    base: int,
-    fraction: Float64Array,
-) -> int:
-    """Fractions of the pairs that wait; which of them are grazes, as bits, whose fractions are not right yet."""
-    head = load_rows(work.ray, work.pair_ray, shape * LANES, 0)
-    tail = load_rows(work.ray, work.pair_ray, shape * LANES, 8)
-    best = load_rows(work.best, work.pair_ray, shape * LANES, 0)
-    origin, second, per_length = (head[0], head[1], head[2]), (tail[0], tail[1], tail[2]), tail[3]
-    guess = 0.5 * (best[LOWER] + best[UPPER]) * per_length
-    limb = eight_limbs(work, rows, shape)
-    curve = face_curve(origin, meant(origin, second, is_segment), guess, limb, best[FACE])
-    step, short = short_step(curve, guess)
-    store(work.answer, 0, guess + step)
-    count = work.pairs[shape]
-    for k in range(count):
-        fraction[number[base + work.pair_ray[shape, k]]] = work.answer[0, k]
-    work.pairs[shape] = 0
-    grazes: int = ~bits(short) & ((1 << count) - 1)
-    return grazes

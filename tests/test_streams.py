@@ -20,8 +20,10 @@ import cylcollide as cc
 from cylcollide import answering, casting, door
 from cylcollide.answering import Query, Rays
 from cylcollide.dense import cast_few
+from cylcollide.gathering import make_sorting
 from cylcollide.hits import Verdicts, empty_verdicts
-from cylcollide.streaming import cast_stream, make_sorting, make_work
+from cylcollide.pairing import make_work
+from cylcollide.streaming import cast_stream
 from cylcollide.tree.stream import make_stream
 from cylcollide.tree.walk import make_stack
 

@@ -42,6 +42,7 @@ DEFAULT = Setup()
 class Asked(Protocol):
     """What a run of families needs of an engine; every `cylcollide.engines.Engine` has it."""
 
+    name: str
     versions: dict[str, str]
 
     def build(self, limbs: Limbs) -> None:

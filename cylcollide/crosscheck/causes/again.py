@@ -8,8 +8,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Int64Array
 from cylcollide.crosscheck.causes.compare import Compared, Findings
 from cylcollide.crosscheck.causes.names import Cause, Kind
-from cylcollide.crosscheck.setup import EngineOf
-from cylcollide.engines import Engine
+from cylcollide.crosscheck.setup import Asked, EngineOf
 from cylcollide.limbs import Limbs
 
 DOUBTFUL = (
@@ -22,7 +21,7 @@ DOUBTFUL = (
 """A hit lost for one of these stays lost when asked for alone; one lost for another reason comes back."""
 
 
-def ask_again(findings: Findings, compared: Compared, engine: Engine, engine_of: EngineOf) -> Findings:
+def ask_again(findings: Findings, compared: Compared, engine: Asked, engine_of: EngineOf) -> Findings:
     """Return the findings with the causes that asking again tells: API limit or broad phase."""
     true = compared.ours.limb[findings.row]
     rows = np.flatnonzero(np.isin(findings.kind, (Kind.MISSED, Kind.WRONG_LIMB)) & np.isin(findings.cause, DOUBTFUL))

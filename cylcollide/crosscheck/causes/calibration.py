@@ -30,7 +30,7 @@ from cylcollide.crosscheck.families.body import Body
 from cylcollide.crosscheck.families.generic import aimed
 from cylcollide.crosscheck.families.scene import joined
 from cylcollide.crosscheck.families.side_graze import grazes
-from cylcollide.engines import Engine
+from cylcollide.crosscheck.setup import Asked
 from cylcollide.limbs import Limbs
 
 AZIMUTHS = 128
@@ -99,7 +99,7 @@ class Calibration:
         )
 
 
-def calibrate(make: Callable[[], Engine], radius: float, half: float, reference: Calibration) -> Calibration:
+def calibrate(make: Callable[[], Asked], radius: float, half: float, reference: Calibration) -> Calibration:
     """Measure an engine on one limb of this size; what holds for the engine comes from ``reference``."""
     with _standing(make, radius, half) as (engine, body):
         probe = _Probe(engine, body)
@@ -107,7 +107,7 @@ def calibrate(make: Callable[[], Engine], radius: float, half: float, reference:
     return replace(found, degeneracy=reference.degeneracy)
 
 
-def calibrate_reference(make: Callable[[], Engine]) -> Calibration:
+def calibrate_reference(make: Callable[[], Asked]) -> Calibration:
     """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
     with _standing(make, *REFERENCE) as (engine, body):
         probe = _Probe(engine, body)
@@ -118,7 +118,7 @@ def calibrate_reference(make: Callable[[], Engine]) -> Calibration:
 
 
 @contextmanager
-def _standing(make: Callable[[], Engine], radius: float, half: float) -> Iterator[tuple[Engine, Body]]:
+def _standing(make: Callable[[], Asked], radius: float, half: float) -> Iterator[tuple[Asked, Body]]:
     across, athwart, up = np.eye(3)
     body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
     reach = (half * body.axis)[None]
@@ -136,7 +136,7 @@ def _resolution(size: float) -> float:
 class _Probe:
     """One engine that holds one limb."""
 
-    engine: Engine
+    engine: Asked
     body: Body
 
     def stop(self) -> float:

@@ -1,0 +1,166 @@
+"""The loops over whole chords: every limb that a ray may cross, both ends of each stretch, in order.
+
+As in `casting`, rows that float64 bounds do not decide are marked.
+"""
+
+from math import inf
+
+import numpy as np
+
+from cylcollide._types import (
+    POLICY_HIT,
+    BoolArray,
+    Face,
+    Float64Array,
+    Int32Array,
+    Int64Array,
+    Shape,
+)
+from cylcollide.casting import Query
+from cylcollide.compiling import allocating, compiled, merged
+from cylcollide.hits import Chorded
+from cylcollide.kernels.chord import CertainChord, certain_chord
+from cylcollide.kernels.event import ray_event
+from cylcollide.kernels.interval import Span
+from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
+from cylcollide.kernels.solid import pieces, ray_limb
+from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
+from cylcollide.tree.layout import Tree
+from cylcollide.tree.walk import (
+    NO_ITEM,
+    Stack,
+    local_ray,
+    next_item_of_all,
+    next_item_on_ray,
+    start_walk,
+)
+
+INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
+
+
+@merged
+def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> None:
+    """Write a chord."""
+    chords.limb[row] = limb
+    chords.entry[row, 0], chords.entry[row, 1] = chord.entry
+    chords.exit[row, 0], chords.exit[row, 1] = chord.exit
+    chords.entry_face[row], chords.exit_face[row] = int(chord.first_face), int(chord.last_face)
+
+
+@merged
+def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
+    """`certain_chord` of ray i."""
+    origin = as_vector(rays.origin, i)
+    displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
+    return certain_chord(displacement, ray, rays.limit[shared(rays.limit, i)], limb, span)
+
+
+@compiled
+def complete_chords(
+    query: Query, table: LimbTable, ray_rows: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
+) -> None:
+    """The whole chord of each of the given rays in the limb that it hits."""
+    rays = query.rays
+    for j in range(ray_rows.size):
+        i, k = ray_rows[j], limbs[j]
+        ray, limb = ray_at(rays, i), limb_at(table.rows, table.solid, k)
+        unsure[j] = ray.extent == inf
+        if not unsure[j]:
+            span = ray_limb(ray, limb, 0)
+            if limb.kind == TUBE:
+                event = ray_event(ray, span, query.policy)
+                if not (event.possible or event.inside):
+                    span = ray_limb(ray, limb, 1)
+            chord = chord_at(rays, i, ray, limb, span)
+            unsure[j] = not chord.decided
+            if chord.decided:
+                write_chord(chords, j, k, chord)
+
+
+@allocating
+def appended(values: Int32Array, used: int, value: int) -> Int32Array:
+    """`values` with `value` at position `used`, in a larger array where there is no room."""
+    if used == values.size:
+        larger = np.empty(2 * values.size, np.int32)
+        larger[:used] = values
+        values = larger
+    values[used] = value
+    return values
+
+
+@allocating
+def possible_stretches(
+    query: Query, table: LimbTable, tree: Tree, stack: Stack, rows: Int64Array
+) -> tuple[Int64Array, Int32Array]:
+    """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
+
+    Returns offsets, and codes: twice the limb, plus the number of the stretch. A ray beyond what float64 products hold
+    may meet any limb.
+    """
+    offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
+    for k in range(rows.size):
+        i = rows[k]
+        ray = ray_at(query.rays, i)
+        mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        height = tree.items if local.blind else 0 if local.clear else start_walk(stack)
+        while True:
+            if local.blind:
+                height, index = next_item_of_all(height)
+            else:
+                height, index = next_item_on_ray(tree, stack, height, local, local.reach)
+            if index == NO_ITEM:
+                break
+            if considered(table.character[index], table.mask[index], mask, ignored):
+                limb = limb_at(table.rows, table.solid, index)
+                for piece in range(pieces(limb.kind)):
+                    if ray.extent == inf or ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
+                        found = appended(found, used, 2 * index + piece)
+                        used += 1
+        offsets[k + 1] = used
+    return offsets, found[:used].copy()
+
+
+@compiled
+def cast_chords(
+    query: Query,
+    table: LimbTable,
+    offsets: Int64Array,
+    codes: Int32Array,
+    begin: int,
+    earliest: Float64Array,
+    latest: Float64Array,
+    chords: Chorded,
+    unsure: BoolArray,
+) -> None:
+    """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry.
+
+    `codes` is sorted in place, ray by ray; `earliest` and `latest` are room for one number a code. A ray is unsure if a
+    verdict, a face or an order is not decided.
+    """
+    for k in range(offsets.size - 1):
+        ray = ray_at(query.rays, begin + k)
+        first, last = offsets[k], offsets[k + 1]
+        for position in range(first, last):
+            # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
+            code = codes[position]
+            limb = limb_at(table.rows, table.solid, code // 2)
+            event = ray_event(ray, ray_limb(ray, limb, code % 2), POLICY_HIT)
+            unsure[k] |= ray.extent == inf or not event.certain
+            lower, upper = event.lower, event.upper
+            j = position
+            while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
+                codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
+                j -= 1
+            codes[j], earliest[j], latest[j] = code, lower, upper
+        for j in range(first + 1, last):
+            unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
+        for position in range(first, last):
+            if not unsure[k]:
+                index = codes[position] // 2
+                limb = limb_at(table.rows, table.solid, index)
+                span = ray_limb(ray, limb, codes[position] % 2)
+                chord = chord_at(query.rays, begin + k, ray, limb, span)
+                unsure[k] = not chord.decided
+                if chord.decided:
+                    write_chord(chords, position, index, chord)

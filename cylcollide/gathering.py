@@ -1,0 +1,130 @@
+"""Eight rays of a query side by side, and many rays in an order in which they can walk together."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import (
+    FEW_TO_SORT,
+    MANY_TO_SORT,
+    Int32Array,
+    Int64Array,
+    Uint16Array,
+)
+from cylcollide.compiling import compiled, merged
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.ray import Ray, Rays, make_ray
+from cylcollide.simd import (
+    LANES,
+    Real,
+    larger,
+    load,
+    load_at,
+    load_every,
+    select,
+    smaller,
+    spread,
+    store,
+    whole,
+    with_sign,
+)
+from cylcollide.tree.layout import Space
+
+
+class Sorting(NamedTuple):
+    """Room to put rays in order. One per thread."""
+
+    key: Uint16Array  # (rays,): octant and cell
+    bucket: Int32Array  # where each key begins
+    number: Int32Array  # (rays + 8,): the rays in order
+    octant: Int64Array  # (9,): where each octant begins
+
+
+def make_sorting(rays: int) -> Sorting:
+    """Room for so many rays."""
+    bucket = np.empty(8 * 16**3 + 1, np.int32)
+    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + LANES, np.int32), np.empty(9, np.int64))
+
+
+@merged
+def rays_from(rays: Rays, i: int) -> tuple[Vector, Vector, Ray]:
+    """Eight rays from row i on, prepared: what stands in both columns, and the rays."""
+    origin = (
+        load_every(rays.origin, 3 * i, 3),
+        load_every(rays.origin, 3 * i + 1, 3),
+        load_every(rays.origin, 3 * i + 2, 3),
+    )
+    second = (
+        load_every(rays.second, 3 * i, 3),
+        load_every(rays.second, 3 * i + 1, 3),
+        load_every(rays.second, 3 * i + 2, 3),
+    )
+    limit = load(rays.limit, i) if rays.limit.size > 1 else spread(rays.limit[0])
+    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
+
+
+@merged
+def rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Vector, Vector, Ray]:
+    """As `rays_from`, for the eight rays whose numbers stand at `number[k]` and behind."""
+    origin = (
+        load_at(rays.origin, number, k, 3, 0),
+        load_at(rays.origin, number, k, 3, 1),
+        load_at(rays.origin, number, k, 3, 2),
+    )
+    second = (
+        load_at(rays.second, number, k, 3, 0),
+        load_at(rays.second, number, k, 3, 1),
+        load_at(rays.second, number, k, 3, 2),
+    )
+    limit = load_at(rays.limit, number, k, 1, 0) if rays.limit.size > 1 else spread(rays.limit[0])
+    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
+
+
+@merged
+def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
+    """End - start of eight segments, rounded, or the directions of eight rays."""
+    if is_segment:
+        return second[0] - origin[0], second[1] - origin[1], second[2] - origin[2]
+    return second
+
+
+@compiled
+def sort_rays(rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) -> None:
+    """Put the rays from `begin` to `end` in order of octant, and within it of the cell that they start in.
+
+    Rays that walk together should meet the same nodes, and find them in the cache.
+    """
+    count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
+    cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
+    bucket[: 8 * cells**3 + 1] = 0
+    for first in range(begin, end, LANES):
+        i = min(first, end - LANES)  # the last eight may overlap those before
+        origin, second, _ = rays_from(rays, i)
+        d = displacement_of(origin, second, rays.is_segment)
+        code = falls(d[0]) + 2.0 * falls(d[1]) + 4.0 * falls(d[2])
+        code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
+        code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
+        store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
+    for k in range(count):
+        bucket[key[k] + 1] += 1
+    for k in range(8 * cells**3):
+        bucket[k + 1] += bucket[k]
+    for octant in range(9):
+        sorting.octant[octant] = bucket[octant * cells**3]
+    for k in range(count):
+        number[bucket[key[k]]] = begin + k
+        bucket[key[k]] += 1
+    number[count : count + LANES] = number[count - 1]  # eight may be read from the last one on
+
+
+@merged
+def falls(component: Real) -> Real:
+    """1 for a component with a minus sign, as its reciprocal has it: -0.0 is falling."""
+    return select(with_sign(1.0, component) < 0.0, 1.0, 0.0)
+
+
+@merged
+def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
+    """Which of the cells across the tree a coordinate lies in; the outermost ones reach to infinity."""
+    place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
+    return whole(larger(smaller(place, cells - 1.0), 0.0))

@@ -1,0 +1,218 @@
+"""Rays and limbs in pairs, eight of one shape at a time: what they find, and where exactly."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import (
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Int64Array,
+)
+from cylcollide.compiling import compiled, merged
+from cylcollide.kernels.crossing import exactly, face_curve, short_step
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
+from cylcollide.kernels.event import Event, limb_event
+from cylcollide.kernels.nearest import Nearest, nearer
+from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.table import ROW, Limb, limb_of
+from cylcollide.simd import (
+    LANES,
+    Real,
+    bits,
+    load_rows,
+    lowest_bit,
+    prefetch,
+    select,
+    spread,
+    store,
+)
+from cylcollide.tree.walk import local_reach
+
+# columns of `Work.ray`: what kernels read of a ray, then what the end of the walk needs
+ORIGIN, DIRECTION, LIMIT, EXTENT, SECOND, PER_LENGTH = 0, 3, 6, 7, 8, 11
+# columns of `Work.best`: a `Nearest`, and where the ray begins and ends
+LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN, START, END = range(8)
+SHAPES = 7
+
+
+class Work(NamedTuple):
+    """Room for one stream of rays. One per thread."""
+
+    ray: Float64Array  # (rays, 16)
+    best: Float64Array  # (rays, 8)
+    pair_ray: Int32Array  # (SHAPES, 8): pairs that wait, shape by shape
+    pair_limb: Int32Array  # (SHAPES, 8)
+    pairs: Int64Array  # (SHAPES,): how many wait
+    answer: Float64Array  # (3, 8): of the eight pairs at work
+
+
+def make_work(rays: int) -> Work:
+    """Room for so many rays."""
+    room = -(-rays // LANES) * LANES
+    pairs = np.zeros((2, SHAPES, LANES), np.int32)
+    waiting = np.zeros(SHAPES, np.int64)
+    return Work(np.empty((room, 16)), np.empty((room, 8)), pairs[0], pairs[1], waiting, np.empty((3, LANES)))
+
+
+@merged
+def best_of(work: Work, i: int) -> Nearest:
+    """What ray i has found so far."""
+    best = work.best
+    return Nearest(best[i, LIMB], best[i, LOWER], best[i, UPPER], best[i, FACE], best[i, RIVAL], best[i, WITHIN] > 0.0)
+
+
+@merged
+def eight_rays(work: Work, chosen: Int32Array, first: int) -> Ray:
+    """The eight rays whose rows stand at `chosen[first]` and behind."""
+    c = load_rows(work.ray, chosen, first, 0)
+    return Ray((c[0], c[1], c[2]), (c[3], c[4], c[5]), c[6], c[6], c[6], c[7])  # the lengths are not asked for
+
+
+@merged
+def eight_limbs(work: Work, rows: Float64Array, shape: int) -> Limb:
+    """The limbs of the pairs that wait."""
+    low = load_rows(rows, work.pair_limb, shape * LANES, 0)
+    return limb_of(shape, low, load_rows(rows, work.pair_limb, shape * LANES, LANES))
+
+
+@merged
+def make_wait(work: Work, rows: Float64Array, shape: int, ray: int, limb: int) -> bool:
+    """Let a ray and a limb wait until there are eight pairs of its shape; whether there are."""
+    k = work.pairs[shape]
+    work.pair_ray[shape, k], work.pair_limb[shape, k] = ray, limb
+    prefetch(rows, limb * ROW)
+    prefetch(rows, limb * ROW + LANES)
+    work.pairs[shape] = k + 1
+    return bool(k + 1 == LANES)
+
+
+@merged
+def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
+    """Limb k, of this shape, eight times."""
+    low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
+    high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
+    return limb_of(shape, eight_times(low), eight_times(high))
+
+
+@merged
+def eight_times(numbers: tuple[float, ...]) -> tuple[Real, ...]:
+    """Each of eight numbers side by side."""
+    return (
+        spread(numbers[0]),
+        spread(numbers[1]),
+        spread(numbers[2]),
+        spread(numbers[3]),
+        spread(numbers[4]),
+        spread(numbers[5]),
+        spread(numbers[6]),
+        spread(numbers[7]),
+    )
+
+
+@merged
+def record_events(
+    event: Event,
+    counted: int,
+    chosen: Int32Array,
+    first: int,
+    limbs: Int32Array,
+    limb: int,
+    work: Work,
+    record: Float32Array,
+    scale: float,
+) -> None:
+    """What eight events change, ray by ray; the limb is `limb`, or of pair k `limbs[first + k]` if that is negative."""
+    counts, answer = bits(event.possible | event.inside) & counted, work.answer
+    if counts == 0:
+        return
+    store(answer, 0, event.lower)
+    store(answer, LANES, event.upper)
+    store(answer, 2 * LANES, event.face)
+    possible, certain, inside = bits(event.possible), bits(event.certain), bits(event.inside)
+    while counts:
+        k = lowest_bit(counts)
+        counts &= counts - 1
+        i, index = chosen[first + k], float(limb if limb >= 0 else limbs[first + k])
+        one = Event(
+            (possible >> k) & 1 != 0,
+            (certain >> k) & 1 != 0,
+            answer[0, k],
+            answer[1, k],
+            (inside >> k) & 1 != 0,
+            answer[2, k],
+        )
+        best = nearer(best_of(work, i), index, one)
+        row = work.best[i]
+        row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
+        row[FACE], row[RIVAL], row[WITHIN] = best.face, best.rival, select(best.inside, 1.0, 0.0)
+        record[i, 6] = local_reach(min(best.upper, row[END]), scale, row[START])
+
+
+@compiled
+def meet_pairs(shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float) -> None:
+    """The pairs of one shape that wait."""
+    first, count = shape * LANES, work.pairs[shape]
+    rays, limbs = work.pair_ray.reshape(-1), work.pair_limb.reshape(-1)
+    event = limb_event(eight_rays(work, rays, first), eight_limbs(work, rows, shape), policy)
+    record_events(event, (1 << count) - 1, rays, first, limbs, -1, work, record, scale)
+    work.pairs[shape] = 0
+
+
+@compiled
+def meet_list(
+    limb: int,
+    shape: int,
+    policy: int,
+    rows: Float64Array,
+    live: Int32Array,
+    first: int,
+    end: int,
+    work: Work,
+    record: Float32Array,
+    scale: float,
+) -> int:
+    """One limb and the rays of a list, as long as there are eight; where it stopped."""
+    one = one_limb(rows, shape, limb)
+    while first + LANES <= end:
+        event = limb_event(eight_rays(work, live, first), one, policy)
+        record_events(event, 255, live, first, live, limb, work, record, scale)
+        first += LANES
+    return first
+
+
+@merged
+def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
+    """`exact_displacement` of eight rays."""
+    if is_segment:
+        return vector_difference(second, origin)
+    return exactly(second)
+
+
+@compiled
+def write_fractions(
+    shape: int,
+    is_segment: bool,
+    rows: Float64Array,
+    work: Work,
+    number: Int32Array,
+    base: int,
+    fraction: Float64Array,
+) -> int:
+    """Fractions of the pairs that wait; which of them are grazes, as bits, whose fractions are not right yet."""
+    head = load_rows(work.ray, work.pair_ray, shape * LANES, 0)
+    tail = load_rows(work.ray, work.pair_ray, shape * LANES, 8)
+    best = load_rows(work.best, work.pair_ray, shape * LANES, 0)
+    origin, second, per_length = (head[0], head[1], head[2]), (tail[0], tail[1], tail[2]), tail[3]
+    guess = 0.5 * (best[LOWER] + best[UPPER]) * per_length
+    limb = eight_limbs(work, rows, shape)
+    curve = face_curve(origin, meant(origin, second, is_segment), guess, limb, best[FACE])
+    step, short = short_step(curve, guess)
+    store(work.answer, 0, guess + step)
+    count = work.pairs[shape]
+    for k in range(count):
+        fraction[number[base + work.pair_ray[shape, k]]] = work.answer[0, k]
+    work.pairs[shape] = 0
+    grazes: int = ~bits(short) & ((1 << count) - 1)
+    return grazes
