@@ -22,14 +22,14 @@ _njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
 
 
 def _package_stamp() -> bytes:
-    """A hash of all compiled code of this package.
+    """A hash of all code of this package.
 
     numba notices a change in the file of a cached function, not in the functions that it calls from other files; after
     an upgrade in place it would go on running old code.
     """
     root = Path(__file__).parent
     digest = blake2b(digest_size=16)
-    for path in sorted([*root.glob("*.py"), *root.glob("kernels/*.py"), *root.glob("tree/*.py")]):
+    for path in sorted(root.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.digest()
 
@@ -68,7 +68,23 @@ def _cached(function: Function, counted: bool) -> Function:
         return cast(Function, dispatcher)
     cache_file = dispatcher._cache._cache_file
     cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+    cache_file._load_index = _empty_if_foreign(cache_file._load_index)
     return cast(Function, dispatcher)
+
+
+def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    """What numba found in the cache, or nothing if another version of this package wrote it.
+
+    numba unpickles an index before it looks at its stamp, and fails on a type that is not there any more.
+    """
+
+    def load_index() -> dict[Any, str]:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    return load_index
 
 
 def merged(function: Function) -> Function:

@@ -1,6 +1,7 @@
 """What all tests share: the hypothesis profiles and a humanoid-sized world."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,3 +23,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 def crowd() -> cc.Limbs:
     """Return forty limbs of five characters in a box of 6 m, radii 5 to 40 cm; character i // 8, mask bit i % 3."""
     return make_crowd()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_client_is_left():
+    """Interventions keep PyBullet clients for each other; other files count on finding none."""
+    yield
+    if "cylcollide.crosscheck.interventions.client" in sys.modules:
+        sys.modules["cylcollide.crosscheck.interventions.client"].disconnect_idle()

@@ -1,4 +1,7 @@
-"""Which limb does a ray hit first, and is that certain? The answer does not depend on the order in which limbs are met."""
+"""Which limb does a ray hit first, and is that certain?
+
+The answer does not depend on the order in which limbs are met.
+"""
 
 from math import inf
 from typing import NamedTuple

@@ -164,3 +164,9 @@ class BulletClient:
                 )
         pybullet.resetBasePositionAndOrientation(loaded, centre.tolist(), turn, physicsClientId=self._client)
         return loaded
+
+
+def disconnect_idle() -> None:
+    """Disconnect the clients that were left to the next one."""
+    while _IDLE:
+        pybullet.disconnect(physicsClientId=_IDLE.pop())
