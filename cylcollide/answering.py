@@ -160,11 +160,13 @@ def containing(state: State, points: Float64Array, threads: int | None) -> Point
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:
     """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
-    count = max(1, -(-n // RAYS_PER_TASK))
+    if n <= RAYS_PER_TASK:
+        return [task(0, n)]
+    count = -(-n // RAYS_PER_TASK)
     ends = [n * k // count for k in range(count + 1)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads == 1 or count == 1:
+    if threads == 1:
         return [task(begin, end) for begin, end in pairwise(ends)]
     with ThreadPoolExecutor(min(threads, count)) as pool:
         return list(pool.map(task, ends[:-1], ends[1:]))

@@ -53,6 +53,9 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
     return array
 
 
+EVERY_LAYER, NOBODY = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
+"""What most queries ask for: read, never written."""
+
 _kept: list[Float64Array] = []
 
 
@@ -128,8 +131,9 @@ def _finite(array: Float64Array, name: str) -> Float64Array:
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: how many there must be."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == 3:
-        # what large queries are made of: copied and checked in one pass
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape[-1:] == (3,) and values.ndim <= 2:
+        # what most queries are made of: copied and checked in one pass
+        values = values.reshape(-1, 3)
         array = room_for(values.shape)
         if len(array) == (len(array) if rows is None else rows) and copy_finite(values, array):
             return array
@@ -239,13 +243,15 @@ def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> In
 
 def masks(mask: ArrayLike, rows: int) -> Uint32Array:
     """Layer masks, 32 bits, one or one a ray."""
+    if isinstance(mask, int) and mask == ALL_LAYERS:
+        return EVERY_LAYER
     return one_or_per_row(mask, "mask", rows, 0, ALL_LAYERS).astype(np.uint32)
 
 
 def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Array:
     """Characters to ignore, one or one a ray; -1 or None ignores nobody."""
     if ignore_character is None:
-        return np.full(1, -1, np.int64)
+        return NOBODY
     return one_or_per_row(ignore_character, "ignore_character", rows, -1, 2**31 - 1)
 
 

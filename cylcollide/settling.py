@@ -19,6 +19,8 @@ from cylcollide.shapes import RECORDS, Numbers
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import make_stack
 
+NO_ROWS, NO_CHORDS = np.zeros(0, np.int64), empty_chords(0)
+
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows to the limbs that each of their rays may hit."""
 
@@ -62,7 +64,9 @@ def ray_hits(
     query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, candidates: Candidates
 ) -> RayHits:
     """What the rays hit: unsure rows settled, and the rest of each chord computed when it is asked for."""
-    rows, settled = _settle_hits(query, table, inside, verdicts, candidates)
+    rows, settled = NO_ROWS, NO_CHORDS
+    if verdicts.unsure.any():
+        rows, settled = _settle_hits(query, table, inside, verdicts, candidates)
 
     def complete() -> Chorded:
         chords = empty_chords(len(verdicts.limb))
@@ -85,8 +89,6 @@ def _settle_hits(
     """Fill in the unsure rows; returns them with their chords."""
     rows = np.flatnonzero(verdicts.unsure)
     chords = empty_chords(len(rows))
-    if len(rows) == 0:
-        return rows, chords
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
         first, verdicts.inside[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)
         if first is not None:

@@ -60,5 +60,5 @@ def empty_tree() -> Tree:
     bounds = np.empty((1, 6, TREE_WIDTH), np.float32)
     bounds[:, :3], bounds[:, 3:] = inf, -inf
     child = np.full((1, TREE_WIDTH), EMPTY, np.int32)
-    nowhere = Space((0.0, 0.0, 0.0), 0.0, (1.0,) * 3, (-1.0,) * 3)
+    nowhere = Space((0.0, 0.0, 0.0), 1.0, (1.0,) * 3, (-1.0,) * 3)
     return Tree(bounds, child, 0, np.zeros(1, np.int8), TREE_WIDTH + 1, nowhere)
