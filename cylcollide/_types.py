@@ -78,7 +78,7 @@ UNIT_ROUNDOFF = 2.0**-53
 ROUNDING_BOUND = 128.0 * UNIT_ROUNDOFF
 """K u: every float64 error of the cylinder kernels is at most that of growing the limb by K u (|origin| + extent).
 
-`docs/numerics.md` adds the errors up to 90.1 u for the wall and 52 u for the caps; the rest covers terms in u squared.
+`docs/numerics.md` adds the errors up to 87.5 u for the wall, 56.4 u for the caps and 100 u for sloping walls.
 """
 
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
@@ -92,15 +92,15 @@ SLOPE_FLOOR = 1e-30
 than u times that length."""
 
 STEP_ERROR = 0.5 * UNIT_ROUNDOFF
-"""A step t to a surface leaves out t² a / 2b, half the curvature over the slope: at most u / 4 of the fraction."""
+"""A step t to a surface leaves out t² a / 2b, half the curvature over the slope: at most 0.3 u of the fraction."""
 
-SLOPE_ERROR = 2.0**-8
-"""The slope errs by at most 4 u of its size, the step by as much of its own: u / 4 of the fraction if the ratio of
-both, squared, is below 2⁻⁸."""
+SLOPE_ERROR = 2.0**-10
+"""The slope errs by at most 8.5 u of its size, the step by as much of its own: 0.27 u of the fraction if the ratio of
+both, squared, is below 2⁻¹⁰."""
 
 BOX_PAD = 2.0**-20
 """Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
-displaces by at most 12 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
+displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
 
 FARTHEST_START = 2.0**24
 """A ray that starts farther from the tree than this, in its frame, meets every box: float64 cannot bring it near."""

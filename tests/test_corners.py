@@ -17,6 +17,7 @@ from shape_verify import ShapeTally, compare_hits, row_truths
 from verify import JIT
 
 import cylcollide as cc
+from cylcollide.kernels.crossing import near_root
 
 STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 8 if JIT else 24)]))
 """Ulps off a surface: the rounding bound is some hundred."""
@@ -133,3 +134,38 @@ def test_points_and_rays_beyond_the_trusted_sizes(kind: int):
     assert hits.hit.tolist() == [bool(t.found) for t in truths]
     assert 5 < hits.hit.sum() < 60
     assert hits.face[hits.hit].tolist() == [t.found[0][1].entry_face for t in truths if t.found]
+
+
+FLAT = {
+    # limb, where a face of it is, outward normal, along the face
+    "rod's cap": (cylinder.ROD, (0.25, 0.25, 4.0), (0, 0, 1), (1, 0, 0)),
+    "rod's side": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 0, 1)),
+    "cone's base": (tapered.CONE, (0.25, 0.25, 0), (0, 0, -1), (1, 0, 0)),
+    "taper's wall": (tapered.TAPER, (3, 0, 2), (1, 0, -1), (1, 0, 1)),
+    "egg's equator": (SHAPE_ROWS[3].chords["an egg's equator"][0], (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+    "pill's tip": (capsule.PILL, (0, 0, 5), (0, 0, 1), (1, 0, 0)),
+    "pill's foot": (capsule.PILL, (0, 0, -1), (0, 0, -1), (1, 0, 0)),
+    "ball": (SHAPE_ROWS[5].chords["a ball touched"][0], (3, 0, 4), (0.6, 0, 0.8), (0, 1, 0)),
+    "brick's face": (SHAPE_ROWS[6].chords["a brick"][0], (1, 0.5, 0.5), (1, 0, 0), (0, 1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_a_start_next_to_a_face_and_almost_along_it(name: str):
+    """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""
+    limb, point, out, along = FLAT[name]
+    rng = np.random.default_rng(11)
+    n = 120 if JIT else 60
+    above = 2.0 ** rng.uniform(-46, -30, n)
+    slope = 2.0 ** rng.uniform(-14, 0, n)
+    normal, tangent = np.array(out) / np.linalg.norm(out), np.array(along) / np.linalg.norm(along)
+    start = np.array(point) + above[:, None] * normal
+    end = start + rng.uniform(0.1, 0.5, n)[:, None] * (tangent - slope[:, None] * normal)
+    tally = checked(shots(all_of(limb, n), start, end))
+    assert tally.hits > n // 3
+
+
+@pytest.mark.parametrize(("b", "falling", "root"), [(2.0, False, 1.0), (2.0, True, -5.0), (-2.0, True, -1.0)])
+def test_both_roots_of_a_quadratic(b: float, falling: bool, root: float):
+    """t² + 2 b t - 5 is zero at -b ± 3 and is asked for either, whatever the sign of b."""
+    assert near_root((1.0, 0.0), (b, 0.0), (-5.0, 0.0), falling) == (root, 0.0)

@@ -39,6 +39,9 @@ THOROUGH = [*QUICK, "tests/test_explain.py", "tests/test_shapes_exact.py", "test
 """What is run until the first failure, cheap checks first. A control run sees it green on an unbroken copy."""
 
 CYLINDER, REVOLUTION, BALL, BOX = (f"exact/{name}.py" for name in ("cylinder", "revolution", "ball", "box"))
+K_CYLINDER, K_REVOLUTION, K_CAPSULE, K_BOX, K_LINE = (
+    f"kernels/{name}.py" for name in ("cylinder", "revolution", "capsule", "box", "line")
+)
 ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
 
 BROKEN: dict[tuple[S, str], Mutation] = {
@@ -75,9 +78,72 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.CAPSULE, "a sphere when long"): Mutation("shapes.py", "if n.p1 != n.p2 else", "if n.p1 == n.p2 else"),
     (S.SPHERE, "shrinks"): Mutation("shapes.py", "balls.radius + more", "balls.radius - more"),
     (S.BOX, "grows by half"): Mutation("shapes.py", "grown[:, 9:] += more", "grown[:, 9:] += 0.5 * more"),
-    # kernels: to come with them, in the same form
+    # kernels
+    (S.CYLINDER, "kernel: caps swapped"): Mutation(
+        K_CYLINDER, "select(along, CAP1, CAP2)", "select(along, CAP2, CAP1)"
+    ),
+    (S.CYLINDER, "kernel: never shrunk"): Mutation(
+        K_LINE, "radius + delta, radius - delta", "radius + delta, radius + delta"
+    ),
+    (S.TUBE, "kernel: bore of the outer radius"): Mutation(
+        K_CYLINDER, "wall(way, inner_radius, line.delta)", "wall(way, limb.radius, line.delta)"
+    ),
+    (S.TUBE, "kernel: bore is a side"): Mutation(
+        K_CYLINDER,
+        "select(bore.inner[0] < whole.inner[1], BORE, last)",
+        "select(bore.inner[0] < whole.inner[1], SIDE, last)",
+    ),
+    (S.TAPERED, "kernel: taper turned round"): Mutation(K_REVOLUTION, "(radius2 - radius1) /", "(radius1 - radius2) /"),
+    (S.TAPERED, "kernel: half the slope"): Mutation(K_REVOLUTION, "2.0 * mean * slope", "mean * slope"),
+    (S.ELLIPSOID, "kernel: hyperboloid"): Mutation(K_REVOLUTION, "0.0, -ratio * ratio", "0.0, ratio * ratio"),
+    (S.ELLIPSOID, "kernel: length and width swapped"): Mutation(
+        K_REVOLUTION, "limb.radius / limb.half_length", "limb.half_length / limb.radius"
+    ),
+    (S.CAPSULE, "kernel: second ball at p1"): Mutation(K_CAPSULE, "ball(ray, p2,", "ball(ray, p1,"),
+    (S.CAPSULE, "kernel: balls swapped"): Mutation(
+        K_CAPSULE, "select(high < -half_length, CAP1,", "select(high < -half_length, CAP2,"
+    ),
+    (S.SPHERE, "kernel: half as large"): Mutation(
+        K_CAPSULE, "ball(ray, limb.centre, limb.radius,", "ball(ray, limb.centre, 0.5 * limb.radius,"
+    ),
+    (S.SPHERE, "kernel: a ball is a cap"): Mutation(K_CAPSULE, "side = alike(SIDE,", "side = alike(CAP1,"),
+    (S.BOX, "kernel: a face too far"): Mutation(K_BOX, "rate_z, half[2]", "rate_z, half[1]"),
+    (S.BOX, "kernel: faces swapped"): Mutation(
+        K_BOX, "select(rate > 0.0, low, low + 1.0)", "select(rate > 0.0, low + 1.0, low)"
+    ),
 }
 """Shape and what is wrong with it. At least two rows a shape."""
+
+STEPS = ["tests/test_shapes_exact.py", "tests/test_corners.py"]
+WORLDS = ["tests/test_queries.py", "tests/test_world.py", "tests/test_oracle.py"]
+SHARED = {
+    "crossing: a step the wrong way": (
+        Mutation("kernels/crossing.py", "step = -0.5 * curve", "step = 0.5 * curve"),
+        STEPS,
+    ),
+    "crossing: never solved in full": (Mutation("kernels/crossing.py", "    if short:\n", "    if True:\n"), STEPS),
+    "crossing: a bore is entered": (Mutation("kernels/crossing.py", "entering != (face == BORE)", "entering"), STEPS),
+    "event: behind the limit": (
+        Mutation("kernels/event.py", "opposite(empty(inner)) & (inner[0] <= ray.limit)", "opposite(empty(inner))"),
+        THOROUGH,
+    ),
+    "event: left behind the limit": (
+        Mutation("kernels/event.py", "left = inside & (outer[1] <= ray.limit)", "left = inside"),
+        THOROUGH,
+    ),
+    "nearer: the last limb is first": (
+        Mutation("kernels/nearest.py", "(event.upper < best.upper) |", "(event.upper > best.upper) |"),
+        WORLDS,
+    ),
+    "nearer: no rivals": (Mutation("kernels/nearest.py", "(best.rival < inf) &", "(best.rival < -inf) &"), WORLDS),
+    "boxes: no pad": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"), ["tests/test_boxes.py"]),
+    "boxes: loose": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"), ["tests/test_boxes.py"]),
+    "boxes: a reach too short": (
+        Mutation("tree/walk.py", "(1.0 + BOX_PAD) + BOX_PAD", "(1.0 - BOX_PAD) - BOX_PAD"),
+        ["tests/test_boxes.py"],
+    ),
+}
+"""What all kernels share: what is wrong with it, and the checks that must see it."""
 
 LONG_NUMBERS_MISS = Mutation(LINE, "    if radicand < 0:\n", "    if radicand < 0 or radicand > 1 << 200:\n")
 END_EXCLUDED = Mutation(ORDER, "near.time.compare(limit) > 0", "near.time.compare(limit) >= 0")
@@ -156,7 +222,7 @@ def went_red(copy: Path, mutation: Mutation, checks: list[str]) -> None:
 
 
 def test_an_unbroken_copy_is_green(copy: Path):
-    outcome = run(copy, [*THOROUGH, "tests/test_shapes_laws.py"])
+    outcome = run(copy, [*THOROUGH, *STEPS, *WORLDS, "tests/test_boxes.py", "tests/test_shapes_laws.py"])
     assert outcome.returncode == pytest.ExitCode.OK, outcome.stdout[-2000:]
 
 
@@ -168,6 +234,11 @@ def test_every_shape_and_every_law_is_broken():
 @pytest.mark.parametrize(("shape", "what"), BROKEN, ids=lambda x: x.name.lower() if isinstance(x, S) else x)
 def test_a_broken_shape_is_seen(copy: Path, shape: S, what: str):
     went_red(copy, BROKEN[shape, what], THOROUGH)
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_a_broken_step_is_seen(copy: Path, what: str):
+    went_red(copy, *SHARED[what])
 
 
 @pytest.mark.parametrize("law", LAW_BREAKERS)

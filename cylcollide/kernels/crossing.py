@@ -48,14 +48,14 @@ class Curve(NamedTuple):
     """A surface along the ray, from the guess: f(t) = value + 2 half_slope t + curvature t²."""
 
     value: Real  # from double-double
-    half_slope: Real  # its error is at most 4 u √size
+    half_slope: Real  # its error is at most 8.5 u √size
     curvature: Real
     size: Real
 
 
 @merged
 def relative_to(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, base: Vector) -> DoubleDoubleVector:
-    """Origin + fraction displacement - base; error u² times the largest term."""
+    """Origin + fraction displacement - base; error at most 16 u² times the largest term."""
     return (
         relative_coordinate(origin[0], displacement[0], fraction, base[0]),
         relative_coordinate(origin[1], displacement[1], fraction, base[1]),
@@ -165,7 +165,7 @@ def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
         end = relative_to(origin, displacement, fraction, chosen_vector(face == CAP2, limb.p2, limb.p1))
         return chosen_curve(face == SIDE, wall_curve(x, d, axis, top, limb.radius), ball_curve(end, d, limb.radius))
     a, b, c = sloping_quadratic(x, displacement, axis, limb)
-    curve = Curve(c[0], b[0], a[0], alike(0.0, a[0]))
+    curve = Curve(c[0], b[0], a[0], b[0] * b[0])
     if limb.kind == ELLIPSOID:
         return curve
     return with_caps(curve, x, d, axis, top, face)
@@ -183,10 +183,10 @@ def with_caps(
 
 @merged
 def short_step(curve: Curve, guess: Real) -> tuple[Real, Truth]:
-    """The step from the guess to the surface, and whether both together are right to half a unit of roundoff.
+    """The step from the guess to the surface, and whether both together are right to about a unit of roundoff.
 
-    The root is step (1 + step a / 2b + ...) with a, b the curvature and half the slope. What is left out, and what the
-    error of b does, must each be below u / 4 of the guess.
+    The root is step (1 - step a / 2b + ...) with a, b the curvature and half the slope. What is left out must be below
+    0.3 u of the guess, what the error of b does below 0.54 u.
     """
     step = -0.5 * curve.value / curve.half_slope
     room = magnitude(guess * curve.half_slope)

@@ -97,7 +97,7 @@ def mixed(a: DoubleDouble, b: DoubleDouble) -> Real:
 
 @merged
 def dd_dot(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDouble:
-    """Scalar product of two vectors; error at most 12 u² times the sum of the magnitudes of the terms."""
+    """Scalar product of two vectors; error at most 25 u² times the sum of the magnitudes of the terms."""
     x, error_x = two_product(a[0][0], b[0][0])
     y, error_y = two_product(a[1][0], b[1][0])
     z, error_z = two_product(a[2][0], b[2][0])
@@ -109,7 +109,7 @@ def dd_dot(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDouble:
 
 @merged
 def dd_determinant(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, d: DoubleDouble) -> DoubleDouble:
-    """A d - b c; error at most 8 u² times the sum of the magnitudes of both products."""
+    """A d - b c; error at most 17 u² times the sum of the magnitudes of both products."""
     first, error_first = two_product(a[0], d[0])
     second, error_second = two_product(b[0], c[0])
     high, error = two_difference(first, second)
