@@ -243,7 +243,8 @@ def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> In
 
 def masks(mask: ArrayLike, rows: int) -> Uint32Array:
     """Layer masks, 32 bits, one or one a ray."""
-    if isinstance(mask, int) and mask == ALL_LAYERS:
+    given: object = mask
+    if isinstance(given, int) and given == ALL_LAYERS:
         return EVERY_LAYER
     return one_or_per_row(mask, "mask", rows, 0, ALL_LAYERS).astype(np.uint32)
 

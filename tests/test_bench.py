@@ -26,6 +26,8 @@ from cylcollide.bench.workloads import WORKLOADS, Workload, crowd_of, points_nea
 from cylcollide.engines import EngineHits, registry
 from cylcollide.engines.own import OwnEngine
 
+pytestmark = pytest.mark.long  # half a minute of whole commands; asked for by .ci/run
+
 SMALL = Workload("small", "20 humanoids", 20, 7.0)
 
 

@@ -17,6 +17,8 @@ from cylcollide.crosscheck.families import FAMILIES, ChunkKey
 from cylcollide.crosscheck.setup import PlainEngine
 from cylcollide.crosscheck.tally import Tally
 
+pytestmark = pytest.mark.long  # half a minute of whole commands; asked for by .ci/run
+
 KEYS = [ChunkKey("generic", 0, number) for number in range(6)]
 STAMP = {"schema": 2, "versions": {"x": "1"}}
 

@@ -91,6 +91,7 @@ def test_import_compiles_nothing(tmp_path: Path):
     assert not functions_in(tmp_path)
 
 
+@pytest.mark.long
 def test_a_read_only_installation_keeps_its_code_in_the_users_cache(tmp_path: Path):
     """The first process compiles, a second one loads; a change of the source ends that."""
     copy, cache = read_only_copy(tmp_path), tmp_path / "cache"

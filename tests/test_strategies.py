@@ -43,7 +43,9 @@ def asked(request: pytest.FixtureRequest) -> tuple[Shots, list[Asked]]:
     return rows, row_truths(rows)
 
 
-@pytest.mark.parametrize("inside", POLICIES)
+@pytest.mark.parametrize(
+    "inside", ["hit", *(pytest.param(name, marks=pytest.mark.long) for name in ("exit", "ignore"))]
+)
 def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
     """One by one and as streams with a layer a ray; against all limbs with one layer; all as the oracle says."""
     s, truths = asked
