@@ -19,6 +19,8 @@ from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import make_stream, next_item_of_stream, start_stream
 from cylcollide.tree.walk import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_walk
 
+pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+
 BOXES = 40
 
 

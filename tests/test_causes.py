@@ -26,6 +26,8 @@ from cylcollide.crosscheck.families.body import Body
 from cylcollide.crosscheck.interventions.client import BulletClient
 from cylcollide.crosscheck.setup import PlainEngine, Setup
 
+pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+
 # Geometry of the rounded solid ----------------------------------------------------------------------------------------
 
 

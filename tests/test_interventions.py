@@ -20,6 +20,8 @@ from cylcollide.crosscheck.interventions.trials import Trial, is_proved, trials
 from cylcollide.crosscheck.setup import Setup
 from cylcollide.engines.bullet import BulletEngine
 
+pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+
 TURNED = Body.draw(np.random.default_rng(4), 0.05, 0.2, aligned=False)
 
 
