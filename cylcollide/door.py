@@ -56,29 +56,38 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
 EVERY_LAYER, NOBODY = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
 """What most queries ask for: read, never written."""
 
-_kept: list[Float64Array] = []
+
+class Loan(np.ndarray[Any, np.dtype[np.float64]]):
+    """Memory that is lent to one array after another.
+
+    A type of its own: a slice of a slice refers to the first owner of its own type, so that slices of the array keep
+    the array alive, not the memory alone.
+    """
+
+
+_kept: list[Loan] = []
 
 
 def room_for(shape: tuple[int, ...]) -> Float64Array:
-    """An array to be filled, for numbers that never leave this package as arrays.
+    """An array to be filled.
 
-    Large ones come from memory that an earlier query has left: to have it given back and handed out anew by the
-    system, page by page, costs more than to fill it.
+    Large ones come from memory that an earlier query has left, once nobody holds a slice of it: to have it given back
+    and handed out anew by the system, page by page, costs more than to fill it.
     """
     size = prod(shape)
     if size < SMALLEST_KEPT:
         return np.empty(shape)
-    memory = np.empty(0)
+    memory = Loan(0)
     with suppress(IndexError):
         memory = _kept.pop()
     if not size <= memory.size <= 4 * size:
-        memory = np.empty(size)
-    array = memory[:size].reshape(shape)
+        memory = Loan(size)
+    array = memory[:size].reshape(shape).view(np.ndarray)
     finalize(array, _keep, memory)
     return array
 
 
-def _keep(memory: Float64Array) -> None:
+def _keep(memory: Loan) -> None:
     if len(_kept) < MOST_KEPT:
         _kept.append(memory)
 

@@ -119,6 +119,7 @@ def cast_stream(
 ) -> None:
     """The first limb along each of the rays from `begin` to `end`, eight at least."""
     all_miss(hits, begin, end)
+    work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     sort_rays(query.rays, tree.space, begin, end, sorting)
     number, room = sorting.number, work.best.shape[0]

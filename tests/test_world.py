@@ -249,3 +249,17 @@ def test_an_empty_world_and_an_empty_query(crowd: cc.Limbs):
             assert world.occluded_segments(nothing, nothing).shape == (0,)
             assert world.chords_segments(nothing, nothing).offsets.tolist() == [0]
             assert len(world.contains_points(nothing).limb) == 0
+
+
+def test_what_a_caller_keeps_is_never_written_again():
+    """Large arrays lie in memory that is lent again and again; a slice is as good a hold on it as the array."""
+    rng = np.random.default_rng(8)
+    ends = rng.normal(size=(2, 30_000, 3))
+    limbs = cc.Limbs.cylinders(ends[0], ends[1], 0.1)
+    kept = limbs.p1[::2]
+    del limbs
+    world = cc.HitWorld(cc.Limbs.cylinders([0, 0, 0], [0, 0, 1], 0.1))
+    for _ in range(6):
+        hits = world.cast_segments(rng.normal(size=(30_000, 3)), rng.normal(size=(30_000, 3)))
+        assert len(hits) == 30_000
+    assert np.array_equal(kept, ends[0][::2])
