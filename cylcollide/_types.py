@@ -78,7 +78,7 @@ UNIT_ROUNDOFF = 2.0**-53
 ROUNDING_BOUND = 128.0 * UNIT_ROUNDOFF
 """K u: every float64 error of the cylinder kernels is at most that of growing the limb by K u (|origin| + extent).
 
-`docs/numerics.md` adds the errors up to 87.5 u for the wall, 56.4 u for the caps and 100 u for sloping walls.
+`docs/numerics.md` adds the errors up to 90.1 u for wall and limit, 56.4 u for the caps and 103 u for sloping walls.
 """
 
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
@@ -119,6 +119,7 @@ REBUILD_COST = 2.0  # a refitted tree whose boxes have grown to this multiple of
 RAYS_PER_TASK = 65536  # rays a thread takes at a time: milliseconds of work, against which a hand-over is little
 SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned yet
 FEW_LIMBS = 3  # so many need no tree
+BLOCK_RAYS = 1024  # rays that are received and then looked at while they are in the cache
 STREAM_RAYS = 4096  # rays that walk the tree together
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
 SMALLEST_KEPT, MOST_KEPT = 16384, 6  # float64 a buffer and buffers that queries pass on to each other

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cylcollide import casting, chording, locating, settling
+from cylcollide import casting, chording, door, locating, settling
 from cylcollide._types import (
     FEW_LIMBS,
     NO_LIMB,
@@ -23,20 +24,17 @@ from cylcollide._types import (
     InsidePolicy,
     Int64Array,
 )
+from cylcollide.arriving import Arrival
 from cylcollide.casting import Query
 from cylcollide.dense import cast_few
 from cylcollide.gathering import Sorting, make_sorting
 from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
-from cylcollide.kernels.ray import Rays
-from cylcollide.kernels.table import LimbTable
 from cylcollide.limbs import Limbs
 from cylcollide.pairing import Work, make_work
 from cylcollide.streaming import cast_stream
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import Stream, make_stream
 from cylcollide.tree.walk import make_stack
-
-__all__ = ["Query", "Rays", "chords", "closest", "containing", "occluded"]
 
 Answer = TypeVar("Answer")
 
@@ -45,42 +43,73 @@ class State(Protocol):
     """Limbs with their tree."""
 
     tree: Tree
+    flat: tuple[Any, ...]
+    """Limbs and tree, as `casting.closest_of_few` takes them."""
 
     @property
     def limbs(self) -> Limbs:
         """The limbs."""
 
 
-def closest(state: State, query: Query, inside: InsidePolicy, threads: int | None) -> RayHits:
+class Question(NamedTuple):
+    """What is asked, of rays that are still to be received."""
+
+    arrival: Arrival
+    query: Query
+    inside: InsidePolicy
+
+
+def ask(arrival: Arrival, inside: InsidePolicy, mask: ArrayLike, ignore_character: ArrayLike | None) -> Question:
+    """A question; the rays may be received in parts."""
+    n = len(arrival.rays.origin)
+    layers, ignored = door.masks(mask, n), door.ignored_characters(ignore_character, n)
+    return Question(arrival, Query(arrival.rays, layers, ignored, door.policy(inside)), inside)
+
+
+def closest(state: State, question: Question, threads: int | None) -> RayHits:
     """The first limb along each ray."""
-    n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
+    query, table = question.query, state.limbs.table
+    n = len(query.rays.origin)
     verdicts = empty_verdicts(n)
+    if n < SMALLEST_STREAM:
+        unsure = closest_of_few(state, question, verdicts)
+    else:
+        in_chunks(n, threads, closest_strategy(state, question, verdicts))
+        unsure = bool(verdicts.unsure.any())
+    near = partial(settling.limbs_near_rays, query, table, state.tree)
+    return settling.ray_hits(query, table, question.inside, verdicts, unsure, near)
 
-    in_chunks(n, threads, closest_strategy(query, table, tree, n, verdicts))
-    near = partial(settling.limbs_near_rays, query, table, tree)
-    return settling.ray_hits(query, table, inside, verdicts, near)
 
+def closest_of_few(state: State, question: Question, verdicts: Verdicts) -> bool:
+    """The first limbs of a few rays, one by one; whether any row is unsure.
 
-def closest_strategy(
-    query: Query, table: LimbTable, tree: Tree, n: int, verdicts: Verdicts
-) -> Callable[[int, int], None]:
-    """How n rays find their first limbs: one by one, against all of few limbs, or as streams.
-
-    The answers agree bit by bit; how many rays need exact arithmetic may differ.
+    One call into compiled code with plain arrays: every tuple would cost as much as a ray.
     """
+    (given, rays, _), (_, mask, ignored, policy) = question.arrival, question.query
+    fields: tuple[Any, ...] = (*state.flat, *given, *rays, mask, ignored, policy, *verdicts)
+    found = casting.closest_of_few(*fields)
+    if found < 0:
+        question.arrival.refuse()
+    return found > 0
+
+
+def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Callable[[int, int], None]:
+    """How many rays find their first limbs: against all of few limbs, or as streams.
+
+    The answers agree bit by bit with those of one by one; how many rays need exact arithmetic may differ.
+    """
+    (given, _, _), query = question.arrival, question.query
+    table, tree = state.limbs.table, state.tree
     alike = query.mask.size == query.ignored.size == 1
 
-    def one_by_one(begin: int, end: int) -> None:
-        casting.cast_closest(query, table, tree, make_stack(tree), begin, end, verdicts)
-
     def against_all(begin: int, end: int) -> None:
-        cast_few(query, table, begin, end, verdicts)
+        if not cast_few(given, query, table, begin, end, verdicts):
+            question.arrival.refuse()
 
     def as_stream(begin: int, end: int) -> None:
-        cast_stream(query, table, tree, *room(tree), begin, end, verdicts)
+        if not cast_stream(given, query, table, tree, *room(tree), begin, end, verdicts):
+            question.arrival.refuse()
 
-    if n < SMALLEST_STREAM:
-        return one_by_one
     return against_all if alike and len(table.radius) <= FEW_LIMBS else as_stream
 
 
@@ -96,12 +125,14 @@ def room(tree: Tree) -> tuple[Work, Stream, Sorting]:
     return kept
 
 
-def occluded(state: State, query: Query, inside: InsidePolicy, threads: int | None) -> BoolArray:
+def occluded(state: State, question: Question, threads: int | None) -> BoolArray:
     """Whether each ray hits any limb."""
+    arrival, query, inside = question
     n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
     blocked, unsure = np.zeros(n, bool), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
+        arrival.receive(begin, end)
         casting.cast_any(query, table, tree, make_stack(tree), begin, end, blocked, unsure)
 
     in_chunks(n, threads, task)
@@ -111,11 +142,13 @@ def occluded(state: State, query: Query, inside: InsidePolicy, threads: int | No
     return blocked
 
 
-def chords(state: State, query: Query, inside: InsidePolicy, threads: int | None) -> Chords:
+def chords(state: State, question: Question, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
+    arrival, query, inside = question
     n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
+        arrival.receive(begin, end)
         offsets, codes = chording.possible_stretches(query, table, tree, make_stack(tree), np.arange(begin, end))
         found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
         room = np.empty((2, len(codes)))

@@ -6,23 +6,31 @@ Every loop marks the rows that float64 bounds do not decide; `settling` answers 
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from cylcollide._types import (
     NO_LIMB,
     POLICY_EXIT,
+    TREE_WIDTH,
     BoolArray,
     Face,
+    Float32Array,
+    Float64Array,
+    Int8Array,
+    Int32Array,
     Int64Array,
     Shape,
     Uint32Array,
 )
-from cylcollide.compiling import compiled, merged
+from cylcollide.arriving import Given, received
+from cylcollide.compiling import allocating, compiled, merged
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.crossing import face_crossing
 from cylcollide.kernels.event import limb_event
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
-from cylcollide.tree.layout import Tree
+from cylcollide.tree.layout import Tree, space_of
 from cylcollide.tree.walk import (
     NO_ITEM,
     Stack,
@@ -151,3 +159,56 @@ def cast_any(
                 hit |= event.certain
                 doubtful |= event.possible
         blocked[i], unsure[i] = hit, doubtful and not hit
+
+
+@allocating
+def closest_of_few(
+    kind: Int8Array,
+    p1: Float64Array,
+    p2: Float64Array,
+    radius: Float64Array,
+    radius2: Float64Array,
+    box: Int32Array,
+    boxes: Float64Array,
+    character: Int32Array,
+    limb_mask: Uint32Array,
+    solid: Int8Array,
+    rows: Float64Array,
+    bounds: Float32Array,
+    child: Int32Array,
+    items: int,
+    axis: Int8Array,
+    stack_size: int,
+    space: Float64Array,
+    first: Float64Array,
+    second: Float64Array,
+    origin: Float64Array,
+    end: Float64Array,
+    is_segment: bool,
+    distance: Float64Array,
+    mask: Uint32Array,
+    ignored: Int64Array,
+    policy: int,
+    limb: Int32Array,
+    fraction: Float64Array,
+    face: Int8Array,
+    inside: BoolArray,
+    unsure: BoolArray,
+) -> int:
+    """Receive a few rays and find their first limbs; how many rows are unsure, or -1 if a ray is not allowed.
+
+    The fields of table, tree, arrival, query and verdicts, one by one: a tuple takes numba longer to see through than a
+    ray takes.
+    """
+    table = LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, limb_mask, solid, rows)
+    tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
+    query = Query(Rays(origin, end, is_segment, distance), mask, ignored, policy)
+    hits = Verdicts(limb, fraction, face, inside, unsure)
+    if not received(Given(first, second), query.rays, 0, limb.size):
+        return -1
+    stack = Stack(np.empty(stack_size, np.int32), np.empty(stack_size, np.float32), np.empty(TREE_WIDTH, np.float32))
+    cast_closest(query, table, tree, stack, 0, limb.size, hits)
+    count = 0
+    for i in range(limb.size):
+        count += unsure[i]
+    return count

@@ -22,7 +22,7 @@ from cylcollide.hits import Chorded
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.event import ray_event
 from cylcollide.kernels.interval import Span
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
+from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of, ray_at, shared
 from cylcollide.kernels.solid import pieces, ray_limb
 from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
 from cylcollide.tree.layout import Tree
@@ -52,7 +52,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
     """`certain_chord` of ray i."""
     origin = as_vector(rays.origin, i)
     displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    return certain_chord(displacement, ray, rays.limit[shared(rays.limit, i)], limb, span)
+    return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
 
 
 @compiled

@@ -5,7 +5,7 @@ A message says what was expected, what came, in which row first, and what to do 
 """
 
 from contextlib import suppress
-from math import prod, sqrt
+from math import prod
 from numbers import Real
 from typing import Any
 from weakref import finalize
@@ -18,12 +18,14 @@ from cylcollide._types import (
     MOST_KEPT,
     POLICY_CODES,
     SMALLEST_KEPT,
+    SMALLEST_STREAM,
     BoolArray,
     Float64Array,
     Int64Array,
     Uint32Array,
 )
 from cylcollide.compiling import compiled
+from cylcollide.simd import LANES, bits, load, magnitude, opposite, spread, store
 
 
 def first_bad_row(bad: BoolArray) -> int | None:
@@ -53,7 +55,8 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
     return array
 
 
-EVERY_LAYER, NOBODY = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
+FLOAT64 = np.dtype(np.float64)
+EVERY_LAYER, NOBODY, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64), np.full(1, np.inf)
 """What most queries ask for: read, never written."""
 
 
@@ -93,35 +96,30 @@ def _keep(memory: Loan) -> None:
 
 
 @compiled
-def copy_finite(given: Float64Array, copy: Float64Array) -> bool:
-    """Copy an (n, 3) array; whether all of it is finite."""
-    strange = False
-    for i in range(given.shape[0]):
-        x, y, z = given[i, 0], given[i, 1], given[i, 2]
-        copy[i, 0], copy[i, 1], copy[i, 2] = x, y, z
-        strange |= not (abs(x) < np.inf) | (not abs(y) < np.inf) | (not abs(z) < np.inf)
-    return not strange
+def copied(given: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
+    """Copy rows of an (n, 3) array in C order; whether all numbers are finite, and whether none of them is zero."""
+    strange = zero = spread(0.0) > 1.0
+    some_strange = some_zero = False
+    whole_end = 3 * end - 3 * (end - begin) % LANES
+    for k in range(3 * begin, whole_end, LANES):
+        x = load(given, k)
+        store(copy, k, x)
+        strange, zero = strange | opposite(magnitude(x) < np.inf), zero | (x == 0.0)
+    from_array, to_array = given.reshape(-1), copy.reshape(-1)
+    for k in range(whole_end, 3 * end):
+        y = from_array[k]
+        to_array[k] = y
+        some_strange, some_zero = some_strange | (not abs(y) < np.inf), some_zero | (y == 0.0)
+    return not some_strange and bits(strange) == 0, not some_zero and bits(zero) == 0
 
 
 @compiled
-def any_zero_row(vectors: Float64Array) -> bool:
-    """Whether any row of an (n, 3) array is zero."""
+def any_zero_row(vectors: Float64Array, begin: int, end: int) -> bool:
+    """Whether any of these rows of an (n, 3) array is zero."""
     found = False
-    for i in range(vectors.shape[0]):
+    for i in range(begin, end):
         found |= (vectors[i, 0] == 0.0) & (vectors[i, 1] == 0.0) & (vectors[i, 2] == 0.0)
     return found
-
-
-@compiled
-def fill_limits(distance: float, vectors: Float64Array, limit: Float64Array) -> bool:
-    """Distance / |vector| of each row; whether every length is one that needs no scaling."""
-    plain = True
-    for i in range(limit.size):
-        x, y, z = vectors[i, 0], vectors[i, 1], vectors[i, 2]
-        length = sqrt(x * x + y * y + z * z)
-        plain &= (length > 1e-140) & (length < 1e140)
-        limit[i] = distance / length
-    return plain
 
 
 def _described(values: object) -> str:
@@ -138,14 +136,26 @@ def _finite(array: Float64Array, name: str) -> Float64Array:
     return array
 
 
+def arrays(values: ArrayLike, name: str, rows: int | None = None) -> tuple[Float64Array, Float64Array]:
+    """Vectors (n, 3) whose numbers are still to be checked, and the array of our own that they are to be copied to.
+
+    Few are copied at once: the two are the same array then.
+    """
+    if type(values) is np.ndarray and values.dtype is FLOAT64:
+        given: Float64Array = values.reshape(1, 3) if values.shape == (3,) else values
+        shape = given.shape
+        if len(shape) == 2 and shape[1] == 3 and (rows is None or rows == shape[0]):
+            if shape[0] < SMALLEST_STREAM:
+                copy = given.copy()
+                return copy, copy
+            if given.flags.c_contiguous:
+                return given, room_for(shape)
+    array = vectors(values, name, rows)
+    return array, array
+
+
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: how many there must be."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape[-1:] == (3,) and values.ndim <= 2:
-        # what most queries are made of: copied and checked in one pass
-        values = values.reshape(-1, 3)
-        array = room_for(values.shape)
-        if len(array) == (len(array) if rows is None else rows) and copy_finite(values, array):
-            return array
     array = _as_float64(values, name, "(n, 3)")
     if array.shape == (0,):
         array = array.reshape(0, 3)
@@ -272,23 +282,26 @@ def policy(inside: str) -> int:
     return POLICY_CODES[inside]
 
 
-def limits(max_distance: ArrayLike, directions: Float64Array) -> Float64Array:
-    """Largest fractions: max_distance / |direction|, in float64; (n,), or (1,) if there is no limit at all."""
+def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
+    """How far rays go in metres: (n,), or (1,) for all."""
+    given: object = max_distance
+    if isinstance(given, float) and given == np.inf:
+        return NO_LIMIT
     distance = _as_float64(max_distance, "max_distance", "(n,) or one number")
     if distance.ndim == 0:
-        if distance == np.inf:
-            return np.full(1, np.inf)
-        fractions = room_for((len(directions),))
-        if distance >= 0.0 and fill_limits(float(distance), directions, fractions):
-            return fractions
-        distance = np.full(len(directions), distance[()])
-    if distance.shape != (len(directions),):
-        raise ValueError(f"max_distance: expected one number or shape ({len(directions)},), got shape {distance.shape}")
+        distance = distance.reshape(1)
+    elif distance.shape != (rows,):
+        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {distance.shape}")
     row = first_bad_row(~(distance >= 0.0))
     if row is not None:
         raise ValueError(f"max_distance: expected >= 0 (inf for no limit), got {distance[row].tolist()} in row {row}")
+    return distance
+
+
+def limits(distances: Float64Array, directions: Float64Array) -> Float64Array:
+    """Largest fractions (n,): distance / |direction|, in float64."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(distance / lengths(directions))
+        return np.asarray(distances / lengths(directions))
 
 
 def lengths(vectors: Float64Array) -> Float64Array:
@@ -302,15 +315,13 @@ def lengths(vectors: Float64Array) -> Float64Array:
     return np.asarray(length)
 
 
-def directions(values: ArrayLike, rows: int) -> Float64Array:
+def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     """Directions (n, 3), none of them zero, of any length."""
-    array = vectors(values, "directions", rows)
-    if not any_zero_row(array):
-        return array
+    array = vectors(values, name, rows)
     row = first_bad_row((array == 0.0).all(axis=1))
     if row is not None:
         raise ValueError(
-            f"directions: expected a direction other than zero, got {array[row].tolist()} in row {row}; "
+            f"{name}: expected a direction other than zero, got {array[row].tolist()} in row {row}; "
             "ask cast_segments with start = end, or contains_points, for a point test"
         )
     return array

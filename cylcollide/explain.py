@@ -142,7 +142,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     chosen = int(door.indices(0 if limb is None else limb, "limb", n)[0])
     first, last = door.vectors(start, "start", 1), door.vectors(end, "end", 1)
     alone = tables.chosen_rows(table, np.array([chosen]))
-    rays = Rays(first, last, True, np.ones(1))
+    rays = Rays(first, last, True, door.NO_LIMIT)
     ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
     solid = exact_limb(alone, 0)
     regions = [reasons.region(bound) for bound in solid.bounds(ray)]

@@ -5,12 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import (
+    BLOCK_RAYS,
     FEW_TO_SORT,
     MANY_TO_SORT,
     Int32Array,
     Int64Array,
     Uint16Array,
 )
+from cylcollide.arriving import Given, received
 from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import Ray, Rays, make_ray
@@ -59,8 +61,9 @@ def rays_from(rays: Rays, i: int) -> tuple[Vector, Vector, Ray]:
         load_every(rays.second, 3 * i + 1, 3),
         load_every(rays.second, 3 * i + 2, 3),
     )
-    limit = load(rays.limit, i) if rays.limit.size > 1 else spread(rays.limit[0])
-    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
+    distance = load(rays.distance, i) if rays.distance.size > 1 else spread(rays.distance[0])
+    displacement = displacement_of(origin, second, rays.is_segment)
+    return origin, second, make_ray(origin, displacement, rays.is_segment, distance)
 
 
 @merged
@@ -76,8 +79,9 @@ def rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Vector, Vector, Ray
         load_at(rays.second, number, k, 3, 1),
         load_at(rays.second, number, k, 3, 2),
     )
-    limit = load_at(rays.limit, number, k, 1, 0) if rays.limit.size > 1 else spread(rays.limit[0])
-    return origin, second, make_ray(origin, displacement_of(origin, second, rays.is_segment), limit)
+    distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else spread(rays.distance[0])
+    displacement = displacement_of(origin, second, rays.is_segment)
+    return origin, second, make_ray(origin, displacement, rays.is_segment, distance)
 
 
 @merged
@@ -89,15 +93,17 @@ def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
 
 
 @compiled
-def sort_rays(rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) -> None:
-    """Put the rays from `begin` to `end` in order of octant, and within it of the cell that they start in.
+def sort_rays(given: Given, rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) -> bool:
+    """Receive the rays from `begin` to `end`, and put them in order of octant and of the cell that they start in.
 
-    Rays that walk together should meet the same nodes, and find them in the cache.
+    Rays that walk together should meet the same nodes, and find them in the cache. Returns whether they are allowed.
     """
     count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
     cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
+        if (first - begin) % BLOCK_RAYS == 0 and not received(given, rays, first, min(first + BLOCK_RAYS, end)):
+            return False
         i = min(first, end - LANES)  # the last eight may overlap those before
         origin, second, _ = rays_from(rays, i)
         d = displacement_of(origin, second, rays.is_segment)
@@ -115,6 +121,7 @@ def sort_rays(rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) 
         number[bucket[key[k]]] = begin + k
         bucket[key[k]] += 1
     number[count : count + LANES] = number[count - 1]  # eight may be read from the last one on
+    return True
 
 
 @merged

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import casting, door, explain, locating, settling, shapes, tables
+from cylcollide import arriving, casting, door, explain, locating, settling, shapes, tables
 from cylcollide._types import (
     ALL_LAYERS,
     HIT,
@@ -22,9 +22,9 @@ from cylcollide._types import (
     Shape,
     Side,
 )
+from cylcollide.arriving import Arrival
 from cylcollide.casting import Query
 from cylcollide.hits import RayHits, empty_verdicts
-from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbTable
 from cylcollide.shapes import Solids
 from cylcollide.tables import Labels
@@ -196,30 +196,31 @@ class Limbs:
             What a segment that starts in the limb does: "hit" it at fraction 0, hit where it leaves ("exit"), or
             "ignore" the limb.
         """
-        first = door.vectors(starts, "starts")
-        return self._cast(first, door.vectors(ends, "ends", len(first)), True, np.ones(1), inside)
+        return self._cast(arriving.segments(starts, ends), inside)
 
     def cast_rays(
         self, origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike = np.inf, inside: InsidePolicy = "hit"
     ) -> RayHits:
         """Ray i against limb i, as `cast_segments`; directions (n, 3) of any length, `max_distance` in metres."""
-        first = door.vectors(origins, "origins")
-        second = door.directions(directions, len(first))
-        return self._cast(first, second, False, door.limits(max_distance, second), inside)
+        return self._cast(arriving.rays(origins, directions, max_distance), inside)
 
-    def _cast(
-        self, first: Float64Array, second: Float64Array, is_segment: bool, limit: Float64Array, inside: InsidePolicy
-    ) -> RayHits:
-        n = self._paired(len(first), "rays")
-        if len(first) != n:
-            first, second = np.repeat(first, n, axis=0), np.repeat(second, n, axis=0)
-        rays = Rays(first, second, is_segment, limit)
+    def _cast(self, arrival: Arrival, inside: InsidePolicy) -> RayHits:
+        rays = arrival.rays
+        arrival.receive(0, len(rays.origin))
+        n = self._paired(len(rays.origin), "rays")
+        if len(rays.origin) != n:
+            rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
         query = Query(rays, door.masks(ALL_LAYERS, n), door.ignored_characters(None, n), door.policy(inside))
         verdicts = empty_verdicts(n)
         casting.cast_rows(query, self.table, verdicts)
         many = len(self) > 1
         return settling.ray_hits(
-            query, self.table, inside, verdicts, lambda rows: ([i if many else 0] for i in rows.tolist())
+            query,
+            self.table,
+            inside,
+            verdicts,
+            bool(verdicts.unsure.any()),
+            lambda rows: ([i if many else 0] for i in rows.tolist()),
         )
 
     def classify_points(self, points: ArrayLike) -> Int8Array:

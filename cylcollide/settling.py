@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from cylcollide import door
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int32Array, Int64Array, Side
 from cylcollide.casting import Query
 from cylcollide.chording import complete_chords, possible_stretches
@@ -12,7 +13,7 @@ from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.hits import Chorded, RayHits, Verdicts, empty_chords, joined
-from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.ray import Rays, shared
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point
 from cylcollide.shapes import RECORDS, Numbers
@@ -27,8 +28,10 @@ Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
     """The numbers of one ray."""
-    limit = rays.limit[i if rays.limit.size > 1 else 0]
-    return RayNumbers(tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist()), rays.is_segment, float(limit))
+    limit = 1.0
+    if not rays.is_segment:
+        limit = door.limits(rays.distance[[shared(rays.distance, i)]], rays.second[[i]]).item()
+    return RayNumbers(tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist()), rays.is_segment, limit)
 
 
 def exact_limb(table: LimbTable, limb: int) -> Solid:
@@ -61,11 +64,11 @@ def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
 
 
 def ray_hits(
-    query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, candidates: Candidates
+    query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, unsure: bool, candidates: Candidates
 ) -> RayHits:
-    """What the rays hit: unsure rows settled, and the rest of each chord computed when it is asked for."""
+    """What the rays hit: unsure rows, if any, settled, and the rest of each chord computed when it is asked for."""
     rows, settled = NO_ROWS, NO_CHORDS
-    if verdicts.unsure.any():
+    if unsure:
         rows, settled = _settle_hits(query, table, inside, verdicts, candidates)
 
     def complete() -> Chorded:

@@ -11,6 +11,7 @@ from cylcollide._types import (
     NO_LIMB,
     Int32Array,
 )
+from cylcollide.arriving import Given
 from cylcollide.casting import INSIDE, NONE, Query, write_hit
 from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import Sorting, rays_at, sort_rays
@@ -107,6 +108,7 @@ def walk_octant(
 
 @compiled
 def cast_stream(
+    given: Given,
     query: Query,
     table: LimbTable,
     tree: Tree,
@@ -116,12 +118,13 @@ def cast_stream(
     begin: int,
     end: int,
     hits: Verdicts,
-) -> None:
-    """The first limb along each of the rays from `begin` to `end`, eight at least."""
+) -> bool:
+    """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed."""
     all_miss(hits, begin, end)
     work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
-    sort_rays(query.rays, tree.space, begin, end, sorting)
+    if not sort_rays(given, query.rays, tree.space, begin, end, sorting):
+        return False
     number, room = sorting.number, work.best.shape[0]
     for octant in range(8):
         for first in range(sorting.octant[octant], sorting.octant[octant + 1], room):
@@ -129,6 +132,7 @@ def cast_stream(
             walking = prepare(query.rays, tree.space, number, first, count, work, stream, hits)
             walk_octant(query, table, tree, number, first, octant, walking, work, stream)
             finish(query, table, number, first, walking, work, stream.live, hits)
+    return True
 
 
 @merged

@@ -6,14 +6,13 @@ from threading import Lock
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import answering, door
+from cylcollide import answering, arriving, door
 from cylcollide._types import ALL_LAYERS, REBUILD_COST, BoolArray, InsidePolicy
-from cylcollide.answering import Query, Rays
 from cylcollide.hits import Chords, PointHits, RayHits
 from cylcollide.kernels.bounds import limb_boxes
 from cylcollide.limbs import Limbs
 from cylcollide.tree.build import build
-from cylcollide.tree.layout import Tree
+from cylcollide.tree.layout import Tree, space_numbers
 from cylcollide.tree.refit import refit, tree_cost
 
 
@@ -51,8 +50,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> RayHits:
         """The first limb along each closed segment; starts, ends (n, 3)."""
-        query = _query(_segments(starts, ends), inside, mask, ignore_character)
-        return answering.closest(self.snapshot(), query, inside, door.workers(threads))
+        question = answering.ask(arriving.segments(starts, ends), inside, mask, ignore_character)
+        return answering.closest(self.snapshot(), question, door.workers(threads))
 
     def cast_rays(
         self,
@@ -68,8 +67,8 @@ class Queries(ABC):
 
         `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
         """
-        query = _query(_rays(origins, directions, max_distance), inside, mask, ignore_character)
-        return answering.closest(self.snapshot(), query, inside, door.workers(threads))
+        question = answering.ask(arriving.rays(origins, directions, max_distance), inside, mask, ignore_character)
+        return answering.closest(self.snapshot(), question, door.workers(threads))
 
     def occluded_segments(
         self,
@@ -81,8 +80,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each closed segment hits any limb; bool (n,)."""
-        query = _query(_segments(starts, ends), inside, mask, ignore_character)
-        return answering.occluded(self.snapshot(), query, inside, door.workers(threads))
+        question = answering.ask(arriving.segments(starts, ends), inside, mask, ignore_character)
+        return answering.occluded(self.snapshot(), question, door.workers(threads))
 
     def occluded_rays(
         self,
@@ -95,8 +94,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each ray hits any limb; bool (n,)."""
-        query = _query(_rays(origins, directions, max_distance), inside, mask, ignore_character)
-        return answering.occluded(self.snapshot(), query, inside, door.workers(threads))
+        question = answering.ask(arriving.rays(origins, directions, max_distance), inside, mask, ignore_character)
+        return answering.occluded(self.snapshot(), question, door.workers(threads))
 
     def chords_segments(
         self,
@@ -112,8 +111,8 @@ class Queries(ABC):
         A limb that holds the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the ray ends in it,
         "ignore" leaves it out.
         """
-        query = _query(_segments(starts, ends), inside, mask, ignore_character)
-        return answering.chords(self.snapshot(), query, inside, door.workers(threads))
+        question = answering.ask(arriving.segments(starts, ends), inside, mask, ignore_character)
+        return answering.chords(self.snapshot(), question, door.workers(threads))
 
     def chords_rays(
         self,
@@ -126,8 +125,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> Chords:
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
-        query = _query(_rays(origins, directions, max_distance), inside, mask, ignore_character)
-        return answering.chords(self.snapshot(), query, inside, door.workers(threads))
+        question = answering.ask(arriving.rays(origins, directions, max_distance), inside, mask, ignore_character)
+        return answering.chords(self.snapshot(), question, door.workers(threads))
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """Which limb holds each point (n, 3): the lowest index, its squared axis distance, and how many hold it."""
@@ -141,6 +140,7 @@ class Snapshot(Queries):
         self._limbs, self._built_cost = limbs, built_cost
         self.tree = tree
         """Boxes around the limbs."""
+        self.flat = (*limbs.table, *tree[:-1], space_numbers(tree.space))
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
@@ -192,19 +192,3 @@ class HitWorld(Queries):
         """
         with self._moving:
             self._state = self._state.moved(self._state.limbs.moved(p1, p2, limbs))
-
-
-def _segments(starts: ArrayLike, ends: ArrayLike) -> Rays:
-    first = door.vectors(starts, "starts")
-    return Rays(first, door.vectors(ends, "ends", len(first)), True, np.ones(1))
-
-
-def _rays(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> Rays:
-    first = door.vectors(origins, "origins")
-    second = door.directions(directions, len(first))
-    return Rays(first, second, False, door.limits(max_distance, second))
-
-
-def _query(rays: Rays, inside: InsidePolicy, mask: ArrayLike, ignore_character: ArrayLike | None) -> Query:
-    n = len(rays.origin)
-    return Query(rays, door.masks(mask, n), door.ignored_characters(ignore_character, n), door.policy(inside))

@@ -70,15 +70,16 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
     settle = settling.ray_hits
 
-    def watched(query: Any, table: Any, inside: Any, verdicts: Verdicts, near: Any) -> Any:
+    def watched(query: Any, table: Any, inside: Any, verdicts: Verdicts, unsure: bool, near: Any) -> Any:
         seen.kept(verdicts)
-        return settle(query, table, inside, verdicts, near)
+        assert unsure == verdicts.unsure.any()
+        return settle(query, table, inside, verdicts, unsure, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             patch.setattr(answering, name, value)
         patch.setattr(answering, "_rooms", type(answering._rooms)())  # rooms are as large as the numbers above say
-        patch.setattr(casting, "cast_closest", counted(ONE_BY_ONE, casting.cast_closest))
+        patch.setattr(casting, "closest_of_few", counted(ONE_BY_ONE, casting.closest_of_few))
         patch.setattr(answering, "cast_few", counted(DENSE, answering.cast_few))
         patch.setattr(answering, "cast_stream", counted(STREAMS, answering.cast_stream))
         patch.setattr(settling, "ray_hits", watched)

@@ -17,8 +17,8 @@ from verify import JIT, same_bits
 from worlds import make_crowd, shots
 
 import cylcollide as cc
-from cylcollide import answering, casting, door
-from cylcollide.answering import Query, Rays
+from cylcollide import answering, arriving, casting
+from cylcollide.answering import Question
 from cylcollide.dense import cast_few
 from cylcollide.gathering import make_sorting
 from cylcollide.hits import Verdicts, empty_verdicts
@@ -107,7 +107,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
             got = verdicts_of(world.cast_segments(start, end, threads=threads))
             assert not differing(want, got), threads
             assert np.array_equal(world.occluded_segments(start, end, threads=threads), got.limb >= 0)
-        assert seen.batches[way] == 4 * -(-n // chunk)
+        assert seen.batches[way] == 4 * (1 if way == ONE_BY_ONE else -(-n // chunk))  # one by one goes in one call
         for _ in range(3):
             order = rng.permutation(n)
             assert not differing(want, verdicts_of(world.cast_segments(start[order], end[order])), order)
@@ -153,17 +153,18 @@ def test_rays_with_limits(limit: str):
 # The loops by themselves --------------------------------------------------------------------------------------------
 
 
-def query_of(start: Array, end: Array) -> Query:
-    """A query as the world makes it."""
-    n, rays = len(start), Rays(door.vectors(start, "starts"), door.vectors(end, "ends"), True, np.ones(1))
-    return Query(rays, door.masks(cc.HitWorld.cast_segments.__defaults__[1], n), door.ignored_characters(None, n), 0)
+def question_of(start: Array, end: Array) -> Question:
+    """A question as the world asks it."""
+    return answering.ask(arriving.segments(start, end), "hit", cc.HitWorld.cast_segments.__defaults__[1], None)
 
 
 @pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
 def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Array], stream_rays: int):
     """Begin and end anywhere, streams of any length, room that was used before: rows are written whole, others not."""
     limbs, start, end = rays[0][:20], *(x[: 2500 if JIT else 40] for x in rays[1:])
-    snapshot, query, n = cc.HitWorld(limbs).snapshot(), query_of(start, end), len(start)
+    snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
+    given, query = question.arrival.given, question.query
+    question.arrival.receive(0, n)
     table, tree = snapshot.limbs.table, snapshot.tree
     want = empty_verdicts(n)
     casting.cast_closest(query, table, tree, make_stack(tree), 0, n, want)
@@ -172,9 +173,9 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
         for way in (STREAMS, DENSE):
             got = Verdicts(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
-                cast_stream(query, table, tree, *room, begin, last, got)
+                assert cast_stream(given, query, table, tree, *room, begin, last, got)
             else:
-                cast_few(query, table, begin, last, got)
+                assert cast_few(given, query, table, begin, last, got)
             inner, outer = slice(begin, last), np.r_[0:begin, last:n]
             assert not differing(want, Verdicts(*(column[inner] for column in got)), inner), (way, begin, last)
             assert all((column[outer] == np.full(1, 77, column.dtype)).all() for column in got), (way, begin, last)

@@ -1,6 +1,6 @@
 """A ray as the kernels see it: unit direction, lengths in metres, and how far its numbers can be trusted."""
 
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, Float64Array, Int64Array, Uint32Array
@@ -15,7 +15,7 @@ class Rays(NamedTuple):
     origin: Float64Array  # (n, 3)
     second: Float64Array  # (n, 3)
     is_segment: bool
-    limit: Float64Array  # largest fraction, (n,), or (1,) for all
+    distance: Float64Array  # of a ray, how far it goes in metres; (n,), or (1,) for all
 
 
 class Ray(NamedTuple):
@@ -48,8 +48,8 @@ def dot(a: Vector, b: Vector) -> Real:
 
 
 @merged
-def make_ray(origin: Vector, displacement: Vector, limit: Real) -> Ray:
-    """Prepare a ray for boxes and limbs; `limit` is the largest fraction.
+def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real) -> Ray:
+    """Prepare a ray for boxes and limbs; a segment goes as far as its displacement, a ray so many metres.
 
     A ray whose numbers are too large or too small for float64 products has an infinite extent: every limb is unsure.
     """
@@ -60,7 +60,7 @@ def make_ray(origin: Vector, displacement: Vector, limit: Real) -> Ray:
     length = square_root(dot(displacement, displacement))
     per_length = 1.0 / select(still, 1.0, length)
     direction = (displacement[0] * per_length, displacement[1] * per_length, displacement[2] * per_length)
-    reach = select(still, 0.0, limit * length)
+    reach = length if is_segment else distance
     return Ray(origin, direction, length, per_length, select(trusted, reach, inf), select(trusted, extent, inf))
 
 
@@ -79,9 +79,18 @@ def shared(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
 
 
 @merged
+def limit_of(rays: Rays, i: int) -> float:
+    """Largest fraction of ray i, whose numbers are trusted: where a chord is cut off. The same as `door.limits`."""
+    if rays.is_segment:
+        return 1.0
+    x, y, z = as_vector(rays.second, i)
+    return float(rays.distance[shared(rays.distance, i)] / sqrt(x * x + y * y + z * z))
+
+
+@merged
 def ray_at(rays: Rays, i: int) -> Ray:
     """Row i, prepared."""
     origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)
     if rays.is_segment:
         second = (second[0] - origin[0], second[1] - origin[1], second[2] - origin[2])
-    return make_ray(origin, second, rays.limit[shared(rays.limit, i)])
+    return make_ray(origin, second, rays.is_segment, rays.distance[shared(rays.distance, i)])

@@ -1,0 +1,62 @@
+"""Rays as they come in: copied and checked in the pass in which a loop first needs them.
+
+A pass over all rays of their own would cost as much as a limb; and who shares the work among threads, shares this too.
+"""
+
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from cylcollide import door
+from cylcollide._types import Float64Array
+from cylcollide.compiling import compiled
+from cylcollide.kernels.ray import Rays
+
+
+class Given(NamedTuple):
+    """Rays that nobody has looked at, in memory that may be the caller's; (n, 3), C order."""
+
+    first: Float64Array
+    second: Float64Array
+
+
+class Arrival(NamedTuple):
+    """Rays on their way in. Whoever reads rows of `rays` has to receive them first."""
+
+    given: Given
+    rays: Rays
+    names: tuple[str, str]
+
+    def receive(self, begin: int, end: int) -> None:
+        """Fill `rays` from row `begin` to `end`; ValueError, naming the first bad row, if a number is not allowed."""
+        if not received(self.given, self.rays, begin, end):
+            self.refuse()
+
+    def refuse(self) -> None:
+        """Say what is wrong with the rays; there has to be something."""
+        door.vectors(self.given.first, self.names[0])
+        check = door.vectors if self.rays.is_segment else door.directions
+        check(self.given.second, self.names[1], len(self.given.first))
+
+
+def segments(starts: ArrayLike, ends: ArrayLike) -> Arrival:
+    """Closed segments from starts to ends, (n, 3) both."""
+    first, origin = door.arrays(starts, "starts")
+    second, end = door.arrays(ends, "ends", len(first))
+    return Arrival(Given(first, second), Rays(origin, end, True, door.NO_LIMIT), ("starts", "ends"))
+
+
+def rays(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> Arrival:
+    """Rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
+    first, origin = door.arrays(origins, "origins")
+    second, direction = door.arrays(directions, "directions", len(first))
+    distance = door.distances(max_distance, len(first))
+    return Arrival(Given(first, second), Rays(origin, direction, False, distance), ("origins", "directions"))
+
+
+@compiled
+def received(given: Given, rays: Rays, begin: int, end: int) -> bool:
+    """Copy the rows from `begin` to `end`; whether all numbers are finite, and no direction is zero."""
+    fine, _ = door.copied(given.first, rays.origin, begin, end)
+    finite, nowhere_zero = door.copied(given.second, rays.second, begin, end)
+    return fine and finite and (rays.is_segment or nowhere_zero or not door.any_zero_row(rays.second, begin, end))
