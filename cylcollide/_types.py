@@ -120,6 +120,6 @@ RAYS_PER_TASK = 65536  # rays a thread takes at a time: milliseconds of work, ag
 SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned yet
 FEW_LIMBS = 3  # so many need no tree
 BLOCK_RAYS = 1024  # rays that are received and then looked at while they are in the cache
-STREAM_RAYS = 4096  # rays that walk the tree together
+STREAM_RAYS = 2048  # rays that walk the tree together
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
 SMALLEST_KEPT, MOST_KEPT = 16384, 6  # float64 a buffer and buffers that queries pass on to each other

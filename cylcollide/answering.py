@@ -27,6 +27,7 @@ from cylcollide._types import (
 from cylcollide.arriving import Arrival
 from cylcollide.casting import Query
 from cylcollide.dense import cast_few
+from cylcollide.entering import Entering, make_entering
 from cylcollide.gathering import Sorting, make_sorting
 from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.limbs import Limbs
@@ -103,7 +104,7 @@ def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Ca
     alike = query.mask.size == query.ignored.size == 1
 
     def against_all(begin: int, end: int) -> None:
-        if not cast_few(given, query, table, begin, end, verdicts):
+        if not cast_few(given, query, table, room(tree).entering, begin, end, verdicts):
             question.arrival.refuse()
 
     def as_stream(begin: int, end: int) -> None:
@@ -113,14 +114,24 @@ def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Ca
     return against_all if alike and len(table.radius) <= FEW_LIMBS else as_stream
 
 
+class Room(NamedTuple):
+    """Memory that the loops over many rays write into."""
+
+    work: Work
+    stream: Stream
+    sorting: Sorting
+    entering: Entering
+
+
 _rooms = threading.local()
 
 
-def room(tree: Tree) -> tuple[Work, Stream, Sorting]:
-    """Room for streams, kept by each thread: fresh memory costs as much as the walk."""
-    kept: tuple[Work, Stream, Sorting] | None = getattr(_rooms, "kept", None)
-    if kept is None or len(kept[1].code) < tree.stack_size:
-        kept = make_work(STREAM_RAYS), make_stream(tree, STREAM_RAYS), make_sorting(RAYS_PER_TASK)
+def room(tree: Tree) -> Room:
+    """Room for the rays of one task, kept by each thread: fresh memory costs as much as the walk."""
+    kept: Room | None = getattr(_rooms, "kept", None)
+    if kept is None or len(kept.stream.code) < tree.stack_size:
+        stream = make_stream(tree, STREAM_RAYS)
+        kept = Room(make_work(STREAM_RAYS), stream, make_sorting(RAYS_PER_TASK), make_entering())
         _rooms.kept = kept
     return kept
 

@@ -53,15 +53,14 @@ class Query(NamedTuple):
 
 
 @merged
-def entry_fraction(rays: Rays, i: int, ray: Ray, best: Nearest, limb: Limb, policy: int) -> float:
-    """Fraction at which ray i hits the first limb."""
-    if best.face == INSIDE:
+def entry_fraction(query: Query, i: int, ray: Ray, limb: Limb, face: float, time: float) -> float:
+    """Fraction at which ray i hits a limb; `time` is a guess, in metres."""
+    if face == INSIDE:
         return 0.0
-    origin = as_vector(rays.origin, i)
-    displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    guess = 0.5 * (best.lower + best.upper) * ray.per_length
-    leaving = policy == POLICY_EXIT and best.inside and leaves(ray, limb)
-    return face_crossing(ray, displacement, guess, limb, best.face, not leaving)[0]
+    rays = query.rays
+    displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
+    leaving = query.policy == POLICY_EXIT and leaves(ray, limb)
+    return face_crossing(ray, displacement, time * ray.per_length, limb, face, not leaving)[0]
 
 
 @compiled
@@ -94,7 +93,7 @@ def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, q
         k = int(best.limb)
         hits.limb[i], hits.face[i] = k, int(best.face)
         limb = limb_at(table.rows, table.solid, k)
-        hits.fraction[i] = entry_fraction(query.rays, i, ray, best, limb, query.policy)
+        hits.fraction[i] = entry_fraction(query, i, ray, limb, best.face, 0.5 * (best.lower + best.upper))
 
 
 @merged

@@ -8,14 +8,17 @@ from cylcollide._types import (
     BLOCK_RAYS,
     FEW_TO_SORT,
     MANY_TO_SORT,
+    Float64Array,
     Int32Array,
     Int64Array,
     Uint16Array,
 )
 from cylcollide.arriving import Given, received
 from cylcollide.compiling import compiled, merged
-from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.crossing import exactly
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
 from cylcollide.kernels.ray import Ray, Rays, make_ray
+from cylcollide.kernels.table import Limb, limb_of
 from cylcollide.simd import (
     LANES,
     Real,
@@ -23,6 +26,7 @@ from cylcollide.simd import (
     load,
     load_at,
     load_every,
+    load_rows,
     select,
     smaller,
     spread,
@@ -49,39 +53,38 @@ def make_sorting(rays: int) -> Sorting:
 
 
 @merged
-def rays_from(rays: Rays, i: int) -> tuple[Vector, Vector, Ray]:
-    """Eight rays from row i on, prepared: what stands in both columns, and the rays."""
-    origin = (
-        load_every(rays.origin, 3 * i, 3),
-        load_every(rays.origin, 3 * i + 1, 3),
-        load_every(rays.origin, 3 * i + 2, 3),
-    )
-    second = (
-        load_every(rays.second, 3 * i, 3),
-        load_every(rays.second, 3 * i + 1, 3),
-        load_every(rays.second, 3 * i + 2, 3),
-    )
-    distance = load(rays.distance, i) if rays.distance.size > 1 else spread(rays.distance[0])
-    displacement = displacement_of(origin, second, rays.is_segment)
-    return origin, second, make_ray(origin, displacement, rays.is_segment, distance)
+def vectors_from(array: Float64Array, i: int) -> Vector:
+    """Eight rows of an (n, 3) array, from row i on."""
+    return load_every(array, 3 * i, 3), load_every(array, 3 * i + 1, 3), load_every(array, 3 * i + 2, 3)
 
 
 @merged
-def rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Vector, Vector, Ray]:
-    """As `rays_from`, for the eight rays whose numbers stand at `number[k]` and behind."""
-    origin = (
-        load_at(rays.origin, number, k, 3, 0),
-        load_at(rays.origin, number, k, 3, 1),
-        load_at(rays.origin, number, k, 3, 2),
-    )
-    second = (
-        load_at(rays.second, number, k, 3, 0),
-        load_at(rays.second, number, k, 3, 1),
-        load_at(rays.second, number, k, 3, 2),
-    )
-    distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else spread(rays.distance[0])
+def rays_from(rays: Rays, i: int) -> Ray:
+    """Eight rays from row i on, prepared."""
+    origin, second = vectors_from(rays.origin, i), vectors_from(rays.second, i)
+    distance = load(rays.distance, i) if rays.distance.size > 1 else spread(rays.distance[0])
     displacement = displacement_of(origin, second, rays.is_segment)
-    return origin, second, make_ray(origin, displacement, rays.is_segment, distance)
+    return make_ray(origin, displacement, rays.is_segment, distance)
+
+
+@merged
+def vectors_at(array: Float64Array, number: Int32Array, k: int) -> Vector:
+    """Eight rows of an (n, 3) array, those whose numbers stand at `number[k]` and behind."""
+    return load_at(array, number, k, 3, 0), load_at(array, number, k, 3, 1), load_at(array, number, k, 3, 2)
+
+
+@merged
+def limbs_at(rows: Float64Array, shape: int, number: Int32Array, k: int) -> Limb:
+    """Eight limbs of one shape, those whose numbers stand at `number[k]` and behind."""
+    return limb_of(shape, load_rows(rows, number, k, 0), load_rows(rows, number, k, LANES))
+
+
+@merged
+def rays_at(rays: Rays, number: Int32Array, k: int) -> Ray:
+    """The eight rays whose numbers stand at `number[k]` and behind, prepared."""
+    origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
+    distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else spread(rays.distance[0])
+    return make_ray(origin, displacement_of(origin, second, rays.is_segment), rays.is_segment, distance)
 
 
 @merged
@@ -90,6 +93,14 @@ def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
     if is_segment:
         return second[0] - origin[0], second[1] - origin[1], second[2] - origin[2]
     return second
+
+
+@merged
+def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
+    """`exact_displacement` of eight rays."""
+    if is_segment:
+        return vector_difference(second, origin)
+    return exactly(second)
 
 
 @compiled
@@ -105,8 +116,8 @@ def sort_rays(given: Given, rays: Rays, space: Space, begin: int, end: int, sort
         if (first - begin) % BLOCK_RAYS == 0 and not received(given, rays, first, min(first + BLOCK_RAYS, end)):
             return False
         i = min(first, end - LANES)  # the last eight may overlap those before
-        origin, second, _ = rays_from(rays, i)
-        d = displacement_of(origin, second, rays.is_segment)
+        origin, d = vectors_from(rays.origin, i), vectors_from(rays.second, i)
+        d = displacement_of(origin, d, rays.is_segment)
         code = falls(d[0]) + 2.0 * falls(d[1]) + 4.0 * falls(d[2])
         code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
         code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)

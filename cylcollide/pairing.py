@@ -11,8 +11,7 @@ from cylcollide._types import (
     Int64Array,
 )
 from cylcollide.compiling import compiled, merged
-from cylcollide.kernels.crossing import exactly, face_curve, short_step
-from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
+from cylcollide.gathering import limbs_at
 from cylcollide.kernels.event import Event, limb_event
 from cylcollide.kernels.nearest import Nearest, nearer
 from cylcollide.kernels.ray import Ray
@@ -30,9 +29,7 @@ from cylcollide.simd import (
 )
 from cylcollide.tree.walk import local_reach
 
-# columns of `Work.ray`: what kernels read of a ray, then what the end of the walk needs
-ORIGIN, DIRECTION, LIMIT, EXTENT, SECOND, PER_LENGTH = 0, 3, 6, 7, 8, 11
-# columns of `Work.best`: a `Nearest`, and where the ray begins and ends
+# columns of `Work.best`: a `Nearest`, where the ray begins in the tree, and where it ends
 LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN, START, END = range(8)
 SHAPES = 7
 
@@ -40,7 +37,7 @@ SHAPES = 7
 class Work(NamedTuple):
     """Room for one stream of rays. One per thread."""
 
-    ray: Float64Array  # (rays, 16)
+    ray: Float64Array  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
     best: Float64Array  # (rays, 8)
     pair_ray: Int32Array  # (SHAPES, 8): pairs that wait, shape by shape
     pair_limb: Int32Array  # (SHAPES, 8)
@@ -53,7 +50,7 @@ def make_work(rays: int) -> Work:
     room = -(-rays // LANES) * LANES
     pairs = np.zeros((2, SHAPES, LANES), np.int32)
     waiting = np.zeros(SHAPES, np.int64)
-    return Work(np.empty((room, 16)), np.empty((room, 8)), pairs[0], pairs[1], waiting, np.empty((3, LANES)))
+    return Work(np.empty((room, 8)), np.empty((room, 8)), pairs[0], pairs[1], waiting, np.empty((3, LANES)))
 
 
 @merged
@@ -68,13 +65,6 @@ def eight_rays(work: Work, chosen: Int32Array, first: int) -> Ray:
     """The eight rays whose rows stand at `chosen[first]` and behind."""
     c = load_rows(work.ray, chosen, first, 0)
     return Ray((c[0], c[1], c[2]), (c[3], c[4], c[5]), c[6], c[6], c[6], c[7])  # the lengths are not asked for
-
-
-@merged
-def eight_limbs(work: Work, rows: Float64Array, shape: int) -> Limb:
-    """The limbs of the pairs that wait."""
-    low = load_rows(rows, work.pair_limb, shape * LANES, 0)
-    return limb_of(shape, low, load_rows(rows, work.pair_limb, shape * LANES, LANES))
 
 
 @merged
@@ -155,7 +145,7 @@ def meet_pairs(shape: int, policy: int, rows: Float64Array, work: Work, record: 
     """The pairs of one shape that wait."""
     first, count = shape * LANES, work.pairs[shape]
     rays, limbs = work.pair_ray.reshape(-1), work.pair_limb.reshape(-1)
-    event = limb_event(eight_rays(work, rays, first), eight_limbs(work, rows, shape), policy)
+    event = limb_event(eight_rays(work, rays, first), limbs_at(rows, shape, limbs, first), policy)
     record_events(event, (1 << count) - 1, rays, first, limbs, -1, work, record, scale)
     work.pairs[shape] = 0
 
@@ -180,39 +170,3 @@ def meet_list(
         record_events(event, 255, live, first, live, limb, work, record, scale)
         first += LANES
     return first
-
-
-@merged
-def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
-    """`exact_displacement` of eight rays."""
-    if is_segment:
-        return vector_difference(second, origin)
-    return exactly(second)
-
-
-@compiled
-def write_fractions(
-    shape: int,
-    is_segment: bool,
-    rows: Float64Array,
-    work: Work,
-    number: Int32Array,
-    base: int,
-    fraction: Float64Array,
-) -> int:
-    """Fractions of the pairs that wait; which of them are grazes, as bits, whose fractions are not right yet."""
-    head = load_rows(work.ray, work.pair_ray, shape * LANES, 0)
-    tail = load_rows(work.ray, work.pair_ray, shape * LANES, 8)
-    best = load_rows(work.best, work.pair_ray, shape * LANES, 0)
-    origin, second, per_length = (head[0], head[1], head[2]), (tail[0], tail[1], tail[2]), tail[3]
-    guess = 0.5 * (best[LOWER] + best[UPPER]) * per_length
-    limb = eight_limbs(work, rows, shape)
-    curve = face_curve(origin, meant(origin, second, is_segment), guess, limb, best[FACE])
-    step, short = short_step(curve, guess)
-    store(work.answer, 0, guess + step)
-    count = work.pairs[shape]
-    for k in range(count):
-        fraction[number[base + work.pair_ray[shape, k]]] = work.answer[0, k]
-    work.pairs[shape] = 0
-    grazes: int = ~bits(short) & ((1 << count) - 1)
-    return grazes

@@ -7,26 +7,30 @@ beside it, so that no order of pairs changes the answer (`nearer`).
 
 from math import inf
 
-from cylcollide._types import (
-    NO_LIMB,
-    Int32Array,
-)
+from cylcollide._types import NO_LIMB, Int32Array
 from cylcollide.arriving import Given
-from cylcollide.casting import INSIDE, NONE, Query, write_hit
+from cylcollide.casting import INSIDE, NONE, Query
 from cylcollide.compiling import compiled, merged
+from cylcollide.entering import Entering, all_enter, enter, nobody_enters
 from cylcollide.gathering import Sorting, rays_at, sort_rays
 from cylcollide.hits import Verdicts
-from cylcollide.kernels.nearest import nothing_yet, undecided
-from cylcollide.kernels.ray import Rays, ray_at, shared
+from cylcollide.kernels.nearest import Nearest, nothing_yet, undecided
+from cylcollide.kernels.ray import Rays, shared
 from cylcollide.kernels.table import LimbTable, considered
-from cylcollide.pairing import SHAPES, Work, best_of, make_wait, meet_list, meet_pairs, write_fractions
-from cylcollide.simd import (
-    LANES,
-    alike,
-    bits,
-    lowest_bit,
-    store_rows,
+from cylcollide.pairing import (
+    FACE,
+    LIMB,
+    LOWER,
+    RIVAL,
+    SHAPES,
+    UPPER,
+    WITHIN,
+    Work,
+    make_wait,
+    meet_list,
+    meet_pairs,
 )
+from cylcollide.simd import LANES, alike, bits, load_rows, lowest_bit, store, store_rows
 from cylcollide.tree.layout import Space, Tree
 from cylcollide.tree.stream import Stream, next_item_of_stream, start_stream
 from cylcollide.tree.walk import NO_ITEM, local_ray
@@ -42,13 +46,12 @@ def prepare(
     """
     live, walking = stream.live, 0
     for row in range(0, count, LANES):
-        origin, second, ray = rays_at(rays, number, first + row)
+        ray = rays_at(rays, number, first + row)
         local = local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
-        d, r, p = ray.direction, local.reciprocal, local.product
+        o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
         best = nothing_yet(ray.limit)
         zero = alike(0.0, ray.limit)
-        store_rows(work.ray, row, 0, (origin[0], origin[1], origin[2], d[0], d[1], d[2], ray.limit, ray.extent))
-        store_rows(work.ray, row, 8, (second[0], second[1], second[2], ray.per_length, zero, zero, zero, zero))
+        store_rows(work.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
         store_rows(
             work.best,
             row,
@@ -115,6 +118,7 @@ def cast_stream(
     work: Work,
     stream: Stream,
     sorting: Sorting,
+    crossing: Entering,
     begin: int,
     end: int,
     hits: Verdicts,
@@ -123,6 +127,7 @@ def cast_stream(
     all_miss(hits, begin, end)
     work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
+    nobody_enters(crossing, begin)
     if not sort_rays(given, query.rays, tree.space, begin, end, sorting):
         return False
     number, room = sorting.number, work.best.shape[0]
@@ -131,7 +136,8 @@ def cast_stream(
             count = min(room, sorting.octant[octant + 1] - first)
             walking = prepare(query.rays, tree.space, number, first, count, work, stream, hits)
             walk_octant(query, table, tree, number, first, octant, walking, work, stream)
-            finish(query, table, number, first, walking, work, stream.live, hits)
+            finish(query, table, number, first, walking, work, stream.live, crossing, hits)
+    all_enter(crossing, query, table, hits)
     return True
 
 
@@ -154,30 +160,32 @@ def finish(
     walking: int,
     work: Work,
     live: Int32Array,
+    crossing: Entering,
     hits: Verdicts,
 ) -> None:
-    """Write the answers of the rays that have walked; fractions eight at a time."""
-    rows, solids, is_segment = table.rows, table.solid, query.rays.is_segment
-    for place in range(walking + SHAPES):
-        full, shape = False, place - walking
-        if place < walking:
-            ray = live[place]
-            best = best_of(work, ray)
-            if best.limb < 0.0 and best.rival == inf and not best.inside:
-                continue  # a miss, as it stands there already
-            i, doubtful = number[base + ray], undecided(best)
-            hits.inside[i], hits.unsure[i] = best.inside, doubtful
-            if best.limb >= 0.0 and not doubtful:
-                limb = int(best.limb)
-                hits.limb[i], hits.face[i], hits.fraction[i] = limb, int(best.face), 0.0
-                if best.face != INSIDE:
-                    shape = solids[limb]
-                    full = make_wait(work, rows, shape, ray, limb)
-        if full or (place >= walking and work.pairs[shape] > 0):
-            grazes = write_fractions(shape, is_segment, rows, work, number, base, hits.fraction)
-            while grazes:
-                k = lowest_bit(grazes)
-                grazes &= grazes - 1
-                ray = work.pair_ray[shape, k]
-                i = number[base + ray]
-                write_hit(hits, i, ray_at(query.rays, i), best_of(work, ray), False, query, table)
+    """Write the answers of the rays that have walked, eight at a time; a miss stands there already."""
+    answer = work.answer
+    for k in range(LANES):
+        live[walking + k] = live[0]  # eight may be read from the last one on
+    for first in range(0, walking, LANES):
+        c = load_rows(work.best, live, first, 0)
+        best = Nearest(c[LIMB], c[LOWER], c[UPPER], c[FACE], c[RIVAL], c[WITHIN] > 0.0)
+        hit, doubtful = best.limb >= 0.0, undecided(best)
+        those = bits(hit | (best.rival < inf) | best.inside) & ((1 << min(LANES, walking - first)) - 1)
+        if those == 0:
+            continue
+        hit_those, doubtful_those, inside_those = bits(hit), bits(doubtful), bits(best.inside)
+        store(answer, 0, best.limb)
+        store(answer, LANES, best.face)
+        store(answer, 2 * LANES, 0.5 * (best.lower + best.upper))
+        while those:
+            k = lowest_bit(those)
+            those &= those - 1
+            i = number[base + live[first + k]]
+            hits.inside[i], hits.unsure[i] = (inside_those >> k) & 1 != 0, (doubtful_those >> k) & 1 != 0
+            if (hit_those & ~doubtful_those) >> k & 1:
+                limb, face = int(answer[0, k]), int(answer[1, k])
+                hits.limb[i], hits.face[i], hits.fraction[i] = limb, face, 0.0
+                if face != INSIDE:
+                    hits.fraction[i] = answer[2, k]
+                    enter(crossing, query, table, i, limb, face, hits)

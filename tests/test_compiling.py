@@ -118,7 +118,7 @@ def test_a_first_query_compiles_what_it_uses_and_no_more(tmp_path: Path):
     """A few segments, a few cylinders: one of the loops over rays, and nothing of chords, points, streams."""
     first, second = (run(PACKAGE.parent, "ASK_A_WORLD = True\n" + ASK, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     kept = functions_in(tmp_path)
-    loops = {"cast_closest", "cast_any", "cast_chords", "cast_few", "cast_stream", "sort_rays", "finish", "meet"}
+    loops = {"cast_closest", "cast_any", "cast_chords", "cast_few", "cast_stream", "sort_rays", "finish", "all_enter"}
     assert kept & loops == {"cast_closest"}
     assert {"limb_boxes", "_rows"} < kept
     unused = [name for name in kept if re.search("chord|point|stream|contain|octant|refit|stretch", name)]
