@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -104,11 +104,11 @@ def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Ca
     alike = query.mask.size == query.ignored.size == 1
 
     def against_all(begin: int, end: int) -> None:
-        if not cast_few(given, query, table, room(tree).entering, begin, end, verdicts):
+        if not cast_few(given, query, table, room(tree, end - begin).entering, begin, end, verdicts):
             question.arrival.refuse()
 
     def as_stream(begin: int, end: int) -> None:
-        if not cast_stream(given, query, table, tree, *room(tree), begin, end, verdicts):
+        if not cast_stream(given, query, table, tree, *room(tree, end - begin), begin, end, verdicts):
             question.arrival.refuse()
 
     return against_all if alike and len(table.radius) <= FEW_LIMBS else as_stream
@@ -126,12 +126,12 @@ class Room(NamedTuple):
 _rooms = threading.local()
 
 
-def room(tree: Tree) -> Room:
+def room(tree: Tree, rays: int) -> Room:
     """Room for the rays of one task, kept by each thread: fresh memory costs as much as the walk."""
     kept: Room | None = getattr(_rooms, "kept", None)
-    if kept is None or len(kept.stream.code) < tree.stack_size:
+    if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.sorting.key) < rays:
         stream = make_stream(tree, STREAM_RAYS)
-        kept = Room(make_work(STREAM_RAYS), stream, make_sorting(RAYS_PER_TASK), make_entering())
+        kept = Room(make_work(STREAM_RAYS), stream, make_sorting(max(rays, RAYS_PER_TASK)), make_entering())
         _rooms.kept = kept
     return kept
 
@@ -204,13 +204,23 @@ def containing(state: State, points: Float64Array, threads: int | None) -> Point
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:
     """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
+    if threads is None:
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n <= RAYS_PER_TASK:
         return [task(0, n)]
     count = -(-n // RAYS_PER_TASK)
+    count += -count % threads  # as many for each thread
     ends = [n * k // count for k in range(count + 1)]
-    if threads is None:
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads == 1:
         return [task(begin, end) for begin, end in pairwise(ends)]
-    with ThreadPoolExecutor(min(threads, count)) as pool:
-        return list(pool.map(task, ends[:-1], ends[1:]))
+    return list(pool_of(threads).map(task, ends[:-1], ends[1:]))
+
+
+@cache
+def pool_of(threads: int) -> ThreadPoolExecutor:
+    """So many threads, which stay with their room: a query is over before new ones would have made theirs."""
+    return ThreadPoolExecutor(threads, "cylcollide")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool_of.cache_clear)  # a fork has no threads but the one that forked

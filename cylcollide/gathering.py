@@ -8,6 +8,7 @@ from cylcollide._types import (
     BLOCK_RAYS,
     FEW_TO_SORT,
     MANY_TO_SORT,
+    SMALL_WORLD,
     Float64Array,
     Int32Array,
     Int64Array,
@@ -34,7 +35,7 @@ from cylcollide.simd import (
     whole,
     with_sign,
 )
-from cylcollide.tree.layout import Space
+from cylcollide.tree.layout import Tree
 
 
 class Sorting(NamedTuple):
@@ -104,13 +105,14 @@ def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVecto
 
 
 @compiled
-def sort_rays(given: Given, rays: Rays, space: Space, begin: int, end: int, sorting: Sorting) -> bool:
+def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sorting: Sorting) -> bool:
     """Receive the rays from `begin` to `end`, and put them in order of octant and of the cell that they start in.
 
     Rays that walk together should meet the same nodes, and find them in the cache. Returns whether they are allowed.
     """
     count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
-    cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
+    space = tree.space
+    cells = 1 if count < FEW_TO_SORT or tree.items < SMALL_WORLD else 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
         if (first - begin) % BLOCK_RAYS == 0 and not received(given, rays, first, min(first + BLOCK_RAYS, end)):

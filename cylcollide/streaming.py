@@ -128,7 +128,7 @@ def cast_stream(
     work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     nobody_enters(crossing, begin)
-    if not sort_rays(given, query.rays, tree.space, begin, end, sorting):
+    if not sort_rays(given, query.rays, tree, begin, end, sorting):
         return False
     number, room = sorting.number, work.best.shape[0]
     for octant in range(8):
