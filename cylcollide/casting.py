@@ -19,7 +19,6 @@ from cylcollide._types import (
     Int8Array,
     Int32Array,
     Int64Array,
-    Shape,
     Uint32Array,
 )
 from cylcollide.arriving import Given, received
@@ -40,7 +39,7 @@ from cylcollide.tree.walk import (
     start_walk,
 )
 
-INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
+INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
 
 class Query(NamedTuple):

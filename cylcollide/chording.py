@@ -14,7 +14,6 @@ from cylcollide._types import (
     Float64Array,
     Int32Array,
     Int64Array,
-    Shape,
 )
 from cylcollide.casting import Query
 from cylcollide.compiling import allocating, compiled, merged
@@ -35,7 +34,7 @@ from cylcollide.tree.walk import (
     start_walk,
 )
 
-INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
+INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
 
 @merged
@@ -67,7 +66,7 @@ def complete_chords(
         unsure[j] = ray.extent == inf
         if not unsure[j]:
             span = ray_limb(ray, limb, 0)
-            if limb.kind == TUBE:
+            if pieces(limb.kind) == 2:
                 event = ray_event(ray, span, query.policy)
                 if not (event.possible or event.inside):
                     span = ray_limb(ray, limb, 1)

@@ -4,20 +4,16 @@ Each check returns arrays of its own (float64, C order), so that what a caller d
 A message says what was expected, what came, in which row first, and what to do about it.
 """
 
-from contextlib import suppress
-from math import prod
 from numbers import Real
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cylcollide import lending
 from cylcollide._types import (
     ALL_LAYERS,
-    MOST_KEPT,
     POLICY_CODES,
-    SMALLEST_KEPT,
     SMALLEST_STREAM,
     BoolArray,
     Float64Array,
@@ -58,41 +54,6 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
 FLOAT64 = np.dtype(np.float64)
 EVERY_LAYER, NOBODY, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64), np.full(1, np.inf)
 """What most queries ask for: read, never written."""
-
-
-class Loan(np.ndarray[Any, np.dtype[np.float64]]):
-    """Memory that is lent to one array after another.
-
-    A type of its own: a slice of a slice refers to the first owner of its own type, so that slices of the array keep
-    the array alive, not the memory alone.
-    """
-
-
-_kept: list[Loan] = []
-
-
-def room_for(shape: tuple[int, ...]) -> Float64Array:
-    """An array to be filled.
-
-    Large ones come from memory that an earlier query has left, once nobody holds a slice of it: to have it given back
-    and handed out anew by the system, page by page, costs more than to fill it.
-    """
-    size = prod(shape)
-    if size < SMALLEST_KEPT:
-        return np.empty(shape)
-    memory = Loan(0)
-    with suppress(IndexError):
-        memory = _kept.pop()
-    if not size <= memory.size <= 4 * size:
-        memory = Loan(size)
-    array = memory[:size].reshape(shape).view(np.ndarray)
-    finalize(array, _keep, memory)
-    return array
-
-
-def _keep(memory: Loan) -> None:
-    if len(_kept) < MOST_KEPT:
-        _kept.append(memory)
 
 
 @compiled
@@ -149,7 +110,7 @@ def arrays(values: ArrayLike, name: str, rows: int | None = None) -> tuple[Float
                 copy = given.copy()
                 return copy, copy
             if given.flags.c_contiguous:
-                return given, room_for(shape)
+                return given, lending.rows(shape)
     array = vectors(values, name, rows)
     return array, array
 

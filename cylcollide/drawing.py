@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.kernels.box import box_frame
 from cylcollide.kernels.clearance import growths_to_reach
-from cylcollide.kernels.table import Limb, box_frame
+from cylcollide.kernels.table import Limb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,10 +13,11 @@ from cylcollide.casting import Query, entry_fraction
 from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import displacement_of, limbs_at, meant, vectors_at
 from cylcollide.hits import Verdicts
-from cylcollide.kernels.crossing import face_curve, short_step
+from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.ray import dot, ray_at
+from cylcollide.kernels.solid import face_curve
 from cylcollide.kernels.table import LimbTable, limb_at
-from cylcollide.simd import LANES, bits, load_at, spread, square_root, store
+from cylcollide.simd import LANES, bits, load_at, square_root, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
 CROWD = 64
@@ -77,7 +78,7 @@ def write_fractions(entering: Entering, query: Query, table: LimbTable, place: i
         time = load_at(hits.fraction, rays, first, 1, 0)
         guess = time * (1.0 / square_root(dot(displacement, displacement)))
         eight = limbs_at(table.rows, shape, limbs, first)
-        curve = face_curve(origin, meant(origin, second, is_segment), guess, eight, spread(float(face)))
+        curve = face_curve(origin, meant(origin, second, is_segment), guess, eight, float(face))
         step, short = short_step(curve, guess)
         store(entering.fraction, 0, guess + step)
         grazes = ~bits(short)

@@ -16,8 +16,7 @@ from cylcollide._types import (
 )
 from cylcollide.arriving import Given, received
 from cylcollide.compiling import compiled, merged
-from cylcollide.kernels.crossing import exactly
-from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
 from cylcollide.kernels.ray import Ray, Rays, make_ray
 from cylcollide.kernels.table import Limb, limb_of
 from cylcollide.simd import (

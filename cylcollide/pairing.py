@@ -9,6 +9,7 @@ from cylcollide._types import (
     Float64Array,
     Int32Array,
     Int64Array,
+    Shape,
 )
 from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import limbs_at
@@ -31,7 +32,7 @@ from cylcollide.tree.walk import local_reach
 
 # columns of `Work.best`: a `Nearest`, where the ray begins in the tree, and where it ends
 LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN, START, END = range(8)
-SHAPES = 7
+SHAPES = len(Shape)
 
 
 class Work(NamedTuple):

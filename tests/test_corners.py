@@ -17,7 +17,7 @@ from shape_verify import ShapeTally, compare_hits, row_truths
 from verify import JIT
 
 import cylcollide as cc
-from cylcollide.kernels.crossing import near_root
+from cylcollide.kernels.curve import near_root
 
 STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 8 if JIT else 24)]))
 """Ulps off a surface: the rounding bound is some hundred."""

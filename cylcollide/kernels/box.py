@@ -1,13 +1,16 @@
-"""When is a ray inside a box? Three slabs, each named by two faces. Not a solid of revolution."""
+"""The box: three slabs, each named by two faces. Not a solid of revolution."""
 
 from typing import NamedTuple
 
 from cylcollide._types import Face
 from cylcollide.compiling import merged
-from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.axis import about_point, offset
+from cylcollide.kernels.curve import Curve, plane_curve, plane_step, relative_to
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, exactly, heads
 from cylcollide.kernels.interval import UNDECIDED, Bracket, Span, both
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
+from cylcollide.kernels.table import Limb
 from cylcollide.simd import Real, larger, magnitude, select
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
@@ -23,8 +26,17 @@ class BoxFrame(NamedTuple):
 
 
 @merged
-def ray_box(ray: Ray, box: BoxFrame) -> Span:
+def box_frame(limb: Limb) -> BoxFrame:
+    """The box that a limb of kind BOX is: its numbers stand in the cells of axis, radii and ends."""
+    x = limb.frame.axis
+    y = (limb.frame.half_length, limb.radius, limb.radius2)
+    return BoxFrame(limb.frame.centre, (x, y, limb.p1), limb.p2, limb.frame.extent)
+
+
+@merged
+def ray_box(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside. A face is certain if its slab is entered after the shrunk ones of both others."""
+    box = box_frame(limb)
     delta = rounding_bound(ray, box.extent)
     shift, point = closest_approach(ray, box.centre)
     d, axes, half = ray.direction, box.axes, box.half
@@ -51,10 +63,63 @@ def faces_of(one: Bracket, others: Bracket, rate: Real, low: Real) -> tuple[Real
 
 
 @merged
-def box_excess(box: BoxFrame, point: Vector) -> Real:
-    """How far the point is outside of the slab it is most outside of; negative inside."""
-    x = (point[0] - box.centre[0], point[1] - box.centre[1], point[2] - box.centre[2])
+def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
+    """Axis that belongs to a face of a box, and the signed height of the face along it."""
+    box = box_frame(limb)
+    axis, half = box.axes[1], box.half[1]
+    if face < NEG_Y:
+        axis, half = box.axes[0], box.half[0]
+    elif face >= NEG_Z:
+        axis, half = box.axes[2], box.half[2]
+    if face in (NEG_X, NEG_Y, NEG_Z):
+        half = -half
+    return axis, half
+
+
+@merged
+def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
+    """The plane of a face along the ray."""
+    normal, height = box_face(limb, face)
+    x = relative_to(origin, displacement, fraction, limb.frame.centre)
+    return plane_curve(x, heads(displacement), exactly(normal), height)
+
+
+@merged
+def box_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float
+) -> DoubleDouble:
+    """The step to the plane of a face."""
+    normal, height = box_face(limb, face)
+    x = relative_to(origin, displacement, fraction, limb.frame.centre)
+    return plane_step(x, displacement, exactly(normal), height)
+
+
+@merged
+def box_normal(limb: Limb, face: float) -> Vector:
+    """The outward direction of a face."""
+    normal, height = box_face(limb, face)
+    sign = 1.0 if height > 0.0 else -1.0
+    return sign * normal[0], sign * normal[1], sign * normal[2]
+
+
+@merged
+def box_excess(point: Vector, limb: Limb) -> Real:
+    """How far the point is outside of the slab it is most outside of."""
+    box, x = box_frame(limb), offset(point, limb.frame)
     beyond_x = magnitude(dot(x, box.axes[0])) - box.half[0]
     beyond_y = magnitude(dot(x, box.axes[1])) - box.half[1]
     beyond_z = magnitude(dot(x, box.axes[2])) - box.half[2]
     return larger(larger(beyond_x, beyond_y), beyond_z)
+
+
+@merged
+def box_reach(limb: Limb) -> tuple[Vector, Vector]:
+    """Low and high corner about the box."""
+    x, y, z = box_frame(limb).axes
+    a, b, c = box_frame(limb).half
+    reach = (
+        abs(x[0]) * a + abs(y[0]) * b + abs(z[0]) * c,
+        abs(x[1]) * a + abs(y[1]) * b + abs(z[1]) * c,
+        abs(x[2]) * a + abs(y[2]) * b + abs(z[2]) * c,
+    )
+    return about_point(limb.frame.centre, reach)

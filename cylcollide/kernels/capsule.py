@@ -1,39 +1,59 @@
-"""When is a ray inside a sphere, or inside a capsule: a cylinder with a ball about each end?"""
+"""The sphere, and the capsule: a cylinder with a ball about each end."""
 
-from math import inf
+from math import inf, sqrt
 
 from cylcollide._types import Face
 from cylcollide.compiling import merged
-from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.axis import about_ends, aside, from_point
+from cylcollide.kernels.curve import (
+    Curve,
+    ball_curve,
+    end_of,
+    near_root,
+    relative_to,
+    wall_curve,
+    wall_step,
+)
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_dot,
+    dd_subtract,
+    heads,
+    two_product,
+)
 from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull
-from cylcollide.kernels.line import Frame, Line, ball, line_about, passage, rounding_bound, slab, wall
+from cylcollide.kernels.line import Line, ball, line_about, passage, rounding_bound, slab, wall
 from cylcollide.kernels.ray import Ray
+from cylcollide.kernels.table import Limb
 from cylcollide.simd import Real, alike, larger, magnitude, select, smaller
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
 
 @merged
-def ray_sphere(ray: Ray, limb: Frame) -> Span:
+def ray_sphere(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside the ball about the limb's centre."""
-    inside = ball(ray, limb.centre, limb.radius, rounding_bound(ray, limb.extent))
+    frame = limb.frame
+    inside = ball(ray, frame.centre, frame.radius, rounding_bound(ray, frame.extent))
     side = alike(SIDE, ray.limit)
     return Span(inside.outer, inside.inner, side, side)
 
 
 @merged
-def ray_capsule(ray: Ray, limb: Frame, p1: Vector, p2: Vector) -> Span:
+def ray_capsule(ray: Ray, limb: Limb) -> Span:
     """From the first beginning to the last end of the three parts: their union is convex."""
-    line = line_about(ray, limb)
-    body = both(wall(passage(line), limb.radius, line.delta), slab(line, limb.half_length))
-    first, last = ball(ray, p1, limb.radius, line.delta), ball(ray, p2, limb.radius, line.delta)
+    line, radius, half_length = line_about(ray, limb.frame), limb.radius, limb.frame.half_length
+    body = both(wall(passage(line), radius, line.delta), slab(line, half_length))
+    first, last = ball(ray, limb.p1, radius, line.delta), ball(ray, limb.p2, radius, line.delta)
     outer = hull(hull(body.outer, first.outer), last.outer)
     inner = hull(hull(body.inner, first.inner), last.inner)
     return Span(
         outer,
         inner,
-        zone(line, limb.half_length, (outer[0], inner[0])),
-        zone(line, limb.half_length, (inner[1], outer[1])),
+        zone(line, half_length, (outer[0], inner[0])),
+        zone(line, half_length, (inner[1], outer[1])),
     )
 
 
@@ -47,3 +67,65 @@ def zone(line: Line, half_length: Real, times: Interval) -> Real:
     face = select(high < -half_length, CAP1, select(low > half_length, CAP2, side))
     known = (magnitude(times[0]) < inf) & (magnitude(times[1]) < inf)
     return select(known, face, UNDECIDED)
+
+
+@merged
+def sphere_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb) -> Curve:
+    """The sphere along the ray."""
+    return ball_curve(relative_to(origin, displacement, fraction, limb.p1), heads(displacement), limb.radius)
+
+
+@merged
+def capsule_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
+    """The wall, or the ball that the face is, along the ray."""
+    if face == SIDE:
+        return wall_curve(origin, displacement, fraction, limb, limb.radius)
+    end = relative_to(origin, displacement, fraction, end_of(limb, face))
+    return ball_curve(end, heads(displacement), limb.radius)
+
+
+@merged
+def ball_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
+) -> DoubleDouble:
+    """The step to the ball about p1, or about p2 if it is that end's."""
+    x = relative_to(origin, displacement, fraction, end_of(limb, face))
+    room = dd_subtract(dd_dot(x, x), two_product(limb.radius, limb.radius))
+    return near_root(dd_dot(displacement, displacement), dd_dot(x, displacement), room, entering)
+
+
+@merged
+def capsule_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
+) -> DoubleDouble:
+    """The step to the wall or to a ball."""
+    if face == SIDE:
+        return wall_step(origin, displacement, fraction, limb, limb.radius, entering)
+    return ball_step(origin, displacement, fraction, limb, face, entering)
+
+
+@merged
+def ball_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+    """Away from the centre of the ball."""
+    return heads(from_point(point, limb.p2 if face == CAP2 else limb.p1))
+
+
+@merged
+def capsule_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+    """Away from the axis, or from an end of it."""
+    if face == SIDE:
+        return heads(aside(point, limb).across)
+    return ball_normal(point, limb, face)
+
+
+@merged
+def capsule_excess(height: float, distance: float, limb: Limb) -> float:
+    """Distance of a point from the segment between the ends less the radius."""
+    beyond = max(abs(height) - limb.frame.half_length, 0.0)
+    return sqrt(distance * distance + beyond * beyond) - limb.radius
+
+
+@merged
+def capsule_reach(limb: Limb) -> tuple[Vector, Vector]:
+    """Low and high corner about both balls, of a sphere too."""
+    return about_ends(limb, limb.radius, limb.radius, (1.0, 1.0, 1.0))

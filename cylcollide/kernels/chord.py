@@ -33,10 +33,11 @@ def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb
     entry, leave = (0.0, 0.0), (limit, 0.0)
     if not event.certain or ends_undecided or first == UNDECIDED or last == UNDECIDED:
         return CertainChord(False, entry, leave, first, last)
-    if first != INSIDE:
+    enters, leaves = first != INSIDE, last != INSIDE
+    if enters:
         guess = 0.5 * (span.outer[0] + span.inner[0]) * ray.per_length
-        entry = face_crossing(ray, displacement, guess, limb, first, True)
-    if last != INSIDE:
+        entry = face_crossing(ray, displacement, guess, limb, first, enters)
+    if leaves:
         guess = 0.5 * (span.inner[1] + span.outer[1]) * ray.per_length
-        leave = face_crossing(ray, displacement, guess, limb, last, False)
+        leave = face_crossing(ray, displacement, guess, limb, last, not leaves)
     return CertainChord(True, entry, leave, first, last)

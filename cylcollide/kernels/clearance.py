@@ -6,53 +6,16 @@ a bore narrows by it. The limbs of all growths are nested, so every point lies o
 
 from math import sqrt
 
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array
 from cylcollide.compiling import compiled
-from cylcollide.kernels.box import box_excess
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.line import Frame
-from cylcollide.kernels.point import axial_excess
 from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.kernels.table import Limb, box_frame
-
-ELLIPSOID, BOX = int(Shape.ELLIPSOID), int(Shape.BOX)
+from cylcollide.kernels.solid import growth
+from cylcollide.kernels.table import Limb
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 300
 """Golden sections that lead from the longest trusted segment, 1e20, below its last digit near the limb, 1e-35."""
-HALVINGS = 120
-"""From the size of a limb to below its last digit, with as many again for a growth near zero."""
-
-
-@compiled
-def growth_to_reach(point: Vector, limb: Limb) -> float:
-    """Growth at which the limb's surface reaches the point, in metres: positive outside, negative inside."""
-    if limb.kind == BOX:
-        return box_excess(box_frame(limb), point)
-    if limb.kind == ELLIPSOID:
-        return ellipsoid_growth(point, limb.frame)
-    return axial_excess(point, limb.frame, limb.kind, limb.radius, limb.radius2)
-
-
-@compiled
-def ellipsoid_growth(point: Vector, frame: Frame) -> float:
-    """The g at which (distance / (r + g))² + (height / (h + g))² = 1, by halving; its least is -min(r, h)."""
-    w, h, r = frame.axis, frame.half_length, frame.radius
-    v = (point[0] - frame.centre[0], point[1] - frame.centre[1], point[2] - frame.centre[2])
-    height = dot(v, w)
-    across = (v[0] - height * w[0], v[1] - height * w[1], v[2] - height * w[2])
-    distance = sqrt(dot(across, across))
-    low, high = -min(r, h), sqrt(distance * distance + height * height)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        x, z = distance / (r + middle), height / (h + middle)
-        if x * x + z * z <= 1.0:
-            high = middle
-        else:
-            low = middle
-    return high
 
 
 @compiled
@@ -85,7 +48,7 @@ def least_growth(place: Vector, direction: Vector, first: float, last: float, li
 def growth_at(place: Vector, direction: Vector, s: float, limb: Limb) -> float:
     """Growth that reaches place + s direction."""
     point = (place[0] + s * direction[0], place[1] + s * direction[1], place[2] + s * direction[2])
-    return growth_to_reach(point, limb)
+    return growth(point, limb)
 
 
 @compiled
@@ -108,7 +71,7 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
 
 
 @compiled
-def growths_to_reach(points: Float64Array, limb: Limb, growth: Float64Array) -> None:
-    """`growth_to_reach` for points (n, 3)."""
-    for i in range(growth.size):
-        growth[i] = growth_to_reach(as_vector(points, i), limb)
+def growths_to_reach(points: Float64Array, limb: Limb, growths: Float64Array) -> None:
+    """`solid.growth` for points (n, 3)."""
+    for i in range(growths.size):
+        growths[i] = growth(as_vector(points, i), limb)

@@ -1,4 +1,4 @@
-"""When is a ray inside a capped cylinder, or inside the wall of a tube?
+"""The cylinder, and the tube: a cylinder with a bore.
 
 Slab between the caps ∩ wall: no cap test of its own, no case for a start inside. Sources: the slab first and one dot
 product after Greg James, "Fast Point-In-Cylinder Test", and his remark on tubes; the quadratic about the line's closest
@@ -10,57 +10,42 @@ from math import inf
 
 from cylcollide._types import Face
 from cylcollide.compiling import merged
-from cylcollide.kernels.interval import UNDECIDED, Bracket, Interval, Span, both, chosen, empty
-from cylcollide.kernels.line import Frame, line_about, passage, slab, wall
+from cylcollide.kernels.axis import about_ends, aside, cap_normal, disc_shares
+from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wall_step
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    heads,
+)
+from cylcollide.kernels.interval import UNDECIDED, Span, chosen, empty
+from cylcollide.kernels.line import capped, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.simd import Real, Truth, larger, select, smaller
+from cylcollide.kernels.table import Limb
+from cylcollide.simd import Real, larger, select, smaller
 
-SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
+SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 
 
 @merged
-def ray_cylinder(ray: Ray, limb: Frame) -> Span:
+def ray_cylinder(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside, bounded from both sides."""
-    line = line_about(ray, limb)
-    return capped(wall(passage(line), limb.radius, line.delta), slab(line, limb.half_length), line.rate > 0.0)
+    frame = limb.frame
+    line = line_about(ray, frame)
+    return capped(wall(passage(line), frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
 
 
 @merged
-def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
-    """The span between wall and caps. The later beginning and the earlier end name the faces."""
-    inside = both(walls, slabs)
-    first = face_between(walls.outer[0] > slabs.inner[0], walls.inner, (slabs.outer[0], slabs.inner[0]))
-    last = face_between(walls.outer[1] < slabs.inner[1], walls.inner, (slabs.inner[1], slabs.outer[1]))
-    cap = select(along, CAP1, CAP2)
-    return Span(
-        inside.outer,
-        inside.inner,
-        select(first == CAP1, cap, first),
-        select(last == CAP1, CAP1 + CAP2 - cap, last),
-    )
-
-
-@merged
-def face_between(side: Truth, shrunk_wall: Interval, plane: Interval) -> Real:
-    """SIDE, CAP1 for either cap, or undecided.
-
-    A side is certain if even the grown wall is crossed on the inner side of the shrunk slab; a cap if, at every time at
-    which its plane may be crossed, the ray is inside the shrunk wall. At a rim neither holds.
-    """
-    cap = (shrunk_wall[0] <= plane[0]) & (plane[1] <= shrunk_wall[1])
-    return select(side, SIDE, select(cap, CAP1, UNDECIDED))
-
-
-@merged
-def ray_tube(ray: Ray, limb: Frame, inner_radius: Real, piece: int) -> Span:
+def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     """The stretch before the bore (piece 0) or behind it (piece 1). A ray that misses the bore has all in piece 0.
 
     If the bounds do not tell whether the bore is met, what comes behind it may be a stretch of its own or not.
     """
-    line = line_about(ray, limb)
+    frame = limb.frame
+    line = line_about(ray, frame)
     way = passage(line)
-    whole = capped(wall(way, limb.radius, line.delta), slab(line, limb.half_length), line.rate > 0.0)
-    bore = wall(way, inner_radius, line.delta)
+    whole = capped(wall(way, frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
+    bore = wall(way, limb.radius2, line.delta)
     if piece == 0:
         last = select(whole.outer[1] < bore.outer[0], whole.last_face, UNDECIDED)
         return Span(
@@ -78,3 +63,54 @@ def ray_tube(ray: Ray, limb: Frame, inner_radius: Real, piece: int) -> Span:
         select(bore.inner[1] > whole.inner[0], BORE, first),
         whole.last_face,
     )
+
+
+@merged
+def cylinder_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
+    """The wall, a bore or a cap along the ray."""
+    if face == SIDE:
+        return wall_curve(origin, displacement, fraction, limb, limb.radius)
+    if face == BORE:
+        return wall_curve(origin, displacement, fraction, limb, limb.radius2)
+    return cap_curve(origin, displacement, fraction, limb, face)
+
+
+@merged
+def cylinder_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
+) -> DoubleDouble:
+    """The step to the wall, a bore or a cap."""
+    if face == SIDE:
+        return wall_step(origin, displacement, fraction, limb, limb.radius, entering)
+    if face == BORE:  # left where a cylinder of its radius would be entered
+        return wall_step(origin, displacement, fraction, limb, limb.radius2, not entering)
+    return cap_step(origin, displacement, fraction, limb, face)
+
+
+@merged
+def cylinder_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+    """Away from the axis, from a bore towards it, from a cap along it."""
+    if face == SIDE:
+        return heads(aside(point, limb).across)
+    if face == BORE:
+        x, y, z = heads(aside(point, limb).across)
+        return -x, -y, -z
+    return cap_normal(limb, face)
+
+
+@merged
+def cylinder_excess(height: float, distance: float, limb: Limb) -> float:
+    """How far a point is beyond the caps or the wall."""
+    return max(abs(height) - limb.frame.half_length, distance - limb.radius)
+
+
+@merged
+def tube_excess(height: float, distance: float, limb: Limb) -> float:
+    """How far a point is beyond the caps or the wall, or within the bore."""
+    return max(abs(height) - limb.frame.half_length, distance - limb.radius, limb.radius2 - distance)
+
+
+@merged
+def cylinder_reach(limb: Limb) -> tuple[Vector, Vector]:
+    """Low and high corner about both discs."""
+    return about_ends(limb, limb.radius, limb.radius, disc_shares(limb))

@@ -10,7 +10,7 @@ all products and sums are added up beside them).
 from typing import TypeAlias
 
 from cylcollide.compiling import merged
-from cylcollide.simd import Real, fused_multiply_add, select, square_root
+from cylcollide.simd import Real, alike, fused_multiply_add, select, square_root
 
 Vector: TypeAlias = tuple[Real, Real, Real]
 DoubleDouble: TypeAlias = tuple[Real, Real]
@@ -142,3 +142,10 @@ def scaled(a: DoubleDouble, power_of_two: Real) -> DoubleDouble:
 def heads(v: DoubleDoubleVector) -> Vector:
     """The high words."""
     return v[0][0], v[1][0], v[2][0]
+
+
+@merged
+def exactly(v: Vector) -> DoubleDoubleVector:
+    """The vector with low words of zero."""
+    zero = alike(0.0, v[0])
+    return (v[0], zero), (v[1], zero), (v[2], zero)

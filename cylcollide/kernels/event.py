@@ -6,16 +6,15 @@ This is where the policy for a ray that starts inside comes in, and nowhere else
 from math import inf
 from typing import NamedTuple
 
-from cylcollide._types import POLICY_HIT, POLICY_IGNORE, Face, Shape
+from cylcollide._types import POLICY_HIT, POLICY_IGNORE, Face
 from cylcollide.compiling import merged
 from cylcollide.kernels.interval import Span, empty
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.solid import ray_limb
+from cylcollide.kernels.solid import pieces, ray_limb
 from cylcollide.kernels.table import Limb
 from cylcollide.simd import Real, Truth, opposite, select
 
 INSIDE = float(Face.INSIDE)
-TUBE = int(Shape.TUBE)
 
 
 class Event(NamedTuple):
@@ -59,8 +58,8 @@ def ray_event(ray: Ray, span: Span, policy: int) -> Event:
 def limb_event(ray: Ray, limb: Limb, policy: int) -> Event:
     """The event of the first stretch that counts."""
     event = ray_event(ray, ray_limb(ray, limb, 0), policy)
-    if limb.kind == TUBE:
-        # behind the bore, unless the ray starts before it: then it is ignored, or never left
+    if pieces(limb.kind) == 2:
+        # the one behind, unless the ray starts before it: then the limb is ignored, or never left
         behind = ray_event(ray, ray_limb(ray, limb, 1), policy)
         first = event.possible | event.inside
         event = Event(

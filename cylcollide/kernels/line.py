@@ -6,12 +6,14 @@ size however far away the ray begins; position and direction are then split alon
 
 from typing import NamedTuple
 
-from cylcollide._types import ROUNDING_BOUND, SLOPE_FLOOR
+from cylcollide._types import ROUNDING_BOUND, SLOPE_FLOOR, Face
 from cylcollide.compiling import merged
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import Bracket, about
+from cylcollide.kernels.interval import UNDECIDED, Bracket, Interval, Span, about, both
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.simd import Real, fused_multiply_add, larger, magnitude, with_sign
+from cylcollide.simd import Real, Truth, fused_multiply_add, larger, magnitude, select, with_sign
+
+SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
 
 class Frame(NamedTuple):
@@ -121,3 +123,29 @@ def ball(ray: Ray, centre: Vector, radius: Real, delta: Real) -> Bracket:
     """When the line is within `radius` of a point."""
     shift, x = closest_approach(ray, centre)
     return within(shift, dot(x, x), 1.0, radius, delta)
+
+
+@merged
+def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
+    """The span between wall and caps. The later beginning and the earlier end name the faces."""
+    inside = both(walls, slabs)
+    first = face_between(walls.outer[0] > slabs.inner[0], walls.inner, (slabs.outer[0], slabs.inner[0]))
+    last = face_between(walls.outer[1] < slabs.inner[1], walls.inner, (slabs.inner[1], slabs.outer[1]))
+    cap = select(along, CAP1, CAP2)
+    return Span(
+        inside.outer,
+        inside.inner,
+        select(first == CAP1, cap, first),
+        select(last == CAP1, CAP1 + CAP2 - cap, last),
+    )
+
+
+@merged
+def face_between(side: Truth, shrunk_wall: Interval, plane: Interval) -> Real:
+    """SIDE, CAP1 for either cap, or undecided.
+
+    A side is certain if even the grown wall is crossed on the inner side of the shrunk slab; a cap if, at every time at
+    which its plane may be crossed, the ray is inside the shrunk wall. At a rim neither holds.
+    """
+    cap = (shrunk_wall[0] <= plane[0]) & (plane[1] <= shrunk_wall[1])
+    return select(side, SIDE, select(cap, CAP1, UNDECIDED))

@@ -1,22 +1,51 @@
-"""When is a ray inside a solid whose squared radius is a quadratic of the axial place: taper, cone, ellipsoid?
+"""The tapered cylinder, the cone and the ellipsoid: solids whose squared radius is a quadratic of the axial place.
 
 Across the axis the ray is at q + p s, along it at z = height + rate s; inside means Q(s) = |q + p s|² - ρ²(z) <= 0 with
 ρ²(z) = g0 + g1 z + g2 z². That is Greg James' remark on scaling the radius by the dot product, carried through. Growing
 and shrinking the limb is done on g0: by `slack`, which covers all errors of Q over the limb (`docs/numerics.md`).
 """
 
-from math import inf
+from math import inf, sqrt
 
-from cylcollide._types import Face
-from cylcollide.compiling import merged
-from cylcollide.kernels.cylinder import capped
-from cylcollide.kernels.double_double import Vector
+from cylcollide._types import Face, Shape
+from cylcollide.compiling import compiled, merged
+from cylcollide.kernels.axis import (
+    about_ends,
+    about_point,
+    aside,
+    axis_of,
+    cap_normal,
+    disc_shares,
+    has_safe_axis,
+    height_and_distance,
+    in_units,
+    tilted,
+)
+from cylcollide.kernels.curve import Curve, cap_curve, cap_step, near_root, relative_to, wall_quadratic
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_dot,
+    dd_multiply,
+    dd_subtract,
+    scaled,
+    two_difference,
+    two_product,
+    vector_difference,
+)
 from cylcollide.kernels.interval import EVERYTHING, Bracket, Interval, Span, chosen, empty, intersection
-from cylcollide.kernels.line import Frame, Line, line_about, slab
+from cylcollide.kernels.line import Line, capped, line_about, slab
 from cylcollide.kernels.ray import Ray, dot
+from cylcollide.kernels.table import Limb
 from cylcollide.simd import Real, alike, larger, magnitude, select, smaller, square_root, with_sign
 
 SIDE = float(Face.SIDE)
+TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
+
+HALVINGS = 120
+"""From the size of a limb to below its last digit, with as many again for a growth near zero."""
 
 
 @merged
@@ -72,22 +101,148 @@ def quadric(line: Line, half_length: Real, radius: Real, g: Vector, between: Bra
 
 
 @merged
-def ray_tapered(ray: Ray, limb: Frame, radius1: Real, radius2: Real) -> Span:
+def ray_tapered(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside a tapered cylinder: its wall is a cone, of which the caps leave one nappe."""
-    line = line_about(ray, limb)
-    mean, slope = 0.5 * (radius1 + radius2), (radius2 - radius1) / (2.0 * limb.half_length)
-    caps = slab(line, limb.half_length)
+    half_length, radius1, radius2 = limb.frame.half_length, limb.radius, limb.radius2
+    line = line_about(ray, limb.frame)
+    mean, slope = 0.5 * (radius1 + radius2), (radius2 - radius1) / (2.0 * half_length)
+    caps = slab(line, half_length)
     g = (mean * mean, 2.0 * mean * slope, slope * slope)
-    walls = quadric(line, limb.half_length, larger(radius1, radius2), g, caps)
+    walls = quadric(line, half_length, larger(radius1, radius2), g, caps)
     return capped(walls, caps, line.rate > 0.0)
 
 
 @merged
-def ray_ellipsoid(ray: Ray, limb: Frame) -> Span:
+def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside an ellipsoid of revolution: ρ² = r² (1 - z² / h²)."""
-    line = line_about(ray, limb)
-    ratio = limb.radius / limb.half_length
-    g = (limb.radius * limb.radius, 0.0, -ratio * ratio)
-    inside = quadric(line, limb.half_length, limb.radius, g, Bracket(EVERYTHING, EVERYTHING))
+    half_length, radius = limb.frame.half_length, limb.radius
+    line = line_about(ray, limb.frame)
+    ratio = radius / half_length
+    g = (radius * radius, 0.0, -ratio * ratio)
+    inside = quadric(line, half_length, radius, g, Bracket(EVERYTHING, EVERYTHING))
     side = alike(SIDE, ray.limit)
     return Span(inside.outer, inside.inner, side, side)
+
+
+@merged
+def sloping_quadratic(
+    x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector, limb: Limb
+) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
+    """The wall of a tapered cylinder or an ellipsoid, x from p1: a² |m + t n|² <= a⁴ ρ²(u)."""
+    a, b, c = wall_quadratic(x, d, axis)
+    top = dd_dot(axis, axis)
+    height, rate = dd_dot(x, axis), dd_dot(d, axis)
+    a, b, c = dd_multiply(a, top), dd_multiply(b, top), dd_multiply(c, top)
+    if limb.kind == TAPERED:
+        # a⁴ ρ² = (r1 a² + (r2 - r1) h)² = (start + t change)²
+        taper = two_difference(limb.radius2, limb.radius)
+        start = dd_add(dd_multiply((limb.radius, alike(0.0, limb.radius)), top), dd_multiply(taper, height))
+        change = dd_multiply(taper, rate)
+        return (
+            dd_subtract(a, dd_multiply(change, change)),
+            dd_subtract(b, dd_multiply(start, change)),
+            dd_subtract(c, dd_multiply(start, start)),
+        )
+    # a⁴ ρ² = 4 r² h (a² - h)
+    four = scaled(two_product(limb.radius, limb.radius), 4.0)
+    rest = dd_subtract(top, height)
+    return (
+        dd_add(a, dd_multiply(four, dd_multiply(rate, rate))),
+        dd_subtract(b, scaled(dd_multiply(four, dd_multiply(rate, dd_subtract(rest, height))), 0.5)),
+        dd_subtract(c, dd_multiply(four, dd_multiply(height, rest))),
+    )
+
+
+@merged
+def sloping_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
+    """The sloping wall along the ray, or a cap of a tapered cylinder."""
+    if face != SIDE:
+        return cap_curve(origin, displacement, fraction, limb, face)
+    x, axis = relative_to(origin, displacement, fraction, limb.p1), vector_difference(limb.p2, limb.p1)
+    a, b, c = sloping_quadratic(x, displacement, axis, limb)
+    return Curve(c[0], b[0], a[0], b[0] * b[0])
+
+
+@merged
+def sloping_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
+) -> DoubleDouble:
+    """The step to the sloping wall, or to a cap of a tapered cylinder."""
+    if face != SIDE:
+        return cap_step(origin, displacement, fraction, limb, face)
+    x, axis = relative_to(origin, displacement, fraction, limb.p1), vector_difference(limb.p2, limb.p1)
+    a, b, c = sloping_quadratic(x, displacement, axis, limb)
+    return near_root(a, b, c, entering)
+
+
+@merged
+def tapered_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+    """Along the axis on a cap, else at right angles to the sloping wall: ρ = r1 + (r2 - r1) u."""
+    if face != SIDE:
+        return cap_normal(limb, face)
+    beside, taper = aside(point, limb), two_difference(limb.radius2, limb.radius)
+    start, change = in_units((limb.radius, 0.0), beside.wide), in_units(taper, beside.wide)
+    return tilted(beside, dd_multiply(dd_add(start, dd_multiply(change, beside.u)), in_units(taper, beside.long)))
+
+
+@merged
+def ellipsoid_normal(point: DoubleDoubleVector, limb: Limb) -> Vector:
+    """At right angles to the surface: ρ² = 4 r² u (1 - u)."""
+    beside, r = aside(point, limb), (limb.radius, 0.0)
+    squared = scaled(two_product(in_units(r, beside.wide)[0], in_units(r, beside.long)[0]), 2.0)
+    return tilted(beside, dd_multiply(squared, dd_subtract((1.0, 0.0), scaled(beside.u, 2.0))))
+
+
+@merged
+def tapered_excess(height: float, distance: float, limb: Limb) -> float:
+    """How far a point is beyond the caps, or the sloping wall at right angles to it."""
+    h = limb.frame.half_length
+    slope = (limb.radius2 - limb.radius) / (2.0 * h)
+    wall = 0.5 * (limb.radius + limb.radius2) + slope * height
+    return max(abs(height) - h, (distance - wall) / sqrt(1.0 + slope * slope))
+
+
+@merged
+def ellipsoid_excess(height: float, distance: float, limb: Limb) -> float:
+    """The gauge of a point less 1, times the smaller half axis."""
+    h = limb.frame.half_length
+    x, z = distance / limb.radius, height / h
+    return (sqrt(x * x + z * z) - 1.0) * min(limb.radius, h)
+
+
+@compiled
+def ellipsoid_growth(point: Vector, limb: Limb) -> float:
+    """The g at which (distance / (r + g))² + (height / (h + g))² = 1, by halving; its least is -min(r, h)."""
+    (height, distance), h, r = height_and_distance(point, limb.frame), limb.frame.half_length, limb.radius
+    low, high = -min(r, h), sqrt(distance * distance + height * height)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        x, z = distance / (r + middle), height / (h + middle)
+        if x * x + z * z <= 1.0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@merged
+def tapered_reach(limb: Limb) -> tuple[Vector, Vector]:
+    """Low and high corner about both discs."""
+    return about_ends(limb, limb.radius, limb.radius2, disc_shares(limb))
+
+
+@merged
+def ellipsoid_reach(limb: Limb) -> tuple[Vector, Vector]:
+    """Low and high corner about the ellipsoid; about its cylinder, if the square of the axis has lost its digits."""
+    shares = disc_shares(limb)
+    if not has_safe_axis(limb):
+        return about_ends(limb, limb.radius, limb.radius, shares)
+    (x, y, z), r, (a, b) = axis_of(limb), limb.radius, (limb.p1, limb.p2)
+    reach = (
+        sqrt(0.25 * (x * x) + r * r * shares[0] * shares[0]),
+        sqrt(0.25 * (y * y) + r * r * shares[1] * shares[1]),
+        sqrt(0.25 * (z * z) + r * r * shares[2] * shares[2]),
+    )
+    return about_point((0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])), reach)

@@ -2,37 +2,14 @@
 
 from math import sqrt
 
-from cylcollide._types import Face, Shape
+from cylcollide._types import Face
 from cylcollide.compiling import compiled
-from cylcollide.kernels.crossing import box_face
-from cylcollide.kernels.double_double import (
-    DoubleDouble,
-    DoubleDoubleVector,
-    Vector,
-    dd_add,
-    dd_divide,
-    dd_dot,
-    dd_multiply,
-    dd_subtract,
-    heads,
-    scaled,
-    two_difference,
-    two_product,
-    vector_difference,
-)
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, dd_add, dd_multiply, heads
 from cylcollide.kernels.ray import dot, largest_component
+from cylcollide.kernels.solid import face_normal, main_axis
 from cylcollide.kernels.table import Limb
 
-SIDE, CAP1, CAP2, BORE, INSIDE = (
-    float(Face.SIDE),
-    float(Face.CAP1),
-    float(Face.CAP2),
-    float(Face.BORE),
-    float(Face.INSIDE),
-)
-NEG_X = float(Face.NEG_X)
-TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
-CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
+INSIDE = float(Face.INSIDE)
 
 
 @compiled
@@ -42,16 +19,6 @@ def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleD
         dd_add((origin[0], 0.0), dd_multiply(fraction, displacement[0])),
         dd_add((origin[1], 0.0), dd_multiply(fraction, displacement[1])),
         dd_add((origin[2], 0.0), dd_multiply(fraction, displacement[2])),
-    )
-
-
-@compiled
-def from_point(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
-    """Place - base."""
-    return (
-        dd_add(place[0], (-base[0], 0.0)),
-        dd_add(place[1], (-base[1], 0.0)),
-        dd_add(place[2], (-base[2], 0.0)),
     )
 
 
@@ -68,48 +35,21 @@ def unit(v: Vector) -> Vector:
 
 @compiled
 def outward_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
-    """Unit outward normal of a face at a point of it; zero where there is no face, and at the apex of a cone.
-
-    Caps look along the axis, balls away from their centre, a bore towards the axis. On a wall of radius ρ(u) it is the
-    part M (P - p1) across the axis (M = I - d dᵗ, the lecture note's projection) less half the slope of ρ² along it.
-    """
-    p1, p2 = limb.p1, limb.p2
-    radius, radius2 = limb.radius, limb.radius2
+    """Unit outward normal of a face at a point of it; zero where there is no face."""
     if face == INSIDE:
         return 0.0, 0.0, 0.0
-    if face >= NEG_X:
-        normal, height = box_face(limb, face)
-        sign = 1.0 if height > 0.0 else -1.0
-        return unit((sign * normal[0], sign * normal[1], sign * normal[2]))
-    if limb.kind == SPHERE or (limb.kind == CAPSULE and face != SIDE):
-        return unit(heads(from_point(point, p2 if face == CAP2 else p1)))
-    if face == CAP2:
-        return unit((p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]))
-    if face == CAP1:
-        return unit((p1[0] - p2[0], p1[1] - p2[1], p1[2] - p2[2]))
-    axis = vector_difference(p2, p1)
-    x, top = from_point(point, p1), dd_dot(axis, axis)
-    along = dd_divide(dd_dot(x, axis), top)
-    across = (
-        dd_subtract(x[0], dd_multiply(along, axis[0])),
-        dd_subtract(x[1], dd_multiply(along, axis[1])),
-        dd_subtract(x[2], dd_multiply(along, axis[2])),
-    )
-    if face == BORE:
-        return unit((-across[0][0], -across[1][0], -across[2][0]))
-    if limb.kind != TAPERED and limb.kind != ELLIPSOID:
-        return unit(heads(across))
-    if limb.kind == TAPERED:
-        taper = two_difference(radius2, radius)
-        slope = dd_multiply(dd_add((radius, 0.0), dd_multiply(taper, along)), taper)
-    else:
-        squared = scaled(two_product(radius, radius), 2.0)
-        slope = dd_multiply(squared, dd_subtract((1.0, 0.0), scaled(along, 2.0)))
-    tilt = dd_divide(slope, top)
-    return unit(
-        (
-            dd_subtract(across[0], dd_multiply(tilt, axis[0]))[0],
-            dd_subtract(across[1], dd_multiply(tilt, axis[1]))[0],
-            dd_subtract(across[2], dd_multiply(tilt, axis[2]))[0],
-        )
-    )
+    outward = face_normal(point, limb, face)
+    if largest_component(outward) == 0.0:
+        return beside(heads(main_axis(limb)))  # on the axis: the limb is too thin for the digits of the point
+    return unit(outward)
+
+
+@compiled
+def beside(axis: Vector) -> Vector:
+    """A unit vector at right angles to an axis, or any if that is zero."""
+    x, y, z = unit(axis)
+    if abs(x) <= min(abs(y), abs(z)):
+        return unit((1.0 - x * x, -x * y, -x * z))
+    if abs(y) <= abs(z):
+        return unit((-y * x, 1.0 - y * y, -y * z))
+    return unit((-z * x, -z * y, 1.0 - z * z))

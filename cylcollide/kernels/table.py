@@ -7,7 +7,6 @@ import numpy as np
 
 from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, Float64Array, Int8Array, Int32Array, Shape, Uint32Array
 from cylcollide.compiling import allocating, merged
-from cylcollide.kernels.box import BoxFrame
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
@@ -73,7 +72,7 @@ def _rows(
     box: Int32Array,
     boxes: Float64Array,
 ) -> Float64Array:
-    """Rows as `limb_at` and `box_frame` read them.
+    """Rows as `limb_at` and `box.box_frame` read them.
 
     A limb of sizes that float64 products cannot hold has an infinite extent, and harmless numbers beside it: every ray
     is unsure.
@@ -122,14 +121,6 @@ def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
     """The limb whose row these are, or the eight limbs of one shape."""
     frame = Frame((low[0], low[1], low[2]), (low[3], low[4], low[5]), low[6], low[7], high[7])
     return Limb(kind, frame, low[7], high[0], (high[1], high[2], high[3]), (high[4], high[5], high[6]))
-
-
-@merged
-def box_frame(limb: Limb) -> BoxFrame:
-    """The box that a limb of kind BOX is."""
-    x = limb.frame.axis
-    y = (limb.frame.half_length, limb.radius, limb.radius2)
-    return BoxFrame(limb.frame.centre, (x, y, limb.p1), limb.p2, limb.frame.extent)
 
 
 @merged

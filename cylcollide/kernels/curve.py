@@ -1,0 +1,172 @@
+"""A face as a curve along a ray: what several shapes need to say where exactly it is crossed.
+
+A face is a surface f = 0 with f a polynomial of degree two along the ray, seen from a guess near the crossing. A
+`Curve` is f for one step from there, its value from double-double (`docs/numerics.md`, "Accuracy of a hit"); where that
+step is not small against the chord, at a graze, f is solved in double-double throughout.
+"""
+
+from typing import NamedTuple
+
+from cylcollide._types import SLOPE_ERROR, STEP_ERROR, Face
+from cylcollide.compiling import compiled, merged
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_cross,
+    dd_divide,
+    dd_dot,
+    dd_multiply,
+    dd_square_root,
+    dd_subtract,
+    heads,
+    renormalised,
+    two_difference,
+    two_product,
+    two_sum,
+    vector_difference,
+)
+from cylcollide.kernels.ray import dot
+from cylcollide.kernels.table import Limb
+from cylcollide.simd import Real, Truth, alike, magnitude
+
+SIDE, CAP2, BORE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE)
+
+
+class Curve(NamedTuple):
+    """A surface along the ray, from the guess: f(t) = value + 2 half_slope t + curvature t²."""
+
+    value: Real  # from double-double
+    half_slope: Real  # its error is at most 8.5 u √size
+    curvature: Real
+    size: Real
+
+
+@merged
+def relative_to(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, base: Vector) -> DoubleDoubleVector:
+    """Origin + fraction displacement - base; error at most 16 u² times the largest term."""
+    return (
+        relative_coordinate(origin[0], displacement[0], fraction, base[0]),
+        relative_coordinate(origin[1], displacement[1], fraction, base[1]),
+        relative_coordinate(origin[2], displacement[2], fraction, base[2]),
+    )
+
+
+@merged
+def relative_coordinate(origin: Real, displacement: DoubleDouble, fraction: Real, base: Real) -> DoubleDouble:
+    """`relative_to` for one coordinate."""
+    product, error_product = two_product(fraction, displacement[0])
+    start, error_start = two_difference(origin, base)
+    high, error = two_sum(start, product)
+    return renormalised(high, (error + error_start) + (error_product + fraction * displacement[1]))
+
+
+@merged
+def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius: Real) -> Curve:
+    """A cylinder's wall: f = |m|² - r² a² with m = x × a, for x from p1.
+
+    Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with n = d × a. That keeps a ray nearly
+    parallel to the axis accurate: an error in m displaces the ray, and no more.
+    """
+    d, axis = heads(displacement), vector_difference(limb.p2, limb.p1)
+    m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), heads(axis)
+    n = (d[1] * a[2] - d[2] * a[1], d[2] * a[0] - d[0] * a[2], d[0] * a[1] - d[1] * a[0])
+    square, top = dd_dot(m, m), dd_dot(axis, axis)
+    room = dd_multiply(two_product(radius, radius), top)
+    value = (square[0] - room[0]) + (square[1] - room[1])
+    return Curve(value, dot(heads(m), n), dot(n, n), square[0] * top[0] * dot(d, d))
+
+
+@merged
+def ball_curve(x: DoubleDoubleVector, d: Vector, radius: Real) -> Curve:
+    """A ball: f = |x|² - r², for x from its centre."""
+    square, room = dd_dot(x, x), two_product(radius, radius)
+    value = (square[0] - room[0]) + (square[1] - room[1])
+    return Curve(value, dot(heads(x), d), dot(d, d), square[0] * dot(d, d))
+
+
+@merged
+def plane_curve(x: DoubleDoubleVector, d: Vector, normal: DoubleDoubleVector, height: Real) -> Curve:
+    """A plane: f = x·normal - height."""
+    gap, n = dd_dot(x, normal), heads(normal)
+    rate = dot(d, n)
+    return Curve((gap[0] - height) + gap[1], 0.5 * rate, alike(0.0, rate), 0.25 * dot(d, d) * dot(n, n))
+
+
+@merged
+def cap_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
+    """The plane of a cap: x·a = 0, for x from its end of the axis."""
+    x = relative_to(origin, displacement, fraction, end_of(limb, face))
+    return plane_curve(x, heads(displacement), vector_difference(limb.p2, limb.p1), 0.0)
+
+
+@merged
+def end_of(limb: Limb, face: float) -> Vector:
+    """The end of the axis that a cap belongs to."""
+    if face == CAP2:
+        return limb.p2
+    return limb.p1
+
+
+@merged
+def short_step(curve: Curve, guess: Real) -> tuple[Real, Truth]:
+    """The step from the guess to the surface, and whether both together are right to about a unit of roundoff.
+
+    The root is step (1 - step a / 2b + ...) with a, b the curvature and half the slope. What is left out must be below
+    0.3 u of the guess, what the error of b does below 0.54 u.
+    """
+    step = -0.5 * curve.value / curve.half_slope
+    room = magnitude(guess * curve.half_slope)
+    straight = step * step * magnitude(curve.curvature) <= STEP_ERROR * room
+    return step, straight & (step * step * curve.size <= SLOPE_ERROR * room * room)
+
+
+# Grazes: the same surfaces as f = a t² + 2 b t + c in double-double, for x the place of the guess.
+
+
+@merged
+def wall_quadratic(
+    x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector
+) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
+    """|m + t n|², see `wall_curve`."""
+    m, n = dd_cross(x, axis), dd_cross(d, axis)
+    return dd_dot(n, n), dd_dot(m, n), dd_dot(m, m)
+
+
+@compiled
+def near_root(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, falling: bool) -> DoubleDouble:
+    """The root of a t² + 2 b t + c at which it falls or rises: a t + b = -√(b² - a c) or +√(b² - a c)."""
+    root = dd_square_root(dd_subtract(dd_multiply(b, b), dd_multiply(a, c)))
+    if falling:
+        root = (-root[0], -root[1])
+    if (root[0] > 0.0) == (b[0] > 0.0) or a[0] == 0.0:
+        # no cancellation in b + root
+        return dd_divide((-c[0], -c[1]), dd_add(b, root))
+    return dd_divide(dd_subtract(root, b), a)
+
+
+@merged
+def plane_step(x: DoubleDoubleVector, d: DoubleDoubleVector, normal: DoubleDoubleVector, height: float) -> DoubleDouble:
+    """The step to the plane x·normal = height."""
+    return dd_divide(dd_subtract((height, 0.0), dd_dot(x, normal)), dd_dot(d, normal))
+
+
+@compiled
+def cap_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float
+) -> DoubleDouble:
+    """The step to the plane of a cap."""
+    x = relative_to(origin, displacement, fraction, end_of(limb, face))
+    return plane_step(x, displacement, vector_difference(limb.p2, limb.p1), 0.0)
+
+
+@compiled
+def wall_step(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, radius: float, entering: bool
+) -> DoubleDouble:
+    """The step to the wall of a cylinder about the axis, where the ray enters or leaves that cylinder."""
+    axis = vector_difference(limb.p2, limb.p1)
+    a, b, c = wall_quadratic(relative_to(origin, displacement, fraction, limb.p1), displacement, axis)
+    c = dd_subtract(c, dd_multiply(two_product(radius, radius), dd_dot(axis, axis)))
+    return near_root(a, b, c, entering)
