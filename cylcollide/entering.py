@@ -14,12 +14,13 @@ from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import displacement_of, limbs_at, meant, vectors_at
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.curve import short_step
-from cylcollide.kernels.ray import dot, ray_at
+from cylcollide.kernels.ray import Rays, dot, ray_at
 from cylcollide.kernels.solid import face_curve
 from cylcollide.kernels.table import LimbTable, limb_at
-from cylcollide.simd import LANES, bits, load_at, square_root, store
+from cylcollide.simd import LANES, Real, Truth, bits, load_at, lowest_bit, square_root, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
+CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 CROWD = 64
 """How many wait in one place before they are dealt with: a call costs as much as several of them."""
 
@@ -30,14 +31,14 @@ class Entering(NamedTuple):
     ray: Int32Array  # (SHAPES * FACES, CROWD): rows of the query
     limb: Int32Array  # (SHAPES * FACES, CROWD)
     waiting: Int64Array  # (SHAPES * FACES,): how many
-    fraction: Float64Array  # (8,): of the eight hits at work
+    fraction: Float64Array  # (16,): of the hits at work
 
 
 def make_entering() -> Entering:
     """Room for all hits that may wait."""
     places = SHAPES * FACES
     ray, limb = np.zeros((2, places, CROWD), np.int32)
-    return Entering(ray, limb, np.zeros(places, np.int64), np.empty(LANES))
+    return Entering(ray, limb, np.zeros(places, np.int64), np.empty(2 * LANES))
 
 
 @merged
@@ -50,12 +51,16 @@ def nobody_enters(entering: Entering, ray: int) -> None:
 
 @merged
 def enter(entering: Entering, query: Query, table: LimbTable, i: int, limb: int, face: int, hits: Verdicts) -> None:
-    """Ray i enters a limb by a face: its fraction is written now or later, together with others."""
-    place = table.solid[limb] * FACES + face
+    """If ray i enters a limb by this face, its fraction is written now or later, together with others.
+
+    Without a branch on that, which nobody could predict: who does not enter is written down, and not counted.
+    """
+    place = table.solid[limb] * FACES + min(face, FACES - 1)
     k = entering.waiting[place]
     entering.ray[place, k], entering.limb[place, k] = i, limb
-    entering.waiting[place] = k + 1
-    if k + 1 == CROWD:
+    k += int(face < FACES)
+    entering.waiting[place] = k
+    if k == CROWD:
         write_fractions(entering, query, table, place, hits)
 
 
@@ -70,23 +75,59 @@ def all_enter(entering: Entering, query: Query, table: LimbTable, hits: Verdicts
 @compiled
 def write_fractions(entering: Entering, query: Query, table: LimbTable, place: int, hits: Verdicts) -> None:
     """Put fractions where the guesses are, for those who wait in one place."""
-    rays, limbs, shape, face = entering.ray[place], entering.limb[place], place // FACES, place % FACES
-    count, is_segment = entering.waiting[place], query.rays.is_segment
-    for first in range(0, count, LANES):
-        origin, second = vectors_at(query.rays.origin, rays, first), vectors_at(query.rays.second, rays, first)
-        displacement = displacement_of(origin, second, is_segment)
-        time = load_at(hits.fraction, rays, first, 1, 0)
-        guess = time * (1.0 / square_root(dot(displacement, displacement)))
-        eight = limbs_at(table.rows, shape, limbs, first)
-        curve = face_curve(origin, meant(origin, second, is_segment), guess, eight, float(face))
-        step, short = short_step(curve, guess)
-        store(entering.fraction, 0, guess + step)
-        grazes = ~bits(short)
-        for k in range(min(LANES, count - first)):
-            i = rays[first + k]
-            if (grazes >> k) & 1:
-                limb = limb_at(table.rows, table.solid, limbs[first + k])
-                ray = ray_at(query.rays, i)
-                entering.fraction[k] = entry_fraction(query, i, ray, limb, float(face), hits.fraction[i])
-            hits.fraction[i] = entering.fraction[k]
+    shape, face = place // FACES, place % FACES
+    if shape == CYLINDER and face == SIDE:  # constants: no branch within
+        write_face(entering, query, table, place, CYLINDER, SIDE, hits)
+    else:
+        write_face(entering, query, table, place, shape, face, hits)
     entering.waiting[place] = 0
+
+
+@merged
+def write_face(
+    entering: Entering, query: Query, table: LimbTable, place: int, shape: int, face: int, hits: Verdicts
+) -> None:
+    """`write_fractions`, sixteen at a time."""
+    number, limbs, times = entering.ray[place], entering.limb[place], hits.fraction
+    answer, count, rays, rows = entering.fraction, entering.waiting[place], query.rays, table.rows
+    for first in range(0, count, 2 * LANES):
+        one, one_is_right = fractions_of(rays, rows, number, limbs, first, shape, face, times)
+        two, two_is_right = fractions_of(rays, rows, number, limbs, first + LANES, shape, face, times)
+        store(answer, 0, one)
+        store(answer, LANES, two)
+        end = min(2 * LANES, count - first)
+        grazes = ~(bits(one_is_right) | bits(two_is_right) << LANES) & ((1 << end) - 1)
+        while grazes:
+            k = lowest_bit(grazes)
+            grazes &= grazes - 1
+            answer[k] = graze_fraction(query, table, number[first + k], limbs[first + k], float(face), times)
+        for k in range(end):
+            times[number[first + k]] = answer[k]
+
+
+@compiled
+def graze_fraction(query: Query, table: LimbTable, i: int, limb: int, face: float, times: Float64Array) -> float:
+    """`entry_fraction` of one ray."""
+    ray, one = ray_at(query.rays, i), limb_at(table.rows, table.solid, limb)
+    return entry_fraction(query, i, ray, one, face, times[i])
+
+
+@merged
+def fractions_of(
+    rays: Rays,
+    rows: Float64Array,
+    number: Int32Array,
+    limbs: Int32Array,
+    first: int,
+    shape: int,
+    face: int,
+    times: Float64Array,
+) -> tuple[Real, Truth]:
+    """Where eight rays cross a face of their limbs, from a guess in metres, and whether that is right already."""
+    origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
+    displacement = displacement_of(origin, second, rays.is_segment)
+    guess = load_at(times, number, first, 1, 0) * (1.0 / square_root(dot(displacement, displacement)))
+    eight = limbs_at(rows, shape, limbs, first)
+    curve = face_curve(origin, meant(origin, second, rays.is_segment), guess, eight, float(face))
+    step, right = short_step(curve, guess)
+    return guess + step, right

@@ -10,7 +10,7 @@ from cylcollide._types import POLICY_HIT, POLICY_IGNORE, Face
 from cylcollide.compiling import merged
 from cylcollide.kernels.interval import Span, empty
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.solid import pieces, ray_limb
+from cylcollide.kernels.solid import pieces, ray_limb, ray_limbs
 from cylcollide.kernels.table import Limb
 from cylcollide.simd import Real, Truth, opposite, select
 
@@ -59,15 +59,33 @@ def limb_event(ray: Ray, limb: Limb, policy: int) -> Event:
     """The event of the first stretch that counts."""
     event = ray_event(ray, ray_limb(ray, limb, 0), policy)
     if pieces(limb.kind) == 2:
-        # the one behind, unless the ray starts before it: then the limb is ignored, or never left
-        behind = ray_event(ray, ray_limb(ray, limb, 1), policy)
-        first = event.possible | event.inside
-        event = Event(
-            event.possible | (opposite(first) & behind.possible),
-            event.certain | (opposite(first) & behind.certain),
-            select(first, event.lower, behind.lower),
-            select(first, event.upper, behind.upper),
-            event.inside | (opposite(first) & behind.inside),
-            select(first, event.face, behind.face),
-        )
+        event = or_behind(event, ray, limb, policy)
     return event
+
+
+@merged
+def two_events(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb, policy: int) -> tuple[Event, Event]:
+    """`limb_event` of twice eight rays with limbs of one shape: each chain of operations fills the other's waits."""
+    first, second = ray_limbs(one, two, limb_of_one, limb_of_two)
+    event, other = ray_event(one, first, policy), ray_event(two, second, policy)
+    if pieces(limb_of_one.kind) == 2:
+        event, other = or_behind(event, one, limb_of_one, policy), or_behind(other, two, limb_of_two, policy)
+    return event, other
+
+
+@merged
+def or_behind(event: Event, ray: Ray, limb: Limb, policy: int) -> Event:
+    """The event, or that of the stretch behind it.
+
+    Unless the ray starts before it: then the limb is ignored, or never left.
+    """
+    behind = ray_event(ray, ray_limb(ray, limb, 1), policy)
+    first = event.possible | event.inside
+    return Event(
+        event.possible | (opposite(first) & behind.possible),
+        event.certain | (opposite(first) & behind.certain),
+        select(first, event.lower, behind.lower),
+        select(first, event.upper, behind.upper),
+        event.inside | (opposite(first) & behind.inside),
+        select(first, event.face, behind.face),
+    )

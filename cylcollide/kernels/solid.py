@@ -68,7 +68,22 @@ def pieces(kind: int) -> int:
 @merged
 def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
     """When the ray's line is inside the limb, bounded from both sides; unknown where float64 is not to be trusted."""
-    span = ray_shape(ray, limb, piece)
+    return trusted(ray, limb, ray_shape(ray, limb, piece))
+
+
+@merged
+def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple[Span, Span]:
+    """`ray_limb` of twice eight rays, piece 0, with limbs of one shape."""
+    if limb_of_one.kind == CYLINDER:
+        first, second = ray_cylinder(one, limb_of_one), ray_cylinder(two, limb_of_two)
+    else:
+        first, second = ray_other(one, limb_of_one, 0), ray_other(two, limb_of_two, 0)
+    return trusted(one, limb_of_one, first), trusted(two, limb_of_two, second)
+
+
+@merged
+def trusted(ray: Ray, limb: Limb, span: Span) -> Span:
+    """The span, unless its rounding errors are beyond what float64 can hold."""
     return unless(rounding_bound(ray, limb.frame.extent) > LARGEST_SAFE, span)
 
 
