@@ -42,14 +42,14 @@ class Sorting(NamedTuple):
 
     key: Uint16Array  # (rays,): octant and cell
     bucket: Int32Array  # where each key begins
-    number: Int32Array  # (rays + 8,): the rays in order
+    number: Int32Array  # (rays + 16,): the rays in order
     octant: Int64Array  # (9,): where each octant begins
 
 
 def make_sorting(rays: int) -> Sorting:
     """Room for so many rays."""
     bucket = np.empty(8 * 16**3 + 1, np.int32)
-    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + LANES, np.int32), np.empty(9, np.int64))
+    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(9, np.int64))
 
 
 @merged
@@ -80,11 +80,21 @@ def limbs_at(rows: Float64Array, shape: int, number: Int32Array, k: int) -> Limb
 
 
 @merged
-def rays_at(rays: Rays, number: Int32Array, k: int) -> Ray:
-    """The eight rays whose numbers stand at `number[k]` and behind, prepared."""
+def two_rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Ray, Ray]:
+    """The twice eight rays whose numbers stand at `number[k]` and behind, prepared side by side."""
     origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
-    distance = load_at(rays.distance, number, k, 1, 0) if rays.distance.size > 1 else spread(rays.distance[0])
-    return make_ray(origin, displacement_of(origin, second, rays.is_segment), rays.is_segment, distance)
+    other_origin = vectors_at(rays.origin, number, k + LANES)
+    other_second = vectors_at(rays.second, number, k + LANES)
+    distance = other_distance = spread(rays.distance[0])
+    if rays.distance.size > 1:
+        distance, other_distance = (
+            load_at(rays.distance, number, k, 1, 0),
+            load_at(rays.distance, number, k + LANES, 1, 0),
+        )
+    displacement = displacement_of(origin, second, rays.is_segment)
+    other_displacement = displacement_of(other_origin, other_second, rays.is_segment)
+    ray = make_ray(origin, displacement, rays.is_segment, distance)
+    return ray, make_ray(other_origin, other_displacement, rays.is_segment, other_distance)
 
 
 @merged
@@ -132,7 +142,7 @@ def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sortin
     for k in range(count):
         number[bucket[key[k]]] = begin + k
         bucket[key[k]] += 1
-    number[count : count + LANES] = number[count - 1]  # eight may be read from the last one on
+    number[count : count + 2 * LANES] = number[count - 1]  # sixteen may be read from the last one on
     return True
 
 

@@ -11,6 +11,7 @@ from cylcollide import lending
 from cylcollide._types import (
     NO_CHARACTER,
     NO_LIMB,
+    SMALLEST_STREAM,
     BoolArray,
     Face,
     Float64Array,
@@ -36,6 +37,8 @@ class Verdicts(NamedTuple):
 
 def empty_verdicts(n: int) -> Verdicts:
     """Room for n rows, to be filled."""
+    if n < SMALLEST_STREAM:
+        return Verdicts(np.empty(n, np.int32), np.empty(n), np.empty(n, np.int8), np.empty(n, bool), np.empty(n, bool))
     fraction, limb, face, inside, unsure = lending.columns(n, np.float64, np.int32, np.int8, np.bool_, np.bool_)
     return Verdicts(limb, fraction, face, inside, unsure)
 

@@ -13,8 +13,8 @@ from cylcollide._types import (
 )
 from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import limbs_at
-from cylcollide.kernels.event import Event, limb_event
-from cylcollide.kernels.nearest import Nearest, nearer
+from cylcollide.kernels.event import Event, two_events
+from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.table import ROW, Limb, limb_of
 from cylcollide.simd import (
@@ -30,28 +30,37 @@ from cylcollide.simd import (
 )
 from cylcollide.tree.walk import local_reach
 
-# columns of `Work.best`: a `Nearest`, where the ray begins in the tree, and where it ends
-LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN, START, END = range(8)
-SHAPES = len(Shape)
+# columns of `Work.best`: a `Nearest`
+LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN = range(6)
+LIMIT = 6  # column of `Work.ray`
+SHAPES, CYLINDER = len(Shape), int(Shape.CYLINDER)
+CROWD = 2 * LANES
+"""Pairs of a shape that wait for each other."""
+ALL = (1 << LANES) - 1
+"""Eight lanes, as bits."""
 
 
 class Work(NamedTuple):
     """Room for one stream of rays. One per thread."""
 
     ray: Float64Array  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
-    best: Float64Array  # (rays, 8)
-    pair_ray: Int32Array  # (SHAPES, 8): pairs that wait, shape by shape
-    pair_limb: Int32Array  # (SHAPES, 8)
+    best: Float64Array  # (rays, 8): what each has found, a `Nearest`
+    nothing: Float64Array  # (8,): a row of it before the first limb
+    start: Float64Array  # (rays,): where it begins in the tree
+    pair_ray: Int32Array  # (SHAPES, CROWD): pairs that wait, shape by shape
+    pair_limb: Int32Array  # (SHAPES, CROWD)
     pairs: Int64Array  # (SHAPES,): how many wait
     answer: Float64Array  # (3, 8): of the eight pairs at work
 
 
 def make_work(rays: int) -> Work:
     """Room for so many rays."""
-    room = -(-rays // LANES) * LANES
-    pairs = np.zeros((2, SHAPES, LANES), np.int32)
-    waiting = np.zeros(SHAPES, np.int64)
-    return Work(np.empty((room, 8)), np.empty((room, 8)), pairs[0], pairs[1], waiting, np.empty((3, LANES)))
+    room = -(-rays // CROWD) * CROWD
+    pairs = np.zeros((2, SHAPES, CROWD), np.int32)
+    waiting, nothing = np.zeros(SHAPES, np.int64), np.zeros(LANES)
+    nothing[: len(Nearest._fields)] = nothing_yet(0.0)
+    ray, best, start = np.empty((room, LANES)), np.empty((room, LANES)), np.empty(room)
+    return Work(ray, best, nothing, start, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
 
 
 @merged
@@ -70,13 +79,13 @@ def eight_rays(work: Work, chosen: Int32Array, first: int) -> Ray:
 
 @merged
 def make_wait(work: Work, rows: Float64Array, shape: int, ray: int, limb: int) -> bool:
-    """Let a ray and a limb wait until there are eight pairs of its shape; whether there are."""
+    """Let a ray and a limb wait until there are enough pairs of its shape; whether there are."""
     k = work.pairs[shape]
     work.pair_ray[shape, k], work.pair_limb[shape, k] = ray, limb
     prefetch(rows, limb * ROW)
     prefetch(rows, limb * ROW + LANES)
     work.pairs[shape] = k + 1
-    return bool(k + 1 == LANES)
+    return bool(k + 1 == CROWD)
 
 
 @merged
@@ -138,16 +147,24 @@ def record_events(
         row = work.best[i]
         row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
         row[FACE], row[RIVAL], row[WITHIN] = best.face, best.rival, select(best.inside, 1.0, 0.0)
-        record[i, 6] = local_reach(min(best.upper, row[END]), scale, row[START])
+        record[i, 6] = local_reach(min(best.upper, work.ray[i, LIMIT]), scale, work.start[i])
 
 
 @compiled
 def meet_pairs(shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float) -> None:
     """The pairs of one shape that wait."""
-    first, count = shape * LANES, work.pairs[shape]
+    first, count = shape * CROWD, work.pairs[shape]
     rays, limbs = work.pair_ray.reshape(-1), work.pair_limb.reshape(-1)
-    event = limb_event(eight_rays(work, rays, first), limbs_at(rows, shape, limbs, first), policy)
-    record_events(event, (1 << count) - 1, rays, first, limbs, -1, work, record, scale)
+    ray, other = eight_rays(work, rays, first), eight_rays(work, rays, first + LANES)
+    if shape == CYLINDER:  # a constant, so that both events are one stretch of code without a branch
+        limb, limb_of_other = limbs_at(rows, CYLINDER, limbs, first), limbs_at(rows, CYLINDER, limbs, first + LANES)
+        event, event_other = two_events(ray, other, limb, limb_of_other, policy)
+    else:
+        limb, limb_of_other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
+        event, event_other = two_events(ray, other, limb, limb_of_other, policy)
+    counted = (1 << count) - 1
+    record_events(event, counted & ALL, rays, first, limbs, -1, work, record, scale)
+    record_events(event_other, counted >> LANES, rays, first + LANES, limbs, -1, work, record, scale)
     work.pairs[shape] = 0
 
 
@@ -164,10 +181,16 @@ def meet_list(
     record: Float32Array,
     scale: float,
 ) -> int:
-    """One limb and the rays of a list, as long as there are eight; where it stopped."""
-    one = one_limb(rows, shape, limb)
-    while first + LANES <= end:
-        event = limb_event(eight_rays(work, live, first), one, policy)
-        record_events(event, 255, live, first, live, limb, work, record, scale)
-        first += LANES
+    """One limb and the rays of a list, as long as there are twice eight; where it stopped."""
+    while first + 2 * LANES <= end:
+        ray, other = eight_rays(work, live, first), eight_rays(work, live, first + LANES)
+        if shape == CYLINDER:
+            cylinder = one_limb(rows, CYLINDER, limb)
+            event, event_other = two_events(ray, other, cylinder, cylinder, policy)
+        else:
+            one = one_limb(rows, shape, limb)
+            event, event_other = two_events(ray, other, one, one, policy)
+        record_events(event, ALL, live, first, live, limb, work, record, scale)
+        record_events(event_other, ALL, live, first + LANES, live, limb, work, record, scale)
+        first += 2 * LANES
     return first

@@ -12,10 +12,10 @@ from cylcollide.arriving import Given
 from cylcollide.casting import INSIDE, NONE, Query
 from cylcollide.compiling import compiled, merged
 from cylcollide.entering import Entering, all_enter, enter, nobody_enters
-from cylcollide.gathering import Sorting, rays_at, sort_rays
+from cylcollide.gathering import Sorting, sort_rays, two_rays_at
 from cylcollide.hits import Verdicts
-from cylcollide.kernels.nearest import Nearest, nothing_yet, undecided
-from cylcollide.kernels.ray import Rays, shared
+from cylcollide.kernels.nearest import Nearest, undecided
+from cylcollide.kernels.ray import Ray, Rays, shared
 from cylcollide.kernels.table import LimbTable, considered
 from cylcollide.pairing import (
     FACE,
@@ -30,43 +30,52 @@ from cylcollide.pairing import (
     meet_list,
     meet_pairs,
 )
-from cylcollide.simd import LANES, alike, bits, load_rows, lowest_bit, store, store_rows
+from cylcollide.simd import LANES, bits, load, load_rows, lowest_bit, store, store_rows
 from cylcollide.tree.layout import Space, Tree
 from cylcollide.tree.stream import Stream, next_item_of_stream, start_stream
-from cylcollide.tree.walk import NO_ITEM, local_ray
+from cylcollide.tree.walk import NO_ITEM, LocalRay, local_ray
 
 
 @compiled
 def prepare(
     rays: Rays, space: Space, number: Int32Array, first: int, count: int, work: Work, stream: Stream, hits: Verdicts
 ) -> int:
-    """Bring the rays of so many numbers near the tree, eight at a time; how many have to walk.
+    """Bring the rays of so many numbers near the tree, twice eight at a time; how many have to walk.
 
     Those are put into `stream.live`; the others have their answer.
     """
     live, walking = stream.live, 0
-    for row in range(0, count, LANES):
-        ray = rays_at(rays, number, first + row)
-        local = local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
-        o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
-        best = nothing_yet(ray.limit)
-        zero = alike(0.0, ray.limit)
-        store_rows(work.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
-        store_rows(
-            work.best,
-            row,
-            0,
-            (best.limb, best.lower, best.upper, best.face, best.rival, zero, local.start, ray.limit),
-        )
-        store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, zero))
-        blind = bits(local.blind)
-        idle = blind | bits(local.clear)
-        for k in range(min(LANES, count - row)):
+    for row in range(0, count, 2 * LANES):
+        ray, other = two_rays_at(rays, number, first + row)
+        local, other_local = near_tree(space, ray), near_tree(space, other)
+        keep(work, stream, row, ray, local)
+        keep(work, stream, row + LANES, other, other_local)
+        blind = bits(local.blind) | bits(other_local.blind) << LANES
+        idle = blind | bits(local.clear) | bits(other_local.clear) << LANES
+        for k in range(min(2 * LANES, count - row)):
             live[walking] = row + k
             walking += (idle >> k & 1) ^ 1
             if blind >> k & 1:
                 hits.unsure[number[first + row + k]] = True
     return walking
+
+
+@merged
+def near_tree(space: Space, ray: Ray) -> LocalRay:
+    """Eight rays as the tree sees them."""
+    return local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
+
+
+@merged
+def keep(work: Work, stream: Stream, row: int, ray: Ray, local: LocalRay) -> None:
+    """Keep eight rays that have found nothing yet."""
+    o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
+    store_rows(work.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
+    store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
+    store(work.start, row, local.start)
+    nothing = load(work.nothing, 0)
+    for k in range(row, row + LANES):
+        store(work.best, k * LANES, nothing)
 
 
 @compiled
@@ -94,7 +103,7 @@ def walk_octant(
         if alike_for_all:
             if not considered(character, layers, query.mask[0], query.ignored[0]):
                 continue
-            if count >= LANES:
+            if count >= 2 * LANES:
                 first = meet_list(limb, shape, policy, rows, live, first, end, work, record, scale)
         for k in range(first, end):
             if not alike_for_all:

@@ -12,7 +12,7 @@ import numpy as np
 
 from cylcollide._types import TREE_WIDTH, Float32Array, Int32Array, Int64Array
 from cylcollide.compiling import merged
-from cylcollide.simd import bits, highest_bit, larger, load, lowest_bit, prefetch, smaller, spread
+from cylcollide.simd import LANES, bits, highest_bit, larger, load, lowest_bit, prefetch, smaller, spread
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import NO_ITEM
 
@@ -34,7 +34,7 @@ class Stream(NamedTuple):
 
 def make_stream(tree: Tree, rays: int) -> Stream:
     """A stream for so many rays, deep enough for any walk of this tree."""
-    size = tree.stack_size
+    size, rays = tree.stack_size, -(-rays // (2 * LANES)) * 2 * LANES  # written twice eight at a time
     depth = (size - 2) // (TREE_WIDTH - 1) + 1
     live = np.empty(rays * (1 + TREE_WIDTH * depth), np.int32)  # worst case; memory that is not touched costs nothing
     first, count, top = np.empty((3, size), np.int64)
