@@ -7,7 +7,7 @@ has it, with `data` and `shape`. It returns the value of the result: None if the
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from llvmlite import ir
+from llvmlite import binding, ir
 
 Emitter: TypeAlias = Callable[..., Any]
 
@@ -16,6 +16,8 @@ LANES = 8
 _COUNT = ir.IntType(32)
 _LONG = ir.IntType(64)
 _DEFINED_AT_ZERO = ir.Constant(ir.IntType(1), 0)
+_COMPRESSES = (19, 0, 0)
+"""The first LLVM that packs a vector within a register."""
 
 
 # Numbers and vectors alike.
@@ -214,3 +216,22 @@ def prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
     place = builder.bitcast(builder.gep(array.data, [offset]), byte)
     builder.call(function, [place, *(ir.Constant(flag, hint) for hint in (0, 3, 1))])
+
+
+def append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, begin: Any, truth: Any) -> Any:
+    """Eight entries of a list packed towards the first of them and written; how many count."""
+    entries = builder.load(_eight_at(builder, rows, begin), align=4)
+    place = _eight_at(builder, array, offset)
+    if binding.llvm_version_info >= _COMPRESSES:
+        name = f"llvm.experimental.vector.compress.v{LANES}i{entries.type.element.width}"
+        kind = ir.FunctionType(entries.type, [entries.type, truth.type, entries.type])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        packed = builder.call(function, [entries, truth, ir.Constant(entries.type, ir.Undefined)])
+        builder.store(packed, place, align=4)
+    else:
+        first = builder.bitcast(place, entries.type.element.as_pointer())
+        name = f"llvm.masked.compressstore.v{LANES}i{entries.type.element.width}"
+        kind = ir.FunctionType(ir.VoidType(), [entries.type, first.type, truth.type])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        builder.call(function, [entries, first, truth])
+    return builder.ctpop(bits(builder, truth))

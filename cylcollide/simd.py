@@ -30,6 +30,7 @@ __all__ = [
     "Real",
     "Truth",
     "alike",
+    "append_where",
     "bits",
     "fused_multiply_add",
     "highest_bit",
@@ -253,6 +254,20 @@ def store(array: Array, offset: int, value: Real | Truth) -> None:
 def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]) -> None:
     """Write eight columns, from `column` on, of the rows from `first` on; float64 is rounded to the matrix's kind."""
     matrix[first : first + LANES, column : column + LANES] = np.array(columns).T
+
+
+@machine(
+    lambda array, _offset, rows, *_: types.int64(array, types.intp, rows, types.intp, TRUTHS),
+    _llvm.append_where,
+)
+def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
+    """Write those of the eight entries `rows[first]` and behind whose truth holds, one behind the other; how many.
+
+    What stands in the rest of the eight places from `offset` on is undefined then. Both hold integers of one kind.
+    """
+    chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
+    array.reshape(-1)[offset : offset + len(chosen)] = chosen
+    return len(chosen)
 
 
 @machine(lambda array, _offset: types.void(array, types.intp), _llvm.prefetch)

@@ -12,8 +12,20 @@ import numpy as np
 
 from cylcollide._types import TREE_WIDTH, Float32Array, Int32Array, Int64Array
 from cylcollide.compiling import merged
-from cylcollide.simd import LANES, bits, highest_bit, larger, load, lowest_bit, prefetch, smaller, spread
-from cylcollide.tree.layout import Tree
+from cylcollide.simd import (
+    LANES,
+    append_where,
+    bits,
+    highest_bit,
+    larger,
+    load,
+    load_rows,
+    lowest_bit,
+    prefetch,
+    smaller,
+    spread,
+)
+from cylcollide.tree.layout import EMPTY, Tree
 from cylcollide.tree.walk import NO_ITEM
 
 RECORD = 8
@@ -61,7 +73,7 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
     near_y = 4 * TREE_WIDTH if octant & 2 else TREE_WIDTH
     near_z = 5 * TREE_WIDTH if octant & 4 else 2 * TREE_WIDTH
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
-    bounds, child, axes = tree.bounds, tree.child, tree.axis
+    bounds, planes, child, axes = tree.bounds, tree.bounds.reshape(-1), tree.child, tree.axis
     record, live, children = stream.record, stream.live, stream.children
     codes, firsts, counts, tops = stream.code, stream.first, stream.rays, stream.top
     zero = spread(np.float32(0.0))
@@ -71,24 +83,39 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
         if code < 0:
             return height, -2 - code, first, count
 
-        # all rays against the eight boxes, each appended to the lists of those it meets
-        base = code * 6 * TREE_WIDTH
-        low_x, low_y, low_z = load(bounds, base + near_x), load(bounds, base + near_y), load(bounds, base + near_z)
-        high_x, high_y, high_z = load(bounds, base + far_x), load(bounds, base + far_y), load(bounds, base + far_z)
+        # eight rays against one box after another, those that meet it appended to its list
+        base, end = code * 6 * TREE_WIDTH, first + count
         for slot in range(TREE_WIDTH):
             children[slot] = top + slot * count
-        met_by_any = 0
-        for position in range(first, first + count):
+        for position in range(first, end - LANES + 1, LANES):
+            c = load_rows(record, live, position, 0)
+            for slot in range(TREE_WIDTH):
+                if child[code, slot] != EMPTY:
+                    k = base + slot
+                    x, y, z = planes[k + near_x], planes[k + near_y], planes[k + near_z]
+                    enters = larger(larger(x * c[0] - c[3], y * c[1] - c[4]), larger(z * c[2] - c[5], zero))
+                    x, y, z = planes[k + far_x], planes[k + far_y], planes[k + far_z]
+                    leaves = smaller(smaller(x * c[0] - c[3], y * c[1] - c[4]), z * c[2] - c[5])
+                    children[slot] += append_where(
+                        live, children[slot], live, position, enters <= smaller(leaves, c[6])
+                    )
+
+        # the rest, fewer than eight: one ray after another against all eight boxes
+        low_x, low_y, low_z = load(bounds, base + near_x), load(bounds, base + near_y), load(bounds, base + near_z)
+        high_x, high_y, high_z = load(bounds, base + far_x), load(bounds, base + far_y), load(bounds, base + far_z)
+        for position in range(end - count % LANES, end):
             ray = live[position]
             rx, ry, rz = spread(record[ray, 0]), spread(record[ray, 1]), spread(record[ray, 2])
             px, py, pz = spread(record[ray, 3]), spread(record[ray, 4]), spread(record[ray, 5])
             enter = larger(larger(low_x * rx - px, low_y * ry - py), larger(low_z * rz - pz, zero))
             leave = smaller(smaller(high_x * rx - px, high_y * ry - py), high_z * rz - pz)
             met = bits(enter <= smaller(leave, spread(record[ray, 6])))
-            met_by_any |= met
             for slot in range(TREE_WIDTH):
                 live[children[slot]] = ray
                 children[slot] += (met >> slot) & 1
+        met_by_any = 0
+        for slot in range(TREE_WIDTH):
+            met_by_any |= int(children[slot] > top + slot * count) << slot
 
         # children lie along one axis of the node: the one that is met first goes on top
         falling = (octant >> axes[code]) & 1
