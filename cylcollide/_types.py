@@ -120,6 +120,7 @@ RAYS_PER_TASK = 65536  # rays a thread takes at a time: milliseconds of work, ag
 SMALLEST_STREAM = 64  # with fewer rays than this each walks alone: not tuned yet
 FEW_LIMBS = 3  # so many need no tree
 BLOCK_RAYS = 1024  # rays that are received and then looked at while they are in the cache
+WORTH_A_VECTOR = 4  # of eight rays in a vector, so many make it cheaper than one ray after another
 STREAM_RAYS = 2048  # rays that walk the tree together
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
 SMALL_WORLD = 256  # fewer limbs stay in the first cache: their rays are sorted by octant only, and read in order

@@ -18,6 +18,7 @@ from verify import JIT
 from cylcollide import simd
 from cylcollide.simd import (
     LANES,
+    append_where,
     bits,
     highest_bit,
     lane,
@@ -141,6 +142,26 @@ def test_spread_lane_and_bits(way):
 
 
 @njit
+def appended(rows, first, numbers, offset, out):
+    """The entries beside numbers above zero, twice, one list behind the other."""
+    count = append_where(out, offset, rows, first, load(numbers, 0) > 0.0)
+    return count, append_where(out, offset + count, rows, first, opposite(load(numbers, 0) > 0.0))
+
+
+@pytest.mark.parametrize("way", [lambda f: f, interpreted])
+def test_append_where_packs_in_order(way):
+    rows = np.arange(100, 120, dtype=np.int32)
+    for pattern in range(256):
+        holds = np.array([pattern >> k & 1 != 0 for k in range(8)])
+        out = np.full(40, -1, np.int32)
+        counts = way(appended)(rows, 3, np.where(holds, 1.0, -1.0), 5, out)
+        assert counts == (holds.sum(), 8 - holds.sum())
+        assert out[:5].tolist() == [-1] * 5
+        assert out[5:13].tolist() == [*rows[3:11][holds], *rows[3:11][~holds]]
+        assert (out[5 + 16 :] == -1).all()
+
+
+@njit
 def ends(number):
     return lowest_bit(number), highest_bit(number)
 
@@ -162,7 +183,7 @@ def test_loads_refuse_what_they_would_misread(array):
 
 def test_public_operations_say_what_they_do():
     operations = [getattr(simd, name) for name in simd.__all__ if name not in ("LANES", "Real", "Truth")]
-    assert len(operations) == 22
+    assert len(operations) == 23
     for operation in operations:
         plain = inspect.unwrap(operation)
         assert plain.__doc__ == operation.__doc__ is not None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import TREE_WIDTH, Float32Array, Int32Array, Int64Array
+from cylcollide._types import TREE_WIDTH, WORTH_A_VECTOR, Float32Array, Int32Array, Int64Array
 from cylcollide.compiling import merged
 from cylcollide.simd import (
     LANES,
@@ -42,16 +42,19 @@ class Stream(NamedTuple):
     rays: Int64Array  # how many there are in it
     top: Int64Array  # above which `live` is free when it is this entry's turn
     children: Int64Array  # (8,): rays that meet each child of the node at work
+    lanes: Float32Array  # (8,): 0 to 7
 
 
 def make_stream(tree: Tree, rays: int) -> Stream:
     """A stream for so many rays, deep enough for any walk of this tree."""
     size, rays = tree.stack_size, -(-rays // (2 * LANES)) * 2 * LANES  # written twice eight at a time
     depth = (size - 2) // (TREE_WIDTH - 1) + 1
-    live = np.empty(rays * (1 + TREE_WIDTH * depth), np.int32)  # worst case; memory that is not touched costs nothing
+    # worst case; memory that is not touched costs nothing
+    live = np.zeros((rays + LANES) * (1 + TREE_WIDTH * depth), np.int32)
     first, count, top = np.empty((3, size), np.int64)
     record = np.empty((rays, RECORD), np.float32)
-    return Stream(record, live, np.empty(size, np.int32), first, count, top, np.empty(8, np.int64))
+    code, children, lanes = np.empty(size, np.int32), np.empty(8, np.int64), np.arange(LANES, dtype=np.float32)
+    return Stream(record, live, code, first, count, top, children, lanes)
 
 
 @merged
@@ -76,7 +79,7 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
     bounds, planes, child, axes = tree.bounds, tree.bounds.reshape(-1), tree.child, tree.axis
     record, live, children = stream.record, stream.live, stream.children
     codes, firsts, counts, tops = stream.code, stream.first, stream.rays, stream.top
-    zero = spread(np.float32(0.0))
+    zero, lanes = spread(np.float32(0.0)), load(stream.lanes, 0)
     while height > 0:
         height -= 1
         code, first, count, top = codes[height], firsts[height], counts[height], tops[height]
@@ -84,11 +87,13 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
             return height, -2 - code, first, count
 
         # eight rays against one box after another, those that meet it appended to its list
-        base, end = code * 6 * TREE_WIDTH, first + count
+        base, end, room = code * 6 * TREE_WIDTH, first + count, -(-count // LANES) * LANES
         for slot in range(TREE_WIDTH):
-            children[slot] = top + slot * count
-        for position in range(first, end - LANES + 1, LANES):
+            children[slot] = top + slot * room
+        rest = count % LANES
+        for position in range(first, end if rest >= WORTH_A_VECTOR else end - rest, LANES):
             c = load_rows(record, live, position, 0)
+            listed = lanes < spread(np.float32(end - position))
             for slot in range(TREE_WIDTH):
                 if child[code, slot] != EMPTY:
                     k = base + slot
@@ -96,14 +101,13 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
                     enters = larger(larger(x * c[0] - c[3], y * c[1] - c[4]), larger(z * c[2] - c[5], zero))
                     x, y, z = planes[k + far_x], planes[k + far_y], planes[k + far_z]
                     leaves = smaller(smaller(x * c[0] - c[3], y * c[1] - c[4]), z * c[2] - c[5])
-                    children[slot] += append_where(
-                        live, children[slot], live, position, enters <= smaller(leaves, c[6])
-                    )
+                    meets = listed & (enters <= smaller(leaves, c[6]))
+                    children[slot] += append_where(live, children[slot], live, position, meets)
 
-        # the rest, fewer than eight: one ray after another against all eight boxes
+        # a few that are left: one ray after another against all eight boxes
         low_x, low_y, low_z = load(bounds, base + near_x), load(bounds, base + near_y), load(bounds, base + near_z)
         high_x, high_y, high_z = load(bounds, base + far_x), load(bounds, base + far_y), load(bounds, base + far_z)
-        for position in range(end - count % LANES, end):
+        for position in range(end - rest if rest < WORTH_A_VECTOR else end, end):
             ray = live[position]
             rx, ry, rz = spread(record[ray, 0]), spread(record[ray, 1]), spread(record[ray, 2])
             px, py, pz = spread(record[ray, 3]), spread(record[ray, 4]), spread(record[ray, 5])
@@ -115,18 +119,18 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
                 children[slot] += (met >> slot) & 1
         met_by_any = 0
         for slot in range(TREE_WIDTH):
-            met_by_any |= int(children[slot] > top + slot * count) << slot
+            met_by_any |= int(children[slot] > top + slot * room) << slot
 
         # children lie along one axis of the node: the one that is met first goes on top
         falling = (octant >> axes[code]) & 1
         while met_by_any:
             slot = lowest_bit(met_by_any) if falling else highest_bit(met_by_any)
             met_by_any ^= 1 << slot
-            begin = top + slot * count
+            begin = top + slot * room
             codes[height] = child[code, slot]
             for line in range(0, 6 * TREE_WIDTH, 2 * TREE_WIDTH):
                 prefetch(bounds, max(child[code, slot], 0) * 6 * TREE_WIDTH + line)
             firsts[height], counts[height] = begin, children[slot] - begin
-            tops[height] = top + TREE_WIDTH * count
+            tops[height] = top + TREE_WIDTH * room
             height += 1
     return 0, NO_ITEM, 0, 0
