@@ -226,7 +226,8 @@ def test_files_are_json_and_cases_can_be_read(alone, tmp_path):
     assert summary == json.loads(json.dumps(alone.summary))
     assert (summary["schema"], summary["run"]) == (2, "families")
     fields = {"schema", "run", "engine", "seed", "rays", "seconds", "versions", "unexplained", "findings"}
-    assert set(summary) == fields | {"families", "causes", "calibrations"}
+    fields |= {"asked", "families", "causes", "setups", "grazes", "calls", "scoreboard", "calibrations"}
+    assert set(summary) == fields
     cases = read_cases(tmp_path / "cases.json")
     assert len(cases) > 15
     assert {case.family for case in cases} == set(PLAN.families)
@@ -259,7 +260,7 @@ def test_the_command_runs_families_and_resumes(tmp_path):
     done = command(*options)
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
-    for word in ("near-start", "all", "termination tolerance", "disagreements are unexplained", "summary.json"):
+    for word in ("near-start", "all", "termination tolerance", "disagreements are unexplained", "index.html"):
         assert word in text
     first = json.loads((tmp_path / "summary.json").read_text())
     chunk = next((tmp_path / "chunks").glob("near-start-*.npz"))

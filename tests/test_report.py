@@ -1,15 +1,14 @@
 """The report a person reads: one page that stands alone and says what the numbers say."""
 
-import base64
 import json
 import math
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from crosscheck_sample import sample_result
+from html_page import Page, numbers
 
 from cylcollide.crosscheck.figures import MOST_POINTS, figures, thin_out
 from cylcollide.crosscheck.report import report_html, write_report
@@ -20,7 +19,6 @@ from cylcollide.crosscheck.words import length, percent, verdict
 from cylcollide.crosscheck.worst import worst_rays
 
 PANELS = ("distance", "normal", "family", "phantom", "early")
-LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
 
 
 @pytest.fixture(scope="module")
@@ -31,55 +29,6 @@ def result():
 @pytest.fixture(scope="module")
 def page(result):
     return Page.parse(report_html(result))
-
-
-class Page(HTMLParser):
-    """Text outside scripts and styles, the data in scripts, and every address that a tag would load or link to."""
-
-    def __init__(self):
-        super().__init__()
-        self.text, self.scripts, self.loads, self.links, self.ids, self.stack = "", {}, [], [], [], []
-
-    @classmethod
-    def parse(cls, html):
-        page = cls()
-        page.feed(html)
-        page.close()
-        return page
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        self.stack.append((tag, attributes.get("id")))
-        self.ids += [attributes["id"]] if "id" in attributes else []
-        if tag in LOADING and attributes.get(LOADING[tag]):
-            self.loads.append(attributes[LOADING[tag]])
-        elif tag == "a":
-            self.links.append(attributes["href"])
-
-    def handle_endtag(self, tag):
-        while self.stack and self.stack.pop()[0] != tag:
-            pass
-
-    def handle_data(self, data):
-        tag, name = self.stack[-1] if self.stack else ("", None)
-        if tag == "script":
-            self.scripts[name] = self.scripts.get(name, "") + data
-        elif tag != "style":
-            self.text += data
-
-    def figure(self, name):
-        return json.loads(self.scripts[f"figure-{name}"])
-
-    @property
-    def words(self):
-        return re.sub(r"\s+", " ", self.text)
-
-
-def numbers(column):
-    """A column of a trace, written as a list or as base64."""
-    if isinstance(column, dict):
-        return np.frombuffer(base64.b64decode(column["bdata"]), dtype=column["dtype"])
-    return np.array(column)
 
 
 # The page -------------------------------------------------------------------------------------------------------------
@@ -210,7 +159,15 @@ def test_outline_of_a_cylinder_cut_open():
 
 @pytest.mark.parametrize(
     ("metres", "said"),
-    [(0.00087, "870 µm"), (0.0123, "12.3 mm"), (-2.5, "-2.5 m"), (3e-9, "3 nm"), (0.0, "0 mm"), (math.nan, "–")],
+    [
+        (0.00087, "870 µm"),
+        (0.00099999, "1 mm"),
+        (0.0123, "12.3 mm"),
+        (-2.5, "-2.5 m"),
+        (3e-9, "3 nm"),
+        (0.0, "0 mm"),
+        (math.nan, "–"),
+    ],
 )
 def test_lengths_read_well(metres, said):
     assert length(metres).replace("\u00a0", " ") == said

@@ -23,6 +23,7 @@ from cylcollide.crosscheck.causes.diagnosis import diagnose
 from cylcollide.crosscheck.causes.names import Cause, Kind
 from cylcollide.crosscheck.chunks import ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.families import FAMILIES, OF_PYBULLET_ONLY, WHOLE_BATCHES, ChunkKey
+from cylcollide.crosscheck.grouping import call_rows, graze_rows, setup_rows
 from cylcollide.crosscheck.interventions.client import BulletClient
 from cylcollide.crosscheck.interventions.outcome import Asker
 from cylcollide.crosscheck.interventions.trials import Trial, trials
@@ -32,6 +33,8 @@ from cylcollide.crosscheck.tally import SCHEMA, Tally, sample, write_summary
 CHUNK = 6000
 """Segments a chunk: a fraction of a second, so that little is lost when a sweep stops."""
 WHOLE_BATCH_RAYS = 65_536
+LAYOUT = 2
+"""Of the chunks: raised when their columns or records change."""
 TRIED = 40
 """Cases of every cause on which the interventions are run."""
 
@@ -182,6 +185,7 @@ def run_families(
         "run": "families",
         "engine": engine,
         "seed": plan.seed,
+        "asked": plan.rays,
         "rays": tally.total("rays"),
         "seconds": round(time.perf_counter() - began, 3),
         "versions": versions,
@@ -189,6 +193,10 @@ def run_families(
         "findings": [asdict(finding) for finding in _findings(tally)],
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
+        "setups": setup_rows(tally),
+        "grazes": graze_rows(tally),
+        "calls": call_rows(tally),
+        "scoreboard": [],
         "calibrations": tally.calibrations,
     }
     return FamiliesResult(summary, tally, proofs)
@@ -243,5 +251,6 @@ def _findings(tally: Tally) -> Sequence[Any]:
 
 def _stamp(plan: Plan, engine: str, versions: dict[str, str]) -> dict[str, Any]:
     maker = hashlib.sha256(repr(plan.engine_of).encode()).hexdigest()[:16]
-    stamp = {"schema": SCHEMA, "size": plan.size, "engine": engine, "versions": versions, "maker": maker}
+    what = {"schema": SCHEMA, "layout": LAYOUT, "size": plan.size}
+    stamp = {**what, "engine": engine, "versions": versions, "maker": maker}
     return dict(json.loads(json.dumps(stamp)))

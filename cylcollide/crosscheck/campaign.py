@@ -48,8 +48,11 @@ class Work:
         ]
         columns = {
             name: np.concatenate([getattr(part.findings, name) for part in parts])
-            for name in ("kind", "cause", "amount", "measured", "bound")
+            for name in ("row", "kind", "cause", "amount", "measured", "bound")
         }
+        # With the key, scene and row say which segment it was; its depth is what the family meant it to have.
+        columns["scene"] = np.repeat(np.arange(len(parts)), [len(part.findings.row) for part in parts])
+        columns["depth"] = np.concatenate([part.scene.shots.depth[part.findings.row] for part in parts])
         limbs = max(len(part.scene.radius) for part in parts)
         record = {
             "rays": sum(len(part.scene.shots.start) for part in parts),
@@ -58,6 +61,7 @@ class Work:
             "proved": sum(part.proved for part in parts),
             "limb_hits": _summed([part.limb_hits for part in parts], limbs),
             "limb_reported": _summed([part.limb_reported for part in parts], limbs),
+            "scenes": [part.about for part in parts],
             "cases": [case.record() for case in chosen([case for part in parts for case in part.cases])],
             "calibrations": list({repr(c): c for part in parts for c in part.calibrations}.values()),
         }
@@ -77,6 +81,17 @@ class Fired:
     limb_reported: Int64Array
     cases: list[Case]
     calibrations: list[dict[str, Any]]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the scene was, and how much of it there was: all that shares are taken of."""
+        return {
+            "setup": as_record(self.scene.setup),
+            "radius": float(self.scene.radius.max()),
+            "rays": len(self.scene.shots.start),
+            "hits": self.hits,
+            "as_lists": self.scene.as_lists,
+        }
 
 
 def fire(scene: Scene, engine_of: EngineOf, case: Callable[[Scene, Compared, Findings, int], Case]) -> Fired:

@@ -9,13 +9,12 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from cylcollide import __version__
 from cylcollide.crosscheck.chunks import UnfinishedError
 from cylcollide.crosscheck.families_command import crosscheck_families, plan_families
 from cylcollide.crosscheck.motion import load_motions
+from cylcollide.crosscheck.progress import bars
 from cylcollide.crosscheck.report import write_report
 from cylcollide.crosscheck.repro import write_repros
 from cylcollide.crosscheck.result import KINDS, CrosscheckResult
@@ -24,20 +23,6 @@ from cylcollide.crosscheck.sweep import run_crosscheck
 
 DEFAULT_RAYS = 200_000
 DEFAULT_FOLDER = Path("crosscheck-report")
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"cylcollide {__version__}")
-        raise typer.Exit
-
-
-def start(
-    _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    """Exact hit detection on character limbs, cross-checked against other engines."""
 
 
 def crosscheck(
@@ -58,8 +43,9 @@ def crosscheck(
     """Fire bullets at PyBullet's humanoid and compare PyBullet's rayTest with the exact answer.
 
     Writes index.html, summary.json, rays.npz and repro/*.py into a folder. With --families the segments are those that
-    bring out one way of being wrong each, every disagreement gets a cause, and the folder holds summary.json,
-    cases.json and the finished chunks. Exit status 1 if any disagreement could not be proved in rational arithmetic.
+    bring out one way of being wrong each, every disagreement gets a cause, and the folder holds index.html,
+    summary.json, cases.json, tables/*.csv and the finished chunks. Exit status 1 if any disagreement could not be proved
+    in rational arithmetic.
     """
     console = Console()
     if families:
@@ -74,18 +60,18 @@ def crosscheck(
     if unknown:
         _stop(f"no motion {unknown[0]!r}; known motions: {', '.join(known)}")
     _make_writable(out)
-    with _progress(console) as bars:
-        bar = bars.add_task("firing bullets, settling disagreements", total=rays)
+    with bars(console) as shown:
+        bar = shown.add_task("firing bullets, settling disagreements", total=rays)
         result = run_crosscheck(
-            rays, seed, motions, jobs or os.cpu_count() or 1, progress=lambda done: bars.advance(bar, done)
+            rays, seed, motions, jobs or os.cpu_count() or 1, progress=lambda done: shown.advance(bar, done)
         )
-        bar = bars.add_task("writing the report", total=4)
+        bar = shown.add_task("writing the report", total=4)
         for write in (write_summary, write_rays, write_report, write_repros):
             write(result, out)
-            bars.advance(bar)
+            shown.advance(bar)
     console.print(_table(result))
     console.print(_proof(result))
-    console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
+    _print_place(console, out)
     _fail_unless_proved(result, out)
 
 
@@ -111,7 +97,7 @@ def _by_families(
         _stop(str(error), status=1)
     except (ValueError, ImportError, OSError) as error:
         _stop(" ".join(str(error).split()))
-    console.print(f"Summary: {escape(str(out / 'summary.json'))}", soft_wrap=True)
+    _print_place(console, out)
     if result.unproved:
         _stop(
             f"{result.unproved} disagreements are NOT confirmed by rational arithmetic. This is a bug in cylcollide: "
@@ -171,6 +157,10 @@ def _fail_unless_proved(result: CrosscheckResult, out: Path) -> None:
         )
 
 
+def _print_place(console: Console, out: Path) -> None:
+    console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
+
+
 def _make_writable(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -182,14 +172,3 @@ def _make_writable(out: Path) -> None:
 def _stop(message: str, status: int = 2) -> NoReturn:
     typer.echo(f"cylcollide: {message}", err=True)
     raise typer.Exit(status)
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    )

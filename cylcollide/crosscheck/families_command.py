@@ -1,20 +1,23 @@
 """``cylcollide crosscheck --families``: executor, progress, tables and files of a run by families."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from cylcollide.crosscheck.by_families import FamiliesResult, Plan, local_processes, run_families, write_families
 from cylcollide.crosscheck.causes.names import Kind
 from cylcollide.crosscheck.chunks import Tell
+from cylcollide.crosscheck.csv_tables import write_tables
 from cylcollide.crosscheck.families import FAMILIES
+from cylcollide.crosscheck.pages.families import CaseFiles, write_page
+from cylcollide.crosscheck.progress import bars
 
 ALL = "all"
 DEFAULT_RAYS = 1_000_000
@@ -33,9 +36,33 @@ def plan_families(families: list[str], rays: int | None, seed: int) -> Plan:
 
 
 def crosscheck_families(
-    console: Console, plan: Plan, out: Path, jobs: int | None, scheduler: str | None, tell: Tell
+    console: Console,
+    plan: Plan,
+    out: Path,
+    jobs: int | None,
+    scheduler: str | None,
+    tell: Tell,
+    scoreboard: Callable[[], list[dict[str, Any]]] = list,
+    case_files: CaseFiles | None = None,
 ) -> FamiliesResult:
-    """Run, write ``summary.json`` and ``cases.json``, print what was found.
+    """Run, write the page, its numbers, tables and cases, print what was found.
+
+    Parameters
+    ----------
+    console
+        Where bars and tables are shown.
+    plan
+        What to run.
+    out
+        The folder to write into.
+    jobs, scheduler
+        Worker processes, or the address of a Dask scheduler.
+    tell
+        Given a line about every kept chunk that cannot be used.
+    scoreboard
+        Asks further engines, after the run, for the page's scoreboard; by default there are none.
+    case_files
+        Writes a file and a script of each of the worst cases; None leaves them out.
 
     Raises
     ------
@@ -44,15 +71,18 @@ def crosscheck_families(
     OSError, cylcollide.crosscheck.chunks.UnfinishedError
         If the cluster is not there, or a worker was lost.
     """
-    with executor_of(jobs, scheduler) as executor, _bars(console) as bars:
+    with executor_of(jobs, scheduler) as executor, bars(console) as shown:
         names = {"chunks": "firing, comparing, explaining", "interventions": "changing one thing at a time"}
-        tasks = {what: bars.add_task(text, total=None, visible=False) for what, text in names.items()}
+        tasks = {what: shown.add_task(text, total=None, visible=False) for what, text in names.items()}
 
         def progress(what: str, done: int, of: int) -> None:
-            bars.update(tasks[what], completed=done, total=of, visible=True)
+            shown.update(tasks[what], completed=done, total=of, visible=True)
 
         result = run_families(plan, executor, out, tell, progress)
+    result.summary["scoreboard"] = scoreboard()
     write_families(result, out)
+    write_page(result, out, case_files)
+    write_tables(result, out)
     for table in (_families(result), _causes(result)):
         console.print(table)
     for finding in result.summary["findings"]:
@@ -110,14 +140,3 @@ def _causes(result: FamiliesResult) -> Table:
             f"{trials['proved']} of {trials['tested']}",
         )
     return table
-
-
-def _bars(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    )

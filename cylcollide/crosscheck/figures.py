@@ -4,6 +4,10 @@ Only data, axes and the colours of what is wrong are set here. Fonts, lines and 
 knows whether it is light or dark.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -17,6 +21,8 @@ COLORS = {
     "wrong limb": "#b565c9",
     "early": "#e0564a",
     "late": "#2a9d8f",
+    "normal": "#7f8ea3",
+    "lost": "#8f6a3a",
     "true": "#3aa655",
     "neutral": "#7f8ea3",
 }
@@ -83,20 +89,35 @@ def normal_error(result: CrosscheckResult) -> go.Figure | None:
 
 def wrong_by_family(result: CrosscheckResult) -> go.Figure | None:
     """Share of each family's bullets with a wrong answer, stacked by kind; the count stands in the bar."""
-    rows = [row for row in reversed(result.rows) if row.rays > 0]
+    return stacked_shares([asdict(row) for row in result.rows], ("phantom", "missed", "wrong limb"), "bullets")
+
+
+def stacked_shares(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], things: str) -> go.Figure | None:
+    """Share of each family's rays that are wrong, a bar a family, stacked by kind; the count stands in the bar.
+
+    Parameters
+    ----------
+    rows
+        Of each family its name, the count of its ``rays`` and of each kind.
+    kinds
+        In the order in which they are stacked; keys of ``COLORS``.
+    things
+        What the rays are called.
+    """
+    rows = [row for row in reversed(rows) if row["rays"] > 0]
     if not rows:
         return None
-    labels = ["all bullets" if row.family == "all" else row.family for row in rows]
+    labels = [f"all {things}" if row["family"] == "all" else row["family"] for row in rows]
     figure = go.Figure()
-    for kind in ("phantom", "missed", "wrong limb"):
-        counts = [int(getattr(row, kind.replace(" ", "_"))) for row in rows]
+    for kind in kinds:
+        counts = [int(row[kind.replace(" ", "_")]) for row in rows]
         figure.add_bar(
             name=kind,
             orientation="h",
             y=labels,
-            x=[100.0 * count / row.rays for count, row in zip(counts, rows, strict=True)],
+            x=[100.0 * count / row["rays"] for count, row in zip(counts, rows, strict=True)],
             text=[f"{count:,}" if count else "" for count in counts],
-            customdata=[[count, row.rays] for count, row in zip(counts, rows, strict=True)],
+            customdata=[[count, row["rays"]] for count, row in zip(counts, rows, strict=True)],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
@@ -105,7 +126,8 @@ def wrong_by_family(result: CrosscheckResult) -> go.Figure | None:
         )
     figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
-    figure.update_xaxes(title="share of the family's bullets", ticksuffix=" %", rangemode="tozero")
+    figure.update_yaxes(dtick=1)
+    figure.update_xaxes(title=f"share of the family's {things}", ticksuffix=" %", rangemode="tozero")
     return figure
 
 

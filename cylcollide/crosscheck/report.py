@@ -47,7 +47,7 @@ def write_report(result: CrosscheckResult, folder: Path) -> None:
 def report_html(result: CrosscheckResult) -> str:
     """Return the page as text."""
     worst = worst_rays(result)
-    page = template("index.html.j2", escape=True, fixed=words.fixed, length_of=words.length)
+    page = template("index.html.j2", escape=True, fixed=words.fixed)
     return page.render(
         title=words.title(result),
         verdict=words.verdict(result),
@@ -61,7 +61,7 @@ def report_html(result: CrosscheckResult) -> str:
         tiles=_tiles(result),
         panels=_panels(result),
         worst=[_worst_row(result, ray) for ray in worst],
-        scene=_json(_scene(result, worst)),
+        scene=as_json(_scene(result, worst)),
         command=_command(result),
         plotly=Markup(get_plotlyjs()),
     )
@@ -101,7 +101,7 @@ def _panels(result: CrosscheckResult) -> list[Panel]:
         "phantom": ("Phantom hits by gap to the limb", words.phantom_words(result)),
         "early": ("How early the early hits are", words.early_words(result)),
     }
-    drawn = {name: Markup("") if plot is None else _json(_bare(plot)) for name, plot in plots.items()}
+    drawn = {name: Markup("") if plot is None else as_json(bare(plot)) for name, plot in plots.items()}
     return [Panel(name, *said[name], drawn[name]) for name in said]
 
 
@@ -110,6 +110,7 @@ def _worst_row(result: CrosscheckResult, ray: WorstRay) -> dict[str, Any]:
     length = math.dist(ray.start, ray.end)
     return asdict(ray) | {
         "script": ray.script,
+        "size": words.length(ray.severity),
         "text": words.headline(result, ray),
         "limb": result.poses.limb_names[ray.limbs[-1]].replace("_", " "),
         "after_true": _after(ray.fraction_true * length),
@@ -131,19 +132,19 @@ def _command(result: CrosscheckResult) -> str:
 
 def _scene(result: CrosscheckResult, worst: list[WorstRay]) -> dict[str, Any]:
     """The 3D view, and beside it the close-up of each ray."""
-    drawn = scene(result, worst)
+    drawn = scene(result.poses, worst)
     for view, ray in zip(drawn["rays"], worst, strict=True):
-        view["section"] = _bare(section(result, ray))
+        view["section"] = bare(section(result, ray))
     return drawn
 
 
-def _bare(figure: go.Figure) -> dict[str, Any]:
+def bare(figure: go.Figure) -> dict[str, Any]:
     """A figure without Plotly's template: the page has its own look."""
     data: dict[str, Any] = figure.to_dict()
     data["layout"].pop("template", None)
     return data
 
 
-def _json(thing: dict[str, Any]) -> Markup:
+def as_json(thing: dict[str, Any]) -> Markup:
     """JSON that may stand inside a script element: no ``<`` in it, and nan as null."""
     return Markup(to_json_plotly(thing).replace("<", "\\u003c"))

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.figures import COLORS
-from cylcollide.crosscheck.result import CrosscheckResult
+from cylcollide.crosscheck.result import Poses
 from cylcollide.crosscheck.worst import WorstRay
 
 CORNERS = 40
@@ -18,7 +18,7 @@ UP = np.array([0.0, 1.0, 0.0])
 """The humanoid's data has y up."""
 
 
-def scene(result: CrosscheckResult, worst: list[WorstRay]) -> dict[str, Any]:
+def scene(poses: Poses, worst: list[WorstRay]) -> dict[str, Any]:
     """All the page needs to draw the worst rays.
 
     Returns
@@ -28,8 +28,8 @@ def scene(result: CrosscheckResult, worst: list[WorstRay]) -> dict[str, Any]:
         its ``answers`` and the ``layout`` of the view.
     """
     return {
-        "poses": {str(pose): _character(result, pose).to_dict()["data"] for pose in {ray.pose for ray in worst}},
-        "rays": [_ray_view(result, ray) for ray in worst],
+        "poses": {str(pose): _character(poses, pose).to_dict()["data"] for pose in {ray.pose for ray in worst}},
+        "rays": [_ray_view(poses, ray) for ray in worst],
     }
 
 
@@ -90,9 +90,9 @@ def outward(ray: WorstRay) -> tuple[Float64Array, Float64Array]:
     return path, unit(aside) if np.linalg.norm(aside) > 1e-6 else across(path)[0]
 
 
-def _character(result: CrosscheckResult, pose: int) -> go.Figure:
+def _character(poses: Poses, pose: int) -> go.Figure:
     """One mesh per limb and the rims of all of them as lines."""
-    figure, poses, rims = go.Figure(), result.poses, []
+    figure, rims = go.Figure(), []
     colors = limb_colors(len(poses.limb_names))
     for limb, (name, radius) in enumerate(zip(poses.limb_names, poses.radius.tolist(), strict=True)):
         points, triangles = cylinder_mesh(poses.p1[pose, limb], poses.p2[pose, limb], radius)
@@ -117,10 +117,10 @@ def _character(result: CrosscheckResult, pose: int) -> go.Figure:
     return figure
 
 
-def _ray_view(result: CrosscheckResult, ray: WorstRay) -> dict[str, Any]:
+def _ray_view(poses: Poses, ray: WorstRay) -> dict[str, Any]:
     """One ray at the whole character, seen from where the hit faces the viewer and the path runs across."""
-    p1, p2 = result.poses.p1[ray.pose], result.poses.p2[ray.pose]
-    reach = float(result.poses.radius.max())
+    p1, p2 = poses.p1[ray.pose], poses.p2[ray.pose]
+    reach = float(poses.radius.max())
     low, high = np.minimum(p1, p2).min(axis=0) - reach, np.maximum(p1, p2).max(axis=0) + reach
     center, half = (low + high) / 2.0, float((high - low).max()) / 2.0
     path, out = outward(ray)

@@ -36,14 +36,14 @@ def section(result: CrosscheckResult, ray: WorstRay) -> go.Figure:
     figure, middle = go.Figure(), float(along.mean())
     for limb in ray.limbs:
         _add_limb(figure, result, ray.pose, limb, frame, points[0])
-    _add_path(figure, middle, half)
+    add_path(figure, (middle - 9.0 * half, middle + 9.0 * half), middle - 0.8 * half)
     for name, position, normal, color, symbol in (
         ("true hit", ray.position_true, ray.normal_true, COLORS["true"], "circle"),
         ("reported hit", ray.position_engine, ray.normal_engine, COLORS["early"], "diamond"),
     ):
         if not np.isnan(position).any():
             at = float((np.array(position) - points[0]) @ frame[0])
-            _add_hit(figure, name, at, 0.45 * half * (frame @ np.array(normal)) / MM, color, symbol)
+            add_hit(figure, name, at, 0.45 * half * (frame @ np.array(normal)) / MM, color, symbol)
     figure.update_xaxes(title="mm along the path", range=[middle - half, middle + half], zeroline=False)
     figure.update_yaxes(title="mm outward", scaleanchor="x", range=[-0.9 * half, 0.9 * half], zeroline=False)
     figure.update_layout(showlegend=False)
@@ -91,22 +91,27 @@ def _add_limb(
         )
 
 
-def _add_path(figure: go.Figure, middle: float, half: float) -> None:
-    """The bullet's path, beyond the window on both sides, with an arrow head near its beginning."""
-    arrow: dict[str, Any] = {"symbol": "triangle-right", "size": [0, 13, 0]}
+def add_path(
+    figure: go.Figure, ends: tuple[float, float], arrow: float, drawn: tuple[bool, bool] = (False, False)
+) -> None:
+    """The bullet's path between two places on the axis with an arrow head at a third; ends marked if ``drawn``."""
+    marks: dict[str, Any] = {
+        "symbol": ["circle", "triangle-right", "square"],
+        "size": [9 * drawn[0], 13 * (ends[0] < arrow < ends[1]), 8 * drawn[1]],
+    }
     figure.add_scatter(
-        x=[middle - 9.0 * half, middle - 0.8 * half, middle + 9.0 * half],
+        x=[ends[0], arrow, ends[1]] if ends[0] < arrow < ends[1] else [ends[0], ends[0], ends[1]],
         y=[0.0, 0.0, 0.0],
         mode="lines+markers",
         line={"width": 2},
-        marker=arrow,
+        marker=marks,
         meta="path",
         name="bullet",
         hoverinfo="name",
     )
 
 
-def _add_hit(figure: go.Figure, name: str, at: float, normal: Float64Array, color: str, symbol: str) -> None:
+def add_hit(figure: go.Figure, name: str, at: float, normal: Float64Array, color: str, symbol: str) -> None:
     """One answer: the point on the path and the normal as far as it lies in the plane."""
     figure.add_scatter(
         x=[at, at + float(normal[0])],

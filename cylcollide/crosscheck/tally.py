@@ -77,9 +77,9 @@ class Tally:
             **{name: self.total(name, family) for name in ("rays", "hits", "rechecked", "proved")},
             "disagreements": len(kind),
             **counts,
-            "early_mm": _median_99_max(-amount[kind == Kind.EARLY] * MM_PER_METRE),
-            "late_mm": _median_99_max(amount[kind == Kind.LATE] * MM_PER_METRE),
-            "normal_deg": _median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
+            "early_mm": median_99_max(-amount[kind == Kind.EARLY] * MM_PER_METRE),
+            "late_mm": median_99_max(amount[kind == Kind.LATE] * MM_PER_METRE),
+            "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
             "causes": {c.label: n for c in Cause if (n := int(np.sum(cause == c)))},
         }
 
@@ -110,6 +110,7 @@ class Tally:
                 "measured": plain(measured[tightest]) if some else None,
                 "bound": plain(bound[tightest]) if some else None,
                 "ratio": plain(ratio[tightest]) if some else None,
+                "kind": Kind(kinds[tightest]).label if some else None,
             },
             "interventions": _trial_row(tried),
         }
@@ -138,7 +139,8 @@ def _trial_row(tried: Sequence[list[Trial]]) -> Record:
     }
 
 
-def _median_99_max(values: Float64Array) -> list[float | None]:
+def median_99_max(values: Float64Array) -> list[float | None]:
+    """Median, 99th percentile and maximum of the finite values; None where there are none."""
     values = values[np.isfinite(values)]
     if not len(values):
         return [None, None, None]

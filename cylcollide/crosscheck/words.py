@@ -17,7 +17,9 @@ def length(metres: float) -> str:
     """Three digits in the unit that fits: ``0.87 mm``; an en dash for nan."""
     if np.isnan(metres):
         return "–"
-    size, unit = next(((size, unit) for size, unit in UNITS if abs(metres) >= size), UNITS[-1])
+    # 0.9999 mm is 1 mm, not 1,000 µm: the unit is that of the digits that are shown.
+    shown = abs(float(f"{metres:.3g}"))
+    size, unit = next(((size, unit) for size, unit in UNITS if shown >= size), UNITS[-1])
     return f"{digits(metres / size)}{SPACE}{unit}" if abs(metres) >= 1e-12 else f"0{SPACE}mm"
 
 

@@ -26,7 +26,7 @@
     const merged = {
       ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", dragmode: layout.scene ? "orbit" : false,
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--ink") },
-      margin: layout.scene ? { l: 0, r: 0, t: 0, b: 0 } : { l: 8, r: 8, t: 32, b: 8 },
+      margin: layout.scene ? { l: 0, r: 0, t: 0, b: 0 } : { l: 8, r: 8, t: layout.showlegend === false ? 8 : 32, b: 8 },
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", itemsizing: "constant", ...layout.legend },
       hoverlabel: { bgcolor: css("--card"), bordercolor: css("--line"), font: { color: css("--ink") } },
     };
@@ -37,13 +37,24 @@
     return merged;
   };
 
-  const plots = [...document.querySelectorAll("[data-figure]")].map((node) => ({ node, figure: read(node.dataset.figure) }));
-  const drawPlots = () => {
-    for (const { node, figure } of plots) {
-      const parts = copy(figure);
-      Plotly.react(node, parts.data.map(inked), themed(parts.layout), config);
-    }
+  // A plot is drawn when it comes near to the window: a page of thirty should open at once.
+  const shown = new Set();
+  const drawPlot = (node) => {
+    const parts = read(node.dataset.figure);
+    Plotly.react(node, parts.data.map(inked), themed(parts.layout), config);
   };
+  const near = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting || shown.has(target)) continue;
+      near.unobserve(target);
+      shown.add(target);
+      drawPlot(target);
+    }
+  }, { rootMargin: "800px 0px" });
+  const plots = document.querySelectorAll("[data-figure]");
+  plots.forEach((node) => near.observe(node));
+  addEventListener("beforeprint", () => plots.forEach(drawPlot));
+  const drawPlots = () => shown.forEach(drawPlot);
 
   const stage = document.getElementById("scene"), closeUp = document.getElementById("section");
   const scene = stage ? read("scene-data") : null;
