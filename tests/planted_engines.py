@@ -3,13 +3,15 @@
 import numpy as np
 
 import cylcollide as cc
-from cylcollide.engines import EngineHits
+from cylcollide.engines import Capabilities, EngineHits
 
 
 class ExactEngine:
     """This library in the role of another engine: there is nothing to find."""
 
     name = "planted"
+    capabilities = Capabilities(shapes=frozenset({cc.Shape.CYLINDER}), inside="hit", accuracy=1e-14)
+    inside = "hit"
 
     def __init__(self):
         self.versions = {}
@@ -24,7 +26,7 @@ class ExactEngine:
         self.world.set_endpoints(p1, p2)
 
     def cast_segments(self, starts, ends):
-        hits = self.world.cast_segments(starts, ends)
+        hits = self.world.cast_segments(starts, ends, inside=self.inside)
         return EngineHits(hits.limb.copy(), np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
 
     def close(self):
@@ -80,11 +82,72 @@ class LossyEngine(ExactEngine):
     """Every thousandth ray of a batch comes back as a miss."""
 
     def cast_segments(self, starts, ends):
-        found = super().cast_segments(starts, ends)
-        lost = np.arange(1, len(starts) + 1) % 1000 == 0
+        return self.without(super().cast_segments(starts, ends), np.arange(1, len(starts) + 1) % 1000 == 0)
+
+    def without(self, found, lost):
         return EngineHits(
             np.where(lost, -1, found.limb).astype(np.int32),
             np.where(lost, np.nan, found.fraction),
             np.where(lost[:, None], np.nan, found.position),
             np.where(lost[:, None], np.nan, found.normal),
         )
+
+
+class ForgetfulEngine(LossyEngine):
+    """Every thousandth ray is lost, however many it is asked at once."""
+
+    asked = 0
+
+    def cast_segments(self, starts, ends):
+        number = self.asked + np.arange(1, len(starts) + 1)
+        self.asked += len(starts)
+        return self.without(ExactEngine.cast_segments(self, starts, ends), number % 1000 == 0)
+
+
+class LeavingEngine(ExactEngine):
+    """No fault: a start inside is hit where it leaves."""
+
+    inside = "exit"
+
+
+class PassingEngine(ExactEngine):
+    """No fault: the limb a segment starts in is not noticed."""
+
+    inside = "ignore"
+
+
+class ShortEngine(ExactEngine):
+    """The last answer of a batch does not come, and the first names a limb that is not there."""
+
+    def cast_segments(self, starts, ends):
+        found = super().cast_segments(starts, ends)
+        found.limb[0] = len(self.world.limbs)
+        return EngineHits(*(column[:-1] for column in vars(found).values()))
+
+
+class RaisingEngine(ExactEngine):
+    """Segments of length zero are refused."""
+
+    def cast_segments(self, starts, ends):
+        if (starts == ends).all(axis=1).any():
+            raise ArithmeticError("a direction\nof length 0")
+        return super().cast_segments(starts, ends)
+
+
+class PanicError(BaseException):
+    """As the panics of Rust engines: no Exception."""
+
+
+class PanickingEngine(ExactEngine):
+    """It panics where there are several limbs."""
+
+    def build(self, limbs):
+        if len(limbs) > 1:
+            raise PanicError("index out of bounds")
+        super().build(limbs)
+
+
+class BallsEngine(ExactEngine):
+    """It holds no cylinders."""
+
+    capabilities = ExactEngine.capabilities.replaced(shapes=frozenset({cc.Shape.SPHERE}))

@@ -107,8 +107,10 @@ def test_other_number_of_limbs_is_refused():
 def test_closing_twice_and_many_times():
     for _ in range(30):  # PyBullet has a limited number of clients
         with BulletEngine() as engine:
+            client = engine._client
+            assert pybullet.isConnected(client)
             engine.close()
-    assert not pybullet.isConnected()
+        assert not pybullet.isConnected(client)
 
 
 def early(engine):

@@ -24,6 +24,7 @@ from cylcollide.crosscheck.interventions.client import BulletClient
 from cylcollide.crosscheck.setup import Asked, EngineOf, Setup, as_record
 from cylcollide.crosscheck.truth import exact_first_limbs
 from cylcollide.engines import EngineHits
+from cylcollide.hits import RayHits
 from cylcollide.limbs import Limbs
 from cylcollide.world import HitWorld
 
@@ -180,7 +181,7 @@ def chosen(cases: list[Case]) -> list[Case]:
 
 
 def _case(key: ChunkKey, number: int, scene: Scene, compared: Compared, found: Findings, at: int) -> Case:
-    row, ours, theirs = int(found.row[at]), compared.ours, compared.theirs
+    row = int(found.row[at])
     return Case(
         family=key.family,
         seed=key.seed,
@@ -193,16 +194,21 @@ def _case(key: ChunkKey, number: int, scene: Scene, compared: Compared, found: F
         **ends(scene),
         start=tuple(scene.shots.start[row].tolist()),
         end=tuple(scene.shots.end[row].tolist()),
-        limb_true=int(ours.limb[row]),
-        limb_engine=int(theirs.limb[row]),
-        fraction_true=plain(ours.fraction[row]),
-        fraction_engine=plain(theirs.fraction[row]),
-        normal_true=vector(ours.normal[row]),
-        normal_engine=vector(theirs.normal[row]),
+        **_told("true", compared.ours, row),
+        **_told("engine", compared.theirs, row),
         amount=plain(found.amount[at]),
         measured=plain(found.measured[at]),
         bound=plain(found.bound[at]),
     )
+
+
+def _told(side: str, hits: RayHits | EngineHits, row: int) -> dict[str, Any]:
+    """One side's answer to a segment as a case holds it."""
+    return {
+        f"limb_{side}": int(hits.limb[row]),
+        f"fraction_{side}": plain(hits.fraction[row]),
+        f"normal_{side}": vector(hits.normal[row]),
+    }
 
 
 def _summed(parts: list[Int64Array], width: int) -> list[int]:

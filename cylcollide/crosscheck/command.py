@@ -18,6 +18,9 @@ from cylcollide.crosscheck.progress import bars
 from cylcollide.crosscheck.report import write_report
 from cylcollide.crosscheck.repro import write_repros
 from cylcollide.crosscheck.result import KINDS, CrosscheckResult
+from cylcollide.crosscheck.scoreboard import DEFAULT_RAYS as SCORED_RAYS
+from cylcollide.crosscheck.scoreboard import Score, check_names
+from cylcollide.crosscheck.scoreboard_command import run_scoreboard
 from cylcollide.crosscheck.summary import write_rays, write_summary
 from cylcollide.crosscheck.sweep import run_crosscheck
 
@@ -39,17 +42,26 @@ def crosscheck(
         list[str] | None, typer.Option(help="Family of segments, or all; repeat for several. Names the causes.")
     ] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler; with --families.")] = None,
+    engines: Annotated[
+        list[str] | None, typer.Option(help="Engine, such as mujoco, or all; repeat for several. One scoreboard.")
+    ] = None,
 ) -> None:
     """Fire bullets at PyBullet's humanoid and compare PyBullet's rayTest with the exact answer.
 
     Writes index.html, summary.json, rays.npz and repro/*.py into a folder. With --families the segments are those that
     bring out one way of being wrong each, every disagreement gets a cause, and the folder holds index.html,
-    summary.json, cases.json, tables/*.csv and the finished chunks. Exit status 1 if any disagreement could not be proved
-    in rational arithmetic.
+    summary.json, cases.json, tables/*.csv and the finished chunks. With --engines all engines named are asked the same
+    segments, and the folder holds scoreboard.json and scoreboard.csv; with --families too, index.html shows it. Exit
+    status 1 if any disagreement could not be proved in rational arithmetic.
     """
     console = Console()
     if families:
-        _by_families(console, families, rays, seed, motion, out, jobs, scheduler)
+        _by_families(console, families, rays, seed, motion, out, jobs, scheduler, engines)
+        return
+    if engines:
+        if motion:
+            _stop("--motion does not go with --engines: the humanoid family plays all motions; leave one of them out")
+        _fail_if_unproved(_score(console, engines, rays or SCORED_RAYS, seed, out), out)
         return
     if scheduler is not None:
         _stop("--scheduler goes with --families only; add --families all")
@@ -84,14 +96,23 @@ def _by_families(
     out: Path,
     jobs: int | None,
     scheduler: str | None,
+    engines: list[str] | None,
 ) -> None:
     if motion:
         _stop("--motion does not go with --families: the humanoid family plays all motions; leave one of them out")
     try:
         plan = plan_families(families, rays, seed)
         _make_writable(out)
+        # Before the families, so that a wrong name is told at once.
+        scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
         result = crosscheck_families(
-            console, plan, out, jobs, scheduler, lambda line: typer.echo(f"cylcollide: {line}", err=True)
+            console,
+            plan,
+            out,
+            jobs,
+            scheduler,
+            lambda line: typer.echo(f"cylcollide: {line}", err=True),
+            lambda: [score.record() for score in scores],
         )
     except UnfinishedError as error:
         _stop(str(error), status=1)
@@ -102,6 +123,30 @@ def _by_families(
         _stop(
             f"{result.unproved} disagreements are NOT confirmed by rational arithmetic. This is a bug in cylcollide: "
             f"please report it with {out / 'cases.json'}",
+            status=1,
+        )
+    _fail_if_unproved(scores, out)
+
+
+def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
+    try:
+        check_names(engines)
+        _make_writable(out)
+        scores = run_scoreboard(console, engines, rays, seed, out)
+    except RuntimeError as error:
+        _stop(str(error), status=1)
+    except (ValueError, ImportError, OSError) as error:
+        _stop(" ".join(str(error).split()))
+    console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
+    return scores
+
+
+def _fail_if_unproved(scores: list[Score], out: Path) -> None:
+    wrong = [score for score in scores if score.unproved]
+    if wrong:
+        _stop(
+            f"{wrong[0].unproved} disagreements with {wrong[0].engine} are NOT confirmed by rational arithmetic. This "
+            f"is a bug in cylcollide: please report it with {out / 'scoreboard.json'}",
             status=1,
         )
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Protocol, Self
 
 from cylcollide._types import Float64Array
 from cylcollide.engines import EngineHits
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Construction
 from cylcollide.limbs import Limbs
 
-Construction = Literal["geom", "urdf", "urdf-implicit", "mjcf"]
-CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjcf")
+__all__ = ["CONSTRUCTIONS", "DEFAULT", "Asked", "Construction", "EngineOf", "PlainEngine", "Setup", "as_record"]
 
 
 @dataclass(frozen=True)

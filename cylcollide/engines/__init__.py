@@ -6,6 +6,6 @@ package declares as entry points of the group ``cylcollide.engines``; ``docs/add
 """
 
 from cylcollide.engines.protocol import Capabilities, Engine, EngineHits
-from cylcollide.engines.registry import GROUP, available, create, names
+from cylcollide.engines.registry import GROUP, available, create, names, variants
 
-__all__ = ["GROUP", "Capabilities", "Engine", "EngineHits", "available", "create", "names"]
+__all__ = ["GROUP", "Capabilities", "Engine", "EngineHits", "available", "create", "names", "variants"]

@@ -22,7 +22,7 @@ CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjc
 URDF = """<robot name="limb"><link name="limb">
 <inertial><mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>
 <collision><geometry>{}</geometry></collision></link></robot>"""
-MJCF = "<mujoco><worldbody><body><geom {}/></body></worldbody></mujoco>"
+MJCF = "<mujoco><worldbody><geom {}/></worldbody></mujoco>"
 
 
 class Body(NamedTuple):
@@ -46,16 +46,14 @@ def add_body(body: Body, construction: Construction, stem: Path, client: int) ->
     if construction == "mjcf":
         path = stem.with_suffix(".xml")
         path.write_text(MJCF.format(_mjcf_geometry(body)))
-        added: int = pybullet.loadMJCF(str(path), physicsClientId=client)[-1]
-        pybullet.resetBasePositionAndOrientation(added, body.center, body.turn, physicsClientId=client)
-        return added
-    path = stem.with_suffix(".urdf")
-    path.write_text(URDF.format(_urdf_geometry(body)))
-    flags = pybullet.URDF_USE_IMPLICIT_CYLINDER if construction == "urdf-implicit" else 0
-    loaded: int = pybullet.loadURDF(
-        str(path), body.center, body.turn, useFixedBase=True, flags=flags, physicsClientId=client
-    )
-    return loaded
+        added: int = pybullet.loadMJCF(str(path), physicsClientId=client)[0]
+    else:
+        path = stem.with_suffix(".urdf")
+        path.write_text(URDF.format(_urdf_geometry(body)))
+        flags = pybullet.URDF_USE_IMPLICIT_CYLINDER if construction == "urdf-implicit" else 0
+        added = pybullet.loadURDF(str(path), useFixedBase=True, flags=flags, physicsClientId=client)
+    pybullet.resetBasePositionAndOrientation(added, body.center, body.turn, physicsClientId=client)
+    return added
 
 
 def _create(body: Body, client: int) -> int:

@@ -4,7 +4,7 @@ A circle becomes a polygon whose corners lie as far outside it as the middles of
 """
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class MeshEngine(Adapter):
     sides
         Of the polygon that stands for a circle, at least 3. With 32 the wall lies within 0.24 % of the radius.
     """
+
+    variants: ClassVar[dict[str, dict[str, Any]]] = {"32-gon": {}, "256-gon": {"sides": 256}}
 
     def __init__(self, sides: int = 32) -> None:
         super().__init__()

@@ -8,10 +8,11 @@ below. ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt 
 orientation comes from ``getQuaternionFromEuler``, which computes in float64 and knows no singular direction.
 """
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -50,6 +51,13 @@ class BulletEngine:
     """
 
     name = "PyBullet"
+    variants: ClassVar[dict[str, dict[str, Any]]] = {
+        "GEOM_CYLINDER": {},
+        "margin 0": {"margin": 0.0},
+        "URDF": {"construction": "urdf"},
+        "URDF implicit": {"construction": "urdf-implicit"},
+        "MJCF": {"construction": "mjcf"},
+    }
     capabilities = Capabilities(
         shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
         inside="ignore",
@@ -66,11 +74,16 @@ class BulletEngine:
         if construction == "urdf":
             self.capabilities = self.capabilities.replaced(sides=32, accuracy=4e-3)  # a hull, and the margin outside it
         self.versions = {"pybullet": version("pybullet")}
-        self._client: int = pybullet.connect(pybullet.DIRECT)
-        if self._client < 0:
-            raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
+        self._client = self._connected()
         self._limbs: Limbs | None = None
         self._limb_of_body: dict[int, int] = {}
+
+    def _connected(self) -> int:
+        """Return an empty client of this engine's own."""
+        client: int = pybullet.connect(pybullet.DIRECT)
+        if client < 0:
+            raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
+        return client
 
     def build(self, limbs: Limbs) -> None:
         """Replace every body by one per limb.
@@ -101,14 +114,25 @@ class BulletEngine:
         pybullet.resetSimulation(physicsClientId=self._client)
         with TemporaryDirectory(prefix="cylcollide-") as folder:
             self._limb_of_body = {
-                add_body(body, self.construction, Path(folder, str(limb)), self._client): limb
-                for limb, body in enumerate(_bodies(self._limbs, p1, p2))
+                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(_bodies(self._limbs, p1, p2))
             }
         if self.margin is not None:
             for body in self._limb_of_body:
                 pybullet.changeDynamics(body, -1, collisionMargin=self.margin, physicsClientId=self._client)
-            # Bullet's boxes would keep the old margin, and cull rays by it.
-            pybullet.performCollisionDetection(physicsClientId=self._client)
+        self._finish()
+
+    def _add(self, body: Body, stem: Path) -> int:
+        """Add one body; `stem` is a path without suffix for a file."""
+        return add_body(body, self.construction, stem, self._client)
+
+    def _finish(self) -> None:
+        """All bodies are there."""
+        if self.margin is not None:
+            self.refresh_boxes()  # Bullet's boxes would keep the old margin, and cull rays by it
+
+    def refresh_boxes(self) -> None:
+        """Let the broad phase compute its boxes anew."""
+        pybullet.performCollisionDetection(physicsClientId=self._client)
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
         """Ask ``rayTestBatch``, in as many calls as its limit needs.
@@ -118,19 +142,28 @@ class BulletEngine:
         RuntimeError
             If PyBullet returns another number of answers than it was asked for.
         """
-        n = len(starts)
+        answers: list[Any] = []
+        for first in range(0, len(starts), BATCH):
+            rows = slice(first, first + BATCH)
+            answers += self.cast_batch(starts[rows], ends[rows])
+        if len(answers) != len(starts):
+            raise RuntimeError(f"PyBullet answered {len(answers)} of {len(starts)} rays")
+        return self.as_hits(answers, len(starts))
+
+    def cast_batch(self, starts: Any, ends: Any) -> Sequence[Any]:
+        """Call ``rayTestBatch`` once with arrays or lists, (n, 3); return what comes, be it too few answers."""
+        answers: Sequence[Any] = pybullet.rayTestBatch(
+            starts, ends, numThreads=self.threads, physicsClientId=self._client
+        )
+        return answers
+
+    def as_hits(self, answers: Sequence[Any], n: int) -> EngineHits:
+        """Return PyBullet's answers as arrays of length n; rays without an answer are misses."""
         limb = np.full(n, -1, dtype=np.int32)
         fraction, position, normal = np.full(n, np.nan), np.full((n, 3), np.nan), np.full((n, 3), np.nan)
-        for first in range(0, n, BATCH):
-            rows = slice(first, min(first + BATCH, n))
-            answers = pybullet.rayTestBatch(
-                starts[rows], ends[rows], numThreads=self.threads, physicsClientId=self._client
-            )
-            if len(answers) != rows.stop - rows.start:
-                raise RuntimeError(f"PyBullet answered {len(answers)} of {rows.stop - rows.start} rays")
-            for row, (body, _, t, point, n_out) in enumerate(answers, start=first):
-                if body >= 0:
-                    limb[row], fraction[row], position[row], normal[row] = self._limb_of_body[body], t, point, n_out
+        for row, (body, _, t, point, n_out) in enumerate(answers):
+            if body >= 0:
+                limb[row], fraction[row], position[row], normal[row] = self._limb_of_body[body], t, point, n_out
         return EngineHits(limb, fraction, position, normal)
 
     def close(self) -> None:
@@ -144,7 +177,7 @@ class BulletEngine:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        """Disconnect the client."""
+        """Close the engine."""
         self.close()
 
 

@@ -1,7 +1,9 @@
 """Jolt through `culverin`: every limb a static body, asked with `raycast_batch`.
 
-Bodies' places are float64, their shapes and the rays float32. A batch has one limit of distance for all its rays:
-directions are unit vectors and the limit is the longest segment, so that a hit beyond a shorter one's end is a miss.
+Bodies' places are float64, their shapes and the rays float32. A batch has one limit of distance for all its rays, of
+which the answers are shares in float32: directions are unit vectors, and a hit beyond a segment's own end is a miss.
+Segments with the same power of two above their length make a batch, with it as the limit: so a long segment does not
+coarsen the others, and none is answered otherwise in company than alone.
 Wheels exist for CPython 3.13 and newer only.
 """
 
@@ -73,11 +75,15 @@ class JoltEngine(Adapter):
         length = np.linalg.norm(along, axis=1)
         with np.errstate(invalid="ignore"):
             unit = np.where(length[:, None] > 0, along / length[:, None], 0.0)
-        limit = float(length.max())
-        answer = self._world.raycast_batch(starts.astype(np.float32), unit.astype(np.float32), limit)
-        rows = np.frombuffer(answer, HIT)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            fraction = rows["fraction"].astype(np.float64) * (limit / length)
+        rows = np.zeros(len(starts), HIT)
+        fraction = np.empty(len(starts))
+        exponent = np.frexp(length)[1]
+        for each in np.unique(exponent):
+            batch, limit = np.flatnonzero(exponent == each), float(np.ldexp(1.0, each))
+            rays = starts[batch].astype(np.float32), unit[batch].astype(np.float32)
+            rows[batch] = np.frombuffer(self._world.raycast_batch(*rays, limit), HIT)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                fraction[batch] = rows["fraction"][batch].astype(np.float64) * (limit / length[batch])
         hit = (rows["handle"] != 0) & (fraction <= 1.0)
         limb = np.full(len(starts), -1, np.int32)
         limb[hit] = self._limb_of_slot[(rows["handle"][hit] & np.uint64(SLOT)).astype(np.int64)]

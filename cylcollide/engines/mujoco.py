@@ -2,7 +2,8 @@
 
 `mj_ray` takes a direction of any length and gets end - start, so that what it returns is the fraction. It finds the
 surface from either side: a start inside is hit where it leaves. It has no tree over geoms of the world body, so its
-cost grows with their number.
+cost grows with their number. A direction shorter than `mjMINVAL` ends the process: such a segment is not asked and is
+a miss.
 """
 
 from typing import Any
@@ -57,8 +58,9 @@ class MujocoEngine(Adapter):
         limb, normal, one = np.full(n, -1, np.int32), np.empty((n, 3)), np.zeros(1, np.int32)
         fraction = np.empty(n)
         cast, model, data = mujoco.mj_ray, self._model, self._data
-        for i, (start, along) in enumerate(zip(starts, ends - starts, strict=True)):
-            fraction[i] = cast(model, data, start, along, None, True, -1, one, normal[i])
+        along = ends - starts
+        for i in np.flatnonzero(np.linalg.norm(along, axis=1) >= mujoco.mjMINVAL).tolist():
+            fraction[i] = cast(model, data, starts[i], along[i], None, True, -1, one, normal[i])
             limb[i] = one[0]
         limb[(fraction < 0) | (fraction > 1)] = -1
         return Found(limb, fraction, normal)

@@ -56,11 +56,28 @@ def create(name: str, **options: Any) -> Engine:
     return _factory(name)(**options)
 
 
+def variants(name: str) -> dict[str, dict[str, Any]]:
+    """Options of :func:`create` for the variants of an engine worth comparing, by words that tell them apart.
+
+    An engine states them in an attribute ``variants``; one that has none comes as it is, in no words.
+
+    Raises
+    ------
+    ValueError, ImportError
+        As :func:`create`.
+    """
+    stated: dict[str, dict[str, Any]] = getattr(_factory(name), "variants", {"": {}})
+    return stated
+
+
 def _factory(name: str) -> Callable[..., Engine]:
     points = _points()
     if name not in points:
         raise ValueError(f"engine: expected one of {', '.join(points)}, got {name!r}")
-    factory: Callable[..., Engine] = points[name].load()
+    try:
+        factory: Callable[..., Engine] = points[name].load()
+    except AttributeError as wrong:
+        raise ImportError(f"the entry point of engine {name!r} names nothing that is there: {wrong}") from wrong
     return factory
 
 
