@@ -20,6 +20,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "crosscheck": Command("cylcollide.crosscheck.command", "crosscheck", "crosscheck"),
+    "replay": Command("cylcollide.crosscheck.replay.command", "replay", "crosscheck"),
     "bench": Command("cylcollide.bench.command", "bench", "bench"),
 }
 

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from crosscheck_sample import sample_result
+from replay_sample import cases, of_each_kind_and_cause
 
-from cylcollide.crosscheck.repro import write_repros
+from cylcollide.crosscheck.case import read_cases
+from cylcollide.crosscheck.repro import write_case_files, write_repros
 from cylcollide.crosscheck.result import KINDS
 from cylcollide.crosscheck.worst import WORST_KINDS, worst_rays
 
@@ -63,7 +66,7 @@ def test_every_script_shows_the_wrong_answer_beside_the_right_one(result, tmp_pa
         run = subprocess.run([sys.executable, "-I", path], capture_output=True, text=True, timeout=60, check=False)
         assert run.returncode == 0, run.stderr
         source = path.read_text(encoding="utf-8")
-        assert len(source.splitlines()) < 30
+        assert len(source.splitlines()) < 35  # short enough for a bug report
         assert imports(source) == {"fractions", "math", "pybullet"}
         length_m = math.dist(ray.start, ray.end)
         right, engine = answer(run.stdout, "Right:"), answer(run.stdout, "PyBullet:")
@@ -83,6 +86,65 @@ def test_script_repeats_the_numbers_to_the_last_bit(result, tmp_path):
     assert p1 == tuple(result.poses.p1[ray.pose, ray.limb_engine])
     assert p2 == tuple(result.poses.p2[ray.pose, ray.limb_engine])
     assert radius == result.poses.radius[ray.limb_engine]
+
+
+def test_case_files_are_pairs_that_run_and_read_back(tmp_path):
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "77.json").write_text("stale")
+    chosen = {case.kind: case for case in cases("rim")}
+    written = write_case_files(list(chosen.values()), tmp_path)
+    assert [record.name for record, _ in written] == [f"{n:02d}.json" for n in range(1, len(chosen) + 1)]
+    assert sorted((tmp_path / "cases").iterdir()) == [record for record, _ in written]
+    for (record, script), case in zip(written, chosen.values(), strict=True):
+        assert read_cases(record) == [case]
+        assert_shows(script, case)
+
+
+def test_an_engine_without_scripts_is_refused_before_anything_is_written(tmp_path):
+    case = replace(cases("rim")[0], engine="mujoco")
+    with pytest.raises(ValueError, match=r"expected 'bullet'.*got a case of 'mujoco'"):
+        write_case_files([cases("rim")[0], case], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "family", ["elbow", "construction", "inside-start", "segment-ends", "extremes", "stale-boxes", "batch-limits"]
+)
+def test_scripts_of_every_family_say_what_the_case_says(family, tmp_path):
+    found = of_each_kind_and_cause(cases(family, 2000))
+    for (_, script), case in zip(write_case_files(found, tmp_path), found, strict=True):
+        assert_shows(script, case)
+
+
+def assert_shows(script, case):
+    """The script runs with nothing but PyBullet, and prints both answers of the case."""
+    run = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    assert imports(script.read_text(encoding="utf-8")) <= {
+        "fractions",
+        "math",
+        "pybullet",
+        "pathlib",
+        "tempfile",
+        "numpy",
+    }
+    if case.kind == "lost":
+        assert f"{int(case.measured)} answers" in run.stdout
+        return
+    for who, limb, fraction, normal in (
+        ("Right:", case.limb_true, case.fraction_true, case.normal_true),
+        ("PyBullet:", case.limb_engine, case.fraction_engine, case.normal_engine),
+    ):
+        (line,) = (line for line in run.stdout.splitlines() if line.startswith(who))
+        if limb < 0:
+            assert "hits no limb" in line
+            continue
+        said = re.search(r"hits limb (\d+) after ([-\d.]+) m(?:, normal (.*))?", line)
+        assert int(said[1]) == limb
+        assert float(said[2]) == pytest.approx(fraction * case.length, abs=1e-9 + 1e-12 * case.length)
+        if case.kind == "normal" and any(normal):
+            np.testing.assert_allclose([float(x) for x in said[3].split()], normal, atol=2e-9)
 
 
 def imports(source):

@@ -16,7 +16,7 @@ from cylcollide.crosscheck.families_command import crosscheck_families, plan_fam
 from cylcollide.crosscheck.motion import load_motions
 from cylcollide.crosscheck.progress import bars
 from cylcollide.crosscheck.report import write_report
-from cylcollide.crosscheck.repro import write_repros
+from cylcollide.crosscheck.repro import write_case_files, write_repros
 from cylcollide.crosscheck.result import KINDS, CrosscheckResult
 from cylcollide.crosscheck.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.scoreboard import Score, check_names
@@ -48,11 +48,12 @@ def crosscheck(
 ) -> None:
     """Fire bullets at PyBullet's humanoid and compare PyBullet's rayTest with the exact answer.
 
-    Writes index.html, summary.json, rays.npz and repro/*.py into a folder. With --families the segments are those that
-    bring out one way of being wrong each, every disagreement gets a cause, and the folder holds index.html,
-    summary.json, cases.json, tables/*.csv and the finished chunks. With --engines all engines named are asked the same
-    segments, and the folder holds scoreboard.json and scoreboard.csv; with --families too, index.html shows it. Exit
-    status 1 if any disagreement could not be proved in rational arithmetic.
+    Writes index.html, summary.json, rays.npz and repro/*.py into a folder. With --families the segments are those
+    that bring out one way of being wrong each, every disagreement gets a cause, and the folder holds index.html,
+    summary.json, cases.json, tables/*.csv, the finished chunks, and the worst cases as cases/*.json, for `cylcollide
+    replay`, and repro/*.py. With --engines all engines named are asked the same segments, and the folder holds
+    scoreboard.json and scoreboard.csv; with --families too, index.html shows it. Exit status 1 if any disagreement
+    could not be proved in rational arithmetic.
     """
     console = Console()
     if families:
@@ -113,6 +114,7 @@ def _by_families(
             scheduler,
             lambda line: typer.echo(f"cylcollide: {line}", err=True),
             lambda: [score.record() for score in scores],
+            write_case_files,
         )
     except UnfinishedError as error:
         _stop(str(error), status=1)

@@ -12,7 +12,9 @@ from itertools import zip_longest
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.crosscheck.case import UNNAMED, Case, plain, vector
 from cylcollide.crosscheck.result import FAMILIES, KINDS, Agreed, CrosscheckResult, Disagreements
+from cylcollide.crosscheck.setup import DEFAULT, as_record
 
 WORST_KINDS = ("phantom", "missed", "wrong limb", "early", "late")
 """Every way to be wrong, in the order in which the kinds take their turns."""
@@ -83,6 +85,36 @@ def worst_rays(result: CrosscheckResult, count: int = 10) -> list[WorstRay]:
     turns = zip_longest(*([(kind, *entry) for entry in queues[kind]] for kind in WORST_KINDS))
     chosen = [entry for turn in turns for entry in turn if entry is not None][:count]
     return [_worst_ray(result, rank, kind, row, how_bad) for rank, (kind, row, how_bad) in enumerate(chosen, 1)]
+
+
+def worst_case(result: CrosscheckResult, worst: WorstRay) -> Case:
+    """One of the worst rays with the limbs of its pose, as a case without a cause: ``scene`` is the pose."""
+    poses, pose = result.poses, worst.pose
+    return Case(
+        family=worst.family,
+        seed=result.seed,
+        chunk=0,
+        scene=pose,
+        row=worst.ray,
+        kind=worst.kind,
+        cause=UNNAMED,
+        setup=as_record(DEFAULT),
+        p1=tuple(_vector(row) for row in poses.p1[pose]),
+        p2=tuple(_vector(row) for row in poses.p2[pose]),
+        radius=tuple(poses.radius.tolist()),
+        start=worst.start,
+        end=worst.end,
+        limb_true=worst.limb_true,
+        limb_engine=worst.limb_engine,
+        fraction_true=plain(worst.fraction_true),
+        fraction_engine=plain(worst.fraction_engine),
+        normal_true=vector(worst.normal_true),
+        normal_engine=vector(worst.normal_engine),
+        amount=plain(-worst.severity if worst.kind == "early" else worst.severity),
+        measured=None,
+        bound=None,
+        names=poses.limb_names,
+    )
 
 
 def _worst_first(
