@@ -222,6 +222,7 @@ def score(**fields):
         "engine": "Other", "versions": {"other": "1.2"}, "error": "", "rays": 500, "missed": 3, "phantom": 1234,
         "wrong_limb": 0, "lost": 0, "distance_mm": [0.001, 2.5, None], "normal_deg": [0.1, 2.0, 30.0],
         "inside": "hits at the far side", "limits": ["no caps"], "speed": 0.25, "families": {"rim": 7},
+        "unproved": 0,
     }  # fmt: skip
     return {**ran, **fields}
 
@@ -233,9 +234,12 @@ def test_scoreboard_shows_every_engine(result):
     html = page_html(with_summary(result, scoreboard=board))
     words = Page.parse(html).words
     assert "Other500 31,23400 1 µm2.5 mm–0.1°2°30° 0.25 ×" in words.replace("\u00a0", " ")
-    assert "hits at the far side no caps other 1.2" in words
+    assert "hits at the far side limits: no caps other 1.2" in words
+    assert "not confirmed" not in words
     assert "<b>Absent</b>Did not run: package missing" in words
     assert "<b>Absent" not in html
+    html = page_html(with_summary(result, scoreboard=[score(unproved=1200)]))
+    assert "1,200 further disagreements with Other are not confirmed by exact arithmetic" in Page.parse(html).words
 
 
 # Advice ---------------------------------------------------------------------------------------------------------------
