@@ -144,7 +144,9 @@ def assert_shows(script, case):
         assert int(said[1]) == limb
         assert float(said[2]) == pytest.approx(fraction * case.length, abs=1e-9 + 1e-12 * case.length)
         if case.kind == "normal" and any(normal):
-            np.testing.assert_allclose([float(x) for x in said[3].split()], normal, atol=2e-9)
+            # PyBullet's normals carry float32 noise of what its process did before
+            atol = 2e-9 if who == "Right:" else 1e-6
+            np.testing.assert_allclose([float(x) for x in said[3].split()], normal, atol=atol)
 
 
 def imports(source):
