@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 import cylcollide as cc
 from cylcollide._types import Face, Float64Array, Int64Array, Shape
-from cylcollide.exact.line import RayNumbers, Solid
+from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import limb_chords
+from cylcollide.exact.solid import Solid
 from cylcollide.settling import exact_limb
 
 CHUNK = 2_000  # rays that a process takes at a time, about 0.1 s

@@ -124,6 +124,8 @@ BROKEN: dict[tuple[S, str], Mutation] = {
 
 STEPS = ["tests/test_shapes_exact.py", "tests/test_corners.py"]
 WORLDS = ["tests/test_queries.py", "tests/test_world.py", "tests/test_oracle.py"]
+NORMALS = ["tests/test_normals_of_any_size.py"]
+SWEPT_BOXES = ["-m", "long", "tests/test_boxes.py"]
 SHARED = {
     "crossing: a step the wrong way": (
         Mutation(K_CURVE, "step = -0.5 * curve", "step = 0.5 * curve"),
@@ -133,7 +135,7 @@ SHARED = {
     "crossing: a bore is entered": (Mutation(K_CYLINDER, "not entering", "entering"), STEPS),
     "normals: overflow": (
         Mutation("kernels/axis.py", "if limb.frame.extent < inf:", "if limb.frame.extent <= inf:"),
-        ["tests/test_normals_of_any_size.py"],
+        NORMALS,
     ),
     "event: behind the limit": (
         Mutation("kernels/event.py", "opposite(empty(inner)) & (inner[0] <= ray.limit)", "opposite(empty(inner))"),
@@ -148,11 +150,11 @@ SHARED = {
         WORLDS,
     ),
     "nearer: no rivals": (Mutation("kernels/nearest.py", "(best.rival < inf) &", "(best.rival < -inf) &"), WORLDS),
-    "boxes: no pad": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"), ["tests/test_boxes.py"]),
-    "boxes: loose": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"), ["tests/test_boxes.py"]),
+    "boxes: no pad": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"), SWEPT_BOXES),
+    "boxes: loose": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"), SWEPT_BOXES),
     "boxes: a reach too short": (
         Mutation("tree/walk.py", "(1.0 + BOX_PAD) + BOX_PAD", "(1.0 - BOX_PAD) - BOX_PAD"),
-        ["tests/test_boxes.py"],
+        SWEPT_BOXES,
     ),
 }
 """What all kernels share: what is wrong with it, and the checks that must see it."""
@@ -238,9 +240,11 @@ def went_red(copy: Path, mutation: Mutation, checks: list[str]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_an_unbroken_copy_is_green(copy: Path):
-    outcome = run(copy, [*THOROUGH, *STEPS, *WORLDS, "tests/test_boxes.py", "tests/test_shapes_laws.py"])
-    assert outcome.returncode == pytest.ExitCode.OK, outcome.stdout[-2000:]
+    for checks in ([*THOROUGH, *STEPS, *WORLDS, *NORMALS, "tests/test_shapes_laws.py"], SWEPT_BOXES):
+        outcome = run(copy, checks)
+        assert outcome.returncode == pytest.ExitCode.OK, outcome.stdout[-2000:]
 
 
 def test_every_shape_and_every_law_is_broken():

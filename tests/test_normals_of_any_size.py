@@ -28,7 +28,7 @@ def normals_at(limbs: Shapes, start: Array, end: Array, power: int) -> cc.RayHit
 def test_a_power_of_two_leaves_normals(power: int):
     """2**664 is 1e200; squares overflow from 2**512 on, and vanish below 2**-537."""
     world = mixed(280)
-    k = np.random.default_rng(2).integers(0, 280, sized(840))
+    k = np.random.default_rng(2).integers(0, 280, 840)
     start, end = shots_at(world.take(k), len(k))
     here = world.take(k)
     middle = 0.5 * (start + end) - 0.5 * (here.p1 + here.p2)
@@ -77,3 +77,10 @@ def test_normals_of_limbs_of_any_proportion(kind: int):
         assert unit.sum() > n / 20
         np.testing.assert_allclose(np.linalg.norm(normal[unit], axis=1), 1.0, rtol=1e-14)
         assert (normal[face == cc.Face.INSIDE] == 0.0).all()
+
+
+def test_a_ball_too_small_for_the_digits_of_its_place_has_a_normal():
+    """A third has no end: in double-double too its points come out as its centre, and any direction is as good."""
+    hits = cc.Limbs.spheres([1, 1, 1], 1e-40).cast_segments([0, 0, 0], [3, 3, 3])
+    assert hits.hit[0]
+    assert np.linalg.norm(hits.normal[0]) == np.linalg.norm(hits.exit_normal[0]) == 1.0

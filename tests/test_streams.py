@@ -80,7 +80,7 @@ def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
         assert np.array_equal(world.occluded_segments(start[:n], end[:n], inside=inside), hits.hit)
     assert min(total[f"{way}: batches"] for way in WAYS) >= len([n for n in BATCHES if 8 <= n <= 5000])
     assert total["misses"] > sum(BATCHES) // 20
-    assert min(total["hits"], total["inside"]) > sum(BATCHES) // 300 or limbs_count == 0, total
+    assert min(total["hits"], total["inside"]) > sum(BATCHES) // 300 or limbs_count < (1 if JIT else 5), total
 
 
 def test_what_is_shipped_uses_every_way():

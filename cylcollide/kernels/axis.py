@@ -1,7 +1,9 @@
 """A limb with an axis, seen from a point: what several shapes need for point tests, normals and boxes."""
 
-from math import frexp, inf, ldexp, sqrt
+from math import frexp, inf, sqrt
 from typing import NamedTuple
+
+import numpy as np
 
 from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, UNIT_ROUNDOFF, Face
 from cylcollide.compiling import compiled, merged
@@ -119,7 +121,7 @@ def exponent(v: DoubleDoubleVector) -> int:
 @merged
 def halved(a: DoubleDouble, times: int) -> DoubleDouble:
     """A / 2**times."""
-    return ldexp(a[0], -times), ldexp(a[1], -times)
+    return np.ldexp(a[0], -times), np.ldexp(a[1], -times)
 
 
 @merged
