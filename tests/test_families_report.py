@@ -31,6 +31,8 @@ from cylcollide.crosscheck.pages.telling import Drawn, telling_cases, worst_case
 from cylcollide.crosscheck.setup import PlainEngine
 from cylcollide.crosscheck.tally import Tally
 
+pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
+
 PLAN = Plan(("generic", "side-graze", "rim", "inside-start", "construction"), 3000, 3, tried=3)
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
@@ -234,7 +236,7 @@ def test_scoreboard_shows_every_engine(result):
     html = page_html(with_summary(result, scoreboard=board))
     words = Page.parse(html).words
     assert "Other500 31,23400 1 µm2.5 mm–0.1°2°30° 0.25 ×" in words.replace("\u00a0", " ")
-    assert "hits at the far side limits: no caps other 1.2" in words
+    assert "starts inside: hits at the far side limits: no caps other 1.2" in words
     assert "not confirmed" not in words
     assert "<b>Absent</b>Did not run: package missing" in words
     assert "<b>Absent" not in html

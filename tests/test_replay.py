@@ -22,6 +22,8 @@ from cylcollide.crosscheck.setup import PlainEngine
 from cylcollide.crosscheck.summary import write_rays
 from cylcollide.engines import registry
 
+pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
+
 
 @pytest.fixture
 def replay(monkeypatch, capsys):
