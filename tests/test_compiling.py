@@ -97,9 +97,9 @@ def test_a_read_only_installation_keeps_its_code_in_the_users_cache(tmp_path: Pa
     copy, cache = read_only_copy(tmp_path), tmp_path / "cache"
     user = {"XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache), "HOME": str(tmp_path)}
     first, second = (run(tmp_path, "ASK_A_WORLD = False\n" + ASK, **user) for _ in range(2))
-    assert {"limb_boxes", "_rows"} <= functions_in(cache) <= set(first["compiled"])
+    assert {"_rows"} <= functions_in(cache) <= set(first["compiled"])
     assert not second["compiled"]
-    assert second["loaded"] >= 2
+    assert second["loaded"] >= 1
     assert second["numbers"] == first["numbers"]
     assert not list(copy.rglob("*.nb[ic]"))
 
