@@ -11,7 +11,7 @@ from cylcollide._types import (
     Int64Array,
     Shape,
 )
-from cylcollide.compiling import compiled, merged
+from cylcollide.compiling import aligned, compiled, merged
 from cylcollide.gathering import limbs_at
 from cylcollide.kernels.event import Event, two_events
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet
@@ -59,7 +59,8 @@ def make_work(rays: int) -> Work:
     pairs = np.zeros((2, SHAPES, CROWD), np.int32)
     waiting, nothing = np.zeros(SHAPES, np.int64), np.zeros(LANES)
     nothing[: len(Nearest._fields)] = nothing_yet(0.0)
-    ray, best, start = np.empty((room, LANES)), np.empty((room, LANES)), np.empty(room)
+    ray, best = aligned((2, room, LANES), np.float64)
+    start = aligned((room,), np.float64)
     return Work(ray, best, nothing, start, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
 
 

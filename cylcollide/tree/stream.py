@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import TREE_WIDTH, WORTH_A_VECTOR, Float32Array, Int32Array, Int64Array
-from cylcollide.compiling import merged
+from cylcollide.compiling import aligned, merged
 from cylcollide.simd import (
     LANES,
     append_where,
@@ -52,7 +52,7 @@ def make_stream(tree: Tree, rays: int) -> Stream:
     # worst case; memory that is not touched costs nothing
     live = np.zeros((rays + LANES) * (1 + TREE_WIDTH * depth), np.int32)
     first, count, top = np.empty((3, size), np.int64)
-    record = np.empty((rays, RECORD), np.float32)
+    record = aligned((rays, RECORD), np.float32)
     code, children, lanes = np.empty(size, np.int32), np.empty(8, np.int64), np.arange(LANES, dtype=np.float32)
     return Stream(record, live, code, first, count, top, children, lanes)
 
