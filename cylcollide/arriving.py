@@ -3,7 +3,7 @@
 A pass over all rays of their own would cost as much as a limb; and who shares the work among threads, shares this too.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from numpy.typing import ArrayLike
 
@@ -32,11 +32,15 @@ class Arrival(NamedTuple):
         if not received(self.given, self.rays, begin, end):
             self.refuse()
 
-    def refuse(self) -> None:
-        """Say what is wrong with the rays; there has to be something."""
+    def refuse(self) -> NoReturn:
+        """Say what is wrong with the rays: ValueError, naming the first bad row."""
         door.vectors(self.given.first, self.names[0])
         check = door.vectors if self.rays.is_segment else door.directions
         check(self.given.second, self.names[1], len(self.given.first))
+        raise ValueError(
+            f"{self.names[0]}, {self.names[1]}: expected numbers that stay while a query reads them, got some that "
+            "changed from bad to good; pass copies"
+        )
 
 
 def segments(starts: ArrayLike, ends: ArrayLike) -> Arrival:

@@ -10,15 +10,12 @@ A kernel written with the operations of `simd.py` takes a number or eight of the
 import warnings
 from collections.abc import Callable
 from hashlib import blake2b
-from math import prod
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-CACHE_LINE = 64  # bytes
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
@@ -93,10 +90,3 @@ def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[A
 def merged(function: Function) -> Function:
     """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
     return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))
-
-
-def aligned(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
-    """An array of zeros that begins with a cache line, so that a row of eight float64 lies within one."""
-    size = prod(shape) * np.dtype(kind).itemsize
-    memory = np.zeros(size + CACHE_LINE, np.uint8)
-    return np.ndarray(shape, kind, memory, -memory.ctypes.data % CACHE_LINE)

@@ -1,8 +1,9 @@
-"""Memory for large arrays, lent again once nobody holds a slice of it.
+"""Memory for arrays: large ones are lent again once nobody holds a slice of them, and all begin with a cache line.
 
 To have memory given back to the system and handed out anew, page by page, costs more than to fill it.
 """
 
+from math import prod
 from typing import Any, cast
 from weakref import finalize
 
@@ -58,3 +59,10 @@ def rows(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """An array of float64, to be filled."""
     size = 8 * shape[0] * shape[1]
     return np.empty(shape) if size < SMALLEST_KEPT else np.ndarray(shape, np.float64, lend(size))
+
+
+def aligned(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
+    """An array of zeros that is kept by whoever asks: a row of eight float64 lies within one cache line."""
+    size = prod(shape) * np.dtype(kind).itemsize
+    memory = np.zeros(size + LINE, np.uint8)
+    return np.ndarray(shape, kind, memory, -memory.ctypes.data % LINE)

@@ -11,12 +11,13 @@ from cylcollide._types import (
     Int64Array,
     Shape,
 )
-from cylcollide.compiling import aligned, compiled, merged
+from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import limbs_at
 from cylcollide.kernels.event import Event, two_events
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.table import ROW, Limb, limb_of
+from cylcollide.lending import aligned
 from cylcollide.simd import (
     LANES,
     Real,

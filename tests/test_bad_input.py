@@ -6,6 +6,7 @@ from verify import same_bits
 from worlds import make_crowd
 
 import cylcollide as cc
+from cylcollide import arriving
 
 GOOD = np.arange(15.0).reshape(5, 3)
 UP = GOOD + np.array([0.0, 0.0, 5.0])
@@ -196,3 +197,40 @@ def test_limbs_cannot_be_changed_behind_the_worlds_back(world: cc.HitWorld):
     for name in ("p1", "p2", "radius", "character", "mask"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(world.limbs, name)[0] = 0
+
+
+MANY = 2100
+"""More than a block, so that rows are received in parts; not a multiple of eight."""
+
+
+@pytest.mark.parametrize("bad", [0, 7, 1031, MANY - 1])
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+@pytest.mark.parametrize("limbs", [1, 17])
+def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
+    """Against few limbs, in streams, any hit, chords and row by row: rays that are received in blocks."""
+    p1 = np.arange(3.0 * limbs).reshape(limbs, 3)
+    shapes = cc.Limbs.cylinders(p1, p1 + 1.0, 0.4)
+    world, good = cc.HitWorld(shapes), np.random.default_rng(1).normal(size=(MANY, 3))
+    for column in range(3):
+        wrong = good.copy()
+        wrong[bad, column] = value
+        asked = [world.cast_segments, world.occluded_segments, world.chords_segments]
+        for ask in [*asked, shapes.cast_segments] if limbs == 1 else asked:
+            with pytest.raises(ValueError, match=rf"starts.*row {bad}\b"):
+                ask(wrong, good)
+            with pytest.raises(ValueError, match=rf"ends.*row {bad}\b"):
+                ask(good, wrong)
+        with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
+            world.cast_rays(good, wrong)
+    still = good.copy()
+    still[bad] = 0.0
+    with pytest.raises(ValueError, match=rf"directions.*zero.*row {bad}\b"):
+        world.cast_rays(good, still)
+
+
+def test_rays_that_change_while_they_are_read_are_no_answer():
+    """A bad number that is gone when the message is made: an error all the same, never unfinished rows."""
+    points = np.ones((100, 3))
+    arrival = arriving.segments(points, points + 1.0)
+    with pytest.raises(ValueError, match="stay while a query reads them"):
+        arrival.refuse()

@@ -34,7 +34,7 @@ QUICK = [
     "tests/test_shapes_faces.py::test_by_hand",
     "tests/test_explain.py::test_by_hand",
 ]
-THOROUGH = [*QUICK, "tests/test_explain.py", "tests/test_shapes_exact.py", "tests/test_exactness.py"]
+THOROUGH = [*QUICK, "tests/test_shapes_exact.py", "tests/test_exactness.py", "tests/test_explain.py"]
 """What is run until the first failure, cheap checks first. A control run sees it green on an unbroken copy."""
 
 CYLINDER, REVOLUTION, BALL, BOX = (f"exact/{name}.py" for name in ("cylinder", "revolution", "ball", "box"))

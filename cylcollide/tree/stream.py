@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import TREE_WIDTH, WORTH_A_VECTOR, Float32Array, Int32Array, Int64Array
-from cylcollide.compiling import aligned, merged
+from cylcollide.compiling import merged
+from cylcollide.lending import aligned
 from cylcollide.simd import (
     LANES,
     append_where,
