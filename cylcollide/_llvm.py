@@ -171,10 +171,17 @@ def load(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
     return builder.load(_eight_at(builder, array, offset), align=4)
 
 
-def load_every(builder: ir.IRBuilder, array: Any, offset: Any, stride: Any) -> Any:
-    """Eight entries at equal distances."""
-    steps = (builder.mul(stride, ir.Constant(stride.type, k)) for k in range(LANES))
-    return _collected(builder, array, (builder.add(offset, step) for step in steps))
+def load_triples(builder: ir.IRBuilder, array: Any, offset: Any) -> list[Any]:
+    """Twenty-four neighbours, dealt out to three vectors: two rounds of shuffles each."""
+    parts = [load(builder, array, _plus(builder, offset, LANES * k)) for k in range(3)]
+    columns = []
+    for column in range(3):
+        entries = range(column, 3 * LANES, 3)
+        early = [min(entry, 2 * LANES - 1) for entry in entries]
+        both = [k if entry < 2 * LANES else entry - LANES for k, entry in enumerate(entries)]
+        first = builder.shuffle_vector(parts[0], parts[1], ir.Constant(ir.VectorType(_COUNT, LANES), early))
+        columns.append(builder.shuffle_vector(first, parts[2], ir.Constant(ir.VectorType(_COUNT, LANES), both)))
+    return columns
 
 
 def load_at(builder: ir.IRBuilder, array: Any, rows: Any, begin: Any, stride: Any, column: Any) -> Any:

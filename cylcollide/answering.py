@@ -4,12 +4,12 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import casting, chording, door, locating, settling
 from cylcollide._types import (
@@ -22,28 +22,37 @@ from cylcollide._types import (
     Face,
     Float64Array,
     InsidePolicy,
+    Int8Array,
+    Int32Array,
     Int64Array,
+    Uint32Array,
 )
 from cylcollide.arriving import Arrival
 from cylcollide.casting import Query
-from cylcollide.dense import cast_few
-from cylcollide.entering import Entering, make_entering
+from cylcollide.dense import Lists, cast_few, make_lists
+from cylcollide.entering import FACES, Entering, make_entering
 from cylcollide.gathering import Sorting, make_sorting
 from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
+from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.table import LimbRows
 from cylcollide.limbs import Limbs
 from cylcollide.pairing import Work, make_work
+from cylcollide.settling import Answered, Asked
 from cylcollide.streaming import cast_stream
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import Stream, make_stream
 from cylcollide.tree.walk import make_stack
 
 Answer = TypeVar("Answer")
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class State(Protocol):
     """Limbs with their tree."""
 
     tree: Tree
+    seen: LimbRows
+    """What loops read of the limbs."""
     flat: tuple[Any, ...]
     """Limbs and tree, as `casting.closest_of_few` takes them."""
 
@@ -52,46 +61,110 @@ class State(Protocol):
         """The limbs."""
 
 
-class Question(NamedTuple):
+class Question:
     """What is asked, of rays that are still to be received."""
 
-    arrival: Arrival
-    query: Query
-    inside: InsidePolicy
+    def __init__(
+        self, arrival: Arrival, mask: Uint32Array, ignored: Int64Array, policy: int, inside: InsidePolicy
+    ) -> None:
+        self.arrival, self.mask, self.ignored, self.policy, self.inside = arrival, mask, ignored, policy, inside
+
+    @cached_property
+    def query(self) -> Query:
+        """The same for loops, once the rays are received."""
+        return Query(self.arrival.rays, self.mask, self.ignored, self.policy)
 
 
 def ask(arrival: Arrival, inside: InsidePolicy, mask: ArrayLike, ignore_character: ArrayLike | None) -> Question:
     """A question; the rays may be received in parts."""
-    n = len(arrival.rays.origin)
+    n = len(arrival)
     layers, ignored = door.masks(mask, n), door.ignored_characters(ignore_character, n)
-    return Question(arrival, Query(arrival.rays, layers, ignored, door.policy(inside)), inside)
+    return Question(arrival, layers, ignored, door.policy(inside), inside)
+
+
+class AnsweredFew:
+    """An answer about a few rays, made into arrays when it is asked for."""
+
+    def __init__(self, question: Question, room: Float64Array) -> None:
+        self._question, self._room = question, room
+
+    @cached_property
+    def rays(self) -> Rays:
+        """The rays as they were received."""
+        arrival = self._question.arrival
+        origin, second = self._room[:6].reshape(2, -1, 3)
+        return Rays(origin, second, arrival.is_segment, arrival.distance)
+
+    @cached_property
+    def query(self) -> Query:
+        """What was asked."""
+        question = self._question
+        return Query(self.rays, question.mask, question.ignored, question.policy)
+
+    @property
+    def fraction(self) -> Float64Array:
+        """As in `Verdicts`, and so are the others."""
+        return self._column(6, np.float64)
+
+    @property
+    def limb(self) -> Int32Array:
+        """See there."""
+        return self._column(7, np.int32)
+
+    @property
+    def face(self) -> Int8Array:
+        """See there."""
+        return self._column(8, np.int8)
+
+    @property
+    def inside(self) -> BoolArray:
+        """See there."""
+        return self._column(9, np.bool_)
+
+    @property
+    def unsure(self) -> BoolArray:
+        """See there."""
+        return self._column(10, np.bool_)
+
+    def _column(self, k: int, kind: type[Scalar]) -> NDArray[Scalar]:
+        column: NDArray[Scalar] = self._room[k].view(kind)[: self._room.shape[1]]
+        return column
 
 
 def closest(state: State, question: Question, threads: int | None) -> RayHits:
     """The first limb along each ray."""
-    query, table = question.query, state.limbs.table
-    n = len(query.rays.origin)
-    verdicts = empty_verdicts(n)
+    table, n = state.limbs.table, len(question.arrival)
+    asked: Asked
     if n < SMALLEST_STREAM:
-        unsure = closest_of_few(state, question, verdicts)
+        asked, unsure = closest_of_few(state, question, n)
     else:
+        verdicts = empty_verdicts(n)
         in_chunks(n, threads, closest_strategy(state, question, verdicts))
-        unsure = bool(verdicts.unsure.any())
-    near = partial(settling.limbs_near_rays, query, table, state.tree)
-    return settling.ray_hits(query, table, question.inside, verdicts, unsure, near)
+        asked, unsure = Answered(question.query, *verdicts), bool(np.count_nonzero(verdicts.unsure))
+
+    def near(rows: Int64Array) -> list[list[int]]:
+        return settling.limbs_near_rays(asked.query, table, state.tree, rows)
+
+    return settling.ray_hits(asked, table, question.inside, unsure, near)
 
 
-def closest_of_few(state: State, question: Question, verdicts: Verdicts) -> bool:
-    """The first limbs of a few rays, one by one; whether any row is unsure.
-
-    One call into compiled code with plain arrays: every tuple would cost as much as a ray.
-    """
-    (given, rays, _), (_, mask, ignored, policy) = question.arrival, question.query
-    fields: tuple[Any, ...] = (*state.flat, *given, *rays, mask, ignored, policy, *verdicts)
+def closest_of_few(state: State, question: Question, n: int) -> tuple[Asked, bool]:
+    """The first limbs of a few rays, one by one; and whether any row is unsure."""
+    arrival, room = question.arrival, np.empty((casting.FEW_COLUMNS, n))
+    rays = arrival.is_segment, arrival.distance
+    fields: tuple[Any, ...] = (
+        *state.flat,
+        *arrival.given,
+        *rays,
+        question.mask,
+        question.ignored,
+        question.policy,
+        room,
+    )
     found = casting.closest_of_few(*fields)
     if found < 0:
-        question.arrival.refuse()
-    return found > 0
+        arrival.refuse()
+    return AnsweredFew(question, room), found > 0
 
 
 def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Callable[[int, int], None]:
@@ -99,19 +172,18 @@ def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Ca
 
     The answers agree bit by bit with those of one by one; how many rays need exact arithmetic may differ.
     """
-    (given, _, _), query = question.arrival, question.query
-    table, tree = state.limbs.table, state.tree
-    alike = query.mask.size == query.ignored.size == 1
+    given, query, table, tree = question.arrival.given, question.query, state.seen, state.tree
+    alike, limbs = query.mask.size == query.ignored.size == 1, len(table.solid)
 
     def against_all(begin: int, end: int) -> None:
-        if not cast_few(given, query, table, room(tree, end - begin).entering, begin, end, verdicts):
+        if not cast_few(given, query, table, room_for_lists(limbs), begin, end, verdicts):
             question.arrival.refuse()
 
     def as_stream(begin: int, end: int) -> None:
         if not cast_stream(given, query, table, tree, *room(tree, end - begin), begin, end, verdicts):
             question.arrival.refuse()
 
-    return against_all if alike and len(table.radius) <= FEW_LIMBS else as_stream
+    return against_all if alike and limbs <= FEW_LIMBS else as_stream
 
 
 class Room(NamedTuple):
@@ -130,21 +202,28 @@ def room(tree: Tree, rays: int) -> Room:
     """Room for the rays of one task, kept by each thread: fresh memory costs as much as the walk."""
     kept: Room | None = getattr(_rooms, "kept", None)
     if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.sorting.key) < rays:
-        stream = make_stream(tree, STREAM_RAYS)
-        kept = Room(make_work(STREAM_RAYS), stream, make_sorting(max(rays, RAYS_PER_TASK)), make_entering())
-        _rooms.kept = kept
+        work, stream = make_work(STREAM_RAYS), make_stream(tree, STREAM_RAYS)
+        kept = _rooms.kept = Room(work, stream, make_sorting(max(rays, RAYS_PER_TASK)), make_entering())
     return kept
+
+
+def room_for_lists(limbs: int) -> Lists:
+    """The same for rays against so many limbs."""
+    lists: Lists | None = getattr(_rooms, "lists", None)
+    if lists is None or len(lists.listed) != limbs * FACES:
+        lists = _rooms.lists = make_lists(limbs)
+    return lists
 
 
 def occluded(state: State, question: Question, threads: int | None) -> BoolArray:
     """Whether each ray hits any limb."""
-    arrival, query, inside = question
-    n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
+    arrival, query, inside = question.arrival, question.query, question.inside
+    n, table, tree = len(arrival), state.limbs.table, state.tree
     blocked, unsure = np.zeros(n, bool), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
         arrival.receive(begin, end)
-        casting.cast_any(query, table, tree, make_stack(tree), begin, end, blocked, unsure)
+        casting.cast_any(query, state.seen, tree, make_stack(tree), begin, end, blocked, unsure)
 
     in_chunks(n, threads, task)
     rows = np.flatnonzero(unsure)
@@ -155,15 +234,15 @@ def occluded(state: State, question: Question, threads: int | None) -> BoolArray
 
 def chords(state: State, question: Question, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
-    arrival, query, inside = question
-    n, table, tree = len(query.rays.origin), state.limbs.table, state.tree
+    arrival, query, inside = question.arrival, question.query, question.inside
+    n, table, tree = len(arrival), state.limbs.table, state.tree
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
         arrival.receive(begin, end)
-        offsets, codes = chording.possible_stretches(query, table, tree, make_stack(tree), np.arange(begin, end))
+        offsets, codes = chording.possible_stretches(query, state.seen, tree, make_stack(tree), np.arange(begin, end))
         found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
         room = np.empty((2, len(codes)))
-        chording.cast_chords(query, table, offsets, codes, begin, room[0], room[1], found, unsure)
+        chording.cast_chords(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
         ray, found = settling.settle_chords(query.rays, table, begin, offsets, codes, found, unsure)
         return begin + ray, found, int(unsure.sum())
 
@@ -173,7 +252,7 @@ def chords(state: State, question: Question, threads: int | None) -> Chords:
     kept = _counts_as_hit(ray, found, inside)
     found = Chorded._make(column[kept] for column in found)
     offsets = np.searchsorted(ray[kept], np.arange(n + 1))
-    return Chords(query.rays, table, offsets, found, sum(part[2] for part in parts))
+    return Chords(query.rays, state.seen, offsets, found, sum(part[2] for part in parts))
 
 
 def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> BoolArray:
@@ -193,12 +272,12 @@ def containing(state: State, points: Float64Array, threads: int | None) -> Point
     limb, count, unsure = np.full(n, NO_LIMB, np.int32), np.zeros(n, np.int32), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
-        locating.locate_points(points, table, tree, make_stack(tree), begin, end, limb, count, unsure)
+        locating.locate_points(points, state.seen, tree, make_stack(tree), begin, end, limb, count, unsure)
 
     in_chunks(n, threads, task)
     settling.settle_points(points, table, tree, np.flatnonzero(unsure), limb, count)
     squared = np.empty(n)
-    locating.axis_distances(points, table, limb, squared)
+    locating.axis_distances(points, state.seen, limb, squared)
     return PointHits(limb, squared, count)
 
 

@@ -3,11 +3,12 @@
 A pass over all rays of their own would cost as much as a limb; and who shares the work among threads, shares this too.
 """
 
+from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 from numpy.typing import ArrayLike
 
-from cylcollide import door
+from cylcollide import door, lending
 from cylcollide._types import Float64Array
 from cylcollide.compiling import compiled
 from cylcollide.kernels.ray import Rays
@@ -20,12 +21,20 @@ class Given(NamedTuple):
     second: Float64Array
 
 
-class Arrival(NamedTuple):
+class Arrival:
     """Rays on their way in. Whoever reads rows of `rays` has to receive them first."""
 
-    given: Given
-    rays: Rays
-    names: tuple[str, str]
+    def __init__(self, names: tuple[str, str], given: Given, is_segment: bool, distance: Float64Array) -> None:
+        self._names, self.given, self.is_segment, self.distance = names, given, is_segment, distance
+
+    def __len__(self) -> int:
+        return len(self.given.first)
+
+    @cached_property
+    def rays(self) -> Rays:
+        """Room for the rays."""
+        shape = self.given.first.shape
+        return Rays(lending.rows(shape), lending.rows(shape), self.is_segment, self.distance)
 
     def receive(self, begin: int, end: int) -> None:
         """Fill `rays` from row `begin` to `end`; ValueError, naming the first bad row, if a number is not allowed."""
@@ -34,28 +43,28 @@ class Arrival(NamedTuple):
 
     def refuse(self) -> NoReturn:
         """Say what is wrong with the rays: ValueError, naming the first bad row."""
-        door.vectors(self.given.first, self.names[0])
-        check = door.vectors if self.rays.is_segment else door.directions
-        check(self.given.second, self.names[1], len(self.given.first))
+        first, second = self._names
+        door.vectors(self.given.first, first)
+        check = door.vectors if self.is_segment else door.directions
+        check(self.given.second, second, len(self))
         raise ValueError(
-            f"{self.names[0]}, {self.names[1]}: expected numbers that stay while a query reads them, got some that "
+            f"{first}, {second}: expected numbers that stay while a query reads them, got some that "
             "changed from bad to good; pass copies"
         )
 
 
 def segments(starts: ArrayLike, ends: ArrayLike) -> Arrival:
     """Closed segments from starts to ends, (n, 3) both."""
-    first, origin = door.arrays(starts, "starts")
-    second, end = door.arrays(ends, "ends", len(first))
-    return Arrival(Given(first, second), Rays(origin, end, True, door.NO_LIMIT), ("starts", "ends"))
+    first = door.unchecked(starts, "starts")
+    return Arrival(("starts", "ends"), Given(first, door.unchecked(ends, "ends", len(first))), True, door.NO_LIMIT)
 
 
 def rays(origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> Arrival:
     """Rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
-    first, origin = door.arrays(origins, "origins")
-    second, direction = door.arrays(directions, "directions", len(first))
+    first = door.unchecked(origins, "origins")
+    second = door.unchecked(directions, "directions", len(first))
     distance = door.distances(max_distance, len(first))
-    return Arrival(Given(first, second), Rays(origin, direction, False, distance), ("origins", "directions"))
+    return Arrival(("origins", "directions"), Given(first, second), False, distance)
 
 
 @compiled

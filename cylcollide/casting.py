@@ -28,7 +28,7 @@ from cylcollide.kernels.crossing import face_crossing
 from cylcollide.kernels.event import limb_event
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
-from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
+from cylcollide.kernels.table import Limb, LimbRows, considered, limb_at
 from cylcollide.tree.layout import Tree, space_of
 from cylcollide.tree.walk import (
     NO_ITEM,
@@ -52,14 +52,14 @@ class Query(NamedTuple):
 
 
 @merged
-def entry_fraction(query: Query, i: int, ray: Ray, limb: Limb, face: float, time: float) -> float:
-    """Fraction at which ray i hits a limb; `time` is a guess, in metres."""
+def entry_fraction(query: Query, i: int, ray: Ray, limb: Limb, face: float, guess: float) -> float:
+    """Fraction at which ray i hits a limb, from a guess."""
     if face == INSIDE:
         return 0.0
     rays = query.rays
     displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
     leaving = query.policy == POLICY_EXIT and leaves(ray, limb)
-    return face_crossing(ray, displacement, time * ray.per_length, limb, face, not leaving)[0]
+    return face_crossing(ray, displacement, guess, limb, face, not leaving)[0]
 
 
 @compiled
@@ -69,7 +69,7 @@ def leaves(ray: Ray, limb: Limb) -> bool:
 
 
 @compiled
-def cast_rows(query: Query, table: LimbTable, hits: Verdicts) -> None:
+def cast_rows(query: Query, table: LimbRows, hits: Verdicts) -> None:
     """Ray i against limb i, or all rays against the only limb."""
     rows, solids, rays, policy = table.rows, table.solid, query.rays, query.policy
     for i in range(hits.limb.size):
@@ -84,7 +84,7 @@ def cast_rows(query: Query, table: LimbTable, hits: Verdicts) -> None:
 
 
 @merged
-def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, query: Query, table: LimbTable) -> None:
+def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, query: Query, table: LimbRows) -> None:
     """Write what ray i hits, or that it is not decided."""
     hits.unsure[i], hits.inside[i], hits.limb[i] = doubtful, best.inside, NO_LIMB
     hits.fraction[i], hits.face[i] = inf, NONE
@@ -92,11 +92,12 @@ def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, q
         k = int(best.limb)
         hits.limb[i], hits.face[i] = k, int(best.face)
         limb = limb_at(table.rows, table.solid, k)
-        hits.fraction[i] = entry_fraction(query, i, ray, limb, best.face, 0.5 * (best.lower + best.upper))
+        guess = 0.5 * (best.lower + best.upper) * ray.per_length
+        hits.fraction[i] = entry_fraction(query, i, ray, limb, best.face, guess)
 
 
 @merged
-def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[Nearest, bool]:
+def closest_limb(query: Query, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[Nearest, bool]:
     """The limb that ray i hits first, and whether that is not decided."""
     best = nothing_yet(ray.limit)
     local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
@@ -118,9 +119,7 @@ def closest_limb(query: Query, table: LimbTable, tree: Tree, stack: Stack, ray: 
 
 
 @compiled
-def cast_closest(
-    query: Query, table: LimbTable, tree: Tree, stack: Stack, begin: int, end: int, hits: Verdicts
-) -> None:
+def cast_closest(query: Query, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: Verdicts) -> None:
     """The first limb along each of the rays from `begin` to `end`."""
     for i in range(begin, end):
         ray = ray_at(query.rays, i)
@@ -131,7 +130,7 @@ def cast_closest(
 @compiled
 def cast_any(
     query: Query,
-    table: LimbTable,
+    table: LimbRows,
     tree: Tree,
     stack: Stack,
     begin: int,
@@ -159,18 +158,15 @@ def cast_any(
         blocked[i], unsure[i] = hit, doubtful and not hit
 
 
+FEW_COLUMNS = 11
+"""Rows of the room of `closest_of_few`, a number a ray: origins, second vectors, and the columns of `Verdicts`."""
+
+
 @allocating
 def closest_of_few(
-    kind: Int8Array,
-    p1: Float64Array,
-    p2: Float64Array,
-    radius: Float64Array,
-    radius2: Float64Array,
-    box: Int32Array,
-    boxes: Float64Array,
+    solid: Int8Array,
     character: Int32Array,
     limb_mask: Uint32Array,
-    solid: Int8Array,
     rows: Float64Array,
     bounds: Float32Array,
     child: Int32Array,
@@ -180,33 +176,30 @@ def closest_of_few(
     space: Float64Array,
     first: Float64Array,
     second: Float64Array,
-    origin: Float64Array,
-    end: Float64Array,
     is_segment: bool,
     distance: Float64Array,
     mask: Uint32Array,
     ignored: Int64Array,
     policy: int,
-    limb: Int32Array,
-    fraction: Float64Array,
-    face: Int8Array,
-    inside: BoolArray,
-    unsure: BoolArray,
+    room: Float64Array,
 ) -> int:
     """Receive a few rays and find their first limbs; how many rows are unsure, or -1 if a ray is not allowed.
 
-    The fields of table, tree, arrival, query and verdicts, one by one: a tuple takes numba longer to see through than a
-    ray takes.
+    The fields of limbs, tree and question, one by one, and one array for all that is to be kept: a tuple takes numba
+    longer to see through than a ray takes, and an array takes Python longer to make than a limb.
     """
-    table = LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, limb_mask, solid, rows)
+    n = first.shape[0]
+    table = LimbRows(solid, character, limb_mask, rows)
     tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
-    query = Query(Rays(origin, end, is_segment, distance), mask, ignored, policy)
-    hits = Verdicts(limb, fraction, face, inside, unsure)
-    if not received(Given(first, second), query.rays, 0, limb.size):
+    rays = Rays(room[:3].reshape(n, 3), room[3:6].reshape(n, 3), is_segment, distance)
+    if not received(Given(first, second), rays, 0, n):
         return -1
+    limb, face = room[7].view(np.int32)[:n], room[8].view(np.int8)[:n]
+    inside, unsure = room[9].view(np.bool_)[:n], room[10].view(np.bool_)[:n]
     stack = Stack(np.empty(stack_size, np.int32), np.empty(stack_size, np.float32), np.empty(TREE_WIDTH, np.float32))
-    cast_closest(query, table, tree, stack, 0, limb.size, hits)
+    hits = Verdicts(limb, room[6], face, inside, unsure)
+    cast_closest(Query(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
     count = 0
-    for i in range(limb.size):
+    for i in range(n):
         count += unsure[i]
     return count

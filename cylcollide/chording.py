@@ -23,7 +23,7 @@ from cylcollide.kernels.event import ray_event
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of, ray_at, shared
 from cylcollide.kernels.solid import pieces, ray_limb
-from cylcollide.kernels.table import Limb, LimbTable, considered, limb_at
+from cylcollide.kernels.table import Limb, LimbRows, considered, limb_at
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import (
     NO_ITEM,
@@ -56,7 +56,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
 
 @compiled
 def complete_chords(
-    query: Query, table: LimbTable, ray_rows: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
+    query: Query, table: LimbRows, ray_rows: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
 ) -> None:
     """The whole chord of each of the given rays in the limb that it hits."""
     rays = query.rays
@@ -89,7 +89,7 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
 
 @allocating
 def possible_stretches(
-    query: Query, table: LimbTable, tree: Tree, stack: Stack, rows: Int64Array
+    query: Query, table: LimbRows, tree: Tree, stack: Stack, rows: Int64Array
 ) -> tuple[Int64Array, Int32Array]:
     """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
 
@@ -123,7 +123,7 @@ def possible_stretches(
 @compiled
 def cast_chords(
     query: Query,
-    table: LimbTable,
+    table: LimbRows,
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,

@@ -1,59 +1,108 @@
-"""The loop over many rays and few limbs: every ray against every limb, eight rays at a time, no tree.
+"""The loop over many rays and few limbs: every ray against every limb, sixteen rays at a time, no tree.
 
 The same kernels as in `casting` and `streaming`, side by side, with bit-equal results. What eight rays have found stays
-in registers.
+in registers. A block of rays is received, cast, and then asked where exactly it enters each limb, by one face after
+another, while it is in the cache.
 """
 
 from math import inf
+from typing import NamedTuple
 
-from cylcollide._types import BLOCK_RAYS, NO_LIMB, Shape
+import numpy as np
+
+from cylcollide._types import BLOCK_RAYS, NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.arriving import Given, received
 from cylcollide.casting import INSIDE, NONE, Query
 from cylcollide.compiling import compiled, merged
-from cylcollide.entering import Entering, all_enter, enter, nobody_enters
-from cylcollide.gathering import rays_from
+from cylcollide.entering import FACES, write_fractions_of
+from cylcollide.gathering import one_limb, rays_from
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.event import two_events
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
-from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.table import LimbTable, considered
-from cylcollide.pairing import one_limb
-from cylcollide.simd import LANES, opposite, select, spread, store
+from cylcollide.kernels.ray import Ray, Rays
+from cylcollide.kernels.solid import faces
+from cylcollide.kernels.table import LimbRows, considered
+from cylcollide.simd import LANES, Truth, append_where, load, opposite, prefetch, select, spread, store
 
 CYLINDER = int(Shape.CYLINDER)
+CACHE_LINE = 8  # float64 numbers
+
+
+class Lists(NamedTuple):
+    """Rays of a block that enter a limb, a list for each limb and face. One per thread."""
+
+    step: Int32Array  # (BLOCK_RAYS + 2 LANES,): 0, 1, 2, ...
+    lane: Float64Array  # (8,): 0, 1, 2, ...
+    row: Int32Array  # (limbs FACES, BLOCK_RAYS + 4 LANES): counted from the first ray of the block
+    listed: Int64Array  # (limbs FACES,): how many
+    fraction: Float64Array  # (16,): of the hits at work
+
+
+def make_lists(limbs: int) -> Lists:
+    """Room for the rays of a block and so many limbs."""
+    places = limbs * FACES
+    row = np.zeros((places, BLOCK_RAYS + 4 * LANES), np.int32)
+    step = np.arange(BLOCK_RAYS + 2 * LANES, dtype=np.int32)
+    return Lists(step, np.arange(float(LANES)), row, np.zeros(places, np.int64), np.empty(2 * LANES))
 
 
 @compiled
-def cast_few(
-    given: Given, query: Query, table: LimbTable, crossing: Entering, begin: int, end: int, hits: Verdicts
-) -> bool:
+def cast_few(given: Given, query: Query, table: LimbRows, lists: Lists, begin: int, end: int, hits: Verdicts) -> bool:
     """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
 
     Mask and ignored character are the same for all rays.
     """
-    nobody_enters(crossing, begin)
     first = begin
     while first < end:
         last = first + BLOCK_RAYS if end - first >= BLOCK_RAYS + LANES else end  # eight at least are left, or none
         if not received(given, query.rays, first, last):
             return False
+        for place in range(lists.listed.size):
+            lists.listed[place] = 0
+        block, found = rays_behind(query, first), verdicts_behind(hits, first)
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
-            cast_sixteen(query, table, min(row, last - LANES), min(row + LANES, last - LANES), hits)
-        for i in range(first, last if table.radius.size > 0 else first):
-            enter(crossing, query, table, i, max(0, hits.limb[i]), hits.face[i], hits)
+            fetch_sixteen(given, query.rays, last + row - first)
+            cast_sixteen(block, table, lists, row - first, last - first, found)
+        enter_all(block, table, lists, found)
         first = last
-    all_enter(crossing, query, table, hits)
     return True
 
 
 @merged
-def cast_sixteen(query: Query, table: LimbTable, one: int, two: int, hits: Verdicts) -> None:
-    """The first limbs of twice eight rays, from row `one` and from row `two` on."""
+def rays_behind(query: Query, first: int) -> Query:
+    """The query without the rays before `first`."""
+    origin, second, is_segment, distance = query.rays
+    if distance.size > 1:
+        distance = distance[first:]
+    return Query(Rays(origin[first:], second[first:], is_segment, distance), query.mask, query.ignored, query.policy)
+
+
+@merged
+def verdicts_behind(hits: Verdicts, first: int) -> Verdicts:
+    """The verdicts without the rows before `first`."""
+    limb, fraction, face, inside, unsure = hits
+    return Verdicts(limb[first:], fraction[first:], face[first:], inside[first:], unsure[first:])
+
+
+@merged
+def fetch_sixteen(given: Given, rays: Rays, row: int) -> None:
+    """Let the cache fetch rays that are received next, while others are looked at: sixteen are six lines of it."""
+    for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
+        prefetch(given.first, k)
+        prefetch(given.second, k)
+        prefetch(rays.origin, k)
+        prefetch(rays.second, k)
+
+
+@merged
+def cast_sixteen(query: Query, table: LimbRows, lists: Lists, row: int, end: int, hits: Verdicts) -> None:
+    """The first limbs of the sixteen rays from `row` on, or of the last eight before `end`, twice."""
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
     mask, ignored = query.mask[0], query.ignored[0]
+    one, two = min(row, end - LANES), min(row + LANES, end - LANES)
     ray, other = rays_from(query.rays, one), rays_from(query.rays, two)
     best, best_other = nothing_yet(ray.limit), nothing_yet(other.limit)
-    for k in range(table.radius.size):
+    for k in range(table.solid.size):
         if considered(characters[k], masks[k], mask, ignored):
             index = spread(float(k))
             if solids[k] == CYLINDER:  # a constant, so that both events are one stretch of code without a branch
@@ -63,18 +112,45 @@ def cast_sixteen(query: Query, table: LimbTable, one: int, two: int, hits: Verdi
                 limb = one_limb(rows, solids[k], k)
                 event, event_other = two_events(ray, other, limb, limb, query.policy)
             best, best_other = nearer(best, index, event), nearer(best_other, index, event_other)
-    write_eight(ray, best, one, hits)
-    write_eight(other, best_other, two, hits)
+    # rays that a list has already are not listed again
+    lane = load(lists.lane, 0)
+    entering = write_eight(ray, best, one, hits) & (lane >= float(row - one))
+    entering_other = write_eight(other, best_other, two, hits) & (lane >= float(row + LANES - two))
+    for k in range(table.solid.size):
+        first_face, end_face = faces(solids[k])
+        enter, enter_other = entering & (best.limb == float(k)), entering_other & (best_other.limb == float(k))
+        for face in range(first_face, end_face):
+            append(lists, k * FACES + face, one, enter & (best.face == float(face)))
+            append(lists, k * FACES + face, two, enter_other & (best_other.face == float(face)))
 
 
 @merged
-def write_eight(ray: Ray, best: Nearest, row: int, hits: Verdicts) -> None:
-    """Write what eight rays hit, a guess in metres where the fraction of those goes that enter a limb."""
+def append(lists: Lists, place: int, row: int, truth: Truth) -> None:
+    """Put those of eight rays for which it is true behind the list of a place."""
+    count, rows = lists.listed[place], lists.row[place]
+    lists.listed[place] = count + append_where(rows, count, lists.step, row, truth)
+
+
+@compiled
+def enter_all(query: Query, table: LimbRows, lists: Lists, hits: Verdicts) -> None:
+    """Write the fractions of all rays that are listed."""
+    for place in range(lists.listed.size):
+        count, rows = lists.listed[place], lists.row[place]
+        if count > 0:
+            rows[count : count + 2 * LANES] = rows[0]  # sixteen may be read from the last one on
+            write_fractions_of(query, table, place // FACES, place % FACES, rows, count, lists.fraction, hits)
+
+
+@merged
+def write_eight(ray: Ray, best: Nearest, row: int, hits: Verdicts) -> Truth:
+    """Write what eight rays hit, a guess where the fraction of those goes that enter a limb; who does."""
     doubtful = undecided(best) | (ray.extent == inf)
     known = opposite(doubtful) & (best.limb >= 0.0)
     entering = known & (best.face < INSIDE)
+    guess = 0.5 * (best.lower + best.upper) * ray.per_length
     store(hits.limb, row, select(known, best.limb, float(NO_LIMB)))
-    store(hits.fraction, row, select(entering, 0.5 * (best.lower + best.upper), select(known, 0.0, inf)))
+    store(hits.fraction, row, select(entering, guess, select(known, 0.0, inf)))
     store(hits.face, row, select(known, best.face, float(NONE)))
     store(hits.inside, row, best.inside)
     store(hits.unsure, row, doubtful)
+    return entering

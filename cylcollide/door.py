@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import lending
 from cylcollide._types import (
     ALL_LAYERS,
     POLICY_CODES,
-    SMALLEST_STREAM,
     BoolArray,
     Float64Array,
     Int64Array,
@@ -97,22 +95,14 @@ def _finite(array: Float64Array, name: str) -> Float64Array:
     return array
 
 
-def arrays(values: ArrayLike, name: str, rows: int | None = None) -> tuple[Float64Array, Float64Array]:
-    """Vectors (n, 3) whose numbers are still to be checked, and the array of our own that they are to be copied to.
-
-    Few are copied at once: the two are the same array then.
-    """
-    if type(values) is np.ndarray and values.dtype is FLOAT64:
+def unchecked(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
+    """Vectors (n, 3) in C order whose numbers are still to be checked, and copied: they may be the caller's own."""
+    if type(values) is np.ndarray and values.dtype is FLOAT64 and values.flags.carray:
         given: Float64Array = values.reshape(1, 3) if values.shape == (3,) else values
         shape = given.shape
         if len(shape) == 2 and shape[1] == 3 and (rows is None or rows == shape[0]):
-            if shape[0] < SMALLEST_STREAM:
-                copy = given.copy()
-                return copy, copy
-            if given.flags.c_contiguous:
-                return given, lending.rows(shape)
-    array = vectors(values, name, rows)
-    return array, array
+            return given
+    return vectors(values, name, rows)
 
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
@@ -246,8 +236,8 @@ def policy(inside: str) -> int:
 def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
     """How far rays go in metres: (n,), or (1,) for all."""
     given: object = max_distance
-    if isinstance(given, float) and given == np.inf:
-        return NO_LIMIT
+    if isinstance(given, float) and given >= 0.0:
+        return NO_LIMIT if given == np.inf else np.array([given])
     distance = _as_float64(max_distance, "max_distance", "(n,) or one number")
     if distance.ndim == 0:
         distance = distance.reshape(1)

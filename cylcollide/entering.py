@@ -1,6 +1,6 @@
 """Where exactly rays enter the limbs they hit: eight hits of one shape and one face at a time.
 
-A loop over rays has found limb and face, and left its guess, in metres, where the fraction goes. What is asked here
+A loop over rays has found limb and face, and left its guess where the fraction goes. What is asked here
 costs as much as a limb test, so that rays that miss should not pay for it, nor a wall for a cap.
 """
 
@@ -11,13 +11,13 @@ import numpy as np
 from cylcollide._types import Face, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.casting import Query, entry_fraction
 from cylcollide.compiling import compiled, merged
-from cylcollide.gathering import displacement_of, limbs_at, meant, vectors_at
+from cylcollide.gathering import limbs_at, meant, one_limb, vectors_at
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.curve import short_step
-from cylcollide.kernels.ray import Rays, dot, ray_at
+from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.kernels.solid import face_curve
-from cylcollide.kernels.table import LimbTable, limb_at
-from cylcollide.simd import LANES, Real, Truth, bits, load_at, lowest_bit, square_root, store
+from cylcollide.kernels.table import Limb, LimbRows, limb_at
+from cylcollide.simd import LANES, Real, Truth, bits, load_at, lowest_bit, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
@@ -50,7 +50,7 @@ def nobody_enters(entering: Entering, ray: int) -> None:
 
 
 @merged
-def enter(entering: Entering, query: Query, table: LimbTable, i: int, limb: int, face: int, hits: Verdicts) -> None:
+def enter(entering: Entering, query: Query, table: LimbRows, i: int, limb: int, face: int, hits: Verdicts) -> None:
     """If ray i enters a limb by this face, its fraction is written now or later, together with others.
 
     Without a branch on that, which nobody could predict: who does not enter is written down, and not counted.
@@ -65,7 +65,7 @@ def enter(entering: Entering, query: Query, table: LimbTable, i: int, limb: int,
 
 
 @compiled
-def all_enter(entering: Entering, query: Query, table: LimbTable, hits: Verdicts) -> None:
+def all_enter(entering: Entering, query: Query, table: LimbRows, hits: Verdicts) -> None:
     """Write the fractions of all who still wait."""
     for place in range(entering.waiting.size):
         if entering.waiting[place] > 0:
@@ -73,40 +73,97 @@ def all_enter(entering: Entering, query: Query, table: LimbTable, hits: Verdicts
 
 
 @compiled
-def write_fractions(entering: Entering, query: Query, table: LimbTable, place: int, hits: Verdicts) -> None:
+def write_fractions(entering: Entering, query: Query, table: LimbRows, place: int, hits: Verdicts) -> None:
     """Put fractions where the guesses are, for those who wait in one place."""
     shape, face = place // FACES, place % FACES
     if shape == CYLINDER and face == SIDE:  # constants: no branch within
-        write_face(entering, query, table, place, CYLINDER, SIDE, hits)
+        write_each(entering, query, table, place, CYLINDER, SIDE, hits)
     else:
-        write_face(entering, query, table, place, shape, face, hits)
+        write_each(entering, query, table, place, shape, face, hits)
     entering.waiting[place] = 0
 
 
 @merged
-def write_face(
-    entering: Entering, query: Query, table: LimbTable, place: int, shape: int, face: int, hits: Verdicts
+def write_each(
+    entering: Entering, query: Query, table: LimbRows, place: int, shape: int, face: int, hits: Verdicts
 ) -> None:
     """`write_fractions`, sixteen at a time."""
-    number, limbs, times = entering.ray[place], entering.limb[place], hits.fraction
-    answer, count, rays, rows = entering.fraction, entering.waiting[place], query.rays, table.rows
+    number, limbs, rows = entering.ray[place], entering.limb[place], table.rows
+    count = entering.waiting[place]
     for first in range(0, count, 2 * LANES):
-        one, one_is_right = fractions_of(rays, rows, number, limbs, first, shape, face, times)
-        two, two_is_right = fractions_of(rays, rows, number, limbs, first + LANES, shape, face, times)
-        store(answer, 0, one)
-        store(answer, LANES, two)
-        end = min(2 * LANES, count - first)
-        grazes = ~(bits(one_is_right) | bits(two_is_right) << LANES) & ((1 << end) - 1)
-        while grazes:
-            k = lowest_bit(grazes)
-            grazes &= grazes - 1
-            answer[k] = graze_fraction(query, table, number[first + k], limbs[first + k], float(face), times)
-        for k in range(end):
-            times[number[first + k]] = answer[k]
+        limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
+        write_sixteen(query, table, number, first, count, limb, other, face, entering.fraction, hits)
 
 
 @compiled
-def graze_fraction(query: Query, table: LimbTable, i: int, limb: int, face: float, times: Float64Array) -> float:
+def write_fractions_of(
+    query: Query,
+    table: LimbRows,
+    limb: int,
+    face: int,
+    number: Int32Array,
+    count: int,
+    answer: Float64Array,
+    hits: Verdicts,
+) -> None:
+    """`write_fractions` for so many rays of a list, which enter the same limb by the same face."""
+    shape = table.solid[limb]
+    if shape == CYLINDER and face == SIDE:
+        write_all(query, table, limb, CYLINDER, SIDE, number, count, answer, hits)
+    else:
+        write_all(query, table, limb, shape, face, number, count, answer, hits)
+
+
+@merged
+def write_all(
+    query: Query,
+    table: LimbRows,
+    limb: int,
+    shape: int,
+    face: int,
+    number: Int32Array,
+    count: int,
+    answer: Float64Array,
+    hits: Verdicts,
+) -> None:
+    """`write_fractions_of`, sixteen at a time; what depends on the limb alone is computed once."""
+    one = one_limb(table.rows, shape, limb)
+    for first in range(0, count, 2 * LANES):
+        write_sixteen(query, table, number, first, count, one, one, face, answer, hits)
+
+
+@merged
+def write_sixteen(
+    query: Query,
+    table: LimbRows,
+    number: Int32Array,
+    first: int,
+    count: int,
+    limb: Limb,
+    other: Limb,
+    face: int,
+    answer: Float64Array,
+    hits: Verdicts,
+) -> None:
+    """Fractions of the sixteen rays from `number[first]` on, as far as they count."""
+    rays, times = query.rays, hits.fraction
+    one, one_is_right = fractions_of(rays, number, first, limb, face, times)
+    two, two_is_right = fractions_of(rays, number, first + LANES, other, face, times)
+    store(answer, 0, one)
+    store(answer, LANES, two)
+    end = min(2 * LANES, count - first)
+    grazes = ~(bits(one_is_right) | bits(two_is_right) << LANES) & ((1 << end) - 1)
+    while grazes:
+        k = lowest_bit(grazes)
+        grazes &= grazes - 1
+        i = number[first + k]
+        answer[k] = graze_fraction(query, table, i, hits.limb[i], float(face), times)
+    for k in range(end):
+        times[number[first + k]] = answer[k]
+
+
+@compiled
+def graze_fraction(query: Query, table: LimbRows, i: int, limb: int, face: float, times: Float64Array) -> float:
     """`entry_fraction` of one ray."""
     ray, one = ray_at(query.rays, i), limb_at(table.rows, table.solid, limb)
     return entry_fraction(query, i, ray, one, face, times[i])
@@ -114,20 +171,12 @@ def graze_fraction(query: Query, table: LimbTable, i: int, limb: int, face: floa
 
 @merged
 def fractions_of(
-    rays: Rays,
-    rows: Float64Array,
-    number: Int32Array,
-    limbs: Int32Array,
-    first: int,
-    shape: int,
-    face: int,
-    times: Float64Array,
+    rays: Rays, number: Int32Array, first: int, limb: Limb, face: int, times: Float64Array
 ) -> tuple[Real, Truth]:
-    """Where eight rays cross a face of their limbs, from a guess in metres, and whether that is right already."""
+    """Where eight rays cross a face of their limbs, from a guess, and whether that is right already."""
     origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
-    displacement = displacement_of(origin, second, rays.is_segment)
-    guess = load_at(times, number, first, 1, 0) * (1.0 / square_root(dot(displacement, displacement)))
-    eight = limbs_at(rows, shape, limbs, first)
-    curve = face_curve(origin, meant(origin, second, rays.is_segment), guess, eight, float(face))
+    displacement = meant(origin, second, rays.is_segment)
+    guess = load_at(times, number, first, 1, 0)
+    curve = face_curve(origin, displacement, guess, limb, float(face))
     step, right = short_step(curve, guess)
     return guess + step, right

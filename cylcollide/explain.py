@@ -180,7 +180,7 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
     """Whether the fast path leaves this segment to exact arithmetic."""
     query = Query(rays, door.masks(ALL_LAYERS, 1), door.ignored_characters(None, 1), POLICY_HIT)
     verdicts = empty_verdicts(1)
-    casting.cast_rows(query, alone, verdicts)
+    casting.cast_rows(query, alone.seen, verdicts)
     return bool(verdicts.unsure[0])
 
 

@@ -16,7 +16,7 @@ from cylcollide._types import (
 )
 from cylcollide.arriving import Given, received
 from cylcollide.compiling import compiled, merged
-from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
 from cylcollide.kernels.ray import Ray, Rays, make_ray
 from cylcollide.kernels.table import Limb, limb_of
 from cylcollide.simd import (
@@ -25,8 +25,8 @@ from cylcollide.simd import (
     larger,
     load,
     load_at,
-    load_every,
     load_rows,
+    load_triples,
     select,
     smaller,
     spread,
@@ -55,7 +55,7 @@ def make_sorting(rays: int) -> Sorting:
 @merged
 def vectors_from(array: Float64Array, i: int) -> Vector:
     """Eight rows of an (n, 3) array, from row i on."""
-    return load_every(array, 3 * i, 3), load_every(array, 3 * i + 1, 3), load_every(array, 3 * i + 2, 3)
+    return load_triples(array, 3 * i)
 
 
 @merged
@@ -77,6 +77,29 @@ def vectors_at(array: Float64Array, number: Int32Array, k: int) -> Vector:
 def limbs_at(rows: Float64Array, shape: int, number: Int32Array, k: int) -> Limb:
     """Eight limbs of one shape, those whose numbers stand at `number[k]` and behind."""
     return limb_of(shape, load_rows(rows, number, k, 0), load_rows(rows, number, k, LANES))
+
+
+@merged
+def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
+    """Limb k, of this shape, eight times."""
+    low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
+    high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
+    return limb_of(shape, eight_times(low), eight_times(high))
+
+
+@merged
+def eight_times(numbers: tuple[float, ...]) -> tuple[Real, ...]:
+    """Each of eight numbers side by side."""
+    return (
+        spread(numbers[0]),
+        spread(numbers[1]),
+        spread(numbers[2]),
+        spread(numbers[3]),
+        spread(numbers[4]),
+        spread(numbers[5]),
+        spread(numbers[6]),
+        spread(numbers[7]),
+    )
 
 
 @merged
@@ -107,10 +130,9 @@ def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
 
 @merged
 def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
-    """`exact_displacement` of eight rays."""
-    if is_segment:
-        return vector_difference(second, origin)
-    return exactly(second)
+    """`exact_displacement` of eight rays; a direction is a difference from zero, so that there is no branch."""
+    counts = 1.0 if is_segment else 0.0
+    return vector_difference(second, (origin[0] * counts, origin[1] * counts, origin[2] * counts))
 
 
 @compiled

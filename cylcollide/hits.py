@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from cylcollide import lending
 from cylcollide._types import (
     NO_CHARACTER,
     NO_LIMB,
-    SMALLEST_STREAM,
     BoolArray,
     Face,
     Float64Array,
@@ -22,7 +21,7 @@ from cylcollide._types import (
 from cylcollide.compiling import compiled
 from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
 from cylcollide.kernels.surface import outward_normal, point_at
-from cylcollide.kernels.table import LimbTable, limb_at
+from cylcollide.kernels.table import LimbRows, LimbTable, limb_at
 
 
 class Verdicts(NamedTuple):
@@ -35,12 +34,38 @@ class Verdicts(NamedTuple):
     unsure: BoolArray  # the row is not decided, and the columns above are not the answer
 
 
+KINDS = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
+"""Of fraction, limb, face, inside, unsure."""
+
+
 def empty_verdicts(n: int) -> Verdicts:
     """Room for n rows, to be filled."""
-    if n < SMALLEST_STREAM:
-        return Verdicts(np.empty(n, np.int32), np.empty(n), np.empty(n, np.int8), np.empty(n, bool), np.empty(n, bool))
-    fraction, limb, face, inside, unsure = lending.columns(n, np.float64, np.int32, np.int8, np.bool_, np.bool_)
+    fraction, limb, face, inside, unsure = lending.columns(n, *KINDS)
     return Verdicts(limb, fraction, face, inside, unsure)
+
+
+class Answer(Protocol):
+    """What was asked, and what each ray hits first: the columns of `Verdicts`."""
+
+    @property
+    def rays(self) -> Rays:
+        """The rays."""
+
+    @property
+    def limb(self) -> Int32Array:
+        """As in `Verdicts`, and so are the others."""
+
+    @property
+    def fraction(self) -> Float64Array:
+        """See there."""
+
+    @property
+    def face(self) -> Int8Array:
+        """See there."""
+
+    @property
+    def inside(self) -> BoolArray:
+        """See there."""
 
 
 class Chorded(NamedTuple):
@@ -73,7 +98,7 @@ def joined(parts: Sequence[Chorded]) -> Chorded:
 @compiled
 def _surface(
     rays: Rays,
-    table: LimbTable,
+    table: LimbRows,
     limb: Int32Array,
     fraction: Float64Array,
     face: Int8Array,
@@ -101,24 +126,35 @@ class RayHits:
 
     def __init__(
         self,
-        rays: Rays,
+        answer: Answer,
         limbs: LimbTable,
-        verdicts: Verdicts,
         rechecked: int,
         at_exit: bool,
         complete: Callable[[], Chorded],
     ) -> None:
-        self._rays, self._limbs, self._at_exit, self._complete = rays, limbs, at_exit, complete
-        self.limb: Int32Array = verdicts.limb
-        """Index of the limb hit, -1 for a miss; int32 (n,)."""
-        self.fraction: Float64Array = verdicts.fraction
-        """Parameter of the hit point, inf for a miss; (n,)."""
-        self.face: Int8Array = verdicts.face
-        """`Face` of the hit; int8 (n,)."""
-        self.started_inside: BoolArray = verdicts.inside
-        """The start lies in some limb that the query considers, hit or not; bool (n,)."""
+        self._answer, self._limbs, self._at_exit, self._complete = answer, limbs, at_exit, complete
         self.rechecked = rechecked
         """How many rays needed exact arithmetic."""
+
+    @property
+    def limb(self) -> Int32Array:
+        """Index of the limb hit, -1 for a miss; int32 (n,)."""
+        return self._answer.limb
+
+    @property
+    def fraction(self) -> Float64Array:
+        """Parameter of the hit point, inf for a miss; (n,)."""
+        return self._answer.fraction
+
+    @property
+    def face(self) -> Int8Array:
+        """`Face` of the hit; int8 (n,)."""
+        return self._answer.face
+
+    @property
+    def started_inside(self) -> BoolArray:
+        """The start lies in some limb that the query considers, hit or not; bool (n,)."""
+        return self._answer.inside
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -167,7 +203,7 @@ class RayHits:
 
     @cached_property
     def _length(self) -> Float64Array:
-        return _lengths(self._rays)
+        return _lengths(self._answer.rays)
 
     @cached_property
     def distance(self) -> Float64Array:
@@ -195,8 +231,7 @@ class RayHits:
 
     def _surface_at(self, fraction: Float64Array, face: Int8Array) -> tuple[Float64Array, Float64Array]:
         position, normal = np.full((len(self), 3), np.nan), np.full((len(self), 3), np.nan)
-        limbs = self._limbs
-        _surface(self._rays, limbs, self.limb, fraction, face, position, normal)
+        _surface(self._answer.rays, self._limbs.seen, self.limb, fraction, face, position, normal)
         return position, normal
 
     @property
@@ -248,7 +283,7 @@ class Chords:
     `exit_fraction`, `entry_face`, `exit_face` and `thickness` all have one entry a chord.
     """
 
-    def __init__(self, rays: Rays, limbs: LimbTable, offsets: Int64Array, chords: Chorded, rechecked: int) -> None:
+    def __init__(self, rays: Rays, limbs: LimbRows, offsets: Int64Array, chords: Chorded, rechecked: int) -> None:
         self._rays, self._limbs, self._chords = rays, limbs, chords
         self.offsets = offsets
         self.rechecked = rechecked

@@ -4,8 +4,7 @@ To have memory given back to the system and handed out anew, page by page, costs
 """
 
 from math import prod
-from typing import Any, cast
-from weakref import finalize
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,44 +14,50 @@ from cylcollide._types import MOST_KEPT, SMALLEST_KEPT
 LINE = 64
 """Bytes of a cache line: where every lent array begins."""
 
+_kept: dict[int, list[NDArray[np.uint8]]] = {}
 
-class Loan(np.ndarray[Any, np.dtype[np.uint8]]):
-    """Lent bytes.
 
-    A type of its own, for an array refers to the last owner that is of another type than the owner's owner: what is
-    made of a loan, and slices of it, keep the loan alive, not the memory alone.
+class Loan:
+    """Lent bytes, which go back when nobody refers to them.
+
+    Arrays are made of it through the array interface: numpy lets them and their slices refer to one array of bytes, and
+    that one to this.
     """
 
+    _kept = _kept  # while a program ends, names of the module may be gone before a loan is
 
-_kept: dict[int, list[Loan]] = {}
+    def __init__(self, memory: NDArray[np.uint8], size: int) -> None:
+        self._memory = memory
+        address = memory.__array_interface__["data"][0]
+        data = (address + -address % LINE, False)
+        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": data, "version": 3}
+
+    def __del__(self) -> None:
+        kept = self._kept
+        if sum(map(len, list(kept.values()))) < MOST_KEPT:
+            kept.setdefault(self._memory.size, []).append(self._memory)
 
 
-def lend(size: int) -> Loan:
+def lend(size: int) -> NDArray[np.uint8]:
     """So many bytes, not yet filled; arrays are to be made with ``buffer=``."""
     room = 1 << (size + LINE).bit_length()
-    kept = _kept.setdefault(room, [])
     try:
-        memory = kept.pop()
-    except IndexError:
-        memory = Loan(room, np.uint8)  # what is not touched takes no memory
-    first = -memory.ctypes.data % LINE
-    loan = cast(Loan, memory[first : first + size])
-    finalize(loan, _keep, memory)
-    return loan
+        memory = _kept[room].pop()
+    except (KeyError, IndexError):
+        memory = np.empty(room, np.uint8)  # what is not touched takes no memory
+    return np.asarray(Loan(memory, size))
 
 
-def _keep(memory: Loan) -> None:
-    if sum(map(len, _kept.values())) < MOST_KEPT:
-        _kept[memory.size].append(memory)
-
-
-def columns(n: int, *kinds: DTypeLike) -> tuple[NDArray[Any], ...]:
+def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
     """Arrays (n,) of these kinds, largest first, to be filled."""
-    sizes = [np.dtype(kind).itemsize for kind in kinds]
-    if n * sum(sizes) < SMALLEST_KEPT:
-        return tuple(np.empty(n, kind) for kind in kinds)
-    loan, begins = lend(n * sum(sizes)), np.cumsum([0, *sizes]) * n
-    return tuple(np.ndarray(n, kind, loan, begin) for kind, begin in zip(kinds, begins[:-1].tolist(), strict=True))
+    size = n * sum([kind.itemsize for kind in kinds])
+    if size < SMALLEST_KEPT:
+        return [np.empty(n, kind) for kind in kinds]
+    loan, begin, arrays = lend(size), 0, []
+    for kind in kinds:
+        arrays.append(np.ndarray(n, kind, loan, begin))
+        begin += n * kind.itemsize
+    return arrays
 
 
 def rows(shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ from cylcollide.arriving import Arrival
 from cylcollide.casting import Query
 from cylcollide.hits import RayHits, empty_verdicts
 from cylcollide.kernels.table import LimbTable
+from cylcollide.settling import Answered
 from cylcollide.shapes import Solids
 from cylcollide.tables import Labels
 
@@ -212,13 +213,12 @@ class Limbs:
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
         query = Query(rays, door.masks(ALL_LAYERS, n), door.ignored_characters(None, n), door.policy(inside))
         verdicts = empty_verdicts(n)
-        casting.cast_rows(query, self.table, verdicts)
+        casting.cast_rows(query, self.table.seen, verdicts)
         many = len(self) > 1
         return settling.ray_hits(
-            query,
+            Answered(query, *verdicts),
             self.table,
             inside,
-            verdicts,
             bool(verdicts.unsure.any()),
             lambda rows: ([i if many else 0] for i in rows.tolist()),
         )
@@ -241,7 +241,9 @@ class Limbs:
         position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         squared = np.empty(len(side))
-        locating.axis_distances(position, self.table, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared)
+        locating.axis_distances(
+            position, self.table.seen, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared
+        )
         return squared
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
@@ -254,7 +256,7 @@ class Limbs:
         if len(position) != n:
             position = np.repeat(position, n, axis=0)
         verdict = np.full(n, MISS, np.int8)
-        locating.classify_rows(position, self.table, verdict)
+        locating.classify_rows(position, self.table.seen, verdict)
         return position, verdict
 
     def _paired(self, rows: int, what: str) -> int:

@@ -6,7 +6,7 @@ from cylcollide._types import HIT, NO_LIMB, UNSURE, BoolArray, Float64Array, Int
 from cylcollide.compiling import allocating, compiled
 from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.kernels.table import LimbTable, limb_at
+from cylcollide.kernels.table import LimbRows, limb_at
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import NO_ITEM, Stack, local_point, next_item_at_point, start_walk
 
@@ -14,7 +14,7 @@ from cylcollide.tree.walk import NO_ITEM, Stack, local_point, next_item_at_point
 @compiled
 def locate_points(
     points: Float64Array,
-    table: LimbTable,
+    table: LimbRows,
     tree: Tree,
     stack: Stack,
     begin: int,
@@ -54,16 +54,16 @@ def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Arra
 
 
 @compiled
-def classify_rows(points: Float64Array, table: LimbTable, verdict: Int8Array) -> None:
+def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> None:
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
     rows, solids = table.rows, table.solid
     for i in range(verdict.size):
-        limb = i if len(table.radius) > 1 else 0
+        limb = i if table.solid.size > 1 else 0
         verdict[i] = point_limb(as_vector(points, i), limb_at(rows, solids, limb))
 
 
 @compiled
-def axis_distances(points: Float64Array, table: LimbTable, limbs: Int32Array, squared: Float64Array) -> None:
+def axis_distances(points: Float64Array, table: LimbRows, limbs: Int32Array, squared: Float64Array) -> None:
     """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
     rows, solids = table.rows, table.solid
     for i in range(limbs.size):

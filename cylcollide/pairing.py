@@ -12,21 +12,19 @@ from cylcollide._types import (
     Shape,
 )
 from cylcollide.compiling import compiled, merged
-from cylcollide.gathering import limbs_at
+from cylcollide.gathering import limbs_at, one_limb
 from cylcollide.kernels.event import Event, two_events
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.table import ROW, Limb, limb_of
+from cylcollide.kernels.table import ROW
 from cylcollide.lending import aligned
 from cylcollide.simd import (
     LANES,
-    Real,
     bits,
     load_rows,
     lowest_bit,
     prefetch,
     select,
-    spread,
     store,
 )
 from cylcollide.tree.walk import local_reach
@@ -48,6 +46,7 @@ class Work(NamedTuple):
     best: Float64Array  # (rays, 8): what each has found, a `Nearest`
     nothing: Float64Array  # (8,): a row of it before the first limb
     start: Float64Array  # (rays,): where it begins in the tree
+    per_length: Float64Array  # (rays,): fraction of a metre
     pair_ray: Int32Array  # (SHAPES, CROWD): pairs that wait, shape by shape
     pair_limb: Int32Array  # (SHAPES, CROWD)
     pairs: Int64Array  # (SHAPES,): how many wait
@@ -61,8 +60,8 @@ def make_work(rays: int) -> Work:
     waiting, nothing = np.zeros(SHAPES, np.int64), np.zeros(LANES)
     nothing[: len(Nearest._fields)] = nothing_yet(0.0)
     ray, best = aligned((2, room, LANES), np.float64)
-    start = aligned((room,), np.float64)
-    return Work(ray, best, nothing, start, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
+    start, per_length = aligned((2, room), np.float64)
+    return Work(ray, best, nothing, start, per_length, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
 
 
 @merged
@@ -88,29 +87,6 @@ def make_wait(work: Work, rows: Float64Array, shape: int, ray: int, limb: int) -
     prefetch(rows, limb * ROW + LANES)
     work.pairs[shape] = k + 1
     return bool(k + 1 == CROWD)
-
-
-@merged
-def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
-    """Limb k, of this shape, eight times."""
-    low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
-    high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
-    return limb_of(shape, eight_times(low), eight_times(high))
-
-
-@merged
-def eight_times(numbers: tuple[float, ...]) -> tuple[Real, ...]:
-    """Each of eight numbers side by side."""
-    return (
-        spread(numbers[0]),
-        spread(numbers[1]),
-        spread(numbers[2]),
-        spread(numbers[3]),
-        spread(numbers[4]),
-        spread(numbers[5]),
-        spread(numbers[6]),
-        spread(numbers[7]),
-    )
 
 
 @merged

@@ -1,18 +1,18 @@
 """Rows that float64 bounds do not decide, answered in exact arithmetic and written where the fast answer would be."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from cylcollide import door
-from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int32Array, Int64Array, Side
+from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.casting import Query
 from cylcollide.chording import complete_chords, possible_stretches
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
-from cylcollide.hits import Chorded, RayHits, Verdicts, empty_chords, joined
+from cylcollide.hits import Answer, Chorded, RayHits, empty_chords, joined
 from cylcollide.kernels.ray import Rays, shared
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point
@@ -63,60 +63,86 @@ def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
     chords.exit_face[row] = chord.exit_face
 
 
-def ray_hits(
-    query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, unsure: bool, candidates: Candidates
-) -> RayHits:
+class Asked(Answer, Protocol):
+    """A question about rays, and its answer so far."""
+
+    @property
+    def query(self) -> Query:
+        """What was asked."""
+
+    @property
+    def unsure(self) -> BoolArray:
+        """As in `Verdicts`."""
+
+
+class Answered(NamedTuple):
+    """An answer that is there."""
+
+    query: Query
+    limb: Int32Array
+    fraction: Float64Array
+    face: Int8Array
+    inside: BoolArray
+    unsure: BoolArray
+
+    @property
+    def rays(self) -> Rays:
+        """The rays that were asked about."""
+        return self.query.rays
+
+
+def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, unsure: bool, candidates: Candidates) -> RayHits:
     """What the rays hit: unsure rows, if any, settled, and the rest of each chord computed when it is asked for."""
     rows, settled = NO_ROWS, NO_CHORDS
     if unsure:
-        rows, settled = _settle_hits(query, table, inside, verdicts, candidates)
+        rows, settled = _settle_hits(asked, table, inside, candidates)
 
     def complete() -> Chorded:
-        chords = empty_chords(len(verdicts.limb))
-        known = np.zeros(len(verdicts.limb), bool)
+        limb = asked.limb
+        chords, known = empty_chords(len(limb)), np.zeros(len(limb), bool)
         known[rows] = True
-        others = np.flatnonzero((verdicts.limb >= 0) & ~known)
+        others = np.flatnonzero((limb >= 0) & ~known)
         for part_rows, part in (
             (rows, settled),
-            (others, _chords_in(query, table, inside, others, verdicts.limb[others])),
+            (others, _chords_in(asked.query, table, inside, others, limb[others])),
         ):
             _put_rows(chords, part_rows, part)
         return chords
 
-    return RayHits(query.rays, table, verdicts, len(rows), inside == "exit", complete)
+    return RayHits(asked, table, len(rows), inside == "exit", complete)
 
 
 def _settle_hits(
-    query: Query, table: LimbTable, inside: InsidePolicy, verdicts: Verdicts, candidates: Candidates
+    asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates
 ) -> tuple[Int64Array, Chorded]:
     """Fill in the unsure rows; returns them with their chords."""
-    rows = np.flatnonzero(verdicts.unsure)
+    query, rows = asked.query, np.flatnonzero(asked.unsure)
     chords = empty_chords(len(rows))
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
-        first, verdicts.inside[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)
+        first, asked.inside[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)
         if first is not None:
             _write(chords, k, *first)
-    verdicts.limb[rows] = chords.limb
+    asked.limb[rows] = chords.limb
     hit = np.flatnonzero(chords.limb >= 0)
     _prefer_kernels(query, table, rows, hit, chords)
     leaves = (chords.entry_face == Face.INSIDE) & (inside == "exit")
     fraction = np.where(leaves, chords.exit[:, 0], chords.entry[:, 0])
-    verdicts.fraction[rows] = np.where(chords.limb >= 0, fraction, np.inf)
-    verdicts.face[rows] = np.where(leaves, chords.exit_face, chords.entry_face)
+    asked.fraction[rows] = np.where(chords.limb >= 0, fraction, np.inf)
+    asked.face[rows] = np.where(leaves, chords.exit_face, chords.entry_face)
     return rows, chords
 
 
 def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64Array, chords: Chorded) -> None:
     """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are."""
     fast, undecided = empty_chords(len(hit)), np.zeros(len(hit), bool)
-    complete_chords(query, table, rows[hit], chords.limb[hit], fast, undecided)
+    complete_chords(query, table.seen, rows[hit], chords.limb[hit], fast, undecided)
     _put_rows(chords, hit[~undecided], _rows_of(fast, ~undecided))
 
 
 def _chords_in(query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, limbs: Int32Array) -> Chorded:
     """The chords of given rays in the limbs that they hit."""
     chords, undecided = empty_chords(len(rows)), np.zeros(len(rows), bool)
-    complete_chords(query, table, rows, limbs, chords, undecided)
+    complete_chords(query, table.seen, rows, limbs, chords, undecided)
     for k in np.flatnonzero(undecided).tolist():
         numbered = _numbered(table, [int(limbs[k])])
         first, _ = order.closest(ray_numbers(query.rays, int(rows[k])), numbered, inside)
@@ -127,7 +153,7 @@ def _chords_in(query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64
 
 def limbs_near_rays(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
     """The limbs that each of the given rays does not certainly miss."""
-    offsets, codes = possible_stretches(query, table, tree, make_stack(tree), rows)
+    offsets, codes = possible_stretches(query, table.seen, tree, make_stack(tree), rows)
     return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(rows))]
 
 

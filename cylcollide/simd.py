@@ -38,8 +38,8 @@ __all__ = [
     "larger",
     "load",
     "load_at",
-    "load_every",
     "load_rows",
+    "load_triples",
     "lowest_bit",
     "magnitude",
     "opposite",
@@ -213,10 +213,11 @@ def load(array: Array, offset: int) -> Real:
     return cast(Real, array.reshape(-1)[offset : offset + LANES].copy())
 
 
-@machine(lambda array, *_: lanes_of(array)(array, types.intp, types.intp), _llvm.load_every)
-def load_every(array: Array, offset: int, stride: int) -> Real:
-    """Eight entries, `stride` apart, from entry `offset` on."""
-    return cast(Real, array.reshape(-1)[offset : offset + LANES * stride : stride].copy())
+@machine(lambda array, _offset: types.UniTuple(lanes_of(array), 3)(array, types.intp), _llvm.load_triples)
+def load_triples(array: Array, offset: int) -> tuple[Real, Real, Real]:
+    """Eight triples, from entry `offset` on: their first entries, their second, and their third."""
+    x, y, z = array.reshape(-1)[offset : offset + 3 * LANES].reshape(LANES, 3).T.copy()
+    return cast(Real, x), cast(Real, y), cast(Real, z)
 
 
 @machine(lambda array, rows, *_: lanes_of(array)(array, rows, types.intp, types.intp, types.intp), _llvm.load_at)

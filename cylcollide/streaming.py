@@ -16,7 +16,7 @@ from cylcollide.gathering import Sorting, sort_rays, two_rays_at
 from cylcollide.hits import Verdicts
 from cylcollide.kernels.nearest import Nearest, undecided
 from cylcollide.kernels.ray import Ray, Rays, shared
-from cylcollide.kernels.table import LimbTable, considered
+from cylcollide.kernels.table import LimbRows, considered
 from cylcollide.pairing import (
     FACE,
     LIMB,
@@ -73,6 +73,7 @@ def keep(work: Work, stream: Stream, row: int, ray: Ray, local: LocalRay) -> Non
     store_rows(work.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
     store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
     store(work.start, row, local.start)
+    store(work.per_length, row, ray.per_length)
     nothing = load(work.nothing, 0)
     for k in range(row, row + LANES):
         store(work.best, k * LANES, nothing)
@@ -81,7 +82,7 @@ def keep(work: Work, stream: Stream, row: int, ray: Ray, local: LocalRay) -> Non
 @compiled
 def walk_octant(
     query: Query,
-    table: LimbTable,
+    table: LimbRows,
     tree: Tree,
     number: Int32Array,
     base: int,
@@ -122,7 +123,7 @@ def walk_octant(
 def cast_stream(
     given: Given,
     query: Query,
-    table: LimbTable,
+    table: LimbRows,
     tree: Tree,
     work: Work,
     stream: Stream,
@@ -163,7 +164,7 @@ def all_miss(hits: Verdicts, begin: int, end: int) -> None:
 @compiled
 def finish(
     query: Query,
-    table: LimbTable,
+    table: LimbRows,
     number: Int32Array,
     base: int,
     walking: int,
@@ -190,11 +191,12 @@ def finish(
         while those:
             k = lowest_bit(those)
             those &= those - 1
-            i = number[base + live[first + k]]
+            row = live[first + k]
+            i = number[base + row]
             hits.inside[i], hits.unsure[i] = (inside_those >> k) & 1 != 0, (doubtful_those >> k) & 1 != 0
             if (hit_those & ~doubtful_those) >> k & 1:
                 limb, face = int(answer[0, k]), int(answer[1, k])
                 hits.limb[i], hits.face[i], hits.fraction[i] = limb, face, 0.0
                 if face != INSIDE:
-                    hits.fraction[i] = answer[2, k]
+                    hits.fraction[i] = answer[2, k] * work.per_length[row]
                     enter(crossing, query, table, i, limb, face, hits)

@@ -140,7 +140,10 @@ class Snapshot(Queries):
         self._limbs, self._built_cost = limbs, built_cost
         self.tree = tree
         """Boxes around the limbs."""
-        self.flat = (*limbs.table, *tree[:-1], space_numbers(tree.space))
+        self.seen = limbs.table.seen
+        """What loops read of the limbs."""
+        self.flat = (*self.seen, *tree[:-1], space_numbers(tree.space))
+        """Limbs and tree, as `casting.closest_of_few` takes them."""
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":

@@ -70,10 +70,10 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
     settle = settling.ray_hits
 
-    def watched(query: Any, table: Any, inside: Any, verdicts: Verdicts, unsure: bool, near: Any) -> Any:
-        seen.kept(verdicts)
-        assert unsure == verdicts.unsure.any()
-        return settle(query, table, inside, verdicts, unsure, near)
+    def watched(asked: Any, table: Any, inside: Any, unsure: bool, near: Any) -> Any:
+        seen.kept(Verdicts(*(getattr(asked, name) for name in Verdicts._fields)))
+        assert unsure == asked.unsure.any()
+        return settle(asked, table, inside, unsure, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():

@@ -24,8 +24,8 @@ from cylcollide.simd import (
     lane,
     load,
     load_at,
-    load_every,
     load_rows,
+    load_triples,
     lowest_bit,
     opposite,
     spread,
@@ -37,11 +37,13 @@ from cylcollide.simd import (
 @njit
 def read(array, rows, first, stride, column, out):
     store(out, 0, load(array, first))
-    store(out, 8, load_every(array, first, stride))
-    store(out, 16, load_at(array, rows, first, stride, column))
+    store(out, 8, load_at(array, rows, first, stride, column))
     columns = load_rows(array.reshape(-1, stride), rows, first, column)
     for k in range(len(columns)):
-        store(out, 24 + LANES * k, columns[k])
+        store(out, 16 + LANES * k, columns[k])
+    triples = load_triples(array, first)
+    for k in range(len(triples)):
+        store(out, 80 + LANES * k, triples[k])
 
 
 @pytest.mark.parametrize("way", [lambda f: f, interpreted])
@@ -53,14 +55,14 @@ def test_loads_from_any_offset_and_of_rows_that_repeat(way, kind, row_kind):
     for first in range(20):  # most of them are aligned to nothing
         for stride, column in ((11, 0), (11, 2), (12, 4), (15, 7)):
             rows = rng.integers(0, 5, 40).astype(row_kind)
-            out = np.zeros((11, LANES), kind)
+            out = np.zeros((13, LANES), kind)
             way(read)(array, rows, first, stride, column, out.reshape(-1))
             eight_rows, matrix = rows[first : first + 8], array.reshape(-1, stride)
             assert len(set(eight_rows)) < LANES
             assert same(out[0], array[first : first + 8])
-            assert same(out[1], array[first + stride * np.arange(8)])
-            assert same(out[2], matrix[eight_rows, column])
-            assert same(out[3:], matrix[eight_rows, column : column + 8].T)
+            assert same(out[1], matrix[eight_rows, column])
+            assert same(out[2:10], matrix[eight_rows, column : column + 8].T)
+            assert same(out[10:], array[first : first + 24].reshape(8, 3).T)
 
 
 @njit

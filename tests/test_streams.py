@@ -20,7 +20,7 @@ from worlds import make_crowd, shots
 import cylcollide as cc
 from cylcollide import answering, arriving, casting
 from cylcollide.answering import Question
-from cylcollide.dense import cast_few
+from cylcollide.dense import cast_few, make_lists
 from cylcollide.entering import make_entering
 from cylcollide.gathering import make_sorting
 from cylcollide.hits import Verdicts, empty_verdicts
@@ -169,17 +169,18 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
     given, query = question.arrival.given, question.query
     question.arrival.receive(0, n)
-    table, tree = snapshot.limbs.table, snapshot.tree
+    table, tree = snapshot.seen, snapshot.tree
     want = empty_verdicts(n)
     casting.cast_closest(query, table, tree, make_stack(tree), 0, n, want)
     room = make_work(stream_rays), make_stream(tree, stream_rays), make_sorting(n), make_entering()
+    lists = make_lists(len(limbs))
     for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
         for way in (STREAMS, DENSE):
             got = Verdicts(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
                 assert cast_stream(given, query, table, tree, *room, begin, last, got)
             else:
-                assert cast_few(given, query, table, room[-1], begin, last, got)
+                assert cast_few(given, query, table, lists, begin, last, got)
             inner, outer = slice(begin, last), np.r_[0:begin, last:n]
             assert not differing(want, Verdicts(*(column[inner] for column in got)), inner), (way, begin, last)
             assert all((column[outer] == np.full(1, 77, column.dtype)).all() for column in got), (way, begin, last)

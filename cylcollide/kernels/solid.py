@@ -4,7 +4,7 @@ A limb is one convex piece, but for a tube, which is two: before and behind its 
 shape. The cylinder is merged into every loop that asks; the other shapes stay behind a call.
 """
 
-from cylcollide._types import LARGEST_SAFE, Shape
+from cylcollide._types import LARGEST_SAFE, Face, Shape
 from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.axis import height_and_distance
 from cylcollide.kernels.box import box_curve, box_excess, box_frame, box_normal, box_reach, box_step, ray_box
@@ -54,6 +54,7 @@ from cylcollide.simd import Real
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
 ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape.SPHERE)
 BOX = int(Shape.BOX)
+NEG_X, INSIDE = int(Face.NEG_X), int(Face.INSIDE)
 
 
 # When is a ray inside? ----------------------------------------------------------------------------------------------
@@ -63,6 +64,12 @@ BOX = int(Shape.BOX)
 def pieces(kind: int) -> int:
     """How many stretches of a line a limb can have: one, or two."""
     return 2 if kind == TUBE else 1
+
+
+@merged
+def faces(kind: int) -> tuple[int, int]:
+    """The codes of a shape's faces begin with the one and end before the other."""
+    return (NEG_X, INSIDE) if kind == BOX else (0, NEG_X)
 
 
 @merged

@@ -18,6 +18,15 @@ ROW = 16
 """Numbers a limb: two registers of eight. Of a box, twelve are its axes and half extents."""
 
 
+class LimbRows(NamedTuple):
+    """What loops read of limbs, n rows: few columns, for each costs a call as much as a limb does."""
+
+    solid: Int8Array  # (n,): the Shape whose kernel answers; a capsule without length is a sphere
+    character: Int32Array  # (n,)
+    mask: Uint32Array  # (n,)
+    rows: Float64Array  # (n, ROW): what `limb_at` reads
+
+
 class LimbTable(NamedTuple):
     """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use."""
 
@@ -32,6 +41,11 @@ class LimbTable(NamedTuple):
     mask: Uint32Array  # (n,)
     solid: Int8Array  # (n,): the Shape whose kernel answers; a capsule without length is a sphere
     rows: Float64Array  # (n, ROW): what `limb_at` reads
+
+    @property
+    def seen(self) -> LimbRows:
+        """What loops read."""
+        return LimbRows(self.solid, self.character, self.mask, self.rows)
 
 
 class Limb(NamedTuple):
