@@ -33,8 +33,8 @@ class Arrival:
     @cached_property
     def rays(self) -> Rays:
         """Room for the rays."""
-        shape = self.given.first.shape
-        return Rays(lending.rows(shape), lending.rows(shape), self.is_segment, self.distance)
+        origin, second = lending.rows((2, *self.given.first.shape))
+        return Rays(origin, second, self.is_segment, self.distance)
 
     def receive(self, begin: int, end: int) -> None:
         """Fill `rays` from row `begin` to `end`; ValueError, naming the first bad row, if a number is not allowed."""

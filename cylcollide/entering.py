@@ -76,11 +76,20 @@ def all_enter(entering: Entering, query: Query, table: LimbRows, hits: Verdicts)
 def write_fractions(entering: Entering, query: Query, table: LimbRows, place: int, hits: Verdicts) -> None:
     """Put fractions where the guesses are, for those who wait in one place."""
     shape, face = place // FACES, place % FACES
-    if shape == CYLINDER and face == SIDE:  # constants: no branch within
-        write_each(entering, query, table, place, CYLINDER, SIDE, hits)
+    if shape == CYLINDER and face == SIDE and query.rays.is_segment:  # constants: no branch within
+        write_each(entering, known(query, True), table, place, CYLINDER, SIDE, hits)
+    elif shape == CYLINDER and face == SIDE:
+        write_each(entering, known(query, False), table, place, CYLINDER, SIDE, hits)
     else:
         write_each(entering, query, table, place, shape, face, hits)
     entering.waiting[place] = 0
+
+
+@merged
+def known(query: Query, is_segment: bool) -> Query:
+    """The query, with a constant for what its rays are."""
+    rays = Rays(query.rays.origin, query.rays.second, is_segment, query.rays.distance)
+    return Query(rays, query.mask, query.ignored, query.policy)
 
 
 @merged
@@ -108,8 +117,10 @@ def write_fractions_of(
 ) -> None:
     """`write_fractions` for so many rays of a list, which enter the same limb by the same face."""
     shape = table.solid[limb]
-    if shape == CYLINDER and face == SIDE:
-        write_all(query, table, limb, CYLINDER, SIDE, number, count, answer, hits)
+    if shape == CYLINDER and face == SIDE and query.rays.is_segment:
+        write_all(known(query, True), table, limb, CYLINDER, SIDE, number, count, answer, hits)
+    elif shape == CYLINDER and face == SIDE:
+        write_all(known(query, False), table, limb, CYLINDER, SIDE, number, count, answer, hits)
     else:
         write_all(query, table, limb, shape, face, number, count, answer, hits)
 

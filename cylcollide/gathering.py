@@ -16,7 +16,7 @@ from cylcollide._types import (
 )
 from cylcollide.arriving import Given, received
 from cylcollide.compiling import compiled, merged
-from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
 from cylcollide.kernels.ray import Ray, Rays, make_ray
 from cylcollide.kernels.table import Limb, limb_of
 from cylcollide.simd import (
@@ -130,9 +130,10 @@ def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
 
 @merged
 def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
-    """`exact_displacement` of eight rays; a direction is a difference from zero, so that there is no branch."""
-    counts = 1.0 if is_segment else 0.0
-    return vector_difference(second, (origin[0] * counts, origin[1] * counts, origin[2] * counts))
+    """`exact_displacement` of eight rays."""
+    if is_segment:
+        return vector_difference(second, origin)
+    return exactly(second)
 
 
 @compiled

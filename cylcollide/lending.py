@@ -62,7 +62,7 @@ def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
 
 def rows(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """An array of float64, to be filled."""
-    size = 8 * shape[0] * shape[1]
+    size = 8 * prod(shape)
     return np.empty(shape) if size < SMALLEST_KEPT else np.ndarray(shape, np.float64, lend(size))
 
 
