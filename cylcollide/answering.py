@@ -4,14 +4,13 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from cylcollide import casting, chording, door, locating, settling
+from cylcollide import casting, chording, locating, settling
 from cylcollide._types import (
     FEW_LIMBS,
     NO_LIMB,
@@ -22,18 +21,13 @@ from cylcollide._types import (
     Face,
     Float64Array,
     InsidePolicy,
-    Int8Array,
-    Int32Array,
     Int64Array,
-    Uint32Array,
 )
-from cylcollide.arriving import Arrival
-from cylcollide.casting import Query
+from cylcollide.asking import AnsweredFew, Question
 from cylcollide.dense import Lists, cast_few, make_lists
 from cylcollide.entering import FACES, Entering, make_entering
 from cylcollide.gathering import Sorting, make_sorting
 from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
-from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbRows
 from cylcollide.limbs import Limbs
 from cylcollide.pairing import Work, make_work
@@ -44,7 +38,6 @@ from cylcollide.tree.stream import Stream, make_stream
 from cylcollide.tree.walk import make_stack
 
 Answer = TypeVar("Answer")
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class State(Protocol):
@@ -61,82 +54,12 @@ class State(Protocol):
         """The limbs."""
 
 
-class Question:
-    """What is asked, of rays that are still to be received."""
-
-    def __init__(
-        self, arrival: Arrival, mask: Uint32Array, ignored: Int64Array, policy: int, inside: InsidePolicy
-    ) -> None:
-        self.arrival, self.mask, self.ignored, self.policy, self.inside = arrival, mask, ignored, policy, inside
-
-    @cached_property
-    def query(self) -> Query:
-        """The same for loops, once the rays are received."""
-        return Query(self.arrival.rays, self.mask, self.ignored, self.policy)
-
-
-def ask(arrival: Arrival, inside: InsidePolicy, mask: ArrayLike, ignore_character: ArrayLike | None) -> Question:
-    """A question; the rays may be received in parts."""
-    n = len(arrival)
-    layers, ignored = door.masks(mask, n), door.ignored_characters(ignore_character, n)
-    return Question(arrival, layers, ignored, door.policy(inside), inside)
-
-
-class AnsweredFew:
-    """An answer about a few rays, made into arrays when it is asked for."""
-
-    def __init__(self, question: Question, room: Float64Array) -> None:
-        self._question, self._room = question, room
-
-    @cached_property
-    def rays(self) -> Rays:
-        """The rays as they were received."""
-        arrival = self._question.arrival
-        origin, second = self._room[:6].reshape(2, -1, 3)
-        return Rays(origin, second, arrival.is_segment, arrival.distance)
-
-    @cached_property
-    def query(self) -> Query:
-        """What was asked."""
-        question = self._question
-        return Query(self.rays, question.mask, question.ignored, question.policy)
-
-    @property
-    def fraction(self) -> Float64Array:
-        """As in `Verdicts`, and so are the others."""
-        return self._column(6, np.float64)
-
-    @property
-    def limb(self) -> Int32Array:
-        """See there."""
-        return self._column(7, np.int32)
-
-    @property
-    def face(self) -> Int8Array:
-        """See there."""
-        return self._column(8, np.int8)
-
-    @property
-    def inside(self) -> BoolArray:
-        """See there."""
-        return self._column(9, np.bool_)
-
-    @property
-    def unsure(self) -> BoolArray:
-        """See there."""
-        return self._column(10, np.bool_)
-
-    def _column(self, k: int, kind: type[Scalar]) -> NDArray[Scalar]:
-        column: NDArray[Scalar] = self._room[k].view(kind)[: self._room.shape[1]]
-        return column
-
-
 def closest(state: State, question: Question, threads: int | None) -> RayHits:
     """The first limb along each ray."""
     table, n = state.limbs.table, len(question.arrival)
     asked: Asked
     if n < SMALLEST_STREAM:
-        asked, unsure = closest_of_few(state, question, n)
+        asked, unsure = closest_of_few(state, question)
     else:
         verdicts = empty_verdicts(n)
         in_chunks(n, threads, closest_strategy(state, question, verdicts))
@@ -148,23 +71,15 @@ def closest(state: State, question: Question, threads: int | None) -> RayHits:
     return settling.ray_hits(asked, table, question.inside, unsure, near)
 
 
-def closest_of_few(state: State, question: Question, n: int) -> tuple[Asked, bool]:
+def closest_of_few(state: State, question: Question) -> tuple[Asked, bool]:
     """The first limbs of a few rays, one by one; and whether any row is unsure."""
-    arrival, room = question.arrival, np.empty((casting.FEW_COLUMNS, n))
-    rays = arrival.is_segment, arrival.distance
-    fields: tuple[Any, ...] = (
-        *state.flat,
-        *arrival.given,
-        *rays,
-        question.mask,
-        question.ignored,
-        question.policy,
-        room,
-    )
+    arrival, answered = question.arrival, AnsweredFew(question)
+    rays, rest = (arrival.is_segment, arrival.distance), (question.mask, question.ignored, question.policy)
+    fields: tuple[Any, ...] = (*state.flat, *arrival.given, *rays, *rest, answered.room)
     found = casting.closest_of_few(*fields)
     if found < 0:
         arrival.refuse()
-    return AnsweredFew(question, room), found > 0
+    return answered, found > 0
 
 
 def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Callable[[int, int], None]:

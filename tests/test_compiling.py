@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from verify import JIT
 
 import cylcollide
+from cylcollide import casting, dense
 
 pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
 PACKAGE = Path(cylcollide.__file__).parent
@@ -156,3 +158,20 @@ def test_without_any_directory_it_warns_and_works(tmp_path: Path):
     found = run(tmp_path, script, **user)
     assert found["caches"] == ["NullCache"]
     assert found["stderr"].count("set NUMBA_CACHE_DIR") == 1
+
+
+def test_arrays_of_any_kind_are_answered_by_the_same_code():
+    """Read-only, in columns, strided, of another kind: numba would compile a loop once more for each."""
+    plain = np.random.default_rng(7).normal(size=(4000, 3))
+    limbs = cylcollide.Limbs.cylinders(np.zeros(3), np.ones(3), 0.5)
+    world = cylcollide.HitWorld(limbs)
+    read_only, columns, twice = plain.copy(), np.asfortranarray(plain), np.repeat(plain, 2, axis=0)[::2]
+    read_only.flags.writeable = False
+    for n in (5, 4000):
+        want = world.cast_segments(plain[:n], -plain[:n])
+        known = [len(loop.signatures) for loop in (casting.closest_of_few, dense.cast_few)]
+        for other in (read_only, columns, twice, plain.tolist()):
+            got = world.cast_segments(other[:n], (-plain[:n]).tolist())
+            assert np.array_equal(got.fraction, want.fraction)
+        assert want.hit.any()
+        assert known == [len(loop.signatures) for loop in (casting.closest_of_few, dense.cast_few)]

@@ -18,8 +18,8 @@ from verify import JIT, same_bits
 from worlds import make_crowd, shots
 
 import cylcollide as cc
-from cylcollide import answering, arriving, casting
-from cylcollide.answering import Question
+from cylcollide import answering, arriving, asking, casting
+from cylcollide.asking import Question
 from cylcollide.dense import cast_few, make_lists
 from cylcollide.entering import make_entering
 from cylcollide.gathering import make_sorting
@@ -159,7 +159,7 @@ def test_rays_with_limits(limit: str):
 
 def question_of(start: Array, end: Array) -> Question:
     """A question as the world asks it."""
-    return answering.ask(arriving.segments(start, end), "hit", cc.HitWorld.cast_segments.__defaults__[1], None)
+    return asking.ask(arriving.segments(start, end), "hit", cc.HitWorld.cast_segments.__defaults__[1], None)
 
 
 @pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
