@@ -52,6 +52,17 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", self.text)
 
 
+def page_alone(html):
+    """A page that loads nothing from elsewhere, draws with one copy of plotly, and gives no two tags one id."""
+    page = Page.parse(html)
+    assert page.loads == ["data:,"]
+    assert "@import" not in html
+    assert not re.search(r"url\(\s*['\"]?(https?:)?//", html.split("</style>")[0])
+    assert html.count("plotly.js v") == 1
+    assert len(page.ids) == len(set(page.ids))
+    return page
+
+
 def numbers(column):
     """A column of a trace, written as a list or as base64."""
     if isinstance(column, dict):

@@ -1,20 +1,20 @@
 """Explanations: the intervals are those of the exact layer, the clearance is a growth, and the words fit."""
 
-import builtins
 import math
-import sys
 from itertools import product
 
 import numpy as np
 import pytest
 from kinds import cylinder, tube
 from shape_families import sample
-from shape_lines import BOX, CAPSULE, ELLIPSOID, NAMES, TAPERED
+from shape_lines import NAMES
 from shape_table import SHAPE_ROWS
 from shape_worlds import mixed
 from verify import sized
 
 import cylcollide as cc
+from cylcollide.kernels.clearance import growths_to_reach
+from cylcollide.kernels.table import limb_at
 
 F = cc.Face
 ROD, PIPE = cylinder.ROD.limbs(), tube.PIPE.limbs()
@@ -112,6 +112,22 @@ def test_clearance_is_the_growth_that_flips_the_verdict():
     assert min(seen.values()) > len(world) // 10
 
 
+def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
+    """It is in the limb inflated by a little more, and outside of one inflated by a little less."""
+    world, rng = mixed(sized(420), seed=7), np.random.default_rng(7)
+    limbs, growth, seen = world.limbs(), np.empty(1), set()
+    points = (world.p1 + world.p2) / 2 + rng.normal(size=world.p1.shape) * 0.6
+    for i, point in enumerate(points):
+        growths_to_reach(point[None], limb_at(limbs.table.rows, limbs.table.solid, i), growth)
+        gap, bore = growth[0], world.radius2[i] if NAMES[world.kind[i]] == "tube" else math.inf
+        assert (gap <= 0.0) == (limbs[i].classify_points(point)[0] != cc.Side.OUTSIDE)
+        if 1e-9 < gap < bore:
+            assert limbs[i].inflated(gap + 1e-12).classify_points(point)[0] != cc.Side.OUTSIDE
+            assert limbs[i].inflated(gap - 1e-12).classify_points(point)[0] == cc.Side.OUTSIDE
+        seen.add((int(world.kind[i]), bool(gap < 0.0)))
+    assert len(seen) == 2 * len(NAMES)
+
+
 def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
     questions = sample(sized(1500), seed=2)
     limbs, hits, zeros, rechecked = questions.shapes.limbs(), questions.cast(), 0, 0
@@ -158,49 +174,3 @@ def test_explanations_are_equal_by_what_they_say():
     assert one == same != ROD.explain_segment([-3, 0, 1], [3, 0, 3])
     with pytest.raises(AttributeError):
         one.reason = "none"
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_every_case_can_be_drawn(name, tmp_path):
-    why = BY_HAND[name][0].limbs().explain_segment(*BY_HAND[name][1:3])
-    figure = why.plot(tmp_path / "cut.png")
-    assert (tmp_path / "cut.png").read_bytes()[:4] == b"\x89PNG"
-    cut, bars = figure.axes
-    assert why.reason in figure.get_suptitle()
-    names = [label.get_text() for label in bars.get_yticklabels()]
-    assert names[: len({b.name for b in why.bounds})] == list(dict.fromkeys(b.name for b in why.bounds))
-    assert cut.get_xlabel() == "along the axis"
-
-
-@pytest.mark.parametrize("kind", [TAPERED, ELLIPSOID, CAPSULE, BOX])
-def test_the_cut_shows_the_chord(kind):
-    """The filled part of the picture ends where the segment enters and leaves."""
-    world = mixed(140)
-    limbs, (start, end) = world.limbs(), shots_at_own(world)
-    rows = [i for i in np.flatnonzero(world.kind == kind) if limbs[i].cast_segments(start[i], end[i]).hit[0]][:3]
-    assert rows
-    for i in rows:
-        why = limbs[i].explain_segment(start[i], end[i])
-        cut = why.plot().axes[0]
-        filled = cut.collections[0].get_paths()[0]
-        inside = next(line for line in cut.lines if line.get_linewidth() == 2.5).get_xydata()
-        middle = inside.mean(axis=0)
-        assert filled.contains_point(middle, radius=1e-2)
-        for tip, face in zip(inside, why.passed[0][2:], strict=True):
-            if face != F.INSIDE:
-                assert not filled.contains_point(tip + 0.05 * (tip - middle) / np.linalg.norm(tip - middle), radius=0)
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
-        ROD.explain_segment([0, 0, 0], [1, 1, 1]).plot()

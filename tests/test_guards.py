@@ -1,7 +1,6 @@
 """The guards are guarded: one expression of a copy of the package is broken on purpose, and the checks must go red.
 
-Kernels are interpreted in these runs, so that a broken one needs no compiler. To add a row: a file of the package, a
-text that occurs in it exactly once, and what to put in its place.
+Kernels are interpreted in these runs, so that a broken one needs no compiler. What is broken stands in `guard_rows`.
 """
 
 import os
@@ -9,193 +8,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import test_shapes_laws
+from guard_rows import BROKEN, LAW_BREAKERS, SEEN_BY, SHARED, THOROUGH, Mutation
 from shape_table import SHAPE_ROWS
 
 import cylcollide as cc
 
 ROOT = Path(__file__).parent.parent
-S = cc.Shape
-
-
-class Mutation(NamedTuple):
-    """One expression of the package, and a wrong one in its place."""
-
-    file: str  # below cylcollide/
-    old: str  # occurs exactly once
-    new: str
-
-
-QUICK = [
-    "tests/test_shape_oracle.py::test_by_hand",
-    "tests/test_shapes_faces.py::test_by_hand",
-    "tests/test_explain.py::test_by_hand",
-]
-THOROUGH = [*QUICK, "tests/test_shapes_exact.py", "tests/test_exactness.py", "tests/test_explain.py"]
-"""What is run until the first failure, cheap checks first. A control run sees it green on an unbroken copy."""
-
-CYLINDER, REVOLUTION, BALL, BOX = (f"exact/{name}.py" for name in ("cylinder", "revolution", "ball", "box"))
-K_CYLINDER, K_REVOLUTION, K_CAPSULE, K_BOX, K_LINE, K_CURVE = (
-    f"kernels/{name}.py" for name in ("cylinder", "revolution", "capsule", "box", "line", "curve")
-)
-ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
-
-BROKEN: dict[tuple[S, str], Mutation] = {
-    # exact twins
-    (S.CYLINDER, "radius one"): Mutation(CYLINDER, "        (r,) = frame.radii\n", "        r = 1\n"),
-    (S.CYLINDER, "half a cap"): Mutation(
-        FRAME, "self.top, Face.CAP1, Face.CAP2)", "self.top - 1, Face.CAP1, Face.CAP2)"
-    ),
-    (S.CYLINDER, "caps swapped"): Mutation(FRAME, "Face.CAP1, Face.CAP2)", "Face.CAP2, Face.CAP1)"),
-    (S.TUBE, "bore of the outer radius"): Mutation(CYLINDER, "inner * inner * frame.top", "inner * r * frame.top"),
-    (S.TUBE, "bore is a side"): Mutation(CYLINDER, "face=Face.BORE", "face=Face.SIDE"),
-    (S.TUBE, "bore filled"): Mutation(CYLINDER, ', Bore("bore", bore)', ""),
-    (S.TAPERED, "taper turned round"): Mutation(REVOLUTION, "frame.top, r2 - r1", "frame.top, r1 - r2"),
-    (S.TAPERED, "slope forgotten"): Mutation(REVOLUTION, "start * change, change * change", "start * change, 0"),
-    (S.ELLIPSOID, "half the room"): Mutation(REVOLUTION, "2 * r * r * frame.top", "r * r * frame.top"),
-    (S.ELLIPSOID, "hyperboloid"): Mutation(REVOLUTION, "-4 * r * r", "4 * r * r"),
-    (S.CAPSULE, "second ball at p1"): Mutation(BALL, "square - top * top, top, -1", "square, 0, -1"),
-    (S.CAPSULE, "balls swapped"): Mutation(BALL, "(first,), (last,)", "(first,), (first,)"),
-    (S.CAPSULE, "ball is a side"): Mutation(
-        BALL, 'name="ball at p1", face=Face.CAP1', 'name="ball at p1", face=Face.SIDE'
-    ),
-    (S.SPHERE, "bigger"): Mutation(BALL, "dot(offset, offset) - r * r", "dot(offset, offset) - r * r - 1"),
-    (S.SPHERE, "a sign"): Mutation(BALL, "dot(offset, step), dot", "-dot(offset, step), dot"),
-    (S.BOX, "a face too far"): Mutation(BOX, "dot(y, step), 2 * b", "dot(y, step), 2 * b + 1"),
-    (S.BOX, "faces swapped"): Mutation(BOX, "Face.NEG_Z, Face.POS_Z", "Face.POS_Z, Face.NEG_Z"),
-    (S.BOX, "an axis twice"): Mutation(BOX, "dot(z, offset) + c", "dot(y, offset) + c"),
-    # records
-    (S.CYLINDER, "grows across only"): Mutation("shapes.py", "p1=solids.p1 - step, ", ""),
-    (S.TUBE, "bore widens"): Mutation("shapes.py", "tubes.radius2 - more", "tubes.radius2 + more"),
-    (S.TAPERED, "tilt the other way"): Mutation(
-        "shapes.py", "tapers.radius + (wall - tilt)", "tapers.radius + (wall + tilt)"
-    ),
-    (S.ELLIPSOID, "no twin of its own"): Mutation("shapes.py", "lambda n: Ellipsoid(", "lambda n: Cylinder("),
-    (S.CAPSULE, "a sphere when long"): Mutation("shapes.py", "if n.p1 != n.p2 else", "if n.p1 == n.p2 else"),
-    (S.SPHERE, "shrinks"): Mutation("shapes.py", "balls.radius + more", "balls.radius - more"),
-    (S.BOX, "grows by half"): Mutation("shapes.py", "grown[:, 9:] += more", "grown[:, 9:] += 0.5 * more"),
-    # kernels
-    (S.CYLINDER, "kernel: caps swapped"): Mutation(K_LINE, "select(along, CAP1, CAP2)", "select(along, CAP2, CAP1)"),
-    (S.CYLINDER, "kernel: never shrunk"): Mutation(
-        K_LINE, "radius + delta, radius - delta", "radius + delta, radius + delta"
-    ),
-    (S.TUBE, "kernel: bore of the outer radius"): Mutation(
-        K_CYLINDER, "wall(way, limb.radius2, line.delta)", "wall(way, limb.radius, line.delta)"
-    ),
-    (S.TUBE, "kernel: bore is a side"): Mutation(
-        K_CYLINDER,
-        "select(bore.inner[0] < whole.inner[1], BORE, last)",
-        "select(bore.inner[0] < whole.inner[1], SIDE, last)",
-    ),
-    (S.TUBE, "kernel: a normal out of the bore"): Mutation(K_CYLINDER, "return -x, -y, -z", "return x, y, z"),
-    (S.TUBE, "kernel: a bore that holds points"): Mutation(K_CYLINDER, "limb.radius2 - distance)", "distance)"),
-    (S.TAPERED, "kernel: taper turned round"): Mutation(K_REVOLUTION, "(radius2 - radius1) /", "(radius1 - radius2) /"),
-    (S.TAPERED, "kernel: half the slope"): Mutation(K_REVOLUTION, "2.0 * mean * slope", "mean * slope"),
-    (S.TAPERED, "kernel: a level normal"): Mutation(
-        K_REVOLUTION, "start, dd_multiply(change, beside.u)), in_units(taper", "start, change), in_units((0.0, 0.0)"
-    ),
-    (S.ELLIPSOID, "kernel: hyperboloid"): Mutation(K_REVOLUTION, "0.0, -ratio * ratio", "0.0, ratio * ratio"),
-    (S.ELLIPSOID, "kernel: length and width swapped"): Mutation(
-        K_REVOLUTION, "ratio = radius / half_length", "ratio = half_length / radius"
-    ),
-    (S.ELLIPSOID, "kernel: the poles' normals swapped"): Mutation(
-        K_REVOLUTION, "two_product(in_units", "two_product(-in_units"
-    ),
-    (S.CAPSULE, "kernel: second ball at p1"): Mutation(K_CAPSULE, "ball(ray, limb.p2,", "ball(ray, limb.p1,"),
-    (S.CAPSULE, "kernel: balls swapped"): Mutation(
-        K_CAPSULE, "select(high < -half_length, CAP1,", "select(high < -half_length, CAP2,"
-    ),
-    (S.SPHERE, "kernel: half as large"): Mutation(
-        K_CAPSULE, "frame.centre, frame.radius,", "frame.centre, 0.5 * frame.radius,"
-    ),
-    (S.SPHERE, "kernel: a ball is a cap"): Mutation(K_CAPSULE, "side = alike(SIDE,", "side = alike(CAP1,"),
-    (S.SPHERE, "kernel: points a radius too far"): Mutation(
-        "kernels/solid.py", "return distance - limb.radius", "return distance - 2.0 * limb.radius"
-    ),
-    (S.BOX, "kernel: a face too far"): Mutation(K_BOX, "rate_z, half[2]", "rate_z, half[1]"),
-    (S.BOX, "kernel: faces swapped"): Mutation(
-        K_BOX, "select(rate > 0.0, low, low + 1.0)", "select(rate > 0.0, low + 1.0, low)"
-    ),
-}
-"""Shape and what is wrong with it. At least two rows a shape."""
-
-STEPS = ["tests/test_shapes_exact.py", "tests/test_corners.py"]
-WORLDS = ["tests/test_queries.py", "tests/test_world.py", "tests/test_oracle.py"]
-NORMALS = ["tests/test_normals_of_any_size.py"]
-SWEPT_BOXES = ["-m", "long", "tests/test_boxes.py"]
-SHARED = {
-    "crossing: a step the wrong way": (
-        Mutation(K_CURVE, "step = -0.5 * curve", "step = 0.5 * curve"),
-        STEPS,
-    ),
-    "crossing: never solved in full": (Mutation("kernels/crossing.py", "    if short:\n", "    if True:\n"), STEPS),
-    "crossing: a bore is entered": (Mutation(K_CYLINDER, "not entering", "entering"), STEPS),
-    "normals: overflow": (
-        Mutation("kernels/axis.py", "if limb.frame.extent < inf:", "if limb.frame.extent <= inf:"),
-        NORMALS,
-    ),
-    "event: behind the limit": (
-        Mutation("kernels/event.py", "opposite(empty(inner)) & (inner[0] <= ray.limit)", "opposite(empty(inner))"),
-        THOROUGH,
-    ),
-    "event: left behind the limit": (
-        Mutation("kernels/event.py", "left = inside & (outer[1] <= ray.limit)", "left = inside"),
-        THOROUGH,
-    ),
-    "nearer: the last limb is first": (
-        Mutation("kernels/nearest.py", "(event.upper < best.upper) |", "(event.upper > best.upper) |"),
-        WORLDS,
-    ),
-    "nearer: no rivals": (Mutation("kernels/nearest.py", "(best.rival < inf) &", "(best.rival < -inf) &"), WORLDS),
-    "boxes: no pad": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"), SWEPT_BOXES),
-    "boxes: loose": (Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"), SWEPT_BOXES),
-    "boxes: a reach too short": (
-        Mutation("tree/walk.py", "(1.0 + BOX_PAD) + BOX_PAD", "(1.0 - BOX_PAD) - BOX_PAD"),
-        SWEPT_BOXES,
-    ),
-}
-"""What all kernels share: what is wrong with it, and the checks that must see it."""
-
-LONG_NUMBERS_MISS = Mutation(LINE, "    if radicand < 0:\n", "    if radicand < 0 or radicand > 1 << 200:\n")
-END_EXCLUDED = Mutation(ORDER, "near.time.compare(limit) > 0", "near.time.compare(limit) >= 0")
-LAW_BREAKERS = {
-    f"test_{law}": mutation
-    for law, mutation in {
-        "reversal_turns_the_chords_round": END_EXCLUDED,
-        "a_power_of_two_leaves_everything_but_lengths": LONG_NUMBERS_MISS,
-        "moving_by_whole_steps_changes_no_verdict": Mutation(FRAME, "oy - py", "oy + py"),
-        "turning_by_right_angles_and_mirroring_changes_no_verdict": Mutation(FRAME, "(sx - ox,", "(sx + ox,"),
-        "turning_the_limb_round_swaps_its_caps": Mutation(
-            LINE, "(top - height, rate), high)", "(top - height, rate), low)"
-        ),
-        "a_grown_limb_is_hit_by_all_that_hit_it": LONG_NUMBERS_MISS,
-        "the_policies_are_views_of_the_chords": Mutation(
-            ORDER, "chord.exit_face != Face.INSIDE", "chord.exit_face == Face.INSIDE"
-        ),
-        "every_point_question_gets_one_answer": Mutation(
-            "exact/solid.py", "Side.SURFACE if room == 0", "Side.OUTSIDE if room == 0"
-        ),
-        "a_ray_is_a_segment_without_end": END_EXCLUDED,
-        "a_world_of_one_limb_is_the_limb": LONG_NUMBERS_MISS,
-        "a_cylinder_is_a_taper_of_equal_radii": Mutation(REVOLUTION, "change, scale=frame.top", "change, scale=1"),
-        "a_tube_is_a_cylinder_to_all_that_miss_its_bore": LONG_NUMBERS_MISS,
-        "a_tube_is_part_of_its_cylinder_and_fills_it_with_its_bore": LONG_NUMBERS_MISS,
-        "a_capsule_holds_its_cylinder_and_its_balls": BROKEN[S.CAPSULE, "second ball at p1"],
-        "what_is_carved_out_of_a_cylinder_is_hit_by_less": BROKEN[S.ELLIPSOID, "hyperboloid"],
-        "a_sphere_is_a_capsule_without_length": Mutation(
-            "shapes.py", "else Sphere(n.p1, n.radius)", "else Sphere(n.p1, 2 * n.radius)"
-        ),
-        "a_sphere_is_an_ellipsoid_as_long_as_wide": BROKEN[S.ELLIPSOID, "half the room"],
-        "a_box_holds_the_sphere_in_it_and_lies_in_the_one_about_it": Mutation(
-            "exact/box.py", "unit * a, unit * b", "unit * a, unit"
-        ),
-        "equal_limbs_of_different_shapes_go_to_the_lowest_index": END_EXCLUDED,
-    }.items()
-}
-"""Law of `test_shapes_laws` to what breaks it."""
 
 PROFILE = """
 from hypothesis import Phase
@@ -205,6 +26,8 @@ settings.load_profile("guard")
 """Appended to the copy's conftest.py: more cases than usual, and none made smaller once it has failed."""
 
 LAWS = [name for name in vars(test_shapes_laws) if name.startswith("test_")]
+CHECKS = {checks[-1]: checks for checks in (THOROUGH, *SEEN_BY.values(), ["tests/test_shapes_laws.py"])}
+"""All lists of checks, by their last."""
 
 
 def run(copy: Path, checks: list[str]) -> subprocess.CompletedProcess[str]:
@@ -230,6 +53,11 @@ def places(mutation: Mutation, package: Path) -> int:
     return (package / mutation.file).read_text().count(mutation.old)
 
 
+def about(what: str) -> str:
+    """Return the part of the package that a row of `SHARED` is about."""
+    return what.partition(":")[0]
+
+
 def went_red(copy: Path, mutation: Mutation, checks: list[str]) -> None:
     """Assert that the checks fail, by a failed test and not by an error of the run, once the copy is broken."""
     path = copy / "cylcollide" / mutation.file
@@ -240,35 +68,36 @@ def went_red(copy: Path, mutation: Mutation, checks: list[str]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
-def test_an_unbroken_copy_is_green(copy: Path):
-    for checks in ([*THOROUGH, *STEPS, *WORLDS, *NORMALS, "tests/test_shapes_laws.py"], SWEPT_BOXES):
-        outcome = run(copy, checks)
-        assert outcome.returncode == pytest.ExitCode.OK, outcome.stdout[-2000:]
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("checks", CHECKS.values(), ids=CHECKS)
+def test_an_unbroken_copy_is_green(copy: Path, checks: list[str]):
+    outcome = run(copy, checks)
+    assert outcome.returncode == pytest.ExitCode.OK, outcome.stdout[-2000:]
 
 
 def test_every_shape_and_every_law_is_broken():
     assert all(sum(shape == kind for shape, _ in BROKEN) >= 2 for kind in SHAPE_ROWS)
     assert set(LAW_BREAKERS) == set(LAWS)
+    assert {about(what) for what in SHARED} == set(SEEN_BY)
 
 
 def test_every_row_has_its_one_place():
     """Sources move; a row that is not found any more would break nothing."""
-    rows = [*BROKEN.values(), *(mutation for mutation, _ in SHARED.values()), *LAW_BREAKERS.values()]
+    rows = [*BROKEN.values(), *SHARED.values(), *LAW_BREAKERS.values()]
     lost = {(row.file, row.old): times for row in rows if (times := places(row, ROOT / "cylcollide")) != 1}
     assert not lost
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("shape", "what"), BROKEN, ids=lambda x: x.name.lower() if isinstance(x, S) else x)
-def test_a_broken_shape_is_seen(copy: Path, shape: S, what: str):
+@pytest.mark.parametrize(("shape", "what"), BROKEN, ids=lambda x: x.name.lower() if isinstance(x, cc.Shape) else x)
+def test_a_broken_shape_is_seen(copy: Path, shape: cc.Shape, what: str):
     went_red(copy, BROKEN[shape, what], THOROUGH)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("what", SHARED)
 def test_a_broken_step_is_seen(copy: Path, what: str):
-    went_red(copy, *SHARED[what])
+    went_red(copy, SHARED[what], SEEN_BY[about(what)])
 
 
 @pytest.mark.long
