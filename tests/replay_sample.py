@@ -16,7 +16,7 @@ BULLET = Asker(BulletClient)
 @cache
 def cases(family: str, rays: int = 600) -> list[Case]:
     """Every case that one chunk of a family keeps."""
-    return [Case.read(record) for record in Work(rays)(ChunkKey(family, 7, 0)).record["cases"]]
+    return [Case.read(record) for record in Work({family: rays})(ChunkKey(family, 7, 0)).record["cases"]]
 
 
 def of_each_kind_and_cause(found: list[Case]) -> list[Case]:

@@ -221,10 +221,10 @@ def test_margins():
 
 
 def test_whole_batches():
-    scenes = draw_chunk(ChunkKey("batch-limits", 0, 0), 1)
+    scenes = draw_chunk(ChunkKey("batch-limits", 0, 0), 65_536)
     lost = [by_cause(fired(scene).findings, Kind.LOST) for scene in scenes]
-    # 16,383 are answered; 16,384 in arrays give nothing, in lists one less; 16,385 are refused.
-    assert lost == [{}, {Cause.API_LIMIT: 16_384}, {Cause.API_LIMIT: 1}, {Cause.API_LIMIT: 16_385}]
+    # Of 16,384 in lists one is lost; 16,383 are answered; 16,384 in arrays give nothing; 16,385 are refused.
+    assert lost == [{Cause.API_LIMIT: 1}, {}, {Cause.API_LIMIT: 16_384}, {Cause.API_LIMIT: 16_385}]
 
 
 # Planted faults -------------------------------------------------------------------------------------------------------
@@ -294,6 +294,6 @@ def test_this_side_is_checked_too(monkeypatch):
             return hits
 
     monkeypatch.setattr("cylcollide.crosscheck.campaign.HitWorld", Flipped)
-    record = Work(600, PlainEngine(ExactEngine))(ChunkKey("generic", 0, 0)).record
+    record = Work({"generic": 600}, PlainEngine(ExactEngine))(ChunkKey("generic", 0, 0)).record
     assert record["proved"] == 0
     assert len(record["cases"]) > 0

@@ -207,9 +207,11 @@ def test_more_chunks_are_more_of_the_same_families():
     plan = Plan(FAMILIES, 1_000_000, 0)
     drawn = len(plan.keys) - 1
     assert drawn % 15 == 0
-    assert abs(drawn * plan.size + 65_536 - 1_000_000) < 2000
-    assert 4000 < plan.size < 9000
+    assert plan.size_of("batch-limits") == 65_536
+    assert abs(drawn * plan.size_of("rim") + 65_536 - 1_000_000) < 2000
+    assert 4000 < plan.size_of("rim") < 9000
     assert len(set(plan.keys)) == len(plan.keys)
+    assert plan.not_tried == []
 
 
 def test_chunks_of_another_engine_are_not_mixed_in(tmp_path):
@@ -226,7 +228,7 @@ def test_files_are_json_and_cases_can_be_read(alone, tmp_path):
     assert summary == json.loads(json.dumps(alone.summary))
     assert (summary["schema"], summary["run"]) == (2, "families")
     fields = {"schema", "run", "engine", "seed", "rays", "seconds", "versions", "unexplained", "findings"}
-    fields |= {"asked", "families", "causes", "setups", "grazes", "calls", "scoreboard", "calibrations"}
+    fields |= {"asked", "not_tried", "families", "causes", "setups", "grazes", "calls", "scoreboard", "calibrations"}
     assert set(summary) == fields
     cases = read_cases(tmp_path / "cases.json")
     assert len(cases) > 15
@@ -240,6 +242,7 @@ def test_files_are_json_and_cases_can_be_read(alone, tmp_path):
         ((("rim",), 0, 0), "rays must be at least 1, got 0"),
         ((("rim",), 10, -1), "seed must be at least 0, got -1"),
         ((("construction",), 10, 0, PlainEngine(ExactEngine)), "got 'construction'"),
+        ((("batch-limits",), 8191, 0), "rays: expected at least 8,192, half a call of batch-limits, got 8,191"),
     ],
 )
 def test_bad_plans(wrong, message):

@@ -209,6 +209,9 @@ def test_summary_is_json_with_the_rows(result, tmp_path):
 
 def test_rays_file_replays_every_disagreement(result, tmp_path):
     with np.load(write_rays(result, tmp_path)) as file:
+        told = {name: file[name].item() for name in ("engine", "seed", "rays")}
+        assert told == {"engine": "PyBullet", "seed": 7, "rays": RAYS}
+        assert json.loads(file["versions"].item()) == result.versions
         rays = dict(file)
     assert len(rays["ray"]) == len(result.disagreements.ray) > 100
     for row in range(0, len(rays["ray"]), 10):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
+from cylcollide.crosscheck.by_families import Plan
 from cylcollide.crosscheck.families import FAMILIES, ChunkKey, draw_chunk
-from cylcollide.crosscheck.families.batch_limits import CALLS
+from cylcollide.crosscheck.families.batch_limits import CALLS, fitting
 from cylcollide.crosscheck.families.body import SIZES
 from cylcollide.crosscheck.families.elbow import BEND
 from cylcollide.crosscheck.families.margin_sweep import MARGINS
@@ -165,8 +166,13 @@ def test_settings_are_swept():
     assert {scene.setup.margin for scene in chunk("margin-sweep")} == set(MARGINS)
     assert {scene.setup.construction for scene in chunk("construction")} == set(CONSTRUCTIONS)
     assert all(scene.setup.stale for scene in chunk("stale-boxes"))
-    calls = [(len(scene.shots.start), scene.as_lists) for scene in chunk("batch-limits")]
-    assert calls == list(CALLS)
+
+
+@pytest.mark.parametrize(("share", "calls"), [(0, 1), (20_000, 1), (24_576, 2), (62_500, 4), (10**6, 4)])
+def test_calls_are_as_many_as_fit_and_keep_their_size(share, calls):
+    drawn = [(len(scene.shots.start), scene.as_lists) for scene in chunk("batch-limits", share)]
+    assert drawn == list(CALLS[:calls])
+    assert fitting(share) == (sum(count for count, _ in drawn) if share else 0)
 
 
 @pytest.mark.parametrize("family", SINGLE)
@@ -205,3 +211,16 @@ def test_families_draw_from_different_chance():
 def test_unknown_family_names_the_known():
     with pytest.raises(ValueError, match=r"generic, side-graze, .*, humanoid, got 'nope'"):
         chunk("nope")
+
+
+@pytest.mark.parametrize("rays", [160, 16_000, 65_536, 131_071, 131_072, 400_000, 655_360])
+def test_families_share_evenly_however_few_the_segments(rays):
+    plan = Plan(FAMILIES, rays, 0)
+    shares = dict.fromkeys(FAMILIES, 0)
+    for key in plan.keys:
+        shares[key.family] += plan.size_of(key.family)
+    whole = shares.pop("batch-limits")
+    assert abs(whole - rays / 16) <= 8193  # whole calls of 16,384
+    assert len(set(shares.values())) == 1
+    assert abs(shares["rim"] - rays / 16) <= 8193 / 15 + 20
+    assert (plan.not_tried == [{"family": "batch-limits", "rays": 131_072}]) == (whole == 0) == (rays < 131_072)

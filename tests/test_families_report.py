@@ -223,6 +223,13 @@ def score(**fields):
     return {**ran, **fields}
 
 
+def test_a_family_without_room_is_said_not_to_be_tried():
+    html = page_html(run_families(Plan(("rim", "batch-limits"), 240, 1, tried=1)))
+    assert "batch-limits was not tried" in html
+    assert "16,384 are enough for one." in html
+    assert "--families rim --families batch-limits --rays 240" in html
+
+
 def test_scoreboard_shows_every_engine(result):
     none = dict.fromkeys(("rays", "missed", "phantom", "wrong_limb", "lost"), 0)
     nan = {"distance_mm": [None] * 3, "normal_deg": [None] * 3, "speed": None}
@@ -385,7 +392,7 @@ def test_tables_hold_every_row(result, tmp_path):
             if case.amount is None
             else math.isclose(float(row["amount"]), case.amount, rel_tol=1e-5)
         )
-        shots = draw_chunk(ChunkKey(case.family, case.seed, case.chunk), PLAN.size)[case.scene].shots
+        shots = draw_chunk(ChunkKey(case.family, case.seed, case.chunk), PLAN.size_of(case.family))[case.scene].shots
         assert tuple(shots.start[case.row].tolist()) == case.start
     before = [path.read_bytes() for path in paths]
     assert [path.read_bytes() for path in write_tables(result, tmp_path)] == before

@@ -154,6 +154,10 @@ def spoiled(record, **changes):
         ({"limb_true": 7}, "limb_true: expected one of"),
         ({"radius": []}, "expected 1 finite numbers"),
         ({"setup": {"construction": "lego"}}, "construction: expected one of"),
+        ({"setup": {"spin": "much"}}, "setup's spin: expected a value of another type, got 'much'"),
+        ({"options": 3}, "options: expected a value of another type"),
+        ({"row": "x"}, "row: expected a value of another type"),
+        ({"engine": "mujoco", "options": {"sides": 3}}, "mujoco"),
         ({"engine": "nonesuch"}, "engine: expected one of"),
     ],
 )

@@ -12,21 +12,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planted_engines import InflatedEngine
 from rich.console import Console
 
 import cylcollide as cc
 from cylcollide import cli, engines
 from cylcollide.crosscheck import command, scoreboard_command
 from cylcollide.crosscheck import scoreboard as board
+from cylcollide.crosscheck.campaign import Work
+from cylcollide.crosscheck.case import Case, read_cases, write_cases
+from cylcollide.crosscheck.causes.names import Kind
+from cylcollide.crosscheck.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.families.scene import Scene
+from cylcollide.crosscheck.replay.story import replayed
 from cylcollide.crosscheck.scoreboard import ASKED, Score, scoreboard
+from cylcollide.crosscheck.scoreboard_cases import Place, Shelf, Told
 from cylcollide.crosscheck.scoreboard_judge import Judge, Truth
-from cylcollide.engines import registry
+from cylcollide.crosscheck.setup import NamedEngine, PlainEngine
+from cylcollide.crosscheck.truth import clearances
+from cylcollide.engines import EngineHits, registry
 
 FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")
 FAILING = ("Raising", "Panicking", "Balls")
 RAYS = 250 * len(ASKED)
 SEED = 5
+OURS = dict(registry._OURS)
 
 
 def point(name, place):
@@ -241,6 +251,57 @@ def test_an_unknown_engine_is_one_line_that_names_the_known(monkeypatch, tmp_pat
 
 
 @pytest.mark.usefixtures("planted")
+def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch, tmp_path, capsys):
+    (tmp_path / "taken").write_text("")
+    assert crosscheck(monkeypatch, "--engines", "exact", "--out", tmp_path / "taken" / "report") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("cylcollide: cannot write to")
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize("name", ["inflated", "open", "blind", "single", "passing"])
+def test_the_worst_of_every_family_and_kind_replays_on_the_engine_it_came_from(scores, name, tmp_path):
+    write_cases(tmp_path / "cases.json", list(scores[name].cases))
+    found = read_cases(tmp_path / "cases.json")
+    wrong = {family for family, count in scores[name].families.items() if count}
+    assert {case.family for case in found} == wrong
+    assert len({(case.family, case.kind) for case in found}) == len(found)
+    assert {case.engine for case in found} <= {name}
+    for case in found[:3]:
+        assert replayed(case).reproduced
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_run_by_families_names_its_engine_in_its_cases():
+    record = Work({"rim": 240}, NamedEngine("inflated"))(ChunkKey("rim", SEED, 0)).record
+    found = [Case.read(case) for case in record["cases"]]
+    assert {case.engine for case in found} == {"inflated"}
+    assert replayed(found[0]).again == found[0]
+    unnamed = Work({"rim": 240}, PlainEngine(InflatedEngine))(ChunkKey("rim", SEED, 0)).record["cases"]
+    assert {case["engine"] for case in unnamed} == {"planted"}
+    with pytest.raises(ValueError, match=r"expected one of .*, got 'planted'"):
+        replayed(Case.read(unnamed[0]))
+
+
+@pytest.mark.usefixtures("planted")
+def test_variants_are_told_from_each_other_in_cases():
+    shelf = Shelf("embree", {"sides": 256})
+    margin = Shelf("bullet", {"margin": 0.0})
+    scene = draw_chunk(ChunkKey("generic", SEED, 0), 240)[4]
+    truth = Truth(scene)
+    none = np.zeros((20, 3))
+    phantom = EngineHits(np.zeros(20, np.int32), np.zeros(20), none, none)
+    told = Told(Place("generic", SEED, 4), truth.limbs, truth.start, truth.end, truth.hits, phantom)
+    for each in (shelf, margin):
+        each.keep(Kind.PHANTOM, np.flatnonzero(~truth.hits.hit), told)
+    (polygon,), (bare,) = shelf.cases, margin.cases
+    assert (polygon.engine, polygon.options, polygon.built.is_default) == ("embree", {"sides": 256}, True)
+    assert (bare.engine, bare.options, bare.built.margin) == ("bullet", {}, 0.0)
+    gaps = clearances(truth.start, truth.end, *(np.repeat(x, 20, axis=0) for x in (scene.p1, scene.p2, scene.radius)))
+    assert bare.amount == polygon.amount == gaps[~truth.hits.hit].max() > 0
+
+
+@pytest.mark.usefixtures("planted")
 def test_a_motion_does_not_go_with_engines(monkeypatch, tmp_path, capsys):
     assert crosscheck(monkeypatch, "--engines", "all", "--motion", "walk", "--out", tmp_path) == 2
     assert "--motion does not go with --engines" in capsys.readouterr().err
@@ -314,7 +375,8 @@ def test_families_and_engines_together(tmp_path):
 
 
 @pytest.mark.long
-def test_pybullet_as_it_is():
+def test_pybullet_as_it_is(monkeypatch):
+    monkeypatch.setattr(registry, "_OURS", OURS)  # tests before may have planted others
     found = {score.engine.removeprefix("PyBullet, "): score for score in scoreboard(["bullet"], 12 * 600, SEED)}
     assert set(found) == {"GEOM_CYLINDER", "margin 0", "URDF", "URDF implicit", "MJCF"}
     for score in found.values():

@@ -22,7 +22,7 @@ from cylcollide.crosscheck.case import Case, write_cases
 from cylcollide.crosscheck.causes.diagnosis import diagnose
 from cylcollide.crosscheck.causes.names import Cause, Kind
 from cylcollide.crosscheck.chunks import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.families import FAMILIES, OF_PYBULLET_ONLY, WHOLE_BATCHES, ChunkKey
+from cylcollide.crosscheck.families import FAMILIES, OF_PYBULLET_ONLY, WHOLE_BATCHES, ChunkKey, batch_limits
 from cylcollide.crosscheck.grouping import call_rows, graze_rows, setup_rows
 from cylcollide.crosscheck.interventions.client import BulletClient
 from cylcollide.crosscheck.interventions.outcome import Asker
@@ -32,8 +32,7 @@ from cylcollide.crosscheck.tally import SCHEMA, Tally, sample, write_summary
 
 CHUNK = 6000
 """Segments a chunk: a fraction of a second, so that little is lost when a sweep stops."""
-WHOLE_BATCH_RAYS = 65_536
-LAYOUT = 2
+LAYOUT = 3
 """Of the chunks: raised when their columns or records change."""
 TRIED = 40
 """Cases of every cause on which the interventions are run."""
@@ -65,24 +64,26 @@ class Plan:
             raise ValueError(f"expected families out of all, {', '.join(FAMILIES)}, got {unknown[0]!r}")
         if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.intersection(self.families)):
             raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
+        if not self.keys:
+            raise ValueError(
+                f"rays: expected at least {batch_limits.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
+            )
+
+    def size_of(self, family: str) -> int:
+        """Segments in a chunk of one of the families; 0 if it is not tried, since its share is too small for it."""
+        chunks = self._chunks(family)
+        return math.ceil(self._each(family) / chunks) if chunks else 0
 
     @property
-    def _drawn(self) -> list[str]:
-        return [family for family in self.families if family not in WHOLE_BATCHES]
+    def sizes(self) -> dict[str, int]:
+        """The same for all families."""
+        return {family: self.size_of(family) for family in self.families}
 
     @property
-    def size(self) -> int:
-        """Segments a chunk."""
-        return math.ceil(self._each / self._chunks)
-
-    @property
-    def _each(self) -> int:
-        left = self.rays - WHOLE_BATCH_RAYS * (len(self.families) - len(self._drawn))
-        return max(1, left // max(1, len(self._drawn)))
-
-    @property
-    def _chunks(self) -> int:
-        return max(1, round(self._each / CHUNK))
+    def not_tried(self) -> list[dict[str, Any]]:
+        """Families of calls that cannot be made as small as an even share, and the ``rays`` that would do for them."""
+        rays = batch_limits.LEAST * len(self.families)
+        return [{"family": family, "rays": rays} for family, size in self.sizes.items() if not size]
 
     @property
     def keys(self) -> list[ChunkKey]:
@@ -91,8 +92,21 @@ class Plan:
             ChunkKey(family, self.seed, number)
             for family in FAMILIES
             if family in self.families
-            for number in range(1 if family in WHOLE_BATCHES else self._chunks)
+            for number in range(self._chunks(family))
         ]
+
+    def _each(self, family: str) -> int:
+        """Segments of a family: an even share, which those of whole calls round to calls, and the others fill up."""
+        whole = batch_limits.fitting(self.rays // len(self.families))
+        if family in WHOLE_BATCHES:
+            return whole
+        drawn = [family for family in self.families if family not in WHOLE_BATCHES]
+        return max(1, (self.rays - whole * (len(self.families) - len(drawn))) // len(drawn))
+
+    def _chunks(self, family: str) -> int:
+        if family in WHOLE_BATCHES:
+            return min(1, self._each(family))
+        return max(1, round(self._each(family) / CHUNK))
 
     def engine(self) -> tuple[str, dict[str, str]]:
         """Name of the engine, and the versions of all that takes part."""
@@ -174,7 +188,7 @@ def run_families(
         report("chunks", done, len(keys))
 
     store = None if folder is None else ChunkStore(folder / "chunks", _stamp(plan, engine, versions))
-    found = run_chunks(keys, Work(plan.size, plan.engine_of), executor, store, tell, finished)
+    found = run_chunks(keys, Work(plan.sizes, plan.engine_of), executor, store, tell, finished)
     tally = Tally(found)
     proofs = _prove(plan, tally, executor, report)
     tried: dict[Cause, list[list[Trial]]] = {}
@@ -186,6 +200,7 @@ def run_families(
         "engine": engine,
         "seed": plan.seed,
         "asked": plan.rays,
+        "not_tried": plan.not_tried,
         "rays": tally.total("rays"),
         "seconds": round(time.perf_counter() - began, 3),
         "versions": versions,
@@ -251,6 +266,6 @@ def _findings(tally: Tally) -> Sequence[Any]:
 
 def _stamp(plan: Plan, engine: str, versions: dict[str, str]) -> dict[str, Any]:
     maker = hashlib.sha256(repr(plan.engine_of).encode()).hexdigest()[:16]
-    what = {"schema": SCHEMA, "layout": LAYOUT, "size": plan.size}
+    what = {"schema": SCHEMA, "layout": LAYOUT, "sizes": plan.sizes}
     stamp = {**what, "engine": engine, "versions": versions, "maker": maker}
     return dict(json.loads(json.dumps(stamp)))

@@ -3,7 +3,7 @@
 All of it depends on the key, the size and the versions alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Int64Array
-from cylcollide.crosscheck.case import Case, ends, plain, vector
+from cylcollide.crosscheck.case import BULLET, Case, ends, explained, plain, vector
 from cylcollide.crosscheck.causes.again import ask_again
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.compare import Compared, Findings
@@ -21,7 +21,7 @@ from cylcollide.crosscheck.chunks import Chunk
 from cylcollide.crosscheck.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.families.scene import Scene
 from cylcollide.crosscheck.interventions.client import BulletClient
-from cylcollide.crosscheck.setup import Asked, EngineOf, Setup, as_record
+from cylcollide.crosscheck.setup import Asked, EngineOf, NamedEngine, PlainEngine, Setup, as_record
 from cylcollide.crosscheck.truth import exact_first_limbs
 from cylcollide.engines import EngineHits
 from cylcollide.hits import RayHits
@@ -38,14 +38,22 @@ OF_VERDICT = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
 class Work:
     """Computes chunks; picklable."""
 
-    size: int  # segments a chunk
+    sizes: Mapping[str, int]  # segments in a chunk of each family
     engine_of: EngineOf = BulletClient
+
+    @property
+    def blamed(self) -> dict[str, Any]:
+        """The engine, as a case names it."""
+        maker = self.engine_of
+        if not isinstance(maker, PlainEngine | NamedEngine):
+            return {"engine": BULLET}
+        return {"engine": maker.name, "options": dict(maker.options)}
 
     def __call__(self, key: ChunkKey) -> Chunk:
         """Compute one chunk."""
         parts = [
-            fire(scene, self.engine_of, partial(_case, key, number))
-            for number, scene in enumerate(draw_chunk(key, self.size))
+            fire(scene, self.engine_of, partial(_case, self.blamed, key, number))
+            for number, scene in enumerate(draw_chunk(key, self.sizes[key.family]))
         ]
         columns = {
             name: np.concatenate([getattr(part.findings, name) for part in parts])
@@ -180,7 +188,9 @@ def chosen(cases: list[Case]) -> list[Case]:
     return [kept[place] for place in sorted(kept)]
 
 
-def _case(key: ChunkKey, number: int, scene: Scene, compared: Compared, found: Findings, at: int) -> Case:
+def _case(
+    blamed: dict[str, Any], key: ChunkKey, number: int, scene: Scene, compared: Compared, found: Findings, at: int
+) -> Case:
     row = int(found.row[at])
     return Case(
         family=key.family,
@@ -188,17 +198,14 @@ def _case(key: ChunkKey, number: int, scene: Scene, compared: Compared, found: F
         chunk=key.number,
         scene=number,
         row=row,
-        kind=Kind(found.kind[at]).label,
-        cause=Cause(found.cause[at]).label,
+        **explained(found, at),
         setup=as_record(scene.setup),
         **ends(scene),
         start=tuple(scene.shots.start[row].tolist()),
         end=tuple(scene.shots.end[row].tolist()),
         **_told("true", compared.ours, row),
         **_told("engine", compared.theirs, row),
-        amount=plain(found.amount[at]),
-        measured=plain(found.measured[at]),
-        bound=plain(found.bound[at]),
+        **blamed,
     )
 
 

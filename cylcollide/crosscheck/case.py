@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import dist, isfinite
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from cylcollide.crosscheck.causes.compare import Findings
 from cylcollide.crosscheck.causes.names import Cause, Kind
 from cylcollide.crosscheck.families.scene import Scene
 from cylcollide.crosscheck.setup import CONSTRUCTIONS, Setup
@@ -55,6 +56,7 @@ class Case:
     measured: float | None
     bound: float | None
     engine: str = BULLET  # name in the registry of engines
+    options: dict[str, Any] = field(default_factory=dict)  # of its constructor, where not by `setup`
     names: tuple[str, ...] = ()  # of the limbs; none: they are called by their index
 
     @property
@@ -141,6 +143,12 @@ class Case:
         _expect("number of p2", len(self.p2), [count])
         _expect("number of names", len(self.names), [0, count])
         _expect("construction", self.built.construction, CONSTRUCTIONS)
+        for name in ("seed", "chunk", "scene", "row"):
+            _expect_type(name, getattr(self, name), int)
+        for name in ("spin", "moved", "margin"):
+            value = getattr(self.built, name)
+            _expect_type(f"setup's {name}", 0.0 if name == "margin" and value is None else value, (int, float))
+        _expect_type("options", self.options, dict)
         if count == 0:
             raise ValueError("expected at least one limb, got none")
 
@@ -187,6 +195,11 @@ def _expect(name: str, value: object, known: Sequence[object]) -> None:
         raise ValueError(f"{name}: expected one of {wanted}, got {value!r}")
 
 
+def _expect_type(name: str, value: object, wanted: type | tuple[type, ...]) -> None:
+    if not isinstance(value, wanted):
+        raise ValueError(f"{name}: expected a value of another type, got {value!r}")
+
+
 def plain(number: float) -> float | None:
     """Return a Python number, or None for nan, which JSON does not have."""
     return None if not np.isfinite(number) else float(number)
@@ -195,6 +208,12 @@ def plain(number: float) -> float | None:
 def vector(row: Any) -> Vector | None:
     """Three Python numbers, or None if one of them is nan."""
     return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
+
+
+def explained(found: Findings, at: int) -> dict[str, Any]:
+    """What was found out about one disagreement, as a case holds it."""
+    numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
+    return {"kind": Kind(found.kind[at]).label, "cause": Cause(found.cause[at]).label, **numbers}
 
 
 def ends(scene: Scene) -> dict[str, Any]:

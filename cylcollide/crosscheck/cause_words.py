@@ -4,9 +4,8 @@ from math import degrees, pi
 from typing import NamedTuple
 
 from cylcollide.crosscheck.case import UNNAMED, Case
-from cylcollide.crosscheck.case_words import length
 from cylcollide.crosscheck.causes.names import Cause, Kind
-from cylcollide.crosscheck.words import angle
+from cylcollide.crosscheck.words import angle, length
 
 
 class Reason(NamedTuple):

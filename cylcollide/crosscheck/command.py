@@ -20,7 +20,7 @@ from cylcollide.crosscheck.repro import write_case_files, write_repros
 from cylcollide.crosscheck.result import KINDS, CrosscheckResult
 from cylcollide.crosscheck.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.crosscheck.scoreboard import Score, check_names
-from cylcollide.crosscheck.scoreboard_command import run_scoreboard
+from cylcollide.crosscheck.scoreboard_command import CASES, run_scoreboard
 from cylcollide.crosscheck.summary import write_rays, write_summary
 from cylcollide.crosscheck.sweep import run_crosscheck
 
@@ -52,8 +52,8 @@ def crosscheck(
     that bring out one way of being wrong each, every disagreement gets a cause, and the folder holds index.html,
     summary.json, cases.json, tables/*.csv, the finished chunks, and the worst cases as cases/*.json, for `cylcollide
     replay`, and repro/*.py. With --engines all engines named are asked the same segments, and the folder holds
-    scoreboard.json and scoreboard.csv; with --families too, index.html shows it. Exit status 1 if any disagreement
-    could not be proved in rational arithmetic.
+    scoreboard.json, scoreboard.csv and scoreboard-cases.json, for `cylcollide replay`; with --families too, index.html
+    shows the scoreboard. Exit status 1 if any disagreement could not be proved in rational arithmetic.
     """
     console = Console()
     if families:
@@ -133,13 +133,18 @@ def _by_families(
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
     try:
         check_names(engines)
-        _make_writable(out)
+    except ValueError as error:
+        _stop(str(error))
+    _make_writable(out)  # not in a try: the end of the command, typer.Exit, is a RuntimeError
+    try:
         scores = run_scoreboard(console, engines, rays, seed, out)
     except RuntimeError as error:
         _stop(str(error), status=1)
     except (ValueError, ImportError, OSError) as error:
         _stop(" ".join(str(error).split()))
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
+    if any(score.cases for score in scores):
+        console.print(f"The worst of each: cylcollide replay {escape(str(out / CASES))}", soft_wrap=True)
     return scores
 
 

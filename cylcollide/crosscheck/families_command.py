@@ -17,6 +17,7 @@ from cylcollide.crosscheck.chunks import Tell
 from cylcollide.crosscheck.csv_tables import write_tables
 from cylcollide.crosscheck.families import FAMILIES
 from cylcollide.crosscheck.pages.families import CaseFiles, write_page
+from cylcollide.crosscheck.pages.said import not_tried_words
 from cylcollide.crosscheck.progress import bars
 
 ALL = "all"
@@ -87,6 +88,8 @@ def crosscheck_families(
         console.print(table)
     for finding in result.summary["findings"]:
         console.print(f"{result.summary['engine']}: {finding['text']}.")
+    for sentence in not_tried_words(result.summary):
+        console.print(sentence, soft_wrap=True)
     unexplained = result.summary["unexplained"]
     console.print(
         f"{unexplained['count']:,} of {unexplained['disagreements']:,} disagreements are unexplained; "
@@ -115,7 +118,7 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
 def _families(result: FamiliesResult) -> Table:
     engine = result.summary["engine"]
     title = f"{result.summary['rays']:,} segments, seed {result.summary['seed']}: {engine} beside the truth"
-    table = Table(title=title, box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=title, box=SIMPLE, pad_edge=False, padding=0)  # so it fits into 80 columns
     table.add_column("family", no_wrap=True)
     kinds = [kind.label.replace(" ", "_") for kind in Kind]
     for name in ("rays", *(kind.replace("_", " ") for kind in kinds)):
@@ -127,9 +130,9 @@ def _families(result: FamiliesResult) -> Table:
 
 
 def _causes(result: FamiliesResult) -> Table:
-    table = Table(title="Causes, and the interventions on a sample of each", box=SIMPLE)
+    table = Table(title="Causes, and the interventions on a sample of each", box=SIMPLE, pad_edge=False)
     for name in ("cause", "count", "share", "nearest to its bound", "proved"):
-        table.add_column(name, justify="left" if name == "cause" else "right")
+        table.add_column(name, justify="left" if name == "cause" else "right", no_wrap=name == "cause")
     for row in result.summary["causes"]:
         ratio, trials = row["nearest_to_bound"]["ratio"], row["interventions"]
         table.add_row(
@@ -137,6 +140,6 @@ def _causes(result: FamiliesResult) -> Table:
             f"{row['count']:,}",
             f"{100 * row['share']:.3g} %",
             "-" if ratio is None else f"{ratio:.6f}",
-            f"{trials['proved']} of {trials['tested']}",
+            f"{trials['proved']} of {trials['tested']}" if trials["tested"] else "-",
         )
     return table

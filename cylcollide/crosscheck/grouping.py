@@ -34,13 +34,13 @@ def setup_rows(tally: Tally) -> list[Record]:
 
 
 def call_rows(tally: Tally) -> list[Record]:
-    """One row per call of the family of whole batches: segments asked, answers that came."""
+    """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
     rows = []
     for family, about, kinds in _scenes(tally):
         if family == "batch-limits":
             lost = int(np.sum(kinds == Kind.LOST))
             rows.append({"asked": about["rays"], "as_lists": about["as_lists"], "answered": about["rays"] - lost})
-    return rows
+    return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
 
 
 def graze_rows(tally: Tally) -> list[Record]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Face, Float64Array
-from cylcollide.crosscheck.case import Case, Vector, plain, vector
+from cylcollide.crosscheck.case import Case, Vector, explained, plain, vector
 from cylcollide.crosscheck.causes.again import ask_again
 from cylcollide.crosscheck.causes.compare import Compared, Findings
 from cylcollide.crosscheck.causes.names import Cause, Kind
@@ -141,15 +141,11 @@ def _case(case: Case, ours: Answer, theirs: Answer | None, found: Findings, at: 
     its = theirs or Answer(-1, None, None, None)
     return replace(
         case,
-        kind=Kind(found.kind[at]).label,
-        cause=Cause(found.cause[at]).label,
+        **explained(found, at),
         limb_true=ours.limb,
         limb_engine=its.limb,
         fraction_true=ours.fraction,
         fraction_engine=its.fraction,
         normal_true=ours.normal,
         normal_engine=its.normal,
-        amount=plain(found.amount[at]),
-        measured=plain(found.measured[at]),
-        bound=plain(found.bound[at]),
     )

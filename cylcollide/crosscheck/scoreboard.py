@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Shape
+from cylcollide.crosscheck.case import Case
 from cylcollide.crosscheck.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
 from cylcollide.crosscheck.families.scene import Scene
+from cylcollide.crosscheck.scoreboard_cases import Place, Shelf
 from cylcollide.crosscheck.scoreboard_judge import Figures, Judge, Truth, figures
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
@@ -57,10 +59,11 @@ class Score:
     speed: float = math.nan  # rays per processor second relative to cylcollide, taking turns
     families: dict[str, int] = field(default_factory=dict)  # wrong verdicts and lost rays by family
     unproved: int = 0  # verdicts where exact arithmetic does not confirm this library: its bugs
+    cases: tuple[Case, ...] = ()  # the worst wrong verdict of every family and kind
 
     def record(self) -> dict[str, Any]:
-        """As JSON has it: nan is null."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
+        """As JSON has it: nan is null; the cases have a file of their own."""
+        return {name: _plain(value) for name, value in asdict(self).items() if name != "cases"}
 
 
 @dataclass
@@ -80,6 +83,7 @@ class _Contender:
 
     def __post_init__(self) -> None:
         """Go by the name until the engine tells its own."""
+        self.judge.shelf = Shelf(self.name, self.options)
         self.place = self.label = f"{self.name}, {self.words}" if self.words else self.name
 
     def attempt(self, what: str, work: Callable[[Engine], object]) -> None:
@@ -135,6 +139,7 @@ class _Contender:
             speed=float(np.median(self.speeds)),
             families={family: row.total for family, row in wrong.items()},
             unproved=sum(row.unproved for row in wrong.values()),
+            cases=judge.shelf.cases,
         )
 
 
@@ -184,8 +189,8 @@ def scoreboard(
     try:
         for place, family in enumerate(ASKED):
             report("families", place, len(ASKED))
-            for scene in draw_chunk(ChunkKey(family, seed, 0), math.ceil(rays / len(ASKED))):
-                _ask(found, family, scene)
+            for number, scene in enumerate(draw_chunk(ChunkKey(family, seed, 0), math.ceil(rays / len(ASKED)))):
+                _ask(found, Place(family, seed, number), scene)
         report("families", len(ASKED), len(ASKED))
         _race(found, seed, report)
     finally:
@@ -218,12 +223,12 @@ def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, 
     return found
 
 
-def _ask(found: Sequence[_Contender], family: str, scene: Scene) -> None:
+def _ask(found: Sequence[_Contender], place: Place, scene: Scene) -> None:
     if not len(scene.shots.start):
         return
-    truth = Truth(scene)
+    truth = Truth(scene, place)
     for contender in found:
-        contender.attempt(family, partial(_answer, contender.judge, family, truth))
+        contender.attempt(place.family, partial(_answer, contender.judge, place.family, truth))
 
 
 def _answer(judge: Judge, family: str, truth: Truth, engine: Engine) -> None:

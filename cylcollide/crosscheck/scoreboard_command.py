@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cylcollide import __version__
+from cylcollide.crosscheck.case import write_cases
 from cylcollide.crosscheck.progress import bars
 from cylcollide.crosscheck.scoreboard import ASKED, Score
 from cylcollide.crosscheck.scoreboard_process import guarded_scoreboard
@@ -23,11 +24,12 @@ SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
 
 NAMES = {"families": "asking all engines", "speed": "comparing speeds"}
+CASES = "scoreboard-cases.json"
 PLACES = ("median", "99", "max")
 
 
 def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: int, out: Path) -> list[Score]:
-    """Ask the engines, print the tables, write ``scoreboard.json`` and ``scoreboard.csv`` into ``out``.
+    """Ask the engines, print the tables, write ``scoreboard.json``, ``.csv`` and ``-cases.json`` into ``out``.
 
     Raises
     ------
@@ -125,6 +127,7 @@ def _write(out: Path, scores: Sequence[Score], seed: int, seconds: float) -> Non
     }
     text = json.dumps(record, indent=2, allow_nan=False)
     (out / "scoreboard.json").write_text(text + "\n", encoding="utf-8")
+    write_cases(out / CASES, [case for score in scores for case in score.cases])
     with (out / "scoreboard.csv").open("w", newline="", encoding="utf-8") as file:
         rows = [_flat(score) for score in scores]
         writer = csv.DictWriter(file, list(rows[0]))

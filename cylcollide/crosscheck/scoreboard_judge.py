@@ -13,7 +13,9 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.causes.geometry import angle
+from cylcollide.crosscheck.causes.names import Kind
 from cylcollide.crosscheck.families.scene import Scene
+from cylcollide.crosscheck.scoreboard_cases import Place, Shelf, Told
 from cylcollide.crosscheck.truth import exact_first_limbs
 from cylcollide.engines import EngineHits
 from cylcollide.hits import RayHits
@@ -42,7 +44,8 @@ NEARLY_ALL = 0.99
 class Truth:
     """What is true about a scene. Exact arithmetic is asked once a segment, however many engines differ there."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, place: Place | None = None) -> None:
+        self.place = place or Place("", 0, 0)
         self.limbs = Limbs.cylinders(scene.p1, scene.p2, scene.radius)
         self.start, self.end = scene.shots.start, scene.shots.end
         self._world = HitWorld(self.limbs)
@@ -98,6 +101,7 @@ class Judge:
     distance: list[Float64Array] = field(default_factory=list)  # metres along the ray, right hits
     normal: list[Float64Array] = field(default_factory=list)  # radians
     policies: list[int] = field(default_factory=lambda: [0] * len(POLICIES))
+    shelf: Shelf = field(default_factory=Shelf)
 
     def add(self, family: str, truth: Truth, told: EngineHits, ask: Ask) -> None:
         """Compare the answers to a scene; ``ask`` puts one more question to the engine."""
@@ -111,11 +115,17 @@ class Judge:
         wrong.unproved += int((~proved).sum())
         rows = rows[proved]
         silent = rows[limb[rows] < 0]
-        back = sum(ask(truth.start[[row]], truth.end[[row]]).limb[:1].tolist() == [hits.limb[row]] for row in silent)
-        wrong.lost += back
-        wrong.missed += len(silent) - back
-        wrong.phantom += int((hits.limb[rows] < 0).sum())
-        wrong.wrong_limb += int(((hits.limb[rows] >= 0) & (limb[rows] >= 0)).sum())
+        alone = [ask(truth.start[[row]], truth.end[[row]]).limb[:1].tolist() == [hits.limb[row]] for row in silent]
+        back = np.array(alone, dtype=np.bool_)
+        phantoms = rows[hits.limb[rows] < 0]
+        others = rows[(hits.limb[rows] >= 0) & (limb[rows] >= 0)]
+        wrong.lost += int(back.sum())
+        wrong.missed += int((~back).sum())
+        wrong.phantom += len(phantoms)
+        wrong.wrong_limb += len(others)
+        seen = Told(truth.place, truth.limbs, truth.start, truth.end, hits, told)
+        for kind, of_kind in ((Kind.MISSED, silent[~back]), (Kind.PHANTOM, phantoms), (Kind.WRONG_LIMB, others)):
+            self.shelf.keep(kind, of_kind, seen)
         right = np.flatnonzero(answered & outside & hits.hit & (limb == hits.limb) & truth.at_the_scale_of_people)
         self.distance.append(np.abs(fraction[right] - hits.fraction[right]) * truth.length[right])
         self.normal.append(_tilt(hits.normal[right], told.normal[right]))

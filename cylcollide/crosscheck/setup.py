@@ -5,11 +5,21 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, Self
 
 from cylcollide._types import Float64Array
-from cylcollide.engines import EngineHits
+from cylcollide.engines import EngineHits, registry
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Construction
 from cylcollide.limbs import Limbs
 
-__all__ = ["CONSTRUCTIONS", "DEFAULT", "Asked", "Construction", "EngineOf", "PlainEngine", "Setup", "as_record"]
+__all__ = [
+    "CONSTRUCTIONS",
+    "DEFAULT",
+    "Asked",
+    "Construction",
+    "EngineOf",
+    "NamedEngine",
+    "PlainEngine",
+    "Setup",
+    "as_record",
+]
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,9 @@ class Asked(Protocol):
         """Close the engine."""
 
 
+Options = tuple[tuple[str, Any], ...]
+"""Names and values for an engine's constructor."""
+
 EngineOf = Callable[[Setup], Asked]
 """Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
 
@@ -68,6 +81,16 @@ class PlainEngine:
 
     factory: Callable[[], Asked]
 
+    @property
+    def name(self) -> str:
+        """What the engine calls itself."""
+        return str(getattr(self.factory, "name", "an engine without a name"))
+
+    @property
+    def options(self) -> Options:
+        """None: they are the factory's own."""
+        return ()
+
     def __call__(self, setup: Setup) -> Asked:
         """Return a new engine.
 
@@ -76,9 +99,34 @@ class PlainEngine:
         ValueError
             For any setup but the default.
         """
-        if not setup.is_default:
-            raise ValueError(f"expected the default setup, got {setup.label}; only PyBullet has these settings")
+        _refuse_settings(setup)
         return self.factory()
+
+
+@dataclass(frozen=True)
+class NamedEngine:
+    """An engine of :mod:`cylcollide.engines.registry`, as a maker of engines that a saved case can name."""
+
+    name: str
+    options: Options = ()
+
+    def __call__(self, setup: Setup) -> Asked:
+        """Return a new engine.
+
+        Raises
+        ------
+        ValueError
+            For any setup but the default, and for an unknown name.
+        ImportError
+            If its package is missing; the message names the extra.
+        """
+        _refuse_settings(setup)
+        return registry.create(self.name, **dict(self.options))
+
+
+def _refuse_settings(setup: Setup) -> None:
+    if not setup.is_default:
+        raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
 
 
 def as_record(setup: Setup) -> dict[str, Any]:

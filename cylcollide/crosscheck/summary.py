@@ -88,13 +88,17 @@ def write_summary(result: CrosscheckResult, folder: Path) -> Path:
 
 
 def write_rays(result: CrosscheckResult, folder: Path) -> Path:
-    """Write every disagreement and every pose to ``rays.npz`` and return its path."""
+    """Write every disagreement, every pose, and what tells the run from others, to ``rays.npz``; return its path."""
     path = folder / "rays.npz"
     wrong, poses = result.disagreements, result.poses
     arrays = {field.name: getattr(wrong, field.name) for field in fields(wrong)}
     np.savez_compressed(
         path,
         schema=np.array(SCHEMA),
+        engine=np.array(result.engine),
+        seed=np.array(result.seed),
+        rays=np.array(result.rays),
+        versions=np.array(json.dumps(result.versions, sort_keys=True)),
         families=np.array(FAMILIES),
         kinds=np.array(KINDS),
         pose_motion=np.array(poses.motion),

@@ -13,7 +13,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.case import Case, plain
-from cylcollide.crosscheck.causes.names import Cause, Kind
+from cylcollide.crosscheck.causes.names import WITHOUT_BOUND, Cause, Kind
 from cylcollide.crosscheck.chunks import Chunk
 from cylcollide.crosscheck.families import FAMILIES, ChunkKey
 from cylcollide.crosscheck.interventions.trials import Trial, is_proved
@@ -91,11 +91,13 @@ class Tally:
 
     def _cause_row(self, cause: Cause, mine: BoolArray, kind: Int8Array, tried: Sequence[list[Trial]]) -> Record:
         measured, bound, amount = (self.column(name)[mine] for name in ("measured", "bound", "amount"))
-        finite = np.isfinite(measured) & np.isfinite(bound) & (bound > 0)
+        kinds = kind[mine]
+        # The answers and rays of a call are kept to ask it again: they are no length and its bound.
+        finite = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & (kinds != Kind.LOST)
+        finite &= cause not in WITHOUT_BOUND
         ratio = np.where(finite, measured / np.where(finite, bound, 1.0), -np.inf)
         tightest = int(np.argmax(ratio)) if len(ratio) else 0
         some = bool(finite.any())
-        kinds = kind[mine]
         return {
             "cause": cause.label,
             "count": int(mine.sum()),

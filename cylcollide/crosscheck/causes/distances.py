@@ -44,8 +44,7 @@ def distances(view: Sight, said: Reported, entry: Float64Array, on_cap: BoolArra
     )
     found.claim(Cause.BIG_SHAPE, late & (-at <= limits.overshoot + rounding), -at, limits.overshoot + rounding)
     skin = np.where(limits.overshoot >= limits.rim, limits.overshoot, np.nan)
-    in_reach = (limits.overshoot >= limits.rim) | (limits.deep_misses > 0)
-    found.claim(Cause.NO_CORE_DISTANCE, late & in_reach & (-at > limits.rim), limits.rim, skin)
+    found.claim(Cause.NO_CORE_DISTANCE, late & limits.reach_core & (-at > limits.rim), limits.rim, skin)
     found.rest(at, limits.stop)
     return found
 

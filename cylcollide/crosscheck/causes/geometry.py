@@ -42,6 +42,11 @@ class Limits:
     coreless: BoolArray  # the margin asked for is larger than the limb
     margin: Float64Array  # asked for, 0 if none
 
+    @property
+    def reach_core(self) -> BoolArray:
+        """Whether a step may land in the core: of an engine that walks, and so stops in front of surfaces."""
+        return (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
+
     @classmethod
     def of(cls, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> "Limits":
         """Spread the calibrations of a scene's limbs over its rows."""

@@ -64,6 +64,10 @@ LABELS = {
 }
 
 
+WITHOUT_BOUND = (Cause.UNEXPLAINED, Cause.INSIDE_START, Cause.BROAD_PHASE)
+"""Causes of which it says nothing how near their number comes to a bound."""
+
+
 class Verdict:
     """Causes being decided row by row: the first that claims a row keeps it."""
 

@@ -46,7 +46,7 @@ def normals(
     found.claim(Cause.EARLY_EXIT, by_noise <= tilt, by_noise, tilt)
     big = np.maximum(tilt, np.sqrt(2 * limits.overshoot / limits.radius))
     found.claim(Cause.BIG_SHAPE, by_noise <= big, by_noise, big)
-    found.claim(Cause.NO_CORE_DISTANCE, limits.deep_misses > 0, by_noise, np.pi)
+    found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (limits.deep_misses > 0), by_noise, np.pi)
     found.claim(Cause.NOISY_NORMAL, by_noise <= 2 * limits.normal_noise, by_noise, 2 * limits.normal_noise)
     found.rest(by_noise, np.maximum(big, 2 * limits.normal_noise))
     return found

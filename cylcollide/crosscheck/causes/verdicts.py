@@ -62,10 +62,9 @@ def missed(view: Sight, entry: Float64Array, on_cap: BoolArray) -> Verdict:
     facet = (limits.facets > 0) & (depth <= limits.facets + overshoot)
     found.claim(Cause.SHAPE, facet, depth, limits.facets + overshoot)
     # An overshoot as deep as the skin lands in the core, and every later step starts from a distance of before.
-    in_reach = (overshoot >= limits.rim) | (limits.deep_misses > 0)
     found.claim(
         Cause.NO_CORE_DISTANCE,
-        in_reach & (depth > limits.rim),
+        limits.reach_core & (depth > limits.rim),
         limits.rim,
         np.where(overshoot >= limits.rim, overshoot, np.nan),
     )

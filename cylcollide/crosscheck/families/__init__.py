@@ -59,7 +59,7 @@ OF_PYBULLET_ONLY = frozenset({"margin-sweep", "construction", "batch-limits", "s
 """Families that use settings which only PyBullet has."""
 
 WHOLE_BATCHES = frozenset({"batch-limits"})
-"""Families of fixed size: one chunk, whatever the number of segments."""
+"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`batch_limits.fitting`."""
 
 
 @dataclass(frozen=True, order=True)

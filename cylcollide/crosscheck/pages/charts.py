@@ -3,6 +3,8 @@
 Like the figures of :mod:`cylcollide.crosscheck.figures` they hold data, axes and colours; the page adds the rest.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -21,7 +23,7 @@ from cylcollide.crosscheck.pages.measures import (
     margin_rows,
     scale_rows,
 )
-from cylcollide.crosscheck.pages.said import facts, scale_words
+from cylcollide.crosscheck.pages.said import Record, facts, scale_words
 from cylcollide.crosscheck.words import SPACE, length
 
 ENOUGH = 20
@@ -155,16 +157,8 @@ def phantoms_by_scale(result: FamiliesResult) -> go.Figure | None:
     for family, color in zip(STRAIGHT, ("neutral", "phantom", "wrong limb"), strict=True):
         rows = scale_rows(result.summary, (family,))
         if len(rows) > 1:
-            figure.add_scatter(
-                name=family,
-                x=[row["radius"] for row in rows],
-                y=[100.0 * row["phantom"] / row["misses"] for row in rows],
-                customdata=[[row["phantom"], row["misses"]] for row in rows],
-                mode="lines+markers",
-                line={"width": 2, "color": COLORS[color]},
-                marker={"size": 8, "color": COLORS[color]},
-                hovertemplate=f"{family}: {_of('misses')}",
-            )
+            radii = [row["radius"] for row in rows]
+            _add_shares(figure, family, radii, rows, ("phantom", "misses"), color, f"{family}: ")
     if not figure.data:
         return None
     radii = sorted({x for trace in figure.data for x in trace.x})
@@ -181,17 +175,8 @@ def misses_by_margin(result: FamiliesResult) -> go.Figure | None:
         return None
     labels = [length(row["margin"]).replace(SPACE, "<br>") if row["margin"] else "0" for row in rows]
     figure = go.Figure()
-    for name, part, whole in (("missed", "missed", "hits"), ("phantom", "phantom", "misses")):
-        figure.add_scatter(
-            name=f"{name}, of the true {whole}",
-            x=labels,
-            y=[100.0 * row[part] / max(row[whole], 1) for row in rows],
-            customdata=[[row[part], row[whole]] for row in rows],
-            mode="lines+markers",
-            line={"width": 2, "color": COLORS[name]},
-            marker={"size": 8, "color": COLORS[name]},
-            hovertemplate=f"margin %{{x}}: {_of(whole)}",
-        )
+    for name, whole in (("missed", "hits"), ("phantom", "misses")):
+        _add_shares(figure, f"{name}, of the true {whole}", labels, rows, (name, whole), name, "margin %{x}: ")
     figure.update_xaxes(title="collision margin", type="category", tickangle=0, dtick=1)
     figure.update_yaxes(title="share", ticksuffix=" %", rangemode="tozero")
     return figure
@@ -245,6 +230,29 @@ def answers_by_call(result: FamiliesResult) -> go.Figure | None:
     figure.update_xaxes(title="segments in one call", type="category", tickangle=0)
     figure.update_yaxes(title="segments", tickformat=",", range=[0.0, 1.15 * max(call["asked"] for call in calls)])
     return figure
+
+
+def _add_shares(
+    figure: go.Figure,
+    name: str,
+    x: Sequence[float] | Sequence[str],
+    rows: Sequence[Record],
+    share: tuple[str, str],
+    color: str,
+    hover: str,
+) -> None:
+    """A line of shares in per cent: one field of the rows, counted out of another."""
+    part, whole = share
+    figure.add_scatter(
+        name=name,
+        x=list(x),
+        y=[100.0 * row[part] / max(row[whole], 1) for row in rows],
+        customdata=[[row[part], row[whole]] for row in rows],
+        mode="lines+markers",
+        line={"width": 2, "color": COLORS[color]},
+        marker={"size": 8, "color": COLORS[color]},
+        hovertemplate=f"{hover}{_of(whole)}",
+    )
 
 
 def _of(whole: str) -> str:

@@ -114,12 +114,13 @@ def page_html(result: FamiliesResult, links: Sequence[tuple[str, str]] = ()) -> 
         seed=summary["seed"],
         versions=summary["versions"],
         colors=COLORS,
+        not_tried=said.not_tried_words(summary),
         tiles=_tiles(summary),
         by_family=_panel(result, "family", charts.by_family, "Wrong verdicts by family", ""),
         by_bound=_panel(result, "bound", charts.by_bound, "How near the causes come to their bounds", ""),
         causes=[_cause(result, row) for row in summary["causes"]],
         advice=advice(summary),
-        rows=[_view(summary, rank, case, links) for rank, case in enumerate(worst, 1)],
+        rows=[_view(rank, case, links) for rank, case in enumerate(worst, 1)],
         scene=as_json(views(summary["calibrations"], worst)),
         command=_command(result),
         plotly=Markup(get_plotlyjs()),
@@ -200,7 +201,7 @@ def _caption_facts(result: FamiliesResult) -> dict[str, str]:
 
 def _cut_panel(summary: Record, cause: Cause, case: Case) -> Panel:
     drawn = Drawn.of(case, summary["calibrations"])
-    text = said.case_words(summary["engine"], case)
+    text = said.case_words(case)
     size = f", {said.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * radius_of(case) else ""
     measured = said.measured_words(summary["engine"], case)
     name = f"{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
@@ -209,7 +210,7 @@ def _cut_panel(summary: Record, cause: Cause, case: Case) -> Panel:
     )
 
 
-def _view(summary: Record, rank: int, case: Case, links: Sequence[tuple[str, str]]) -> Record:
+def _view(rank: int, case: Case, links: Sequence[tuple[str, str]]) -> Record:
     """One of the worst cases as the viewer and the table name it."""
     length = math.dist(case.start, case.end)
     file, script = links[rank - 1] if rank <= len(links) else ("", "")
@@ -219,7 +220,7 @@ def _view(summary: Record, rank: int, case: Case, links: Sequence[tuple[str, str
         "cause": case.cause,
         "size": "" if case.amount is None else said.amount_words(case),
         "limb": case.cause,
-        "text": said.case_words(summary["engine"], case),
+        "text": said.case_words(case),
         "family": case.family,
         "after_true": _after(case.fraction_true, length),
         "after_engine": "no answer" if case.kind == "lost" else _after(case.fraction_engine, length),
@@ -234,7 +235,7 @@ def _after(fraction: float | None, length: float) -> str:
 
 def _command(result: FamiliesResult) -> str:
     """The command line that finds the same again."""
-    families = result.tally.families
+    families = [*result.tally.families, *(left["family"] for left in result.summary["not_tried"])]
     asked = ["all"] if len(families) == len(FAMILIES) else families
     wanted = [f"--families {family}" for family in asked]
     return " ".join(

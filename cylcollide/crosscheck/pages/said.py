@@ -4,9 +4,10 @@ import math
 from typing import Any
 
 from cylcollide.crosscheck.case import Case
+from cylcollide.crosscheck.case_words import headline
 from cylcollide.crosscheck.causes.names import Cause, Kind
 from cylcollide.crosscheck.pages.explained import MEASURED
-from cylcollide.crosscheck.pages.telling import radius_of
+from cylcollide.crosscheck.pages.telling import radius_of, subject
 from cylcollide.crosscheck.setup import Setup, as_record
 from cylcollide.crosscheck.words import SPACE, angle, counted, digits, length, percent
 
@@ -63,6 +64,15 @@ def verdict(summary: Record) -> tuple[str, str]:
     return first, _explained(summary)
 
 
+def not_tried_words(summary: Record) -> list[str]:
+    """A sentence for every family whose share of the segments was too small for it."""
+    return [
+        f"{left['family']} was not tried: its calls cannot be made as small as its share of {summary['asked']:,} "
+        f"segments; {left['rays']:,} are enough for one."
+        for left in summary["not_tried"]
+    ]
+
+
 def total_family(summary: Record) -> str:
     """The family of a run of one."""
     return str(summary["families"][0]["family"])
@@ -74,7 +84,7 @@ def _explained(summary: Record) -> str:
     if not every:
         return "Distances and normals agree as well."
     named = [f"{percent(cause['count'], every)} {cause['cause']}" for cause in causes[:3]]
-    left = "none is left unexplained" if not open_["count"] else f"{open_['count']:,} are left unexplained"
+    left = "none is" if not open_["count"] else f"{open_['count']:,} {'is' if open_['count'] == 1 else 'are'}"
     tested, proved = (sum(cause["interventions"][name] for cause in causes) for name in ("tested", "proved"))
     tried = (
         f"; of {counted(tested, 'case')} tried again with one thing changed, {_all(proved, tested)} did as the "
@@ -83,33 +93,16 @@ def _explained(summary: Record) -> str:
         else ""
     )
     return (
-        f"With errors of distance and of normal there are {counted(every, 'disagreement')}, and {left}: "
-        f"{_listed(named)}{' come first' if len(causes) > 3 else ''}{tried}."
+        f"With errors of distance and of normal there are {counted(every, 'disagreement')}, and {left} left "
+        f"unexplained: {_listed(named)}{' come first' if len(causes) > 3 else ''}{tried}."
     )
 
 
-def case_words(engine: str, case: Case) -> str:
-    """One sentence: what the engine says about a case, and what is true."""
-    limb = f"the limb (radius {scale_words(radius_of(case))})"
-    size = "" if case.amount is None else length(abs(case.amount))
+def case_words(case: Case) -> str:
+    """What is wrong about a case, its limb called by its size, and how the limb was built."""
+    about = f"the limb (radius {scale_words(radius_of(case))})"
     built = "" if case.built.is_default else f" Built with {_built(case.built)}."
-    inside = case.fraction_true == 0.0
-    said = {
-        Kind.PHANTOM: f"{engine} hits {limb}, which the segment passes at a distance of {size}.",
-        Kind.MISSED: f"{engine} hits nothing, but the segment cuts {limb} to a depth of {size}.",
-        Kind.WRONG_LIMB: f"{engine} hits {limb}, but another limb is met first; the two hits are {size} apart.",
-        Kind.LOST: f"{engine} gives {case.measured or 0:,.0f} answers to a call with {case.bound or 0:,.0f} segments.",
-        Kind.EARLY: f"{engine} hits {limb} {size} before its surface.",
-        Kind.LATE: f"{engine} hits {limb} {size} behind {'the start, which lies in it' if inside else 'its surface'}.",
-        Kind.NORMAL: f"{engine} reports a normal of {limb} that is {angle(math.degrees(case.amount or 0.0))} off.",
-    }[case.kind_code]
-    if case.kind_code == Kind.NORMAL and case.amount is None:
-        said = f"{engine} reports a normal of {limb}, in which the segment starts, so that there is none."
-    if case.kind_code == Kind.MISSED and inside:
-        said = f"{engine} hits nothing, but the segment starts in {limb}, {size} below its surface at the deepest."
-    if case.kind_code == Kind.MISSED and not inside and (case.amount or 0.0) <= 1e-9 * radius_of(case):
-        said = f"{engine} hits nothing, but the segment touches {limb}."
-    return said + built
+    return headline(case, lambda limb: about if limb == subject(case) else "another limb") + built
 
 
 def amount_words(case: Case) -> str:
@@ -144,8 +137,6 @@ def bound_words(nearest: Record, cause: Cause) -> str:
     if nearest["ratio"] is None or cause not in MEASURED:
         return ""
     kind = nearest["kind"]
-    if kind == Kind.LOST.label:
-        return f"{nearest['measured']:,.0f} answers came to a call of {nearest['bound']:,.0f}."
     # A margin beyond the limb's size is a length, whatever it does to the normal.
     of = Kind.LATE.label if cause == Cause.API_LIMIT else kind
     bound = quantity(nearest["bound"], of)
@@ -198,7 +189,8 @@ def ratio_words(ratio: float) -> str:
 def kinds_words(kinds: dict[str, int]) -> str:
     """Counts by kind, most frequent first."""
     ranked = sorted(kinds.items(), key=lambda item: -item[1])
-    return ", ".join(f"{count:,} {'normals off' if kind == 'normal' else kind}" for kind, count in ranked)
+    said = {Kind.NORMAL.label: ("normal off", "normals off")}
+    return ", ".join(counted(count, *said.get(kind, (kind, kind))) for kind, count in ranked)
 
 
 def _built(setup: Setup) -> str:

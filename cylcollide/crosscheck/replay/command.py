@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import track
 
-from cylcollide.crosscheck.case import Case, write_case
+from cylcollide.crosscheck.case import BULLET, Case, write_case
 from cylcollide.crosscheck.interventions.outcome import Asker
 from cylcollide.crosscheck.minimise import minimise
 from cylcollide.crosscheck.replay.engines import blamed
@@ -38,6 +38,8 @@ def replay(
         cases = read_chosen(case, row, place)
         if len(cases) > 1 and (smaller or out or repro):
             _stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
+        if repro is not None and cases[0].engine != BULLET:
+            _stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
         asked = track(cases, "asking again", console=Console(stderr=True), transient=True, disable=len(cases) == 1)
         found = [replayed(one) for one in asked]
         if smaller and found[0].reproduced:
@@ -59,7 +61,7 @@ def replay(
 
 def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
     """Tell of the smaller case instead, saying how much smaller it is."""
-    small = minimise(story.case, Asker(blamed(story.case.engine)))
+    small = minimise(story.case, Asker(blamed(story.case)))
     if not quiet:
         console.print(f"Minimised: {smaller_by(story.case, small)}.")
     return replayed(small)

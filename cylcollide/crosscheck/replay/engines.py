@@ -3,7 +3,6 @@
 import multiprocessing
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
 from math import degrees
 
 import numpy as np
@@ -12,7 +11,7 @@ from cylcollide.crosscheck.case import BULLET, Case
 from cylcollide.crosscheck.causes.geometry import angle
 from cylcollide.crosscheck.interventions.client import BulletClient
 from cylcollide.crosscheck.live import Answer, Live
-from cylcollide.crosscheck.setup import CONSTRUCTIONS, Asked, EngineOf, PlainEngine, Setup
+from cylcollide.crosscheck.setup import CONSTRUCTIONS, Asked, EngineOf, NamedEngine, Setup
 from cylcollide.engines import registry
 
 OWN = "cylcollide"
@@ -30,21 +29,24 @@ class Witness:
     normal_off: float | None  # degrees; None where one side tells no normal
 
 
-@cache
-def blamed(engine: str) -> EngineOf:
+def blamed(case: Case) -> EngineOf:
     """Return the maker of the engine that a case names.
 
     Raises
     ------
     ValueError
-        If there is no engine of that name.
+        If there is no engine of that name, or it has no such options.
     ImportError
         If it is not installed; the message names the extra.
     """
-    if engine == BULLET:
+    if case.engine == BULLET:
         return BulletClient
-    registry.create(engine).close()
-    return PlainEngine(partial(registry.create, engine))
+    maker = NamedEngine(case.engine, tuple(sorted(case.options.items())))
+    try:
+        with maker(Setup()):
+            return maker
+    except TypeError as wrong:
+        raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
 
 
 def witnesses(case: Case, live: Live) -> tuple[list[Witness], dict[str, str]]:
@@ -60,8 +62,8 @@ def witnesses(case: Case, live: Live) -> tuple[list[Witness], dict[str, str]]:
     dict
         Why an engine could not be asked, by name.
     """
-    with blamed(case.engine)(case.built) as engine:
-        first = _witness(_title(engine.name, case.built), _version(engine), live.theirs, case, live)
+    with blamed(case)(case.built) as engine:
+        first = _witness(engine_title(case, engine.name), _version(engine), live.theirs, case, live)
     found, absent = [first], {}
     for construction in CONSTRUCTIONS:
         setup = Setup(construction=construction)
@@ -112,8 +114,10 @@ def _version(engine: Asked) -> str:
     return next(iter(engine.versions.values()), "")
 
 
-def _title(name: str, setup: Setup) -> str:
-    return name if setup.is_default else f"{name}, {setup.label}"
+def engine_title(case: Case, name: str | None = None) -> str:
+    """The engine that a case blames, by this name, with all that is not its default."""
+    settings = [] if case.built.is_default else [case.built.label]
+    return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 
 def _witness(title: str, version: str, answer: Answer | None, case: Case, live: Live) -> Witness:

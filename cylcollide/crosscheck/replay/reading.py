@@ -72,7 +72,7 @@ def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
     apart = float(np.linalg.norm(rays["position_true"][row] - rays["position_engine"][row]))
     record = {
         "family": str(rays["families"][rays["family"][row]]),
-        "seed": UNKNOWN,
+        "seed": int(rays.get("seed", UNKNOWN)),  # older files do not say
         "chunk": 0,
         "scene": pose,
         "row": int(rays["ray"][row]),

@@ -7,12 +7,12 @@ import numpy as np
 
 from cylcollide.crosscheck import case_words, cause_words
 from cylcollide.crosscheck.case import BULLET, Case
-from cylcollide.crosscheck.case_words import length
 from cylcollide.crosscheck.interventions.outcome import Asker
 from cylcollide.crosscheck.interventions.question import Question
 from cylcollide.crosscheck.interventions.trials import Trial, trials
 from cylcollide.crosscheck.live import Live, ask
 from cylcollide.crosscheck.replay.engines import Witness, blamed, witnesses
+from cylcollide.crosscheck.words import length
 from cylcollide.explain import Explanation
 
 SCHEMA = 1
@@ -93,13 +93,13 @@ def replayed(case: Case) -> Replayed:
     ValueError, ImportError
         If the engine is unknown or not installed.
     """
-    return Replayed(case, ask(case, Asker(blamed(case.engine))))
+    return Replayed(case, ask(case, Asker(blamed(case))))
 
 
 def story_of(told: Replayed) -> Story:
     """Ask everybody else, explain, and change one thing at a time."""
     case, live, again = told.case, told.live, told.again
-    asker = Asker(blamed(case.engine))
+    asker = Asker(blamed(case))
     found, absent = witnesses(case, live)
     explained = [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
     tried = [] if again is None or case.engine != BULLET else trials(again, asker)

@@ -10,11 +10,10 @@ from rich.text import Text
 
 from cylcollide.crosscheck import case_words, cause_words
 from cylcollide.crosscheck.case import BULLET, Case
-from cylcollide.crosscheck.case_words import length
 from cylcollide.crosscheck.interventions.trials import is_proved
-from cylcollide.crosscheck.replay.engines import Witness
+from cylcollide.crosscheck.replay.engines import Witness, engine_title
 from cylcollide.crosscheck.replay.story import Replayed, Story, sizes
-from cylcollide.crosscheck.words import angle
+from cylcollide.crosscheck.words import angle, length
 
 SHOWN = 6
 """Limbs that are listed; of more, those that matter."""
@@ -51,13 +50,15 @@ def verdict(story: Replayed) -> Text:
 
 def overview(console: Console, stories: Sequence[Replayed]) -> None:
     """One line a case."""
-    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("row", "case", "kind", "cause", "reproduced"):
+    table = Table(box=SIMPLE, pad_edge=False, padding=0)
+    several = len({engine_title(story.case) for story in stories}) > 1
+    for name in ("row", *(("engine",) if several else ()), "case", "kind", "cause", "reproduced"):
         table.add_column(name, justify="right" if name == "row" else "left")
     for row, story in enumerate(stories):
         again = story.again or story.case
         said = Text("yes", style="green") if story.reproduced else Text(f"no: {story.instead}", style="red")
-        table.add_row(str(row), story.case.address, story.case.kind, again.cause, said)
+        asked = (engine_title(story.case),) if several else ()
+        table.add_row(str(row), *asked, story.case.address, story.case.kind, again.cause, said)
     console.print(table)
     done = sum(story.reproduced for story in stories)
     console.print(f"{done:,} of {len(stories):,} reproduced; --row N tells the whole story of one.")
