@@ -24,10 +24,11 @@ from cylcollide._types import (
     Int64Array,
 )
 from cylcollide.asking import AnsweredFew, Question
+from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.dense import Lists, cast_few, make_lists
 from cylcollide.entering import FACES, Entering, make_entering
 from cylcollide.gathering import Sorting, make_sorting
-from cylcollide.hits import Chorded, Chords, PointHits, RayHits, Verdicts, empty_chords, empty_verdicts, joined
+from cylcollide.hits import Chords, PointHits, RayHits
 from cylcollide.kernels.table import LimbRows
 from cylcollide.limbs import Limbs
 from cylcollide.pairing import Work, make_work

@@ -22,8 +22,8 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.arriving import Given, received
+from cylcollide.columns import Verdicts
 from cylcollide.compiling import allocating, compiled, merged
-from cylcollide.hits import Verdicts
 from cylcollide.kernels.crossing import face_crossing
 from cylcollide.kernels.event import limb_event
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided

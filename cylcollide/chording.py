@@ -16,8 +16,8 @@ from cylcollide._types import (
     Int64Array,
 )
 from cylcollide.casting import Query
+from cylcollide.columns import Chorded
 from cylcollide.compiling import allocating, compiled, merged
-from cylcollide.hits import Chorded
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.event import ray_event
 from cylcollide.kernels.interval import Span

@@ -13,10 +13,10 @@ import numpy as np
 from cylcollide._types import BLOCK_RAYS, NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.arriving import Given, received
 from cylcollide.casting import INSIDE, NONE, Query
+from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.entering import FACES, write_fractions_of
 from cylcollide.gathering import one_limb, rays_from
-from cylcollide.hits import Verdicts
 from cylcollide.kernels.event import two_events
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
 from cylcollide.kernels.ray import Ray, Rays

@@ -10,9 +10,9 @@ import numpy as np
 
 from cylcollide._types import Face, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.casting import Query, entry_fraction
+from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import limbs_at, meant, one_limb, vectors_at
-from cylcollide.hits import Verdicts
 from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.kernels.solid import face_curve

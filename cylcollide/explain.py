@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from cylcollide import casting, door, drawing, reasons, tables
 from cylcollide._types import ALL_LAYERS, LARGEST_SAFE, POLICY_HIT, Face, Shape
 from cylcollide.casting import Query
+from cylcollide.columns import empty_verdicts
 from cylcollide.exact.line import RayNumbers, Stretch, Triple
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
-from cylcollide.hits import empty_verdicts
 from cylcollide.kernels.clearance import growth_to_touch
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import Limb, LimbTable, limb_at

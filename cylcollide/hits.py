@@ -1,16 +1,14 @@
 """What a query answers: `RayHits`, `Chords`, `PointHits`. Heavy fields are computed when first asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
-from cylcollide import lending
 from cylcollide._types import (
     NO_CHARACTER,
-    NO_LIMB,
     BoolArray,
     Face,
     Float64Array,
@@ -18,81 +16,11 @@ from cylcollide._types import (
     Int32Array,
     Int64Array,
 )
+from cylcollide.columns import Answer, Chorded
 from cylcollide.compiling import compiled
 from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
 from cylcollide.kernels.surface import outward_normal, point_at
 from cylcollide.kernels.table import LimbRows, LimbTable, limb_at
-
-
-class Verdicts(NamedTuple):
-    """What each ray hits first, written while the query runs; n rows."""
-
-    limb: Int32Array  # -1 on a miss
-    fraction: Float64Array  # inf on a miss
-    face: Int8Array
-    inside: BoolArray  # the ray starts in some limb, hit or not
-    unsure: BoolArray  # the row is not decided, and the columns above are not the answer
-
-
-KINDS = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
-"""Of fraction, limb, face, inside, unsure."""
-
-
-def empty_verdicts(n: int) -> Verdicts:
-    """Room for n rows, to be filled."""
-    fraction, limb, face, inside, unsure = lending.columns(n, *KINDS)
-    return Verdicts(limb, fraction, face, inside, unsure)
-
-
-class Answer(Protocol):
-    """What was asked, and what each ray hits first: the columns of `Verdicts`."""
-
-    @property
-    def rays(self) -> Rays:
-        """The rays."""
-
-    @property
-    def limb(self) -> Int32Array:
-        """As in `Verdicts`, and so are the others."""
-
-    @property
-    def fraction(self) -> Float64Array:
-        """See there."""
-
-    @property
-    def face(self) -> Int8Array:
-        """See there."""
-
-    @property
-    def inside(self) -> BoolArray:
-        """See there."""
-
-
-class Chorded(NamedTuple):
-    """The chord of each ray in the limb it is credited with: fractions as double-doubles, NaN on a miss."""
-
-    limb: Int32Array  # (n,), -1 on a miss
-    entry: Float64Array  # (n, 2), high and low word
-    exit: Float64Array  # (n, 2)
-    entry_face: Int8Array  # INSIDE where the ray starts in the limb
-    exit_face: Int8Array  # INSIDE where the ray ends in the limb
-
-
-def empty_chords(n: int) -> Chorded:
-    """Room for n chords, all of them misses."""
-    none = int(Face.NONE)
-    return Chorded(
-        np.full(n, NO_LIMB, np.int32),
-        np.full((n, 2), np.nan),
-        np.full((n, 2), np.nan),
-        np.full(n, none, np.int8),
-        np.full(n, none, np.int8),
-    )
-
-
-def joined(parts: Sequence[Chorded]) -> Chorded:
-    """All chords of the parts, one part after another."""
-    return Chorded._make(np.concatenate([part[k] for part in parts]) for k in range(len(Chorded._fields)))
 
 
 @compiled

@@ -24,7 +24,8 @@ from cylcollide._types import (
 )
 from cylcollide.arriving import Arrival
 from cylcollide.casting import Query
-from cylcollide.hits import RayHits, empty_verdicts
+from cylcollide.columns import empty_verdicts
+from cylcollide.hits import RayHits
 from cylcollide.kernels.table import LimbTable
 from cylcollide.settling import Answered
 from cylcollide.shapes import Solids

@@ -9,10 +9,11 @@ from cylcollide import door
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.casting import Query
 from cylcollide.chording import complete_chords, possible_stretches
+from cylcollide.columns import Answer, Chorded, empty_chords, joined
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
-from cylcollide.hits import Answer, Chorded, RayHits, empty_chords, joined
+from cylcollide.hits import RayHits
 from cylcollide.kernels.ray import Rays, shared
 from cylcollide.kernels.table import LimbTable
 from cylcollide.locating import limbs_near_point

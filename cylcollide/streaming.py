@@ -10,10 +10,10 @@ from math import inf
 from cylcollide._types import NO_LIMB, Int32Array
 from cylcollide.arriving import Given
 from cylcollide.casting import INSIDE, NONE, Query
+from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.entering import Entering, all_enter, enter, nobody_enters
 from cylcollide.gathering import Sorting, sort_rays, two_rays_at
-from cylcollide.hits import Verdicts
 from cylcollide.kernels.nearest import Nearest, undecided
 from cylcollide.kernels.ray import Ray, Rays, shared
 from cylcollide.kernels.table import LimbRows, considered

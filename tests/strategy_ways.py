@@ -16,7 +16,7 @@ from verify import same_bits
 
 import cylcollide as cc
 from cylcollide import answering, casting, settling
-from cylcollide.hits import Verdicts
+from cylcollide.columns import Verdicts
 
 LANES = 8
 """Smaller batches than this always go one by one."""

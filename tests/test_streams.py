@@ -20,10 +20,10 @@ from worlds import make_crowd, shots
 import cylcollide as cc
 from cylcollide import answering, arriving, asking, casting
 from cylcollide.asking import Question
+from cylcollide.columns import Verdicts, empty_verdicts
 from cylcollide.dense import cast_few, make_lists
 from cylcollide.entering import make_entering
 from cylcollide.gathering import make_sorting
-from cylcollide.hits import Verdicts, empty_verdicts
 from cylcollide.pairing import make_work
 from cylcollide.streaming import cast_stream
 from cylcollide.tree.stream import make_stream
