@@ -37,25 +37,25 @@ def ask(arrival: Arrival, inside: InsidePolicy, mask: ArrayLike, ignore_characte
 
 
 class AnsweredFew:
-    """An answer about a few rays, made into arrays when it is asked for."""
+    """An answer about a few rays, made into arrays when it is asked for. It keeps nothing of the caller's alive."""
 
     def __init__(self, question: Question) -> None:
-        self._question = question
-        self.room: Float64Array = np.empty((FEW_COLUMNS, len(question.arrival)))
+        arrival = question.arrival
+        self._is_segment, self._distance = arrival.is_segment, arrival.distance
+        self._mask, self._ignored, self._policy = question.mask, question.ignored, question.policy
+        self.room: Float64Array = np.empty((FEW_COLUMNS, len(arrival)))
         """What `casting.closest_of_few` fills."""
 
     @cached_property
     def rays(self) -> Rays:
         """The rays as they were received."""
-        arrival = self._question.arrival
         origin, second = self.room[:6].reshape(2, -1, 3)
-        return Rays(origin, second, arrival.is_segment, arrival.distance)
+        return Rays(origin, second, self._is_segment, self._distance)
 
     @cached_property
     def query(self) -> Query:
         """What was asked."""
-        question = self._question
-        return Query(self.rays, question.mask, question.ignored, question.policy)
+        return Query(self.rays, self._mask, self._ignored, self._policy)
 
     @property
     def fraction(self) -> Float64Array:

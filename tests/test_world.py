@@ -1,5 +1,8 @@
 """A world answers as if it had no tree, no threads and no batches, whatever moved before."""
 
+import gc
+import weakref
+
 import numpy as np
 import oracle
 import pytest
@@ -288,3 +291,17 @@ def test_what_a_caller_keeps_is_never_written_again():
         hits = world.cast_segments(rng.normal(size=(30_000, 3)), rng.normal(size=(30_000, 3)))
         assert len(hits) == 30_000
     assert np.array_equal(kept, ends[0][::2])
+
+
+@pytest.mark.parametrize("n", [3, 30_000])
+def test_an_answer_keeps_nothing_of_the_callers_alive(crowd: cc.Limbs, n: int):
+    """One by one and many at once: what is computed later comes from a copy, and the caller's memory is free."""
+    rng, world = np.random.default_rng(9), cc.HitWorld(crowd)
+    start, end = rng.normal(size=(2, n, 3))
+    start, end = start.copy(), end.copy()
+    want = world.cast_segments(start.copy(), end.copy()).distance
+    hits, alive = world.cast_segments(start, end), [weakref.ref(start), weakref.ref(end)]
+    del start, end
+    gc.collect()
+    assert all(one() is None for one in alive)
+    assert np.array_equal(hits.distance, want)
