@@ -168,6 +168,7 @@ def closest_of_few(
     character: Int32Array,
     limb_mask: Uint32Array,
     rows: Float64Array,
+    shared_mask: int,
     bounds: Float32Array,
     child: Int32Array,
     items: int,
@@ -189,7 +190,7 @@ def closest_of_few(
     longer to see through than a ray takes, and an array takes Python longer to make than a limb.
     """
     n = first.shape[0]
-    table = LimbRows(solid, character, limb_mask, rows)
+    table = LimbRows(solid, character, limb_mask, rows, shared_mask)
     tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
     rays = Rays(room[:3].reshape(n, 3), room[3:6].reshape(n, 3), is_segment, distance)
     if not received(Given(first, second), rays, 0, n):

@@ -16,7 +16,7 @@ from cylcollide.entering import Entering, all_enter, enter, nobody_enters
 from cylcollide.gathering import Sorting, sort_rays, two_rays_at
 from cylcollide.kernels.nearest import Nearest, undecided
 from cylcollide.kernels.ray import Ray, Rays, shared
-from cylcollide.kernels.table import LimbRows, considered
+from cylcollide.kernels.table import LimbRows, all_considered, considered
 from cylcollide.pairing import (
     FACE,
     LIMB,
@@ -95,14 +95,16 @@ def walk_octant(
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
     policy, live, record, scale = query.policy, stream.live, stream.record, tree.space.scale
     alike_for_all = query.mask.size == 1 and query.ignored.size == 1
+    sees_all = alike_for_all and all_considered(table, query.mask[0], query.ignored[0])
     height = start_stream(stream, walking)
     while True:
         height, limb, first, count = next_item_of_stream(tree, stream, height, octant)
         if limb == NO_ITEM:
             break
-        end, shape, character, layers = first + count, solids[limb], characters[limb], masks[limb]
+        end, shape = first + count, solids[limb]
         if alike_for_all:
-            if not considered(character, layers, query.mask[0], query.ignored[0]):
+            # who is seen anyway is not looked at: that would wait for the memory that holds mask and character
+            if not (sees_all or considered(characters[limb], masks[limb], query.mask[0], query.ignored[0])):
                 continue
             if count >= 2 * LANES:
                 first = meet_list(limb, shape, policy, rows, live, first, end, work, record, scale)
@@ -110,7 +112,7 @@ def walk_octant(
             if not alike_for_all:
                 i = number[base + live[k]]
                 mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-                if not considered(character, layers, mask, ignored):
+                if not considered(characters[limb], masks[limb], mask, ignored):
                     continue
             if make_wait(work, rows, shape, live[k], limb):
                 meet_pairs(shape, policy, rows, work, record, scale)

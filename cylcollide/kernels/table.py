@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, Float64Array, Int8Array, Int32Array, Shape, Uint32Array
-from cylcollide.compiling import allocating, merged
+from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.lending import aligned
 from cylcollide.simd import Real
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -25,6 +26,7 @@ class LimbRows(NamedTuple):
     character: Int32Array  # (n,)
     mask: Uint32Array  # (n,)
     rows: Float64Array  # (n, ROW): what `limb_at` reads
+    shared_mask: int  # layers that all of them are in
 
 
 class LimbTable(NamedTuple):
@@ -45,7 +47,7 @@ class LimbTable(NamedTuple):
     @property
     def seen(self) -> LimbRows:
         """What loops read."""
-        return LimbRows(self.solid, self.character, self.mask, self.rows)
+        return LimbRows(self.solid, self.character, self.mask, self.rows, int(np.bitwise_and.reduce(self.mask)))
 
 
 class Limb(NamedTuple):
@@ -72,12 +74,13 @@ def make_table(
 ) -> LimbTable:
     """Columns of checked limbs, and their rows for the kernels."""
     solid = np.where((kind == CAPSULE) & (p1 == p2).all(axis=1), np.int8(SPHERE), kind)
-    rows = _rows(kind, p1, p2, radius, radius2, box, boxes)
+    rows: Float64Array = aligned((len(radius), ROW), np.float64)
+    _fill_rows(kind, p1, p2, radius, radius2, box, boxes, rows)
     return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
 
 
-@allocating
-def _rows(
+@compiled
+def _fill_rows(
     kind: Int8Array,
     p1: Float64Array,
     p2: Float64Array,
@@ -85,13 +88,13 @@ def _rows(
     radius2: Float64Array,
     box: Int32Array,
     boxes: Float64Array,
-) -> Float64Array:
-    """Rows as `limb_at` and `box.box_frame` read them.
+    rows: Float64Array,
+) -> None:
+    """Fill rows, zeros so far, as `limb_at` and `box.box_frame` read them.
 
     A limb of sizes that float64 products cannot hold has an infinite extent, and harmless numbers beside it: every ray
     is unsure.
     """
-    rows = np.zeros((radius.size, ROW))
     for i in range(radius.size):
         row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
         axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
@@ -107,7 +110,8 @@ def _rows(
         for k in range(3):
             row[k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
         if kind[i] == BOX:
-            row[3:15] = boxes[box[i]]
+            for k in range(12):
+                row[3 + k] = boxes[box[i], k]
             continue
         if longest > 0.0 and extent < inf:
             length = sqrt(dot(axis, axis))
@@ -117,7 +121,6 @@ def _rows(
         row[7], row[8] = radius[i], radius2[i]
         for k in range(3):
             row[9 + k], row[12 + k] = a[k], b[k]
-    return rows
 
 
 @merged
@@ -141,3 +144,9 @@ def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
 def considered(limb_character: int, limb_mask: int, mask: int, ignored: int) -> bool:
     """Whether a query with this mask sees the limb, and the limb is not of the character it ignores."""
     return not (ignored >= 0 and limb_character == ignored) and (limb_mask & mask) != 0
+
+
+@merged
+def all_considered(table: LimbRows, mask: int, ignored: int) -> bool:
+    """Whether that is so for all limbs, as far as can be told without looking at each."""
+    return ignored < 0 and (table.shared_mask & mask) != 0

@@ -11,6 +11,7 @@ import numpy as np
 
 from cylcollide._types import DEEPEST_SAH, SAH_BINS, TREE_WIDTH, Float64Array, Int8Array, Int32Array
 from cylcollide.compiling import allocating, compiled
+from cylcollide.lending import aligned
 from cylcollide.tree.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.tree.refit import fitted_bounds
 
@@ -31,7 +32,9 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
         return empty_tree()
     order = np.arange(len(low), dtype=np.int32)
     binary = _split_all(low, high, order)
-    child, axis, depth = _collapse(binary, low, high, order)
+    slots, axis, depth = _collapse(binary, low, high, order)
+    child: Int32Array = aligned(slots.shape, np.int32)
+    child[:] = slots
     space = space_around(low, high)
     bounds = fitted_bounds(child, low, high, space)
     return Tree(bounds, child, len(low), axis, depth * (TREE_WIDTH - 1) + 2, space)

@@ -5,7 +5,8 @@ from math import inf
 import numpy as np
 
 from cylcollide._types import BOX_PAD, TREE_WIDTH, Float32Array, Float64Array, Int32Array
-from cylcollide.compiling import allocating, compiled
+from cylcollide.compiling import compiled
+from cylcollide.lending import aligned
 from cylcollide.tree.layout import EMPTY, Space, Tree, box_edge, space_around
 
 
@@ -17,10 +18,16 @@ def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     return tree._replace(bounds=fitted_bounds(tree.child, low, high, space), space=space)
 
 
-@allocating
 def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space) -> Float32Array:
     """Boxes (nodes, 6, 8) of all children, from the items' boxes (n, 3)."""
-    bounds = np.empty((child.shape[0], 6, TREE_WIDTH), np.float32)
+    bounds: Float32Array = aligned((len(child), 6, TREE_WIDTH), np.float32)
+    fit_bounds(child, low, high, space, bounds)
+    return bounds
+
+
+@compiled
+def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space, bounds: Float32Array) -> None:
+    """Fill in boxes of all children."""
     centre, scale = space.centre, space.scale
     for node in range(child.shape[0] - 1, -1, -1):  # children follow their parents, so they are done first
         for slot in range(TREE_WIDTH):
@@ -35,7 +42,6 @@ def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, spac
                     smallest = box_edge(low[-2 - code, axis], centre[axis], scale, -BOX_PAD)
                     largest = box_edge(high[-2 - code, axis], centre[axis], scale, BOX_PAD)
                 bounds[node, axis, slot], bounds[node, axis + 3, slot] = smallest, largest
-    return bounds
 
 
 @compiled

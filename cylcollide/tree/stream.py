@@ -129,8 +129,10 @@ def next_item_of_stream(tree: Tree, stream: Stream, height: int, octant: int) ->
             met_by_any ^= 1 << slot
             begin = top + slot * room
             codes[height] = child[code, slot]
+            below = max(child[code, slot], 0)
+            prefetch(child, below * TREE_WIDTH)
             for line in range(0, 6 * TREE_WIDTH, 2 * TREE_WIDTH):
-                prefetch(bounds, max(child[code, slot], 0) * 6 * TREE_WIDTH + line)
+                prefetch(bounds, below * 6 * TREE_WIDTH + line)
             firsts[height], counts[height] = begin, children[slot] - begin
             tops[height] = top + TREE_WIDTH * room
             height += 1
