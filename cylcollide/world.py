@@ -1,13 +1,15 @@
 """HitWorld: limbs, their tree, and the queries. Each query sees one whole, immutable state."""
 
+import os
 from abc import ABC, abstractmethod
-from threading import Lock
+from threading import Lock, Thread, main_thread
+from weakref import ReferenceType, WeakSet, ref
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import answering, arriving, asking, door
-from cylcollide._types import ALL_LAYERS, REBUILD_COST, BoolArray, InsidePolicy
+from cylcollide._types import ALL_LAYERS, REBUILD_COST, REBUILT_AT_ONCE, BoolArray, InsidePolicy
 from cylcollide.hits import Chords, PointHits, RayHits
 from cylcollide.kernels.bounds import limb_boxes
 from cylcollide.limbs import Limbs
@@ -152,11 +154,14 @@ class Snapshot(Queries):
         return cls(limbs, tree, tree_cost(tree.bounds, tree.child, tree.space.scale))
 
     def moved(self, limbs: Limbs) -> "Snapshot":
-        """The same limbs elsewhere: the tree is refitted, or rebuilt once its boxes have grown too large."""
-        tree = refit(self.tree, *limb_boxes(limbs.table))
-        if tree_cost(tree.bounds, tree.child, tree.space.scale) > REBUILD_COST * self._built_cost:
-            return Snapshot.of(limbs)
-        return Snapshot(limbs, tree, self._built_cost)
+        """The same limbs elsewhere: the same tree, its boxes fitted to them."""
+        return Snapshot(limbs, refit(self.tree, *limb_boxes(limbs.table)), self._built_cost)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the boxes are still about as large as when the tree was built; if not, a new tree pays."""
+        cost, built = tree_cost(self.tree.bounds, self.tree.child, self.tree.space.scale), self._built_cost
+        return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
 
     @property
     def limbs(self) -> Limbs:
@@ -172,7 +177,8 @@ class HitWorld(Queries):
     """Limbs that move, and the queries on their present state.
 
     `set_endpoints` puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and
-    hits already returned keep the state they were asked of. A failed update changes nothing.
+    hits already returned keep the state they were asked of. A failed update changes nothing. When limbs have moved so
+    far that a new tree pays, a thread builds it while updates and queries go on; answers are the same with either tree.
     """
 
     def __init__(self, limbs: Limbs) -> None:
@@ -180,6 +186,8 @@ class HitWorld(Queries):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._state = Snapshot.of(limbs)
         self._moving = Lock()
+        self._rebuild: Thread | None = None
+        _worlds.add(self)
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
@@ -194,4 +202,59 @@ class HitWorld(Queries):
             On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
         """
         with self._moving:
-            self._state = self._state.moved(self._state.limbs.moved(p1, p2, limbs))
+            state = self._state.moved(self._state.limbs.moved(p1, p2, limbs))
+            if not state.fits and not self._rebuilds(state.limbs):
+                state = Snapshot.of(state.limbs)
+            self._state = state
+
+    def finish_rebuild(self) -> None:
+        """Wait for the new tree, if one is being built: worth it after a leap, before very many rays."""
+        rebuild = self._rebuild
+        if rebuild is not None:
+            rebuild.join()
+
+    def _rebuilds(self, limbs: Limbs) -> bool:
+        """Whether a thread builds a new tree, begun here if there is none; few limbs are not worth it."""
+        if len(limbs) < REBUILT_AT_ONCE:
+            return False
+        if self._rebuild is None or not self._rebuild.is_alive():  # dead: it failed, or this process is a fork
+            # not a daemon: Python must not end while compiled code runs
+            rebuild = Thread(target=_rebuild, args=(ref(self), limbs), name="cylcollide rebuild", daemon=False)
+            try:
+                rebuild.start()
+            except RuntimeError:  # Python is ending, or there are as many threads as there may be
+                return False
+            self._rebuild = rebuild
+        return True
+
+    def _take(self, rebuilt: Snapshot) -> Limbs | None:
+        """Put a rebuilt tree in place of the present one; if limbs have moved too far for it meanwhile, those limbs."""
+        with self._moving:
+            limbs = self._state.limbs
+            self._state = state = rebuilt if rebuilt.limbs is limbs else rebuilt.moved(limbs)
+            if not state.fits and main_thread().is_alive():  # who ends the program need not wait for who moves on
+                return limbs
+            self._rebuild = None
+            return None
+
+
+def _rebuild(of: ReferenceType[HitWorld], limbs: Limbs | None) -> None:
+    """Build trees until the world has one that fits. It is held only while it takes one, and may go meanwhile."""
+    while limbs is not None:
+        rebuilt = Snapshot.of(limbs)
+        world = of()
+        limbs = world._take(rebuilt) if world is not None else None
+        del world
+
+
+_worlds: WeakSet[HitWorld] = WeakSet()
+
+
+def _unlock() -> None:
+    """A fork has no threads but the one that forked: whoever held a lock is gone, and has changed nothing."""
+    for world in _worlds:
+        world._moving = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)

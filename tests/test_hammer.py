@@ -2,6 +2,8 @@
 
 The state's number stands in the geometry: in state k each limb stands on its own slot, k steps up from where it was in
 state 0, and rays come down from above at every slot. One state gives the same drop at all of them; a mixture does not.
+A shuffled tower also deals its limbs to other slots every eight steps, which no tree fits for long: it is rebuilt while
+all else goes on.
 """
 
 import os
@@ -18,6 +20,7 @@ from strategy_ways import POLICIES
 from verify import JIT
 
 import cylcollide as cc
+from cylcollide.tree.refit import tree_cost
 
 STEPS = 64  # states
 UP = np.array([0.0, 0.0, 1.0])
@@ -28,10 +31,13 @@ ROOT = Path(__file__).parent.parent
 class Tower:
     """Limbs on a grid of slots, all of them lifted by the same whole number, and rays down through every slot."""
 
-    def __init__(self, side: int, copies: int = 1) -> None:
+    def __init__(self, side: int, copies: int = 1, shuffled: bool = False) -> None:
         x, y = (v.ravel() * 4.0 for v in np.meshgrid(np.arange(side), np.arange(side)))
-        order = np.random.default_rng(side).permutation(side * side)
-        self.foot = np.column_stack([x, y, np.zeros(side * side)])[order]
+        rng = np.random.default_rng(side)
+        self.foot = np.column_stack([x, y, np.zeros(side * side)])[rng.permutation(side * side)]
+        deals = [rng.permutation(side * side) if shuffled and k else np.arange(side * side) for k in range(STEPS // 8)]
+        self.slot = np.repeat(deals, 8, axis=0)  # (states, limbs): where each limb stands
+        self.limb = np.argsort(self.slot, axis=1)  # (states, slots): who stands there
         self.world = cc.HitWorld(cc.Limbs.cylinders(self.foot, self.foot + UP, 1.0))
         self.slots = np.tile(np.arange(side * side), copies)
         off = np.random.default_rng(1).uniform(-0.5, 0.5, (len(self.slots), 2)).round(2)
@@ -40,23 +46,23 @@ class Tower:
 
     def lift(self, k: int) -> None:
         """Put the world into state k."""
-        up = [0.0, 0.0, float(k)]
-        self.world.set_endpoints(self.foot + up, self.foot + up + UP)
+        p1 = self.foot[self.slot[k]] + [0.0, 0.0, float(k)]
+        self.world.set_endpoints(p1, p1 + UP)
 
     # Each question returns the states that its answer was seen to be of: one, if it was not torn.
 
     def by_cast(self, asked: cc.world.Queries, inside: str = "hit") -> set[int]:
         """The first limb below each start: its own, at the height of the state."""
         hits = asked.cast_segments(self.start, self.end, inside=inside, threads=1)
-        assert np.array_equal(hits.limb, self.slots), "a ray lost its limb"
-        return self._states(hits.position[:, 2] - 1)
+        assert hits.hit.all(), "a ray lost its limb"
+        return self._states(hits.position[:, 2] - 1, hits.limb)
 
     def by_chords(self, asked: cc.world.Queries) -> set[int]:
         """Each ray has one chord, a metre long."""
         chords = asked.chords_segments(self.start, self.end, threads=1)
-        assert np.array_equal(chords.limb, self.slots)
+        assert np.array_equal(chords.ray, np.arange(len(self.slots)))
         assert np.allclose(chords.thickness, 1.0, atol=1e-9)
-        return self._states(TOP - chords.entry_fraction * 2 * TOP - 1)
+        return self._states(TOP - chords.entry_fraction * 2 * TOP - 1, chords.limb)
 
     def by_occluded(self, asked: cc.world.Queries) -> set[int]:
         """Level rays at every height: those of one height are blocked, all of them."""
@@ -74,30 +80,34 @@ class Tower:
         held = asked.contains_points(points, threads=1).limb.reshape(STEPS, -1)
         height, slot = np.nonzero(held >= 0)
         assert sorted(slot.tolist()) == list(range(len(some))), "each limb is at one height"
-        assert np.array_equal(held[height, slot], some[slot])
+        assert np.array_equal(held[height, slot], self.limb[height, some[slot]])
         return set(height.tolist())
 
     def by_limbs(self, asked: cc.world.Queries) -> set[int]:
         """The limbs themselves."""
         limbs = asked.limbs
         assert np.array_equal(limbs.p2[:, 2], limbs.p1[:, 2] + 1)
-        return self._states(limbs.p1[:, 2])
+        state = limbs.p1[:, 2].astype(int)
+        assert np.array_equal(limbs.p1[:, :2], self.foot[self.slot[state, np.arange(len(limbs))], :2])
+        return set(state.tolist())
 
     def by_snapshot(self, asked: cc.world.Queries) -> set[int]:
         """All questions about one snapshot, in the middle of whatever else goes on."""
         kept = asked.snapshot()
         return self.by_cast(kept) | self.by_limbs(kept) | self.by_chords(kept) | self.by_points(kept)
 
-    @staticmethod
-    def _states(height: np.ndarray) -> set[int]:
-        state = np.rint(height)
+    def _states(self, height: np.ndarray, limb: np.ndarray) -> set[int]:
+        """The states that have those limbs on the rays' slots at those heights."""
+        state = np.rint(height).astype(int)
         assert np.abs(height - state).max() < 1e-9
-        return set(np.unique(state).astype(int).tolist())
+        assert np.array_equal(limb, self.limb[state, self.slots]), "a ray met another slot's limb"
+        return set(np.unique(state).tolist())
 
 
-def test_every_question_tells_the_state():
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_every_question_tells_the_state(shuffled: bool):
     """What the hammer relies on, without any thread: each question names the state, and both when torn."""
-    tower = Tower(6)
+    tower = Tower(6, shuffled=shuffled)
     every = (tower.by_cast, tower.by_chords, tower.by_occluded, tower.by_points, tower.by_limbs, tower.by_snapshot)
     for k in (0, 7, STEPS - 1):
         tower.lift(k)
@@ -108,10 +118,11 @@ def test_every_question_tells_the_state():
     assert all(ask(tower.world) == {3, 5} for ask in every)
 
 
-def hammer(seconds: float, side: int, copies: int) -> Counter[str]:
+def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Counter[str]:
     """Move the world as fast as it goes while every kind of question is asked; what was seen."""
-    tower, seen, wrong = Tower(side, copies), Counter(), []
+    tower, seen, wrong = Tower(side, copies, shuffled), Counter(), []
     stop, states = threading.Event(), [set() for _ in range(8)]
+    tree = tower.world.snapshot().tree
     kept = [(k, tower.world.snapshot()) for k in (0,) if tower.lift(k) is None]
 
     def repeat(name: str, ask: Callable[[], object]) -> None:
@@ -132,8 +143,12 @@ def hammer(seconds: float, side: int, copies: int) -> Counter[str]:
         return ask
 
     def move() -> None:
+        nonlocal tree
         k = seen["moves"] * 7 % STEPS
         tower.lift(k)
+        tree, last = tower.world.snapshot().tree, tree
+        seen["rebuilds"] += tree.child is not last.child
+        assert tower.by_limbs(tower.world) == {k}, "a state went back"
         if seen["moves"] % 50 == 0 and len(kept) < 12:
             kept.append((k, tower.world.snapshot()))
 
@@ -164,21 +179,45 @@ def hammer(seconds: float, side: int, copies: int) -> Counter[str]:
     assert not any(thread.is_alive() for thread in threads)
     if wrong:
         raise AssertionError(f"{len(wrong)} threads failed, the first: {wrong[0][0]}") from wrong[0][1]
+    last = {(seen["moves"] - 1) * 7 % STEPS}
+    assert tower.by_snapshot(tower.world) == last, "the last state is not the one that stays"
+    tower.world.finish_rebuild()
+    assert tower.by_snapshot(tower.world) == last
+    assert not [thread for thread in threading.enumerate() if "rebuild" in thread.name]
+    assert cost(tower.world) <= 1.5 * cost(cc.HitWorld(tower.world.limbs)), "the tree does not fit"
     seen["states"] = min(len(mine) for mine in states[: len(questions)])
     return seen
+
+
+def cost(world: cc.HitWorld) -> float:
+    tree = world.snapshot().tree
+    return tree_cost(tree.bounds, tree.child, tree.space.scale)
 
 
 @pytest.mark.parametrize(("side", "copies"), [(6, 1), (6, 40)])
 def test_hammer(side: int, copies: int):
     """Small batches, which go one by one, and large ones, which go as streams."""
     seen = hammer(2.5, side, copies)
+    assert seen.pop("rebuilds") == 0
+    assert min(seen.values()) >= 1, seen
+
+
+@pytest.mark.parametrize("side", [6, 9])
+def test_hammer_with_rebuilds(side: int, monkeypatch: pytest.MonkeyPatch):
+    """Trees are built in the background, one after another, and put in place between the moves."""
+    monkeypatch.setattr(cc.world, "REBUILT_AT_ONCE", 0)
+    seen = hammer(2.5, side, 1, shuffled=True)
     assert min(seen.values()) >= 1, seen
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("side", "copies"), [(1, 200), (4, 3), (30, 10)])
-def test_hammer_for_a_minute(side: int, copies: int):
-    seen = hammer(60.0, side, copies)
+@pytest.mark.parametrize(
+    ("side", "copies", "shuffled"), [(1, 200, False), (4, 3, False), (30, 10, False), (33, 10, True), (110, 1, True)]
+)
+def test_hammer_for_a_minute(side: int, copies: int, shuffled: bool):
+    """Those of 33 × 33 limbs and more are rebuilt in the background."""
+    seen = hammer(60.0, side, copies, shuffled)
+    assert (seen.pop("rebuilds") > 20) == shuffled
     assert min(count for name, count in seen.items() if name != "states") > 20, seen
     assert seen["states"] > 10, seen
 
