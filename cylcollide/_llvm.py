@@ -226,14 +226,18 @@ def prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
 
 
 def append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, begin: Any, truth: Any) -> Any:
-    """Eight entries of a list packed towards the first of them and written; how many count."""
+    """Eight entries of a list packed towards the first of them and written; how many count.
+
+    Up to eight are written. What is written behind those that count is 0, or nothing.
+    """
     entries = builder.load(_eight_at(builder, rows, begin), align=4)
     place = _eight_at(builder, array, offset)
     if binding.llvm_version_info >= _COMPRESSES:
         name = f"llvm.experimental.vector.compress.v{LANES}i{entries.type.element.width}"
         kind = ir.FunctionType(entries.type, [entries.type, truth.type, entries.type])
         function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        packed = builder.call(function, [entries, truth, ir.Constant(entries.type, ir.Undefined)])
+        zeros = ir.Constant(entries.type, None)  # behind those that count: somebody may read eight from the last one on
+        packed = builder.call(function, [entries, truth, zeros])
         builder.store(packed, place, align=4)
     else:
         first = builder.bitcast(place, entries.type.element.as_pointer())

@@ -4,16 +4,15 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cylcollide import casting, chording, locating, settling
+from cylcollide import casting, chording, door, holding, lending, locating, settling
 from cylcollide._types import (
     FEW_LIMBS,
-    NO_LIMB,
     RAYS_PER_TASK,
     SMALLEST_STREAM,
     STREAM_RAYS,
@@ -21,6 +20,7 @@ from cylcollide._types import (
     Face,
     Float64Array,
     InsidePolicy,
+    Int32Array,
     Int64Array,
 )
 from cylcollide.asking import AnsweredFew, Question
@@ -29,6 +29,7 @@ from cylcollide.dense import Lists, cast_few, make_lists
 from cylcollide.entering import FACES, Entering, make_entering
 from cylcollide.gathering import Sorting, make_sorting
 from cylcollide.hits import Chords, PointHits, RayHits
+from cylcollide.holding import Held
 from cylcollide.kernels.table import LimbRows
 from cylcollide.limbs import Limbs
 from cylcollide.pairing import Work, make_work
@@ -182,19 +183,41 @@ def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> Boo
     return np.asarray(~np.isin(pair, pair[from_start]))
 
 
-def containing(state: State, points: Float64Array, threads: int | None) -> PointHits:
-    """Which limb holds each point."""
-    n, table, tree = len(points), state.limbs.table, state.tree
-    limb, count, unsure = np.full(n, NO_LIMB, np.int32), np.zeros(n, np.int32), np.zeros(n, bool)
+def containing(state: State, given: Float64Array, threads: int | None) -> PointHits:
+    """Which limb holds each point; the points are still to be checked, and may be the caller's own."""
+    n, tree = len(given), state.tree
+    if n < SMALLEST_STREAM:
+        room = np.empty((locating.FEW_COLUMNS, n))
+        points, kinds = room[:3].reshape(n, 3), (np.int32, np.int32, np.bool_)
+        held = Held._make(row.view(kind)[:n] for row, kind in zip(room[3:], kinds, strict=True))
+        few: tuple[Any, ...] = (*state.flat, given, room)
+        unsure = [locating.locate_few(*few)]
+    else:
+        points, (limb, holders, doubtful) = lending.rows(given.shape), lending.columns(n, *holding.KINDS)
+        held = Held(limb, holders, doubtful)
 
-    def task(begin: int, end: int) -> None:
-        locating.locate_points(points, state.seen, tree, make_stack(tree), begin, end, limb, count, unsure)
+        def task(begin: int, end: int) -> int:
+            fields: tuple[Any, ...] = (*state.flat, given, points, *holding.room(tree), begin, end, held)
+            return holding.locate_many(*fields)
 
-    in_chunks(n, threads, task)
-    settling.settle_points(points, table, tree, np.flatnonzero(unsure), limb, count)
-    squared = np.empty(n)
-    locating.axis_distances(points, state.seen, limb, squared)
-    return PointHits(limb, squared, count)
+        unsure = in_chunks(n, threads, task)
+    if min(unsure) < 0:
+        door.vectors(given, "points")
+        raise ValueError(
+            "points: expected numbers that stay while a query reads them, got some that changed from bad to good; "
+            "pass copies"
+        )
+    if any(unsure):
+        rows = np.flatnonzero(held.unsure)
+        settling.settle_points(points, state.limbs.table, tree, rows, held.limb, held.holders)
+    return PointHits(held.limb, held.holders, partial(_axis_distances, points, state.seen, held.limb))
+
+
+def _axis_distances(points: Float64Array, limbs: LimbRows, limb: Int32Array) -> Float64Array:
+    """Squared distance of each point from the axis of its limb."""
+    squared = np.empty(len(limb))
+    locating.axis_distances(points, limbs, limb, squared)
+    return squared
 
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:

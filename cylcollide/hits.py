@@ -1,7 +1,7 @@
 """What a query answers: `RayHits`, `Chords`, `PointHits`. Heavy fields are computed when first asked for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -248,17 +248,21 @@ class Chords:
 
 @dataclass(frozen=True)
 class PointHits:
-    """For each point: the limb that holds it, the squared distance from that limb's axis, how many limbs hold it."""
+    """For each point: the limb that holds it, how many limbs do, and the squared distance from that limb's axis."""
 
     limb: Int32Array
     """Lowest index of a limb that holds the point, -1 if none does; int32 (n,)."""
-    axis_distance_squared: Float64Array
-    """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
     count: Int32Array
     """How many limbs hold the point; int32 (n,)."""
+    _distances: Callable[[], Float64Array] = field(repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.limb)
+
+    @cached_property
+    def axis_distance_squared(self) -> Float64Array:
+        """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
+        return self._distances()
 
 
 def _plain(value: Any) -> Any:

@@ -1,43 +1,65 @@
-"""The loops over points: walk the tree, test the limbs whose boxes hold the point."""
+"""The loops over points, one by one: walk the tree, test the limbs whose boxes hold the point."""
 
 import numpy as np
 
-from cylcollide._types import HIT, NO_LIMB, UNSURE, BoolArray, Float64Array, Int8Array, Int32Array
+from cylcollide._types import HIT, NO_LIMB, UNSURE, Float32Array, Float64Array, Int8Array, Int32Array, Uint32Array
 from cylcollide.compiling import allocating, compiled
+from cylcollide.door import copied
 from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.kernels.table import LimbRows, limb_at
-from cylcollide.tree.layout import Tree
+from cylcollide.tree.layout import Tree, space_of
 from cylcollide.tree.walk import NO_ITEM, Stack, local_point, next_item_at_point, start_walk
 
+FEW_COLUMNS = 6
+"""Rows of the room of `locate_few`, a number a point: the points, and the columns of `holding.Held`."""
 
-@compiled
-def locate_points(
-    points: Float64Array,
-    table: LimbRows,
-    tree: Tree,
-    stack: Stack,
-    begin: int,
-    end: int,
-    limb_of: Int32Array,
-    count: Int32Array,
-    unsure: BoolArray,
-) -> None:
-    """The lowest limb that holds each of the points from `begin` to `end`, and how many do."""
-    rows, solids = table.rows, table.solid
-    for i in range(begin, end):
+
+@allocating
+def locate_few(
+    solid: Int8Array,
+    _character: Int32Array,
+    _limb_mask: Uint32Array,
+    rows: Float64Array,
+    bounds: Float32Array,
+    child: Int32Array,
+    items: int,
+    axis: Int8Array,
+    stack_size: int,
+    space: Float64Array,
+    given: Float64Array,
+    room: Float64Array,
+) -> int:
+    """Receive a few points, and find the lowest limb that holds each, and how many do.
+
+    How many rows are unsure, or -1 if a point is not allowed. Limbs and tree come field by field, as in
+    `casting.closest_of_few`.
+    """
+    n = given.shape[0]
+    points = room[:3].reshape(n, 3)
+    finite, _ = copied(given, points, 0, n)
+    if not finite:
+        return -1
+    limb_of, count, unsure = room[3].view(np.int32), room[4].view(np.int32), room[5].view(np.bool_)
+    tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
+    stack = Stack(np.empty(stack_size, np.int32), np.empty(1, np.float32), np.empty(0, np.float32))
+    unsure_rows = 0
+    for i in range(n):
         point = as_vector(points, i)
-        limb_of[i], count[i], unsure[i] = NO_LIMB, 0, False
+        lowest, holding, doubtful = NO_LIMB, 0, False
         height, place = start_walk(stack), local_point(tree.space, point)
         while True:
             height, limb = next_item_at_point(tree, stack, height, place)
             if limb == NO_ITEM:
                 break
-            status = point_limb(point, limb_at(rows, solids, limb))
-            unsure[i] |= status == UNSURE
+            status = point_limb(point, limb_at(rows, solid, limb))
+            doubtful |= status == UNSURE
             if status == HIT:
-                limb_of[i] = limb if count[i] == 0 else min(limb_of[i], limb)
-                count[i] += 1
+                lowest = limb if holding == 0 else min(lowest, limb)
+                holding += 1
+        limb_of[i], count[i], unsure[i] = lowest, holding, doubtful
+        unsure_rows += doubtful
+    return unsure_rows
 
 
 @allocating

@@ -264,7 +264,8 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
 def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
     """Write those of the eight entries `rows[first]` and behind whose truth holds, one behind the other; how many.
 
-    What stands in the rest of the eight places from `offset` on is undefined then. Both hold integers of one kind.
+    The rest of the eight places from `offset` on is 0 then, or as it was: who reads eight places of a list of rows
+    reads rows that there are. Both hold integers of one kind.
     """
     chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
     array.reshape(-1)[offset : offset + len(chosen)] = chosen

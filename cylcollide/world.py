@@ -132,7 +132,7 @@ class Queries(ABC):
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """Which limb holds each point (n, 3): the lowest index, its squared axis distance, and how many hold it."""
-        return answering.containing(self.snapshot(), door.vectors(points, "points"), door.workers(threads))
+        return answering.containing(self.snapshot(), door.unchecked(points, "points"), door.workers(threads))
 
 
 class Snapshot(Queries):

@@ -128,6 +128,7 @@ SEEN_BY = {
     "pairs": TOGETHER,
     "entering": TOGETHER,
     "dense": TOGETHER,
+    "points": ["tests/test_points.py"],
     "received": ["tests/test_bad_input.py"],
 }
 """What a row of `SHARED` is about, and the checks that must see it."""
@@ -173,6 +174,21 @@ SHARED: dict[str, Mutation] = {
         "dense.py", "nearer(best_other, index, event_other)", "nearer(best_other, index, event)"
     ),
     "dense: one that is listed alone is lost": Mutation("dense.py", "if count > 0:", "if count > 1:"),
+    # many points together
+    "points: the last of a batch is nowhere": Mutation(
+        "tree/points.py", "for k in range(eights, count):", "for k in range(eights, count - 1):"
+    ),
+    "points: what is beyond a step is lost": Mutation(
+        "tree/points.py", "waiting[level + 1] = first, inners", "waiting[level + 1] = 0, inners"
+    ),
+    "points: one that waits alone is lost": Mutation(
+        "holding.py", "if waiting.pairs[shape] > 0:", "if waiting.pairs[shape] > 1:"
+    ),
+    "points: the last of a crowd is lost": Mutation(
+        "holding.py", "(1 << waiting.pairs[shape]) - 1", "(1 << (waiting.pairs[shape] - 1)) - 1"
+    ),
+    "points: any limb is the lowest": Mutation("holding.py", "min(held.limb[i], limb[k])", "limb[k]"),
+    "points: always sure": Mutation("holding.py", "listed & ~(inside | outside)", "0 & ~(inside | outside)"),
     # the door
     "received: ends of any kind": Mutation(ARRIVING, "fine and finite and", "fine and"),
     "received: no direction at all": Mutation(ARRIVING, "not door.any_zero_row(rays.second, begin, end)", "True"),

@@ -170,6 +170,24 @@ FLAT = {
 }
 
 
+def test_a_limb_without_end_among_others():
+    """Its box is all of space, which has no middle; the tree is built as if it ended somewhere."""
+    rng = np.random.default_rng(1)
+    ends = rng.uniform(-2.0, 2.0, (30, 3))
+    endless = np.array([[-1e200, 0.0, 0.0], [-1e308, -1e308, 0.0]])
+    p1, p2 = np.concatenate([ends, endless]), np.concatenate([ends + 1.0, -endless])
+    limbs = cc.Limbs.cylinders(p1, p2, [0.6] * 30 + [1e-3] * 2)
+    world = cc.HitWorld(limbs)
+    child = world.snapshot().tree.child
+    assert sorted((-2 - child[child < -1]).tolist()) == list(range(32))
+    start, ends = [[0.0, 5.0, 0.25]] * 3, [[1.0, 0.0, 0.25], [3.0, -1.0, 0.25], [0.0, 4.0, 0.25]]
+    hits = world.cast_segments(start, ends)
+    by_limb = [limbs.cast_segments(start[:1], [end]) for end in ends]
+    for limb, one in zip(hits.limb, by_limb, strict=True):
+        assert limb == min(np.flatnonzero(one.hit), key=lambda k, one=one: (one.fraction[k], k), default=-1)
+    assert hits.hit.tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("name", FLAT)
 def test_a_start_next_to_a_face_and_almost_along_it(name: str):
     """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""

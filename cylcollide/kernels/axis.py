@@ -22,6 +22,7 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import dot, largest_component
 from cylcollide.kernels.table import Limb
+from cylcollide.simd import Real, square_root
 
 CAP2 = float(Face.CAP2)
 
@@ -42,12 +43,12 @@ def offset(point: Vector, frame: Frame) -> Vector:
 
 
 @merged
-def height_and_distance(point: Vector, frame: Frame) -> tuple[float, float]:
+def height_and_distance(point: Vector, frame: Frame) -> tuple[Real, Real]:
     """Place of a point along the axis, from the centre, and its distance from the axis."""
     v, w = offset(point, frame), frame.axis
     height = dot(v, w)
     across = (v[0] - height * w[0], v[1] - height * w[1], v[2] - height * w[2])
-    return height, sqrt(dot(across, across))
+    return height, square_root(dot(across, across))
 
 
 # Normals ------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The sphere, and the capsule: a cylinder with a ball about each end."""
 
-from math import inf, sqrt
+from math import inf
 
 from cylcollide._types import Face
 from cylcollide.compiling import merged
@@ -27,7 +27,7 @@ from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull
 from cylcollide.kernels.line import Line, ball, line_about, passage, rounding_bound, slab, wall
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, alike, larger, magnitude, select, smaller
+from cylcollide.simd import Real, alike, larger, magnitude, select, smaller, square_root
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
@@ -119,10 +119,10 @@ def capsule_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector
 
 
 @merged
-def capsule_excess(height: float, distance: float, limb: Limb) -> float:
+def capsule_excess(height: Real, distance: Real, limb: Limb) -> Real:
     """Distance of a point from the segment between the ends less the radius."""
-    beyond = max(abs(height) - limb.frame.half_length, 0.0)
-    return sqrt(distance * distance + beyond * beyond) - limb.radius
+    beyond = larger(magnitude(height) - limb.frame.half_length, 0.0)
+    return square_root(distance * distance + beyond * beyond) - limb.radius
 
 
 @merged

@@ -22,7 +22,7 @@ from cylcollide.kernels.interval import UNDECIDED, Span, chosen, empty
 from cylcollide.kernels.line import capped, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, larger, select, smaller
+from cylcollide.simd import Real, larger, magnitude, select, smaller
 
 SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 
@@ -99,15 +99,15 @@ def cylinder_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vecto
 
 
 @merged
-def cylinder_excess(height: float, distance: float, limb: Limb) -> float:
+def cylinder_excess(height: Real, distance: Real, limb: Limb) -> Real:
     """How far a point is beyond the caps or the wall."""
-    return max(abs(height) - limb.frame.half_length, distance - limb.radius)
+    return larger(magnitude(height) - limb.frame.half_length, distance - limb.radius)
 
 
 @merged
-def tube_excess(height: float, distance: float, limb: Limb) -> float:
+def tube_excess(height: Real, distance: Real, limb: Limb) -> Real:
     """How far a point is beyond the caps or the wall, or within the bore."""
-    return max(abs(height) - limb.frame.half_length, distance - limb.radius, limb.radius2 - distance)
+    return larger(cylinder_excess(height, distance, limb), limb.radius2 - distance)
 
 
 @merged

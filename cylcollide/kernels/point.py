@@ -4,23 +4,32 @@ Each shape answers with its excess (`solid.excess`); a point whose excess is bey
 """
 
 from cylcollide._types import HIT, LARGEST_SAFE, MISS, ROUNDING_BOUND, UNSURE
-from cylcollide.compiling import compiled
+from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, heads, vector_difference
 from cylcollide.kernels.ray import largest_component
 from cylcollide.kernels.solid import excess, foot, main_axis
 from cylcollide.kernels.table import Limb
+from cylcollide.simd import Truth
+
+
+@merged
+def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
+    """Whether a point is certainly strictly inside, and whether certainly outside; neither on and next to the surface.
+
+    One point and one limb, or eight and eight.
+    """
+    delta = ROUNDING_BOUND * (largest_component(point) + limb.frame.extent)
+    trusted, beyond = delta <= LARGEST_SAFE, excess(point, limb)
+    return trusted & (beyond < -delta), trusted & (beyond > delta)
 
 
 @compiled
 def point_limb(point: Vector, limb: Limb) -> int:
     """HIT if the point is certainly strictly inside, MISS if certainly outside, UNSURE on and next to the surface."""
-    delta = ROUNDING_BOUND * (largest_component(point) + limb.frame.extent)
-    if not delta <= LARGEST_SAFE:
-        return UNSURE
-    beyond = excess(point, limb)
-    if beyond > delta:
+    inside, outside = certain_side(point, limb)
+    if outside:
         return MISS
-    return HIT if beyond < -delta else UNSURE
+    return HIT if inside else UNSURE
 
 
 @compiled

@@ -194,20 +194,20 @@ def ellipsoid_normal(point: DoubleDoubleVector, limb: Limb) -> Vector:
 
 
 @merged
-def tapered_excess(height: float, distance: float, limb: Limb) -> float:
+def tapered_excess(height: Real, distance: Real, limb: Limb) -> Real:
     """How far a point is beyond the caps, or the sloping wall at right angles to it."""
     h = limb.frame.half_length
     slope = (limb.radius2 - limb.radius) / (2.0 * h)
     wall = 0.5 * (limb.radius + limb.radius2) + slope * height
-    return max(abs(height) - h, (distance - wall) / sqrt(1.0 + slope * slope))
+    return larger(magnitude(height) - h, (distance - wall) / square_root(1.0 + slope * slope))
 
 
 @merged
-def ellipsoid_excess(height: float, distance: float, limb: Limb) -> float:
+def ellipsoid_excess(height: Real, distance: Real, limb: Limb) -> Real:
     """The gauge of a point less 1, times the smaller half axis."""
     h = limb.frame.half_length
     x, z = distance / limb.radius, height / h
-    return (sqrt(x * x + z * z) - 1.0) * min(limb.radius, h)
+    return (square_root(x * x + z * z) - 1.0) * smaller(limb.radius, h)
 
 
 @compiled

@@ -176,9 +176,18 @@ def face_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
 # Points and boxes ---------------------------------------------------------------------------------------------------
 
 
-@compiled
-def excess(point: Vector, limb: Limb) -> float:
+@merged
+def excess(point: Vector, limb: Limb) -> Real:
     """How far outside a point is, in metres: negative inside, and never changing faster than the point moves."""
+    if limb.kind == CYLINDER:
+        height, distance = height_and_distance(point, limb.frame)
+        return cylinder_excess(height, distance, limb)
+    return other_excess(point, limb)
+
+
+@compiled
+def other_excess(point: Vector, limb: Limb) -> Real:
+    """`excess` for the shapes beside the cylinder."""
     if limb.kind == BOX:
         return box_excess(point, limb)
     height, distance = height_and_distance(point, limb.frame)  # of a sphere 0, and the distance from its centre
@@ -190,9 +199,7 @@ def excess(point: Vector, limb: Limb) -> float:
         return ellipsoid_excess(height, distance, limb)
     if limb.kind == TAPERED:
         return tapered_excess(height, distance, limb)
-    if limb.kind == TUBE:
-        return tube_excess(height, distance, limb)
-    return cylinder_excess(height, distance, limb)
+    return tube_excess(height, distance, limb)
 
 
 @compiled

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import DEEPEST_SAH, SAH_BINS, TREE_WIDTH, Float64Array, Int8Array, Int32Array
+from cylcollide._types import DEEPEST_SAH, FARTHEST_BOX, SAH_BINS, TREE_WIDTH, Float64Array, Int8Array, Int32Array
 from cylcollide.compiling import allocating, compiled
 from cylcollide.lending import aligned
 from cylcollide.tree.layout import EMPTY, Tree, empty_tree, space_around
@@ -31,8 +31,9 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     if len(low) == 0:
         return empty_tree()
     order = np.arange(len(low), dtype=np.int32)
-    binary = _split_all(low, high, order)
-    slots, axis, depth = _collapse(binary, low, high, order)
+    near_low, near_high = np.clip((low, high), -FARTHEST_BOX, FARTHEST_BOX)
+    binary = _split_all(near_low, near_high, order)
+    slots, axis, depth = _collapse(binary, near_low, near_high, order)
     child: Int32Array = aligned(slots.shape, np.int32)
     child[:] = slots
     space = space_around(low, high)

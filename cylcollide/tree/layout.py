@@ -54,7 +54,8 @@ def space_around(low: Float64Array, high: Float64Array) -> Space:
     """The frame for boxes (n, 3), n > 0."""
     corners = np.stack([low.min(axis=0), high.max(axis=0)])
     first, last = 0.5 * corners
-    centre, half = first + last, float(np.max(last - first))
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, half = first + last, float(np.max(last - first))
     if not isfinite(half):
         return Space((0.0, 0.0, 0.0), 0.0, (-BOX_PAD,) * 3, (BOX_PAD,) * 3)
     scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1

@@ -1,0 +1,163 @@
+"""The loop over many points: they walk the tree together, and meet limbs sixteen pairs at a time.
+
+Pairs of a point and a limb whose box holds it wait by shape, and go through the same kernel as one does in `locating`,
+side by side. A point keeps the least of the limbs that hold it and their number, so that no order of pairs changes it.
+"""
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import (
+    BLOCK_RAYS,
+    NO_LIMB,
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Shape,
+    Uint32Array,
+)
+from cylcollide.compiling import compiled, merged
+from cylcollide.door import copied
+from cylcollide.gathering import limbs_at, vectors_at
+from cylcollide.kernels.point import certain_side
+from cylcollide.kernels.table import ROW
+from cylcollide.simd import LANES, bits, lowest_bit, prefetch
+from cylcollide.tree.layout import Tree, space_of
+from cylcollide.tree.points import Pairs, levels_of, make_pairs, next_items_at_points, start_pairs
+
+SHAPES, CYLINDER = len(Shape), int(Shape.CYLINDER)
+CROWD = 2 * LANES
+"""Pairs of a shape that wait for each other."""
+
+
+class Waiting(NamedTuple):
+    """Pairs of a point and a limb that wait, shape by shape."""
+
+    point: Int32Array  # (SHAPES, CROWD): rows of the query
+    limb: Int32Array  # (SHAPES, CROWD)
+    pairs: Int64Array  # (SHAPES,): how many
+
+
+class Held(NamedTuple):
+    """What is found out of points, written while the query runs; n rows."""
+
+    limb: Int32Array  # the lowest that certainly holds the point, -1 for none
+    holders: Int32Array  # how many certainly do
+    unsure: BoolArray  # for some limb the bounds do not decide, and the columns above are not the answer
+
+
+KINDS = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
+"""Of `Held`."""
+
+_rooms = threading.local()
+
+
+def room(tree: Tree) -> tuple[Pairs, Waiting]:
+    """Room for the points of one task, kept by each thread."""
+    kept: tuple[Pairs, Waiting] | None = getattr(_rooms, "kept", None)
+    if kept is None or len(kept[0].waiting) < levels_of(tree):
+        point, limb = np.zeros((2, SHAPES, CROWD), np.int32)
+        waiting = Waiting(point, limb, np.zeros(SHAPES, np.int64))
+        kept = _rooms.kept = make_pairs(levels_of(tree), BLOCK_RAYS), waiting
+    return kept
+
+
+@compiled
+def locate_many(
+    solid: Int8Array,
+    _character: Int32Array,
+    _limb_mask: Uint32Array,
+    rows: Float64Array,
+    bounds: Float32Array,
+    child: Int32Array,
+    items: int,
+    axis: Int8Array,
+    stack_size: int,
+    space: Float64Array,
+    given: Float64Array,
+    points: Float64Array,
+    pairs: Pairs,
+    waiting: Waiting,
+    begin: int,
+    end: int,
+    held: Held,
+) -> int:
+    """Receive the points from `begin` to `end`, and find the lowest limb that holds each, and how many do.
+
+    How many pairs of a point and a limb are unsure, or -1 if a point is not allowed. Limbs and tree come field by
+    field, as in `casting.closest_of_few`.
+    """
+    tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
+    held.limb[begin:end], held.holders[begin:end], held.unsure[begin:end] = NO_LIMB, 0, False
+    waiting.pairs[:] = 0  # an earlier call may have been stopped half way
+    waiting.point[:] = begin  # lanes without a pair read a point and a limb that there are
+    waiting.limb[:] = 0
+    unsure = 0
+    for first in range(begin, end, BLOCK_RAYS):
+        last = min(first + BLOCK_RAYS, end)
+        finite, _ = copied(given, points, first, last)
+        if not finite:
+            return -1
+        level = start_pairs(tree.space, points, first, last, pairs)
+        while level >= 0:
+            level, met = next_items_at_points(tree, pairs, level)
+            for k in range(met):
+                limb = -2 - pairs.item[k]
+                if make_wait(waiting, rows, solid[limb], first + pairs.item_point[k], limb):
+                    unsure += meet_pairs(solid[limb], points, rows, waiting, held)
+    for shape in range(SHAPES):
+        if waiting.pairs[shape] > 0:
+            unsure += meet_pairs(shape, points, rows, waiting, held)
+    return unsure
+
+
+@merged
+def make_wait(waiting: Waiting, rows: Float64Array, shape: int, point: int, limb: int) -> bool:
+    """Let a point and a limb wait until there are enough pairs of its shape; whether there are."""
+    k = waiting.pairs[shape]
+    waiting.point[shape, k], waiting.limb[shape, k] = point, limb
+    prefetch(rows, limb * ROW)
+    prefetch(rows, limb * ROW + LANES)
+    waiting.pairs[shape] = k + 1
+    return bool(k + 1 == CROWD)
+
+
+@compiled
+def meet_pairs(shape: int, points: Float64Array, rows: Float64Array, waiting: Waiting, held: Held) -> int:
+    """The pairs of one shape that wait; how many of them are unsure."""
+    point, limb, first = waiting.point.reshape(-1), waiting.limb.reshape(-1), shape * CROWD
+    if shape == CYLINDER:  # a constant, so that both eights are one stretch of code without a branch
+        inside, outside = sides(CYLINDER, points, rows, point, limb, first)
+    else:
+        inside, outside = sides(shape, points, rows, point, limb, first)
+    listed = (1 << waiting.pairs[shape]) - 1
+    waiting.pairs[shape] = 0
+    inside, doubtful, unsure = inside & listed, listed & ~(inside | outside), 0
+    while inside:
+        k = first + lowest_bit(inside)
+        inside &= inside - 1
+        i = point[k]
+        held.limb[i] = limb[k] if held.holders[i] == 0 else min(held.limb[i], limb[k])
+        held.holders[i] += 1
+    while doubtful:
+        held.unsure[point[first + lowest_bit(doubtful)]] = True
+        doubtful &= doubtful - 1
+        unsure += 1
+    return unsure
+
+
+@merged
+def sides(
+    shape: int, points: Float64Array, rows: Float64Array, point: Int32Array, limb: Int32Array, first: int
+) -> tuple[int, int]:
+    """Of sixteen pairs, those that are certainly inside and those that are certainly outside, as bits."""
+    one, two = vectors_at(points, point, first), vectors_at(points, point, first + LANES)
+    limb_of_one, limb_of_two = limbs_at(rows, shape, limb, first), limbs_at(rows, shape, limb, first + LANES)
+    in_one, out_of_one = certain_side(one, limb_of_one)
+    in_two, out_of_two = certain_side(two, limb_of_two)
+    return bits(in_one) | bits(in_two) << LANES, bits(out_of_one) | bits(out_of_two) << LANES
