@@ -21,6 +21,7 @@ def locate_few(
     _character: Int32Array,
     _limb_mask: Uint32Array,
     rows: Float64Array,
+    _shared_mask: int,
     bounds: Float32Array,
     child: Int32Array,
     items: int,
