@@ -28,7 +28,8 @@ from cylcollide.kernels.point import certain_side
 from cylcollide.kernels.table import ROW
 from cylcollide.simd import LANES, bits, lowest_bit, prefetch
 from cylcollide.tree.layout import Tree, space_of
-from cylcollide.tree.points import Pairs, levels_of, make_pairs, next_items_at_points, start_pairs
+from cylcollide.tree.pairs import Pairs, levels_of, make_pairs
+from cylcollide.tree.points import next_items_at_points, start_pairs
 
 SHAPES, CYLINDER = len(Shape), int(Shape.CYLINDER)
 CROWD = 2 * LANES
@@ -57,13 +58,13 @@ KINDS = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
 _rooms = threading.local()
 
 
-def room(tree: Tree) -> tuple[Pairs, Waiting]:
+def room(tree: Tree) -> tuple[Float32Array, Pairs, Waiting]:
     """Room for the points of one task, kept by each thread."""
-    kept: tuple[Pairs, Waiting] | None = getattr(_rooms, "kept", None)
-    if kept is None or len(kept[0].waiting) < levels_of(tree):
+    kept: tuple[Float32Array, Pairs, Waiting] | None = getattr(_rooms, "kept", None)
+    if kept is None or len(kept[1].waiting) < levels_of(tree):
         point, limb = np.zeros((2, SHAPES, CROWD), np.int32)
         waiting = Waiting(point, limb, np.zeros(SHAPES, np.int64))
-        kept = _rooms.kept = make_pairs(levels_of(tree), BLOCK_RAYS), waiting
+        kept = _rooms.kept = np.empty((3, BLOCK_RAYS), np.float32), make_pairs(levels_of(tree), BLOCK_RAYS), waiting
     return kept
 
 
@@ -82,6 +83,7 @@ def locate_many(
     space: Float64Array,
     given: Float64Array,
     points: Float64Array,
+    place: Float32Array,
     pairs: Pairs,
     waiting: Waiting,
     begin: int,
@@ -104,12 +106,12 @@ def locate_many(
         finite, _ = copied(given, points, first, last)
         if not finite:
             return -1
-        level = start_pairs(tree.space, points, first, last, pairs)
+        level = start_pairs(tree.space, points, first, last, place, pairs)
         while level >= 0:
-            level, met = next_items_at_points(tree, pairs, level)
+            level, met = next_items_at_points(tree, place, pairs, level)
             for k in range(met):
                 limb = -2 - pairs.item[k]
-                if make_wait(waiting, rows, solid[limb], first + pairs.item_point[k], limb):
+                if make_wait(waiting, rows, solid[limb], first + pairs.item_who[k], limb):
                     unsure += meet_pairs(solid[limb], points, rows, waiting, held)
     for shape in range(SHAPES):
         if waiting.pairs[shape] > 0:

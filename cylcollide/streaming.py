@@ -7,7 +7,7 @@ beside it, so that no order of pairs changes the answer (`nearer`).
 
 from math import inf
 
-from cylcollide._types import NO_LIMB, Int32Array
+from cylcollide._types import NO_LIMB, Float32Array, Int32Array
 from cylcollide.arriving import Given
 from cylcollide.casting import INSIDE, NONE, Query
 from cylcollide.columns import Verdicts
@@ -32,7 +32,8 @@ from cylcollide.pairing import (
 )
 from cylcollide.simd import LANES, bits, load, load_rows, lowest_bit, store, store_rows
 from cylcollide.tree.layout import Space, Tree
-from cylcollide.tree.stream import Stream, next_item_of_stream, start_stream
+from cylcollide.tree.pairs import STEP, deepest
+from cylcollide.tree.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.tree.walk import NO_ITEM, LocalRay, local_ray
 
 
@@ -92,33 +93,45 @@ def walk_octant(
     stream: Stream,
 ) -> None:
     """Rays of one octant through the tree; ray k of the stream is number[base + k] of the query."""
-    rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
-    policy, live, record, scale = query.policy, stream.live, stream.record, tree.space.scale
+    policy, rows, live, record, scale = query.policy, table.rows, stream.live, stream.record, tree.space.scale
     alike_for_all = query.mask.size == 1 and query.ignored.size == 1
     sees_all = alike_for_all and all_considered(table, query.mask[0], query.ignored[0])
-    height = start_stream(stream, walking)
-    while True:
-        height, limb, first, count = next_item_of_stream(tree, stream, height, octant)
-        if limb == NO_ITEM:
-            break
-        end, shape = first + count, solids[limb]
-        if alike_for_all:
-            # who is seen anyway is not looked at: that would wait for the memory that holds mask and character
-            if not (sees_all or considered(characters[limb], masks[limb], query.mask[0], query.ignored[0])):
-                continue
-            if count >= 2 * LANES:
-                first = meet_list(limb, shape, policy, rows, live, first, end, work, record, scale)
-        for k in range(first, end):
-            if not alike_for_all:
-                i = number[base + live[k]]
-                mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-                if not considered(characters[limb], masks[limb], mask, ignored):
-                    continue
-            if make_wait(work, rows, shape, live[k], limb):
-                meet_pairs(shape, policy, rows, work, record, scale)
+    height, level, pairs = start_stream(stream, walking), -1, stream.pairs
+    while height > 0 or level >= 0:
+        if level >= 0:
+            level, met = next_items_on_rays(tree, stream, level, octant)
+        else:
+            height, limb, first, count, met = next_items_of_stream(tree, stream, height, octant)
+            level = deepest(pairs, 0) if pairs.waiting[0] >= STEP or height == 0 else -1
+            if limb != NO_ITEM:
+                end = first + count
+                if sees_all or (alike_for_all and sees(query, table, number[base], limb)):
+                    first = meet_list(limb, table.solid[limb], policy, rows, live, first, end, work, record, scale)
+                for k in range(first, end):
+                    if sees_all or sees(query, table, number[base + live[k]], limb):
+                        let_wait(policy, table, live[k], limb, work, record, scale)
+        for k in range(met):
+            ray, limb = pairs.item_who[k], -2 - pairs.item[k]
+            if sees_all or sees(query, table, number[base + ray], limb):
+                let_wait(policy, table, ray, limb, work, record, scale)
     for shape in range(SHAPES):
         if work.pairs[shape] > 0:
             meet_pairs(shape, policy, rows, work, record, scale)
+
+
+@merged
+def sees(query: Query, table: LimbRows, i: int, limb: int) -> bool:
+    """Whether ray i of the query considers the limb: to be asked only if not all are seen, for it waits for memory."""
+    mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+    return considered(table.character[limb], table.mask[limb], mask, ignored)
+
+
+@merged
+def let_wait(policy: int, table: LimbRows, ray: int, limb: int, work: Work, record: Float32Array, scale: float) -> None:
+    """Let a ray and a limb wait for others, until there are enough pairs of its shape."""
+    shape = table.solid[limb]
+    if make_wait(work, table.rows, shape, ray, limb):
+        meet_pairs(shape, policy, table.rows, work, record, scale)
 
 
 @compiled

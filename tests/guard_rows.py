@@ -157,8 +157,19 @@ SHARED: dict[str, Mutation] = {
         "[first + 1 : first + 1 + LANES][np.asarray(truth)]",
     ),
     "stream: the last ray of a list is lost": Mutation(
-        "tree/stream.py", "if rest < WORTH_A_VECTOR else end, end):", "if rest < WORTH_A_VECTOR else end, end - 1):"
+        "tree/stream.py",
+        "listed = lanes < spread(np.float32(end - position))",
+        "listed = lanes < spread(np.float32(end - position - 1))",
     ),
+    "stream: the last ray of a short list is lost": Mutation(
+        "tree/stream.py",
+        "lanes < spread(np.float32(members - k))",
+        "lanes < spread(np.float32(members - k - 1))",
+    ),
+    "stream: pairs that are left over are lost": Mutation(
+        STREAMING, "if pairs.waiting[0] >= STEP or height == 0 else -1", "if pairs.waiting[0] >= STEP else -1"
+    ),
+    "pairs: items are taken for nodes": Mutation("tree/pairs.py", "meets & opposite(is_item))", "meets)"),
     "stream: the last answer is not written": Mutation(
         STREAMING, "LANES, walking - first)", "LANES, walking - first - 1)"
     ),

@@ -16,7 +16,8 @@ from cylcollide._types import BOX_PAD, FARTHEST_START, SMALLEST_SAFE, Float64Arr
 from cylcollide.kernels.ray import make_ray
 from cylcollide.tree.build import build
 from cylcollide.tree.layout import Tree
-from cylcollide.tree.stream import make_stream, next_item_of_stream, start_stream
+from cylcollide.tree.pairs import deepest
+from cylcollide.tree.stream import make_stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.tree.walk import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_walk
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
@@ -192,13 +193,17 @@ def walked_together(tree: Tree, rays: list[LocalRay]) -> list[set[int]]:
             if signs == octant and not ray.clear:
                 stream.live[count] = k
                 count += 1
-        height = start_stream(stream, count)
-        while True:
-            height, item, first, members = next_item_of_stream(tree, stream, height, octant)
-            if item == NO_ITEM:
-                break
-            for k in stream.live[first : first + members].tolist():
-                found[k].add(item)
+        height, level, pairs = start_stream(stream, count), -1, stream.pairs
+        while height > 0 or level >= 0:
+            if level >= 0:
+                level, met = next_items_on_rays(tree, stream, level, octant)
+            else:
+                height, item, first, members, met = next_items_of_stream(tree, stream, height, octant)
+                level = deepest(pairs, 0)
+                for k in stream.live[first : first + members].tolist():
+                    found[k].add(item)
+            for k, code in zip(pairs.item_who[:met].tolist(), pairs.item[:met].tolist(), strict=True):
+                found[k].add(-2 - code)
     return found
 
 
