@@ -87,6 +87,10 @@ SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
 What lies outside (a direction of length 1e-40, a limb at 1e200 m) is answered by exact arithmetic alone.
 """
 
+SMALLEST_SQUARE = 1e-240
+"""Of an outward direction, before it is made a unit vector: the sum of squares of a shorter one may have lost digits to
+underflow (those that count here are above 1e-308 u). Safe limbs stay above 1e-150 but within 1e-45 of an apex."""
+
 SLOPE_FLOOR = 1e-30
 """Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less
 than u times that length."""

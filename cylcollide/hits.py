@@ -3,45 +3,37 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from cylcollide._types import (
     NO_CHARACTER,
     BoolArray,
-    Face,
     Float64Array,
     Int8Array,
     Int32Array,
     Int64Array,
 )
 from cylcollide.columns import Answer, Chorded
-from cylcollide.compiling import compiled
-from cylcollide.kernels.ray import Rays, as_vector, exact_displacement
-from cylcollide.kernels.surface import outward_normal, point_at
-from cylcollide.kernels.table import LimbRows, LimbTable, limb_at
+from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.table import LimbRows, LimbTable
+
+Surface: TypeAlias = tuple[Float64Array, Float64Array]
+"""Positions and unit outward normals; (n, 3) each."""
 
 
-@compiled
-def _surface(
-    rays: Rays,
-    table: LimbRows,
-    limb: Int32Array,
-    fraction: Float64Array,
-    face: Int8Array,
-    position: Float64Array,
-    normal: Float64Array,
-) -> None:
-    """Fill position and unit outward normal of the hits; rows without a limb are left alone."""
-    for i in range(limb.size):
-        if limb[i] >= 0:
-            origin = as_vector(rays.origin, i)
-            displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-            point = point_at(origin, displacement, (fraction[i, 0], fraction[i, 1]))
-            n = outward_normal(point, limb_at(table.rows, table.solid, limb[i]), face[i])
-            for k in range(3):
-                position[i, k], normal[i, k] = point[k][0], n[k]
+class Rest(Protocol):
+    """What is computed when it is first asked for."""
+
+    def chords(self) -> tuple[Chorded, BoolArray]:
+        """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
+
+    def surface(self) -> Surface:
+        """Position and normal of each hit."""
+
+    def exit_surface(self, chords: Chorded, exact: BoolArray) -> Surface:
+        """Position and normal where each ray leaves, of what `chords` answers."""
 
 
 class RayHits:
@@ -52,15 +44,8 @@ class RayHits:
     that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
     """
 
-    def __init__(
-        self,
-        answer: Answer,
-        limbs: LimbTable,
-        rechecked: int,
-        at_exit: bool,
-        complete: Callable[[], Chorded],
-    ) -> None:
-        self._answer, self._limbs, self._at_exit, self._complete = answer, limbs, at_exit, complete
+    def __init__(self, answer: Answer, limbs: LimbTable, rechecked: int, rest: Rest) -> None:
+        self._answer, self._limbs, self._rest = answer, limbs, rest
         self.rechecked = rechecked
         """How many rays needed exact arithmetic."""
 
@@ -101,14 +86,13 @@ class RayHits:
         return self.limb >= 0
 
     @cached_property
+    def _known_chords(self) -> tuple[Chorded, BoolArray]:
+        return self._rest.chords()
+
+    @property
     def _chords(self) -> Chorded:
         """The whole chord of each hit, both ends as double-doubles."""
-        return self._complete()
-
-    @cached_property
-    def _hit_fraction(self) -> Float64Array:
-        leaves = (self._chords.entry_face == Face.INSIDE) & self._at_exit
-        return np.where(leaves[:, None], self._chords.exit, self._chords.entry)
+        return self._known_chords[0]
 
     @cached_property
     def exit_fraction(self) -> Float64Array:
@@ -150,17 +134,12 @@ class RayHits:
         return ((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length
 
     @cached_property
-    def _hit_surface(self) -> tuple[Float64Array, Float64Array]:
-        return self._surface_at(self._hit_fraction, self.face)
+    def _hit_surface(self) -> Surface:
+        return self._rest.surface()
 
     @cached_property
-    def _exit_surface(self) -> tuple[Float64Array, Float64Array]:
-        return self._surface_at(self._chords.exit, self.exit_face)
-
-    def _surface_at(self, fraction: Float64Array, face: Int8Array) -> tuple[Float64Array, Float64Array]:
-        position, normal = np.full((len(self), 3), np.nan), np.full((len(self), 3), np.nan)
-        _surface(self._answer.rays, self._limbs.seen, self.limb, fraction, face, position, normal)
-        return position, normal
+    def _exit_surface(self) -> Surface:
+        return self._rest.exit_surface(*self._known_chords)
 
     @property
     def position(self) -> Float64Array:

@@ -5,23 +5,23 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from cylcollide import door
+from cylcollide import door, surfacing
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
-from cylcollide.casting import Query
+from cylcollide.casting import Query, cast_rows
 from cylcollide.chording import complete_chords, possible_stretches
-from cylcollide.columns import Answer, Chorded, empty_chords, joined
+from cylcollide.columns import Answer, Chorded, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
-from cylcollide.hits import RayHits
+from cylcollide.hits import RayHits, Surface
 from cylcollide.kernels.ray import Rays, shared
-from cylcollide.kernels.table import LimbTable
+from cylcollide.kernels.table import LimbRows, LimbTable
 from cylcollide.locating import limbs_near_point
 from cylcollide.shapes import RECORDS, Numbers
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import make_stack
 
-NO_ROWS, NO_CHORDS = np.zeros(0, np.int64), empty_chords(0)
+NO_ROWS, NO_CHORDS, NO_TRUTHS = np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bool)
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows to the limbs that each of their rays may hit."""
@@ -92,56 +92,127 @@ class Answered(NamedTuple):
         return self.query.rays
 
 
-def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, unsure: bool, candidates: Candidates) -> RayHits:
-    """What the rays hit: unsure rows, if any, settled, and the rest of each chord computed when it is asked for."""
-    rows, settled = NO_ROWS, NO_CHORDS
-    if unsure:
-        rows, settled = _settle_hits(asked, table, inside, candidates)
+class Settled(NamedTuple):
+    """Rows that were unsure."""
 
-    def complete() -> Chorded:
-        limb = asked.limb
-        chords, known = empty_chords(len(limb)), np.zeros(len(limb), bool)
-        known[rows] = True
+    rows: Int64Array
+    chords: Chorded  # of each of them
+    exact_hit: BoolArray  # not even alone with its limb is the hit decided by kernels
+    exact_chord: BoolArray  # the same of the chord
+
+
+class Rest:
+    """What is not asked of every hit: whole chords, and surfaces."""
+
+    def __init__(self, asked: Asked, table: LimbTable, inside: InsidePolicy) -> None:
+        self.asked, self.table, self.inside = asked, table, inside
+        self.settled = Settled(NO_ROWS, NO_CHORDS, NO_TRUTHS, NO_TRUTHS)
+
+    def settle(self, candidates: Candidates) -> None:
+        """Answer the unsure rows."""
+        self.settled = _settle_hits(self.asked, self.table, self.inside, candidates)
+
+    def chords(self) -> tuple[Chorded, BoolArray]:
+        """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
+        limb, query = self.asked.limb, self.asked.query
+        chords, exact, known = empty_chords(len(limb)), np.zeros(len(limb), bool), np.zeros(len(limb), bool)
+        settled = self.settled
+        known[settled.rows] = True
         others = np.flatnonzero((limb >= 0) & ~known)
-        for part_rows, part in (
-            (rows, settled),
-            (others, _chords_in(asked.query, table, inside, others, limb[others])),
+        found, undecided = _chords_in(query, self.table, self.inside, others, limb[others])
+        for rows, part, by_numbers in (
+            (settled.rows, settled.chords, settled.exact_chord),
+            (others, found, undecided),
         ):
-            _put_rows(chords, part_rows, part)
-        return chords
+            _put_rows(chords, rows, part)
+            exact[rows] = by_numbers
+        return chords, exact
 
-    return RayHits(asked, table, len(rows), inside == "exit", complete)
+    def surface(self) -> Surface:
+        """Position and normal of each hit."""
+        asked, table, settled = self.asked, self.table.seen, self.settled
+        found = surfacing.surface(asked.query, table, asked.limb, asked.fraction, asked.face, False)
+        if settled.exact_hit.any():
+            rows, chords = settled.rows[settled.exact_hit], _rows_of(settled.chords, settled.exact_hit)
+            fraction, face = _seen_hit(chords, self.inside)
+            surfacing.write_exactly(asked.query, table, rows, chords.limb, fraction, face, *found)
+        return found
+
+    def exit_surface(self, chords: Chorded, exact: BoolArray) -> Surface:
+        """Position and normal where each ray leaves, of `chords`."""
+        query, table, rows = self.asked.query, self.table.seen, np.flatnonzero(exact)
+        fraction = np.ascontiguousarray(chords.exit[:, 0])
+        found = surfacing.surface(query, table, chords.limb, fraction, chords.exit_face, True)
+        known = _rows_of(chords, rows)
+        surfacing.write_exactly(query, table, rows, known.limb, known.exit, known.exit_face, *found)
+        return found
 
 
-def _settle_hits(
-    asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates
-) -> tuple[Int64Array, Chorded]:
-    """Fill in the unsure rows; returns them with their chords."""
+def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, unsure: bool, candidates: Candidates) -> RayHits:
+    """What the rays hit: unsure rows, if any, settled, and what else there is to know computed when it is asked for."""
+    rest = Rest(asked, table, inside)
+    if unsure:
+        rest.settle(candidates)
+    return RayHits(asked, table, len(rest.settled.rows), rest)
+
+
+def _settle_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Settled:
+    """Fill in the unsure rows."""
     query, rows = asked.query, np.flatnonzero(asked.unsure)
-    chords = empty_chords(len(rows))
+    chords, (exact_hit, exact_chord) = empty_chords(len(rows)), np.ones((2, len(rows)), bool)
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
         first, asked.inside[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)
         if first is not None:
             _write(chords, k, *first)
     asked.limb[rows] = chords.limb
     hit = np.flatnonzero(chords.limb >= 0)
-    _prefer_kernels(query, table, rows, hit, chords)
+    exact_chord[hit] = _prefer_kernels(query, table, rows, hit, chords)
+    fraction, asked.face[rows] = _seen_hit(chords, inside)
+    asked.fraction[rows] = np.where(chords.limb >= 0, fraction[:, 0], np.inf)
+    alone = _alone(query, table, rows[hit], chords.limb[hit])
+    decided = (alone.limb >= 0) & ~alone.unsure
+    asked.fraction[rows[hit[decided]]] = alone.fraction[decided]
+    exact_hit[hit] = ~decided
+    return Settled(rows, chords, exact_hit, exact_chord)
+
+
+def _alone(query: Query, table: LimbTable, rows: Int64Array, limbs: Int32Array) -> Verdicts:
+    """What kernels say of given rays, each against the one limb that it hits.
+
+    If they decide a ray among other limbs they decide it here, and with the same bits; so where they do, theirs is the
+    answer, and it does not depend on which limbs a strategy has met.
+    """
+    rays, seen, verdicts = query.rays, table.seen, empty_verdicts(len(rows))
+    distance = rays.distance[rows] if len(rays.distance) > 1 else rays.distance
+    chosen = Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance)
+    part = Query(chosen, query.mask, query.ignored, query.policy)
+    columns = (seen.solid[limbs], seen.character[limbs], seen.mask[limbs], seen.rows[limbs])
+    cast_rows(part, LimbRows(*columns, seen.shared_mask), verdicts)
+    return verdicts
+
+
+def _seen_hit(chords: Chorded, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
+    """Fraction and face of the end of each chord that is the hit."""
     leaves = (chords.entry_face == Face.INSIDE) & (inside == "exit")
-    fraction = np.where(leaves, chords.exit[:, 0], chords.entry[:, 0])
-    asked.fraction[rows] = np.where(chords.limb >= 0, fraction, np.inf)
-    asked.face[rows] = np.where(leaves, chords.exit_face, chords.entry_face)
-    return rows, chords
+    fraction = np.where(leaves[:, None], chords.exit, chords.entry)
+    return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 
 
-def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64Array, chords: Chorded) -> None:
-    """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are."""
+def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64Array, chords: Chorded) -> BoolArray:
+    """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are.
+
+    Returns where they do not.
+    """
     fast, undecided = empty_chords(len(hit)), np.zeros(len(hit), bool)
     complete_chords(query, table.seen, rows[hit], chords.limb[hit], fast, undecided)
     _put_rows(chords, hit[~undecided], _rows_of(fast, ~undecided))
+    return undecided
 
 
-def _chords_in(query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, limbs: Int32Array) -> Chorded:
-    """The chords of given rays in the limbs that they hit."""
+def _chords_in(
+    query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, limbs: Int32Array
+) -> tuple[Chorded, BoolArray]:
+    """The chords of given rays in the limbs that they hit, and which ones kernels do not decide."""
     chords, undecided = empty_chords(len(rows)), np.zeros(len(rows), bool)
     complete_chords(query, table.seen, rows, limbs, chords, undecided)
     for k in np.flatnonzero(undecided).tolist():
@@ -149,7 +220,7 @@ def _chords_in(query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64
         first, _ = order.closest(ray_numbers(query.rays, int(rows[k])), numbered, inside)
         if first is not None:
             _write(chords, k, *first)
-    return chords
+    return chords, undecided
 
 
 def limbs_near_rays(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:

@@ -86,15 +86,13 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.TUBE, "kernel: a bore that holds points"): Mutation(K_CYLINDER, "limb.radius2 - distance)", "distance)"),
     (S.TAPERED, "kernel: taper turned round"): Mutation(K_REVOLUTION, "(radius2 - radius1) /", "(radius1 - radius2) /"),
     (S.TAPERED, "kernel: half the slope"): Mutation(K_REVOLUTION, "2.0 * mean * slope", "mean * slope"),
-    (S.TAPERED, "kernel: a level normal"): Mutation(
-        K_REVOLUTION, "start, dd_multiply(change, beside.u)), in_units(taper", "start, change), in_units((0.0, 0.0)"
-    ),
+    (S.TAPERED, "kernel: a level normal"): Mutation(K_REVOLUTION, "beside.taper_along * size", "0.0 * size"),
     (S.ELLIPSOID, "kernel: hyperboloid"): Mutation(K_REVOLUTION, "0.0, -ratio * ratio", "0.0, ratio * ratio"),
     (S.ELLIPSOID, "kernel: length and width swapped"): Mutation(
         K_REVOLUTION, "ratio = radius / half_length", "ratio = half_length / radius"
     ),
     (S.ELLIPSOID, "kernel: the poles' normals swapped"): Mutation(
-        K_REVOLUTION, "two_product(in_units", "two_product(-in_units"
+        K_REVOLUTION, "2.0 * beside.radius * beside", "-2.0 * beside.radius * beside"
     ),
     (S.CAPSULE, "kernel: second ball at p1"): Mutation(K_CAPSULE, "ball(ray, limb.p2,", "ball(ray, limb.p1,"),
     (S.CAPSULE, "kernel: balls swapped"): Mutation(
@@ -119,6 +117,7 @@ IN_ORDER = ["tests/test_queries.py", "tests/test_exactness.py::test_the_first_li
 SEEN_BY = {
     "crossing": ["tests/test_shapes_exact.py::test_every_shape_and_family_row_by_row", "tests/test_corners.py"],
     "normals": ["tests/test_normals_of_any_size.py"],
+    "surfaces": ["tests/test_surfaces.py"],
     "event": THOROUGH,
     "nearer": IN_ORDER,
     "any hit": IN_ORDER,
@@ -138,6 +137,9 @@ SHARED: dict[str, Mutation] = {
     "crossing: a step the wrong way": Mutation(K_CURVE, "step = -0.5 * curve", "step = 0.5 * curve"),
     "crossing: never solved in full": Mutation("kernels/crossing.py", "    if short:\n", "    if True:\n"),
     "crossing: a bore is entered": Mutation(K_CYLINDER, "not entering", "entering"),
+    "surfaces: grazes stepped over": Mutation("surfacing.py", "wrong = ~right &", "wrong = 0 &"),
+    "surfaces: one that waits alone is forgotten": Mutation("surfacing.py", "        if k > 0:", "        if k > 1:"),
+    "surfaces: a step not taken": Mutation("kernels/surface.py", " + step * displacement[0]", ""),
     "normals: overflow": Mutation("kernels/axis.py", "if limb.frame.extent < inf:", "if limb.frame.extent <= inf:"),
     "event: behind the limit": Mutation(
         EVENT, "opposite(empty(inner)) & (inner[0] <= ray.limit)", "opposite(empty(inner))"

@@ -137,6 +137,6 @@ def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
         for i in rows[:3]
         for h in (one, two)
     ]
-    return (
-        f"{len(rows)} of {len(one)} rows, rays {one._rays.origin[rows[:3]]!r} {one._rays.second[rows[:3]]!r}: {lines}"
-    )
+    rays = one._answer.rays
+    shown = f"{rays.origin[rows[:3]]!r} {rays.second[rows[:3]]!r}"
+    return f"{len(rows)} of {len(one)} rows, rays {shown}: {lines}"

@@ -12,17 +12,17 @@ from cylcollide.kernels.double_double import (
     DoubleDoubleVector,
     Vector,
     dd_add,
-    dd_divide,
+    dd_cross,
     dd_dot,
-    dd_multiply,
     dd_subtract,
     heads,
+    scaled,
     vector_difference,
 )
 from cylcollide.kernels.line import Frame
-from cylcollide.kernels.ray import dot, largest_component
+from cylcollide.kernels.ray import cross, dot, largest_component
 from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, square_root
+from cylcollide.simd import Real, select, square_root
 
 CAP2 = float(Face.CAP2)
 
@@ -65,52 +65,61 @@ def from_point(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
 
 
 class Aside(NamedTuple):
-    """A surface point beside the axis, across and along it.
+    """A surface point beside the axis of its limb, or eight.
 
-    Where products of the limb's lengths would leave float64, lengths across the axis are in units of 2**wide and those
-    along it in units of 2**long; elsewhere both exponents are 0.
+    Where products of the limb's lengths would leave float64, lengths across the axis are in another unit than those
+    along it.
     """
 
-    across: DoubleDoubleVector  # from the axis to the point
-    u: DoubleDouble  # axial place: 0 at p1, 1 at p2
-    axis: DoubleDoubleVector  # from p1 to p2
-    axis_squared: DoubleDouble
-    wide: int
-    long: int
-
-
-@compiled
-def aside(point: DoubleDoubleVector, limb: Limb) -> Aside:
-    """The point against the axis: M (P - p1) with M = I - d dᵗ, the lecture note's projection."""
-    x, axis = from_point(point, limb.p1), vector_difference(limb.p2, limb.p1)
-    if limb.frame.extent < inf:
-        return projected(x, axis, 0, 0)
-    # first in quarters, whose differences are finite
-    p1, p2 = quarter(limb.p1), quarter(limb.p2)
-    x = from_point((halved(point[0], 2), halved(point[1], 2), halved(point[2], 2)), p1)
-    axis = vector_difference(p2, p1)
-    wide, long = exponent(x), exponent(axis)
-    x = (halved(x[0], wide), halved(x[1], wide), halved(x[2], wide))
-    return projected(x, (halved(axis[0], long), halved(axis[1], long), halved(axis[2], long)), wide + 2, long + 2)
+    place: Vector  # from the end of the limb that its face belongs to
+    across: Vector  # from the axis to the point, times the axis squared
+    axis: Vector  # from p1 to p2
+    axis_squared: Real
+    middle: Real  # how far from the middle of the axis: 1 at p1, -1 at p2
+    radius: Real  # in units of lengths across
+    radius_along: Real  # in units of lengths along
+    taper_along: Real  # by how much the radius grows from p1 to p2
 
 
 @merged
-def projected(x: DoubleDoubleVector, axis: DoubleDoubleVector, wide: int, long: int) -> Aside:
-    """`aside` for x from p1 in units of 2**wide and the axis in units of 2**long."""
-    top = dd_dot(axis, axis)
-    along = dd_divide(dd_dot(x, axis), top)
-    across = (
-        dd_subtract(x[0], dd_multiply(along, axis[0])),
-        dd_subtract(x[1], dd_multiply(along, axis[1])),
-        dd_subtract(x[2], dd_multiply(along, axis[2])),
-    )
-    if wide != long:
-        along = halved(along, long - wide)
-        if along[0] < 0.0:
-            along = (0.0, 0.0)
-        if along[0] > 1.0:
-            along = (1.0, 0.0)
-    return Aside(across, along, axis, top, wide, long)
+def aside_of(x: DoubleDoubleVector, limb: Limb) -> Aside:
+    """The point at x, from an end of a limb whose products float64 holds, against its axis."""
+    axis, r = vector_difference(limb.p2, limb.p1), limb.radius
+    return projected(x, axis, dd_dot(axis, axis), dd_dot(x, axis), (r, r, limb.radius2 - r))
+
+
+@compiled
+def aside(point: DoubleDoubleVector, base: Vector, limb: Limb) -> Aside:
+    """A point of a limb of any size against its axis, seen from an end of it."""
+    if limb.frame.extent < inf:
+        return aside_of(from_point(point, base), limb)
+    # first in quarters, whose differences are finite
+    x = from_point((halved(point[0], 2), halved(point[1], 2), halved(point[2], 2)), quarter(base))
+    axis = vector_difference(quarter(limb.p2), quarter(limb.p1))
+    wide, long = exponent(x), exponent(axis)
+    x = (halved(x[0], wide), halved(x[1], wide), halved(x[2], wide))
+    axis = (halved(axis[0], long), halved(axis[1], long), halved(axis[2], long))
+    top, height = dd_dot(axis, axis), halved(dd_dot(x, axis), long - wide)
+    if height[0] < 0.0:
+        height = (0.0, 0.0)
+    if height[0] > top[0]:
+        height = top
+    taper = limb.radius2 - limb.radius
+    sizes = in_units(limb.radius, wide + 2), in_units(limb.radius, long + 2), in_units(taper, long + 2)
+    return projected(x, axis, top, height, sizes)
+
+
+@merged
+def projected(
+    x: DoubleDoubleVector, axis: DoubleDoubleVector, top: DoubleDouble, height: DoubleDouble, sizes: Vector
+) -> Aside:
+    """`Aside` with a × (x × a), which is a² M x with the lecture note's M = I - d dᵗ.
+
+    The outer product needs no more than float64: its factors are at right angles.
+    """
+    m, a = heads(dd_cross(x, axis)), heads(axis)
+    middle = dd_subtract(top, scaled(height, 2.0))[0] / select(top[0] > 0.0, top[0], 1.0)
+    return Aside(heads(x), cross(a, m), a, top[0], middle, sizes[0], sizes[1], sizes[2])
 
 
 @merged
@@ -126,12 +135,9 @@ def halved(a: DoubleDouble, times: int) -> DoubleDouble:
 
 
 @merged
-def in_units(a: DoubleDouble, exponent: int) -> DoubleDouble:
-    """A in units of 2**exponent, bounded."""
-    high, low = halved(a, exponent)
-    if abs(high) > MOST_UNITS:
-        return (MOST_UNITS if high > 0.0 else -MOST_UNITS), 0.0
-    return high, low
+def in_units(length: float, exponent: int) -> float:
+    """A length in units of 2**exponent, bounded."""
+    return float(min(max(np.ldexp(length, -exponent), -MOST_UNITS), MOST_UNITS))
 
 
 @merged
@@ -140,30 +146,24 @@ def quarter(v: Vector) -> Vector:
     return 0.25 * v[0], 0.25 * v[1], 0.25 * v[2]
 
 
-@compiled
-def tilted(beside: Aside, slope: DoubleDouble) -> Vector:
-    """The outward direction of a sloping wall.
-
-    That is across the axis less half the slope of ρ², which is ρ ρ' |axis| over u, along the axis.
-    """
-    tilt = dd_divide(slope, beside.axis_squared)
+@merged
+def tilted(beside: Aside, share: Real, slope: Real) -> Vector:
+    """So much of what leads across the axis, less so much of the axis."""
     across, axis = beside.across, beside.axis
     return (
-        dd_subtract(across[0], dd_multiply(tilt, axis[0]))[0],
-        dd_subtract(across[1], dd_multiply(tilt, axis[1]))[0],
-        dd_subtract(across[2], dd_multiply(tilt, axis[2]))[0],
+        share * across[0] - slope * axis[0],
+        share * across[1] - slope * axis[1],
+        share * across[2] - slope * axis[2],
     )
 
 
 @merged
-def cap_normal(limb: Limb, face: float) -> Vector:
+def cap_normal(beside: Aside, face: float) -> Vector:
     """The outward direction of a cap."""
-    p1, p2 = limb.p1, limb.p2
-    if limb.frame.extent == inf:
-        p1, p2 = quarter(p1), quarter(p2)
+    x, y, z = beside.axis
     if face == CAP2:
-        return p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]
-    return p1[0] - p2[0], p1[1] - p2[1], p1[2] - p2[2]
+        return x, y, z
+    return -x, -y, -z
 
 
 # Boxes --------------------------------------------------------------------------------------------------------------

@@ -97,8 +97,8 @@ def box_step(
 @merged
 def box_normal(limb: Limb, face: float) -> Vector:
     """The outward direction of a face."""
-    normal, height = box_face(limb, face)
-    sign = 1.0 if height > 0.0 else -1.0
+    normal, _ = box_face(limb, face)
+    sign = -1.0 if face in (NEG_X, NEG_Y, NEG_Z) else 1.0
     return sign * normal[0], sign * normal[1], sign * normal[2]
 
 

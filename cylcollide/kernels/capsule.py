@@ -4,7 +4,7 @@ from math import inf
 
 from cylcollide._types import Face
 from cylcollide.compiling import merged
-from cylcollide.kernels.axis import about_ends, aside, from_point
+from cylcollide.kernels.axis import Aside, about_ends
 from cylcollide.kernels.curve import (
     Curve,
     ball_curve,
@@ -105,17 +105,9 @@ def capsule_step(
 
 
 @merged
-def ball_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
-    """Away from the centre of the ball."""
-    return heads(from_point(point, limb.p2 if face == CAP2 else limb.p1))
-
-
-@merged
-def capsule_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+def capsule_normal(beside: Aside, face: float) -> Vector:
     """Away from the axis, or from an end of it."""
-    if face == SIDE:
-        return heads(aside(point, limb).across)
-    return ball_normal(point, limb, face)
+    return beside.across if face == SIDE else beside.place
 
 
 @merged

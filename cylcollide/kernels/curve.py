@@ -27,7 +27,7 @@ from cylcollide.kernels.double_double import (
     two_sum,
     vector_difference,
 )
-from cylcollide.kernels.ray import dot
+from cylcollide.kernels.ray import cross, dot
 from cylcollide.kernels.table import Limb
 from cylcollide.simd import Real, Truth, alike, magnitude
 
@@ -54,6 +54,16 @@ def relative_to(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
 
 
 @merged
+def moved_by(x: DoubleDoubleVector, displacement: DoubleDoubleVector, step: Real) -> DoubleDoubleVector:
+    """X + step displacement, for a step of a few units in the last place of the fraction that led to x."""
+    return (
+        renormalised(x[0][0], x[0][1] + step * displacement[0][0]),
+        renormalised(x[1][0], x[1][1] + step * displacement[1][0]),
+        renormalised(x[2][0], x[2][1] + step * displacement[2][0]),
+    )
+
+
+@merged
 def relative_coordinate(origin: Real, displacement: DoubleDouble, fraction: Real, base: Real) -> DoubleDouble:
     """`relative_to` for one coordinate."""
     product, error_product = two_product(fraction, displacement[0])
@@ -71,7 +81,7 @@ def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
     """
     d, axis = heads(displacement), vector_difference(limb.p2, limb.p1)
     m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), heads(axis)
-    n = (d[1] * a[2] - d[2] * a[1], d[2] * a[0] - d[0] * a[2], d[0] * a[1] - d[1] * a[0])
+    n = cross(d, a)
     square, top = dd_dot(m, m), dd_dot(axis, axis)
     room = dd_multiply(two_product(radius, radius), top)
     value = (square[0] - room[0]) + (square[1] - room[1])

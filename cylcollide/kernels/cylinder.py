@@ -10,14 +10,9 @@ from math import inf
 
 from cylcollide._types import Face
 from cylcollide.compiling import merged
-from cylcollide.kernels.axis import about_ends, aside, cap_normal, disc_shares
+from cylcollide.kernels.axis import Aside, about_ends, cap_normal, disc_shares
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wall_step
-from cylcollide.kernels.double_double import (
-    DoubleDouble,
-    DoubleDoubleVector,
-    Vector,
-    heads,
-)
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
 from cylcollide.kernels.interval import UNDECIDED, Span, chosen, empty
 from cylcollide.kernels.line import capped, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
@@ -88,14 +83,14 @@ def cylinder_step(
 
 
 @merged
-def cylinder_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+def cylinder_normal(beside: Aside, face: float) -> Vector:
     """Away from the axis, from a bore towards it, from a cap along it."""
     if face == SIDE:
-        return heads(aside(point, limb).across)
+        return beside.across
     if face == BORE:
-        x, y, z = heads(aside(point, limb).across)
+        x, y, z = beside.across
         return -x, -y, -z
-    return cap_normal(limb, face)
+    return cap_normal(beside, face)
 
 
 @merged

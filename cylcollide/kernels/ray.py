@@ -48,6 +48,12 @@ def dot(a: Vector, b: Vector) -> Real:
 
 
 @merged
+def cross(a: Vector, b: Vector) -> Vector:
+    """Vector product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@merged
 def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real) -> Ray:
     """Prepare a ray for boxes and limbs; a segment goes as far as its displacement, a ray so many metres.
 

@@ -10,15 +10,14 @@ from math import inf, sqrt
 from cylcollide._types import Face, Shape
 from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.axis import (
+    Aside,
     about_ends,
     about_point,
-    aside,
     axis_of,
     cap_normal,
     disc_shares,
     has_safe_axis,
     height_and_distance,
-    in_units,
     tilted,
 )
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, near_root, relative_to, wall_quadratic
@@ -176,21 +175,18 @@ def sloping_step(
 
 
 @merged
-def tapered_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
-    """Along the axis on a cap, else at right angles to the sloping wall: ρ = r1 + (r2 - r1) u."""
+def tapered_normal(beside: Aside, face: float) -> Vector:
+    """Along the axis on a cap, else at right angles to the sloping wall: its distance from the axis is its radius."""
     if face != SIDE:
-        return cap_normal(limb, face)
-    beside, taper = aside(point, limb), two_difference(limb.radius2, limb.radius)
-    start, change = in_units((limb.radius, 0.0), beside.wide), in_units(taper, beside.wide)
-    return tilted(beside, dd_multiply(dd_add(start, dd_multiply(change, beside.u)), in_units(taper, beside.long)))
+        return cap_normal(beside, face)
+    size = square_root(dot(beside.across, beside.across))
+    return tilted(beside, beside.axis_squared, beside.taper_along * size)
 
 
 @merged
-def ellipsoid_normal(point: DoubleDoubleVector, limb: Limb) -> Vector:
+def ellipsoid_normal(beside: Aside) -> Vector:
     """At right angles to the surface: ρ² = 4 r² u (1 - u)."""
-    beside, r = aside(point, limb), (limb.radius, 0.0)
-    squared = scaled(two_product(in_units(r, beside.wide)[0], in_units(r, beside.long)[0]), 2.0)
-    return tilted(beside, dd_multiply(squared, dd_subtract((1.0, 0.0), scaled(beside.u, 2.0))))
+    return tilted(beside, 1.0, 2.0 * beside.radius * beside.radius_along * beside.middle)
 
 
 @merged

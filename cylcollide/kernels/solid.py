@@ -6,10 +6,9 @@ shape. The cylinder is merged into every loop that asks; the other shapes stay b
 
 from cylcollide._types import LARGEST_SAFE, Face, Shape
 from cylcollide.compiling import compiled, merged
-from cylcollide.kernels.axis import height_and_distance
+from cylcollide.kernels.axis import Aside, height_and_distance
 from cylcollide.kernels.box import box_curve, box_excess, box_frame, box_normal, box_reach, box_step, ray_box
 from cylcollide.kernels.capsule import (
-    ball_normal,
     ball_step,
     capsule_curve,
     capsule_excess,
@@ -158,19 +157,19 @@ def graze_step(
 
 
 @merged
-def face_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
+def face_normal(beside: Aside, limb: Limb, face: float) -> Vector:
     """The outward direction of a face at a point of it, of any length."""
     if limb.kind == BOX:
         return box_normal(limb, face)
     if limb.kind == SPHERE:
-        return ball_normal(point, limb, face)
+        return beside.place
     if limb.kind == CAPSULE:
-        return capsule_normal(point, limb, face)
+        return capsule_normal(beside, face)
     if limb.kind == TAPERED:
-        return tapered_normal(point, limb, face)
+        return tapered_normal(beside, face)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_normal(point, limb)
-    return cylinder_normal(point, limb, face)
+        return ellipsoid_normal(beside)
+    return cylinder_normal(beside, face)
 
 
 # Points and boxes ---------------------------------------------------------------------------------------------------

@@ -1,15 +1,66 @@
 """Where is a point of a ray, and which way does a limb's surface look there?"""
 
-from math import sqrt
+from math import frexp
+from typing import NamedTuple
 
-from cylcollide._types import Face
-from cylcollide.compiling import compiled
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, dd_add, dd_multiply, heads
+import numpy as np
+
+from cylcollide._types import SMALLEST_SQUARE, Face
+from cylcollide.compiling import compiled, merged
+from cylcollide.kernels.axis import aside, aside_of
+from cylcollide.kernels.curve import end_of, moved_by, relative_to, short_step
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_multiply,
+    heads,
+    two_product,
+    two_sum,
+)
 from cylcollide.kernels.ray import dot, largest_component
-from cylcollide.kernels.solid import face_normal, main_axis
+from cylcollide.kernels.solid import face_curve, face_normal, main_axis
 from cylcollide.kernels.table import Limb
+from cylcollide.simd import Real, Truth, square_root
 
 INSIDE = float(Face.INSIDE)
+
+
+class Spot(NamedTuple):
+    """A place on a surface, and which way that looks there."""
+
+    position: Vector
+    normal: Vector  # of unit length
+
+
+@merged
+def spot_near(
+    origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float
+) -> tuple[Spot, Truth]:
+    """Where rays cross a face of their limbs that they cross at a fraction, but for its rounding; and if that is right.
+
+    One step from there, as in `crossing.face_crossing`. It is not right at a graze, and next to an axis.
+    """
+    curve = face_curve(origin, displacement, fraction, limb, face)
+    step, short = short_step(curve, fraction)
+    x = moved_by(relative_to(origin, displacement, fraction, end_of(limb, face)), displacement, step)
+    outward = face_normal(aside_of(x, limb), limb, face)
+    right = short & (dot(outward, outward) > SMALLEST_SQUARE)
+    position = (
+        coordinate_at(origin[0], displacement[0], fraction, step),
+        coordinate_at(origin[1], displacement[1], fraction, step),
+        coordinate_at(origin[2], displacement[2], fraction, step),
+    )
+    return Spot(position, over_length(outward)), right
+
+
+@merged
+def coordinate_at(origin: Real, displacement: DoubleDouble, fraction: Real, step: Real) -> Real:
+    """Origin + (fraction + step) displacement, rounded once but for u² of the terms."""
+    product, error_product = two_product(fraction, displacement[0])
+    total, error = two_sum(origin, product)
+    return total + (error + (error_product + (fraction * displacement[1] + step * displacement[0])))
 
 
 @compiled
@@ -22,15 +73,21 @@ def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleD
     )
 
 
+@merged
+def over_length(v: Vector) -> Vector:
+    """V / |v|, for a vector whose square float64 holds."""
+    per_length = 1.0 / square_root(dot(v, v))
+    return v[0] * per_length + 0.0, v[1] * per_length + 0.0, v[2] * per_length + 0.0  # no negative zeros
+
+
 @compiled
 def unit(v: Vector) -> Vector:
-    """V / |v|, for any v but zero; scaled first, so that nothing overflows."""
+    """V / |v|, for any v but zero; scaled first by a power of two, so that nothing overflows and no bit changes."""
     size = largest_component(v)
     if size == 0.0:
         return v
-    x, y, z = v[0] / size, v[1] / size, v[2] / size
-    length = sqrt(dot((x, y, z), (x, y, z)))
-    return x / length + 0.0, y / length + 0.0, z / length + 0.0  # no negative zeros
+    exponent = frexp(size)[1]
+    return over_length((np.ldexp(v[0], -exponent), np.ldexp(v[1], -exponent), np.ldexp(v[2], -exponent)))
 
 
 @compiled
@@ -38,7 +95,7 @@ def outward_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector
     """Unit outward normal of a face at a point of it; zero where there is no face."""
     if face == INSIDE:
         return 0.0, 0.0, 0.0
-    outward = face_normal(point, limb, face)
+    outward = face_normal(aside(point, end_of(limb, face), limb), limb, face)
     if largest_component(outward) == 0.0:
         return beside(heads(main_axis(limb)))  # on the axis: the limb is too thin for the digits of the point
     return unit(outward)
