@@ -34,7 +34,7 @@ functions = {
 }.values()
 """
 LOOK = """
-kept = next(f for f in functions if f.__name__ == "_rows")._cache
+kept = next(f for f in functions if f.__name__ == "_fill_rows")._cache
 print(json.dumps({
     "compiled on import": imported,
     "functions": len(functions),

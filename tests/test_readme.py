@@ -21,7 +21,8 @@ def test_readme_snippets_run():
 def test_readme_names_the_two_commands_that_ci_runs():
     text = README.read_text()
     assert "pip install '.[crosscheck]' && cylcollide crosscheck" in text
-    assert "pip install '.[test]' && pytest" in text
+    assert "pip install '.[test]' && pytest -n 2 --dist loadfile" in text
+    assert "pip install '.[test]' --quiet && pytest -n 2 --dist loadfile\n" in (ROOT / ".ci" / "run").read_text()
 
 
 def test_readme_links_lead_somewhere():
