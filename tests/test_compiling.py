@@ -99,7 +99,7 @@ def test_a_read_only_installation_keeps_its_code_in_the_users_cache(tmp_path: Pa
     copy, cache = read_only_copy(tmp_path), tmp_path / "cache"
     user = {"XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache), "HOME": str(tmp_path)}
     first, second = (run(tmp_path, "ASK_A_WORLD = False\n" + ASK, **user) for _ in range(2))
-    assert {"_rows"} <= functions_in(cache) <= set(first["compiled"])
+    assert {"_fill_rows"} <= functions_in(cache) <= set(first["compiled"])
     assert not second["compiled"]
     assert second["loaded"] >= 1
     assert second["numbers"] == first["numbers"]
@@ -122,7 +122,7 @@ def test_a_first_query_compiles_what_it_uses_and_no_more(tmp_path: Path):
     kept = functions_in(tmp_path)
     loops = {"cast_closest", "cast_any", "cast_chords", "cast_few", "cast_stream", "sort_rays", "finish", "all_enter"}
     assert kept & loops == {"cast_closest"}
-    assert {"limb_boxes", "_rows"} < kept
+    assert {"limb_boxes", "_fill_rows"} < kept
     unused = [name for name in kept if re.search("chord|point|stream|contain|octant|refit|stretch", name)]
     assert not unused
     assert kept <= set(first["compiled"])
