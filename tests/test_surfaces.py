@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -94,6 +95,22 @@ def test_eight_side_by_side_agree_with_one_by_its_double_double(is_segment: bool
         off = np.abs(getattr(hits, names[1]) - normal)[hits.hit].max(axis=1)
         assert (off > 1e-13).sum() <= 2
         assert len({*face[hits.hit]}) >= 10
+
+
+def test_a_position_is_rounded_once():
+    """It is the point at the fraction as a double-double: the fraction alone, rounded, misses it by an ulp and more."""
+    shapes = mixed(70, seed=15)
+    start, end = shots_at(shapes, sized(2000), seed=16)
+    hits = cc.HitWorld(shapes.limbs()).cast_segments(start, end)
+    entry = hits._chords.entry
+    rows = np.flatnonzero(hits.hit & (hits.face != cc.Face.INSIDE))
+    assert len(rows) > 50
+    for i in rows.tolist():
+        at = Fraction(entry[i, 0]) + Fraction(entry[i, 1])
+        largest = max(np.abs(start[i]).max(), np.abs(end[i]).max())
+        for a, b, x in zip(start[i].tolist(), end[i].tolist(), hits.position[i].tolist(), strict=True):
+            true = Fraction(a) + at * (Fraction(b) - Fraction(a))
+            assert abs(Fraction(x) - true) <= Fraction(0.51 * np.spacing(largest)), (i, x)
 
 
 def test_nobody_hits():
