@@ -129,5 +129,5 @@ BLOCK_RAYS = 1024  # rays that are received and then looked at while they are in
 WORTH_A_LIST = 8  # so many rays share what a node costs; fewer go on by themselves
 STREAM_RAYS = 4096  # rays that walk the tree together
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
-SMALL_WORLD = 256  # fewer limbs stay in the first cache: their rays are sorted by octant only, and read in order
+SMALL_WORLD = 256  # fewer limbs stay in the first cache: their rays walk as they come, of all octants together
 SMALLEST_KEPT, MOST_KEPT = 131072, 8  # bytes and number of the buffers that queries pass on to each other

@@ -8,7 +8,6 @@ from cylcollide._types import (
     BLOCK_RAYS,
     FEW_TO_SORT,
     MANY_TO_SORT,
-    SMALL_WORLD,
     Float64Array,
     Int32Array,
     Int64Array,
@@ -43,13 +42,13 @@ class Sorting(NamedTuple):
     key: Uint16Array  # (rays,): octant and cell
     bucket: Int32Array  # where each key begins
     number: Int32Array  # (rays + 16,): the rays in order
-    octant: Int64Array  # (9,): where each octant begins
+    octant: Int64Array  # (10,): where each octant begins, and the mixed one
 
 
 def make_sorting(rays: int) -> Sorting:
     """Room for so many rays."""
     bucket = np.empty(8 * 16**3 + 1, np.int32)
-    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(9, np.int64))
+    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
 
 
 @merged
@@ -144,7 +143,7 @@ def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sortin
     """
     count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
     space = tree.space
-    cells = 1 if count < FEW_TO_SORT or tree.items < SMALL_WORLD else 4 if count < MANY_TO_SORT else 16
+    cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
         if (first - begin) % BLOCK_RAYS == 0 and not received(given, rays, first, min(first + BLOCK_RAYS, end)):
@@ -167,6 +166,25 @@ def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sortin
         bucket[key[k]] += 1
     number[count : count + 2 * LANES] = number[count - 1]  # sixteen may be read from the last one on
     return True
+
+
+@merged
+def take_in_order(given: Given, rays: Rays, begin: int, first: int, last: int, sorting: Sorting) -> bool:
+    """Receive the rays from `first` to `last` of a task from `begin` on, as they come; whether they are allowed."""
+    number = sorting.number
+    for k in range(first, last):
+        number[k - begin] = k
+    number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
+    return received(given, rays, first, last)
+
+
+@merged
+def two_rays_from(rays: Rays, number: Int32Array, k: int, as_they_come: bool) -> tuple[Ray, Ray]:
+    """`two_rays_at`, read at once if they are known to be neighbours, and sixteen."""
+    i = number[k]
+    if as_they_come and number[k + 2 * LANES - 1] == i + 2 * LANES - 1:
+        return rays_from(rays, i), rays_from(rays, i + LANES)
+    return two_rays_at(rays, number, k)
 
 
 @merged

@@ -7,13 +7,13 @@ beside it, so that no order of pairs changes the answer (`nearer`).
 
 from math import inf
 
-from cylcollide._types import NO_LIMB, Float32Array, Int32Array
+from cylcollide._types import NO_LIMB, SMALL_WORLD, Float32Array, Int32Array
 from cylcollide.arriving import Given
 from cylcollide.casting import INSIDE, NONE, Query
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.entering import Entering, all_enter, enter, nobody_enters
-from cylcollide.gathering import Sorting, sort_rays, two_rays_at
+from cylcollide.gathering import Sorting, sort_rays, take_in_order, two_rays_from
 from cylcollide.kernels.nearest import Nearest, undecided
 from cylcollide.kernels.ray import Ray, Rays, shared
 from cylcollide.kernels.table import LimbRows, all_considered, considered
@@ -33,13 +33,21 @@ from cylcollide.pairing import (
 from cylcollide.simd import LANES, bits, load, load_rows, lowest_bit, store, store_rows
 from cylcollide.tree.layout import Space, Tree
 from cylcollide.tree.pairs import STEP, deepest
-from cylcollide.tree.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.tree.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.tree.walk import NO_ITEM, LocalRay, local_ray
 
 
 @compiled
 def prepare(
-    rays: Rays, space: Space, number: Int32Array, first: int, count: int, work: Work, stream: Stream, hits: Verdicts
+    rays: Rays,
+    space: Space,
+    number: Int32Array,
+    first: int,
+    count: int,
+    as_they_come: bool,
+    work: Work,
+    stream: Stream,
+    hits: Verdicts,
 ) -> int:
     """Bring the rays of so many numbers near the tree, twice eight at a time; how many have to walk.
 
@@ -47,7 +55,7 @@ def prepare(
     """
     live, walking = stream.live, 0
     for row in range(0, count, 2 * LANES):
-        ray, other = two_rays_at(rays, number, first + row)
+        ray, other = two_rays_from(rays, number, first + row, as_they_come)
         local, other_local = near_tree(space, ray), near_tree(space, other)
         keep(work, stream, row, ray, local)
         keep(work, stream, row + LANES, other, other_local)
@@ -153,13 +161,16 @@ def cast_stream(
     work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     nobody_enters(crossing, begin)
-    if not sort_rays(given, query.rays, tree, begin, end, sorting):
+    number, octants, room, small = sorting.number, sorting.octant, work.best.shape[0], tree.items < SMALL_WORLD
+    octants[MIXED], octants[MIXED + 1] = 0, end - begin
+    if not small and not sort_rays(given, query.rays, tree, begin, end, sorting):
         return False
-    number, room = sorting.number, work.best.shape[0]
-    for octant in range(8):
-        for first in range(sorting.octant[octant], sorting.octant[octant + 1], room):
-            count = min(room, sorting.octant[octant + 1] - first)
-            walking = prepare(query.rays, tree.space, number, first, count, work, stream, hits)
+    for octant in range(MIXED if small else 0, MIXED + 1 if small else MIXED):
+        for first in range(octants[octant], octants[octant + 1], room):
+            count = min(room, octants[octant + 1] - first)
+            if small and not take_in_order(given, query.rays, begin, begin + first, begin + first + count, sorting):
+                return False
+            walking = prepare(query.rays, tree.space, number, first, count, small, work, stream, hits)
             walk_octant(query, table, tree, number, first, octant, walking, work, stream)
             finish(query, table, number, first, walking, work, stream.live, crossing, hits)
     all_enter(crossing, query, table, hits)

@@ -17,7 +17,7 @@ from cylcollide.kernels.ray import make_ray
 from cylcollide.tree.build import build
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.pairs import deepest
-from cylcollide.tree.stream import make_stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.tree.stream import MIXED, make_stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.tree.walk import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_walk
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
@@ -181,16 +181,16 @@ def walked(tree: Tree, ray: LocalRay) -> set[int]:
         found.add(item)
 
 
-def walked_together(tree: Tree, rays: list[LocalRay]) -> list[set[int]]:
-    """Return the same for rays that walk as streams, one for each octant."""
+def walked_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]]:
+    """Return the same for rays that walk as streams, one for each octant, or all in one."""
     found: list[set[int]] = [set() for _ in rays]
     stream = make_stream(tree, len(rays))
-    for octant in range(8):
+    for octant in range(MIXED, MIXED + 1) if mixed else range(MIXED):
         count = 0
         for k, ray in enumerate(rays):
             stream.record[k] = (*ray.reciprocal, *ray.product, ray.reach, 0.0)
             signs = sum(1 << axis for axis in range(3) if ray.reciprocal[axis] < 0.0)
-            if signs == octant and not ray.clear:
+            if (mixed or signs == octant) and not ray.clear:
                 stream.live[count] = k
                 count += 1
         height, level, pairs = start_stream(stream, count), -1, stream.pairs
@@ -218,7 +218,8 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
         segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
         rays = [seen_from(tree, *segment) for segment in segments]
         assert not any(ray.blind for ray in rays)
-        together = walked_together(tree, rays)
+        together = walked_together(tree, rays, False)
+        assert walked_together(tree, rays, True) == together
         room = 2.0 * BOX_PAD / tree.space.scale
         for (start, end), ray, met_in_stream in zip(segments, rays, together, strict=True):
             met, near = walked(tree, ray), nearly_met(start, end, boxes)

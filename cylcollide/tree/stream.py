@@ -34,6 +34,10 @@ RECORD = 8
 """Numbers a ray: three reciprocals, three products (see `LocalRay`), the reach, and nothing."""
 
 
+MIXED = 8
+"""Stands for the octant of rays that have none in common."""
+
+
 class Stream(NamedTuple):
     """Rays that walk together, and what they have yet to visit. One per thread."""
 
@@ -71,11 +75,22 @@ def start_stream(stream: Stream, count: int) -> int:
 
 @merged
 def planes_met(octant: int) -> tuple[int, int, int, int, int, int]:
-    """Where in a node the planes are that rays of an octant meet first, and last, along each axis."""
+    """Where in a node the planes are that rays of an octant meet first, and last, along each axis.
+
+    Of mixed rays, the low ones and the high ones: which is first, each ray has to find out (`in_order`).
+    """
     near_x = 3 * TREE_WIDTH if octant & 1 else 0
     near_y = 4 * TREE_WIDTH if octant & 2 else TREE_WIDTH
     near_z = 5 * TREE_WIDTH if octant & 4 else 2 * TREE_WIDTH
     return near_x, near_y, near_z, 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
+
+
+@merged
+def in_order(octant: int, first: Any, last: Any) -> tuple[Any, Any]:
+    """When rays meet two planes across an axis, the earlier one first."""
+    if octant == MIXED:
+        return smaller(first, last), larger(first, last)
+    return first, last
 
 
 @merged
@@ -108,10 +123,10 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
             for slot in range(TREE_WIDTH):
                 if child[code, slot] != EMPTY:
                     k = base + slot
-                    x, y, z = planes[k + near_x], planes[k + near_y], planes[k + near_z]
-                    enters = larger(larger(x * c[0] - c[3], y * c[1] - c[4]), larger(z * c[2] - c[5], zero))
-                    x, y, z = planes[k + far_x], planes[k + far_y], planes[k + far_z]
-                    leaves = smaller(smaller(x * c[0] - c[3], y * c[1] - c[4]), z * c[2] - c[5])
+                    x = in_order(octant, planes[k + near_x] * c[0] - c[3], planes[k + far_x] * c[0] - c[3])
+                    y = in_order(octant, planes[k + near_y] * c[1] - c[4], planes[k + far_y] * c[1] - c[4])
+                    z = in_order(octant, planes[k + near_z] * c[2] - c[5], planes[k + far_z] * c[2] - c[5])
+                    enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
                     meets = listed & (enters <= smaller(leaves, c[6]))
                     children[slot] += append_where(live, children[slot], live, position, meets)
         met_by_any = 0
@@ -166,10 +181,12 @@ def next_items_on_rays(tree: Tree, stream: Stream, level: int, octant: int) -> t
         base = code * 6 * TREE_WIDTH
         rx, ry, rz = spread(record[ray, 0]), spread(record[ray, 1]), spread(record[ray, 2])
         px, py, pz = spread(record[ray, 3]), spread(record[ray, 4]), spread(record[ray, 5])
-        enters = larger(load(bounds, base + near_x) * rx - px, load(bounds, base + near_y) * ry - py)
-        enters = larger(enters, larger(load(bounds, base + near_z) * rz - pz, zero))
-        leaves = smaller(load(bounds, base + far_x) * rx - px, load(bounds, base + far_y) * ry - py)
-        leaves = smaller(leaves, smaller(load(bounds, base + far_z) * rz - pz, spread(record[ray, 6])))
-        inners, items = lead_on(tree, signs, code, ray, enters <= leaves, pairs, level, inners, items)
+        x = in_order(octant, load(bounds, base + near_x) * rx - px, load(bounds, base + far_x) * rx - px)
+        y = in_order(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
+        z = in_order(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
+        enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
+        full = load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH)  # of an empty slot low is above high
+        meets = full & (enters <= smaller(leaves, spread(record[ray, 6])))
+        inners, items = lead_on(tree, signs, code, ray, meets, pairs, level, inners, items)
     pairs.waiting[level], pairs.waiting[level + 1] = begin, inners
     return deepest(pairs, level + 1), items
