@@ -23,7 +23,8 @@ from cylcollide._types import (
     Int32Array,
     Int64Array,
 )
-from cylcollide.asking import AnsweredFew, Question
+from cylcollide.answered import Answered, AnsweredFew, Asked
+from cylcollide.asking import Question
 from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.dense import Lists, cast_few, make_lists
 from cylcollide.entering import FACES, Entering, make_entering
@@ -33,7 +34,6 @@ from cylcollide.holding import Held
 from cylcollide.kernels.table import LimbRows
 from cylcollide.limbs import Limbs
 from cylcollide.pairing import Work, make_work
-from cylcollide.settling import Answered, Asked
 from cylcollide.streaming import cast_stream
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import Stream, make_stream
@@ -58,30 +58,26 @@ class State(Protocol):
 
 def closest(state: State, question: Question, threads: int | None) -> RayHits:
     """The first limb along each ray."""
-    table, n = state.limbs.table, len(question.arrival)
+    table, n = state.limbs.table, len(question.first)
     asked: Asked
     if n < SMALLEST_STREAM:
-        asked, unsure = closest_of_few(state, question)
+        asked, unsure = closest_of_few(state, question, n)
     else:
         verdicts = empty_verdicts(n)
         in_chunks(n, threads, closest_strategy(state, question, verdicts))
         asked, unsure = Answered(question.query, *verdicts), bool(np.count_nonzero(verdicts.unsure))
-
-    def near(rows: Int64Array) -> list[list[int]]:
-        return settling.limbs_near_rays(asked.query, table, state.tree, rows)
-
-    return settling.ray_hits(asked, table, question.inside, unsure, near)
+    near = partial(settling.limbs_near_rays, asked.query, table, state.tree) if unsure else None
+    return settling.ray_hits(asked, table, question.inside, near)
 
 
-def closest_of_few(state: State, question: Question) -> tuple[Asked, bool]:
+def closest_of_few(state: State, question: Question, n: int) -> tuple[Asked, bool]:
     """The first limbs of a few rays, one by one; and whether any row is unsure."""
-    arrival, answered = question.arrival, AnsweredFew(question)
-    rays, rest = (arrival.is_segment, arrival.distance), (question.mask, question.ignored, question.policy)
-    fields: tuple[Any, ...] = (*state.flat, *arrival.given, *rays, *rest, answered.room)
-    found = casting.closest_of_few(*fields)
-    if found < 0:
-        arrival.refuse()
-    return answered, found > 0
+    room, facts = np.empty((casting.FEW_COLUMNS, n)), question.facts
+    fields: tuple[Any, ...] = (*state.flat, question.first, question.second, *facts, room)
+    unsure = casting.closest_of_few(*fields)
+    if unsure < 0:
+        question.refuse()
+    return AnsweredFew(room, facts), unsure > 0
 
 
 def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Callable[[int, int], None]:
@@ -89,16 +85,16 @@ def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Ca
 
     The answers agree bit by bit with those of one by one; how many rays need exact arithmetic may differ.
     """
-    given, query, table, tree = question.arrival.given, question.query, state.seen, state.tree
+    given, query, table, tree = question.given, question.query, state.seen, state.tree
     alike, limbs = query.mask.size == query.ignored.size == 1, len(table.solid)
 
     def against_all(begin: int, end: int) -> None:
         if not cast_few(given, query, table, room_for_lists(limbs), begin, end, verdicts):
-            question.arrival.refuse()
+            question.refuse()
 
     def as_stream(begin: int, end: int) -> None:
         if not cast_stream(given, query, table, tree, *room(tree, end - begin), begin, end, verdicts):
-            question.arrival.refuse()
+            question.refuse()
 
     return against_all if alike and limbs <= FEW_LIMBS else as_stream
 
@@ -134,12 +130,12 @@ def room_for_lists(limbs: int) -> Lists:
 
 def occluded(state: State, question: Question, threads: int | None) -> BoolArray:
     """Whether each ray hits any limb."""
-    arrival, query, inside = question.arrival, question.query, question.inside
-    n, table, tree = len(arrival), state.limbs.table, state.tree
+    query, inside = question.query, question.inside
+    n, table, tree = len(question.first), state.limbs.table, state.tree
     blocked, unsure = np.zeros(n, bool), np.zeros(n, bool)
 
     def task(begin: int, end: int) -> None:
-        arrival.receive(begin, end)
+        question.receive(begin, end)
         casting.cast_any(query, state.seen, tree, make_stack(tree), begin, end, blocked, unsure)
 
     in_chunks(n, threads, task)
@@ -151,11 +147,11 @@ def occluded(state: State, question: Question, threads: int | None) -> BoolArray
 
 def chords(state: State, question: Question, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
-    arrival, query, inside = question.arrival, question.query, question.inside
-    n, table, tree = len(arrival), state.limbs.table, state.tree
+    query, inside = question.query, question.inside
+    n, table, tree = len(question.first), state.limbs.table, state.tree
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
-        arrival.receive(begin, end)
+        question.receive(begin, end)
         offsets, codes = chording.possible_stretches(query, state.seen, tree, make_stack(tree), np.arange(begin, end))
         found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
         room = np.empty((2, len(codes)))

@@ -1,87 +1,126 @@
-"""What is asked of a world, and the answer about a few rays, which is made into arrays when somebody looks at it."""
+"""What is asked about rays, and the rays themselves: copied and checked in the pass in which a loop first needs them.
+
+A pass over all rays of their own would cost as much as a limb; and who shares the work among threads, shares this too.
+"""
 
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, NoReturn, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from cylcollide import door
-from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Uint32Array
-from cylcollide.arriving import Arrival
-from cylcollide.casting import FEW_COLUMNS, Query
+from cylcollide import door, lending
+from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array, Uint32Array
+from cylcollide.compiling import compiled
 from cylcollide.kernels.ray import Rays
 
-Scalar = TypeVar("Scalar", bound=np.generic)
+
+class Given(NamedTuple):
+    """Rays that nobody has looked at, in memory that may be the caller's; (n, 3), C order."""
+
+    first: Float64Array
+    second: Float64Array
+
+
+class Query(NamedTuple):
+    """Rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
+
+    rays: Rays
+    mask: Uint32Array
+    ignored: Int64Array  # character, -1 for none
+    policy: int
+
+
+Facts: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
+"""All that is asked but for two vectors: whether rays are segments, how far they go, and mask, ignored and policy."""
 
 
 class Question:
-    """What is asked, of rays that are still to be received."""
+    """What is asked, of rays on their way in. Whoever reads rows of `rays` has to receive them first."""
 
     def __init__(
-        self, arrival: Arrival, mask: Uint32Array, ignored: Int64Array, policy: int, inside: InsidePolicy
+        self,
+        first: Float64Array,
+        second: Float64Array,
+        is_segment: bool,
+        distance: Float64Array,
+        inside: InsidePolicy,
+        mask: ArrayLike,
+        ignore_character: ArrayLike | None,
     ) -> None:
-        self.arrival, self.mask, self.ignored, self.policy, self.inside = arrival, mask, ignored, policy, inside
+        n = len(first)
+        layers, ignored = door.masks(mask, n), door.ignored_characters(ignore_character, n)
+        self.first, self.second, self.inside = first, second, inside
+        self.facts: Facts = (is_segment, distance, layers, ignored, door.policy(inside))
+
+    @property
+    def given(self) -> Given:
+        """The rays as they came."""
+        return Given(self.first, self.second)
+
+    @cached_property
+    def rays(self) -> Rays:
+        """Room for the rays."""
+        origin, second = lending.rows((2, *self.first.shape))
+        return Rays(origin, second, *self.facts[:2])
 
     @cached_property
     def query(self) -> Query:
         """The same for loops, once the rays are received."""
-        return Query(self.arrival.rays, self.mask, self.ignored, self.policy)
+        return Query(self.rays, *self.facts[2:])
+
+    def receive(self, begin: int, end: int) -> None:
+        """Fill `rays` from row `begin` to `end`; ValueError, naming the first bad row, if a number is not allowed."""
+        if not received(self.given, self.rays, begin, end):
+            self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Say what is wrong with the rays: ValueError, naming the first bad row."""
+        is_segment = self.facts[0]
+        first, second = SEGMENTS if is_segment else RAYS
+        door.vectors(self.first, first)
+        check = door.vectors if is_segment else door.directions
+        check(self.second, second, len(self.first))
+        raise ValueError(
+            f"{first}, {second}: expected numbers that stay while a query reads them, got some that "
+            "changed from bad to good; pass copies"
+        )
 
 
-def ask(arrival: Arrival, inside: InsidePolicy, mask: ArrayLike, ignore_character: ArrayLike | None) -> Question:
-    """A question; the rays may be received in parts."""
-    n = len(arrival)
-    layers, ignored = door.masks(mask, n), door.ignored_characters(ignore_character, n)
-    return Question(arrival, layers, ignored, door.policy(inside), inside)
+SEGMENTS, RAYS = ("starts", "ends"), ("origins", "directions")
+"""What users call the two vectors of a ray."""
 
 
-class AnsweredFew:
-    """An answer about a few rays, made into arrays when it is asked for. It keeps nothing of the caller's alive."""
+def about_segments(
+    starts: ArrayLike,
+    ends: ArrayLike,
+    inside: InsidePolicy,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+) -> Question:
+    """A question about closed segments from starts to ends, (n, 3) both."""
+    first = door.unchecked(starts, "starts")
+    second = door.unchecked(ends, "ends", len(first))
+    return Question(first, second, True, door.NO_LIMIT, inside, mask, ignore_character)
 
-    def __init__(self, question: Question) -> None:
-        arrival = question.arrival
-        self._is_segment, self._distance = arrival.is_segment, arrival.distance
-        self._mask, self._ignored, self._policy = question.mask, question.ignored, question.policy
-        self.room: Float64Array = np.empty((FEW_COLUMNS, len(arrival)))
-        """What `casting.closest_of_few` fills."""
 
-    @cached_property
-    def rays(self) -> Rays:
-        """The rays as they were received."""
-        origin, second = self.room[:6].reshape(2, -1, 3)
-        return Rays(origin, second, self._is_segment, self._distance)
+def about_rays(
+    origins: ArrayLike,
+    directions: ArrayLike,
+    max_distance: ArrayLike,
+    inside: InsidePolicy,
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+) -> Question:
+    """The same about rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
+    first = door.unchecked(origins, "origins")
+    second = door.unchecked(directions, "directions", len(first))
+    distance = door.distances(max_distance, len(first))
+    return Question(first, second, False, distance, inside, mask, ignore_character)
 
-    @cached_property
-    def query(self) -> Query:
-        """What was asked."""
-        return Query(self.rays, self._mask, self._ignored, self._policy)
 
-    @property
-    def fraction(self) -> Float64Array:
-        """As in `Verdicts`, and so are the others."""
-        return self._column(6, np.float64)
-
-    @property
-    def limb(self) -> Int32Array:
-        """See there."""
-        return self._column(7, np.int32)
-
-    @property
-    def face(self) -> Int8Array:
-        """See there."""
-        return self._column(8, np.int8)
-
-    @property
-    def inside(self) -> BoolArray:
-        """See there."""
-        return self._column(9, np.bool_)
-
-    @property
-    def unsure(self) -> BoolArray:
-        """See there."""
-        return self._column(10, np.bool_)
-
-    def _column(self, k: int, kind: type[Scalar]) -> NDArray[Scalar]:
-        column: NDArray[Scalar] = self.room[k].view(kind)[: self.room.shape[1]]
-        return column
+@compiled
+def received(given: Given, rays: Rays, begin: int, end: int) -> bool:
+    """Copy the rows from `begin` to `end`; whether all numbers are finite, and no direction is zero."""
+    fine, _ = door.copied(given.first, rays.origin, begin, end)
+    finite, nowhere_zero = door.copied(given.second, rays.second, begin, end)
+    return fine and finite and (rays.is_segment or nowhere_zero or not door.any_zero_row(rays.second, begin, end))

@@ -4,7 +4,6 @@ Every loop marks the rows that float64 bounds do not decide; `settling` answers 
 """
 
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from cylcollide._types import (
     Int64Array,
     Uint32Array,
 )
-from cylcollide.arriving import Given, received
+from cylcollide.asking import Given, Query, received
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import allocating, compiled, merged
 from cylcollide.kernels.crossing import face_crossing
@@ -40,15 +39,6 @@ from cylcollide.tree.walk import (
 )
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
-
-
-class Query(NamedTuple):
-    """Rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
-
-    rays: Rays
-    mask: Uint32Array
-    ignored: Int64Array  # character, -1 for none
-    policy: int
 
 
 @merged

@@ -15,7 +15,7 @@ from cylcollide._types import (
     Int32Array,
     Int64Array,
 )
-from cylcollide.casting import Query
+from cylcollide.asking import Query
 from cylcollide.columns import Chorded
 from cylcollide.compiling import allocating, compiled, merged
 from cylcollide.kernels.chord import CertainChord, certain_chord

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BLOCK_RAYS, NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
-from cylcollide.arriving import Given, received
-from cylcollide.casting import INSIDE, NONE, Query
+from cylcollide.asking import Given, Query, received
+from cylcollide.casting import INSIDE, NONE
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.entering import FACES, write_fractions_of

@@ -98,10 +98,12 @@ def _finite(array: Float64Array, name: str) -> Float64Array:
 def unchecked(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3) in C order whose numbers are still to be checked, and copied: they may be the caller's own."""
     if type(values) is np.ndarray and values.dtype is FLOAT64 and values.flags.carray:
-        given: Float64Array = values.reshape(1, 3) if values.shape == (3,) else values
+        given: Float64Array = values
         shape = given.shape
         if len(shape) == 2 and shape[1] == 3 and (rows is None or rows == shape[0]):
             return given
+        if shape == (3,) and (rows is None or rows == 1):
+            return given.reshape(1, 3)
     return vectors(values, name, rows)
 
 
@@ -228,9 +230,10 @@ def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Ar
 
 def policy(inside: str) -> int:
     """Code of an `inside=` policy."""
-    if not isinstance(inside, str) or inside not in POLICY_CODES:
-        raise ValueError(f"inside: expected one of 'hit', 'exit', 'ignore', got {inside!r}")
-    return POLICY_CODES[inside]
+    try:
+        return POLICY_CODES[inside]
+    except (KeyError, TypeError):
+        raise ValueError(f"inside: expected one of 'hit', 'exit', 'ignore', got {inside!r}") from None
 
 
 def distances(max_distance: ArrayLike, rows: int) -> Float64Array:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Face, Float64Array, Int32Array, Int64Array, Shape
-from cylcollide.casting import Query, entry_fraction
+from cylcollide.asking import Query
+from cylcollide.casting import entry_fraction
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.gathering import limbs_at, meant, one_limb, vectors_at

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import casting, door, drawing, reasons, tables
 from cylcollide._types import ALL_LAYERS, LARGEST_SAFE, POLICY_HIT, Face, Shape
-from cylcollide.casting import Query
+from cylcollide.asking import Query
 from cylcollide.columns import empty_verdicts
 from cylcollide.exact.line import RayNumbers, Stretch, Triple
 from cylcollide.exact.numbers import QuadraticNumber

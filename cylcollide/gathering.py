@@ -13,7 +13,7 @@ from cylcollide._types import (
     Int64Array,
     Uint16Array,
 )
-from cylcollide.arriving import Given, received
+from cylcollide.asking import Given, received
 from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
 from cylcollide.kernels.ray import Ray, Rays, make_ray

@@ -23,8 +23,20 @@ Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
 
 
-class Rest(Protocol):
-    """What is computed when it is first asked for."""
+class Found(Protocol):
+    """What a query found, and what is computed when it is first asked for."""
+
+    @property
+    def asked(self) -> Answer:
+        """The rays and their columns."""
+
+    @property
+    def table(self) -> LimbTable:
+        """The limbs."""
+
+    @property
+    def rechecked(self) -> int:
+        """How many rays needed exact arithmetic."""
 
     def chords(self) -> tuple[Chorded, BoolArray]:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
@@ -44,30 +56,33 @@ class RayHits:
     that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
     """
 
-    def __init__(self, answer: Answer, limbs: LimbTable, rechecked: int, rest: Rest) -> None:
-        self._answer, self._limbs, self._rest = answer, limbs, rest
-        self.rechecked = rechecked
+    def __init__(self, found: Found) -> None:
+        self._found = found
+
+    @property
+    def rechecked(self) -> int:
         """How many rays needed exact arithmetic."""
+        return self._found.rechecked
 
     @property
     def limb(self) -> Int32Array:
         """Index of the limb hit, -1 for a miss; int32 (n,)."""
-        return self._answer.limb
+        return self._found.asked.limb
 
     @property
     def fraction(self) -> Float64Array:
         """Parameter of the hit point, inf for a miss; (n,)."""
-        return self._answer.fraction
+        return self._found.asked.fraction
 
     @property
     def face(self) -> Int8Array:
         """`Face` of the hit; int8 (n,)."""
-        return self._answer.face
+        return self._found.asked.face
 
     @property
     def started_inside(self) -> BoolArray:
         """The start lies in some limb that the query considers, hit or not; bool (n,)."""
-        return self._answer.inside
+        return self._found.asked.inside
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -87,7 +102,7 @@ class RayHits:
 
     @cached_property
     def _known_chords(self) -> tuple[Chorded, BoolArray]:
-        return self._rest.chords()
+        return self._found.chords()
 
     @property
     def _chords(self) -> Chorded:
@@ -108,14 +123,14 @@ class RayHits:
     def character(self) -> Int32Array:
         """Character of the limb hit, -1 for a miss or a limb of nobody; int32 (n,)."""
         return (
-            np.where(self.hit, self._limbs.character[self.limb], np.int32(NO_CHARACTER))
+            np.where(self.hit, self._found.table.character[self.limb], np.int32(NO_CHARACTER))
             if self.hit.any()
             else np.full(len(self), NO_CHARACTER, np.int32)
         )
 
     @cached_property
     def _length(self) -> Float64Array:
-        return _lengths(self._answer.rays)
+        return _lengths(self._found.asked.rays)
 
     @cached_property
     def distance(self) -> Float64Array:
@@ -135,11 +150,11 @@ class RayHits:
 
     @cached_property
     def _hit_surface(self) -> Surface:
-        return self._rest.surface()
+        return self._found.surface()
 
     @cached_property
     def _exit_surface(self) -> Surface:
-        return self._rest.exit_surface(*self._known_chords)
+        return self._found.exit_surface(*self._known_chords)
 
     @property
     def position(self) -> Float64Array:

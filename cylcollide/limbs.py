@@ -8,9 +8,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import arriving, casting, door, explain, locating, settling, shapes, tables
+from cylcollide import asking, casting, door, explain, locating, settling, shapes, tables
 from cylcollide._types import (
-    ALL_LAYERS,
     HIT,
     MISS,
     NO_LIMB,
@@ -19,15 +18,15 @@ from cylcollide._types import (
     InsidePolicy,
     Int8Array,
     Int32Array,
+    Int64Array,
     Shape,
     Side,
 )
-from cylcollide.arriving import Arrival
-from cylcollide.casting import Query
+from cylcollide.answered import Answered
+from cylcollide.asking import Question
 from cylcollide.columns import empty_verdicts
 from cylcollide.hits import RayHits
 from cylcollide.kernels.table import LimbTable
-from cylcollide.settling import Answered
 from cylcollide.shapes import Solids
 from cylcollide.tables import Labels
 
@@ -198,31 +197,29 @@ class Limbs:
             What a segment that starts in the limb does: "hit" it at fraction 0, hit where it leaves ("exit"), or
             "ignore" the limb.
         """
-        return self._cast(arriving.segments(starts, ends), inside)
+        return self._cast(asking.about_segments(starts, ends, inside))
 
     def cast_rays(
         self, origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike = np.inf, inside: InsidePolicy = "hit"
     ) -> RayHits:
         """Ray i against limb i, as `cast_segments`; directions (n, 3) of any length, `max_distance` in metres."""
-        return self._cast(arriving.rays(origins, directions, max_distance), inside)
+        return self._cast(asking.about_rays(origins, directions, max_distance, inside))
 
-    def _cast(self, arrival: Arrival, inside: InsidePolicy) -> RayHits:
-        rays = arrival.rays
-        arrival.receive(0, len(rays.origin))
+    def _cast(self, question: Question) -> RayHits:
+        rays = question.rays
+        question.receive(0, len(rays.origin))
         n = self._paired(len(rays.origin), "rays")
         if len(rays.origin) != n:
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
-        query = Query(rays, door.masks(ALL_LAYERS, n), door.ignored_characters(None, n), door.policy(inside))
+        query = question.query._replace(rays=rays)
         verdicts = empty_verdicts(n)
         casting.cast_rows(query, self.table.seen, verdicts)
-        many = len(self) > 1
-        return settling.ray_hits(
-            Answered(query, *verdicts),
-            self.table,
-            inside,
-            bool(verdicts.unsure.any()),
-            lambda rows: ([i if many else 0] for i in rows.tolist()),
-        )
+        near = self._own_limb if verdicts.unsure.any() else None
+        return settling.ray_hits(Answered(query, *verdicts), self.table, question.inside, near)
+
+    def _own_limb(self, rows: Int64Array) -> list[list[int]]:
+        """The limb that each of these rows is paired with."""
+        return [[i if len(self) > 1 else 0] for i in rows.tolist()]
 
     def classify_points(self, points: ArrayLike) -> Int8Array:
         """Where point i lies with respect to limb i, or all points to one limb, or one point to all: `Side`, exact."""

@@ -1,15 +1,17 @@
 """Rows that float64 bounds do not decide, answered in exact arithmetic and written where the fast answer would be."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from cylcollide import door, surfacing
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
-from cylcollide.casting import Query, cast_rows
+from cylcollide.answered import Asked
+from cylcollide.asking import Query
+from cylcollide.casting import cast_rows
 from cylcollide.chording import complete_chords, possible_stretches
-from cylcollide.columns import Answer, Chorded, Verdicts, empty_chords, empty_verdicts, joined
+from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
@@ -20,8 +22,6 @@ from cylcollide.locating import limbs_near_point
 from cylcollide.shapes import RECORDS, Numbers
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import make_stack
-
-NO_ROWS, NO_CHORDS, NO_TRUTHS = np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bool)
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows to the limbs that each of their rays may hit."""
@@ -64,34 +64,6 @@ def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
     chords.exit_face[row] = chord.exit_face
 
 
-class Asked(Answer, Protocol):
-    """A question about rays, and its answer so far."""
-
-    @property
-    def query(self) -> Query:
-        """What was asked."""
-
-    @property
-    def unsure(self) -> BoolArray:
-        """As in `Verdicts`."""
-
-
-class Answered(NamedTuple):
-    """An answer that is there."""
-
-    query: Query
-    limb: Int32Array
-    fraction: Float64Array
-    face: Int8Array
-    inside: BoolArray
-    unsure: BoolArray
-
-    @property
-    def rays(self) -> Rays:
-        """The rays that were asked about."""
-        return self.query.rays
-
-
 class Settled(NamedTuple):
     """Rows that were unsure."""
 
@@ -101,12 +73,19 @@ class Settled(NamedTuple):
     exact_chord: BoolArray  # the same of the chord
 
 
-class Rest:
-    """What is not asked of every hit: whole chords, and surfaces."""
+NOTHING_SETTLED = Settled(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bool), np.zeros(0, bool))
+
+
+class Found:
+    """What rays hit, and what is not asked of every hit: whole chords, and surfaces."""
 
     def __init__(self, asked: Asked, table: LimbTable, inside: InsidePolicy) -> None:
-        self.asked, self.table, self.inside = asked, table, inside
-        self.settled = Settled(NO_ROWS, NO_CHORDS, NO_TRUTHS, NO_TRUTHS)
+        self.asked, self.table, self.inside, self.settled = asked, table, inside, NOTHING_SETTLED
+
+    @property
+    def rechecked(self) -> int:
+        """How many rows were unsure."""
+        return len(self.settled.rows)
 
     def settle(self, candidates: Candidates) -> None:
         """Answer the unsure rows."""
@@ -148,12 +127,12 @@ class Rest:
         return found
 
 
-def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, unsure: bool, candidates: Candidates) -> RayHits:
-    """What the rays hit: unsure rows, if any, settled, and what else there is to know computed when it is asked for."""
-    rest = Rest(asked, table, inside)
-    if unsure:
-        rest.settle(candidates)
-    return RayHits(asked, table, len(rest.settled.rows), rest)
+def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates | None) -> RayHits:
+    """What the rays hit, unsure rows settled; without candidates no row is unsure."""
+    found = Found(asked, table, inside)
+    if candidates is not None:
+        found.settle(candidates)
+    return RayHits(found)
 
 
 def _settle_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Settled:

@@ -8,8 +8,8 @@ beside it, so that no order of pairs changes the answer (`nearer`).
 from math import inf
 
 from cylcollide._types import NO_LIMB, SMALL_WORLD, Float32Array, Int32Array
-from cylcollide.arriving import Given
-from cylcollide.casting import INSIDE, NONE, Query
+from cylcollide.asking import Given, Query
+from cylcollide.casting import INSIDE, NONE
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
 from cylcollide.entering import Entering, all_enter, enter, nobody_enters

@@ -11,7 +11,8 @@ import numpy as np
 
 from cylcollide import lending
 from cylcollide._types import POLICY_EXIT, Face, Float64Array, Int8Array, Int32Array, Int64Array, Shape
-from cylcollide.casting import Query, leaves
+from cylcollide.asking import Query
+from cylcollide.casting import leaves
 from cylcollide.compiling import allocating, compiled, merged
 from cylcollide.gathering import limbs_at, vectors_at
 from cylcollide.kernels.crossing import face_crossing

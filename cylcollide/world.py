@@ -8,7 +8,7 @@ from weakref import ReferenceType, WeakSet, ref
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import answering, arriving, asking, door
+from cylcollide import answering, asking, door
 from cylcollide._types import ALL_LAYERS, REBUILD_COST, REBUILT_AT_ONCE, BoolArray, InsidePolicy
 from cylcollide.hits import Chords, PointHits, RayHits
 from cylcollide.kernels.bounds import limb_boxes
@@ -52,7 +52,7 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> RayHits:
         """The first limb along each closed segment; starts, ends (n, 3)."""
-        question = asking.ask(arriving.segments(starts, ends), inside, mask, ignore_character)
+        question = asking.about_segments(starts, ends, inside, mask, ignore_character)
         return answering.closest(self.snapshot(), question, door.workers(threads))
 
     def cast_rays(
@@ -69,7 +69,7 @@ class Queries(ABC):
 
         `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
         """
-        question = asking.ask(arriving.rays(origins, directions, max_distance), inside, mask, ignore_character)
+        question = asking.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
         return answering.closest(self.snapshot(), question, door.workers(threads))
 
     def occluded_segments(
@@ -82,7 +82,7 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each closed segment hits any limb; bool (n,)."""
-        question = asking.ask(arriving.segments(starts, ends), inside, mask, ignore_character)
+        question = asking.about_segments(starts, ends, inside, mask, ignore_character)
         return answering.occluded(self.snapshot(), question, door.workers(threads))
 
     def occluded_rays(
@@ -96,7 +96,7 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each ray hits any limb; bool (n,)."""
-        question = asking.ask(arriving.rays(origins, directions, max_distance), inside, mask, ignore_character)
+        question = asking.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
         return answering.occluded(self.snapshot(), question, door.workers(threads))
 
     def chords_segments(
@@ -113,7 +113,7 @@ class Queries(ABC):
         A limb that holds the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the ray ends in it,
         "ignore" leaves it out.
         """
-        question = asking.ask(arriving.segments(starts, ends), inside, mask, ignore_character)
+        question = asking.about_segments(starts, ends, inside, mask, ignore_character)
         return answering.chords(self.snapshot(), question, door.workers(threads))
 
     def chords_rays(
@@ -127,7 +127,7 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> Chords:
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
-        question = asking.ask(arriving.rays(origins, directions, max_distance), inside, mask, ignore_character)
+        question = asking.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
         return answering.chords(self.snapshot(), question, door.workers(threads))
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:

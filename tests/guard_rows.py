@@ -24,7 +24,7 @@ K_CYLINDER, K_REVOLUTION, K_CAPSULE, K_BOX, K_LINE, K_CURVE = (
 )
 ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
 EVENT, NEAREST = "kernels/event.py", "kernels/nearest.py"
-ARRIVING, ENTERING, STREAMING = "arriving.py", "entering.py", "streaming.py"
+ASKING, ENTERING, STREAMING = "asking.py", "entering.py", "streaming.py"
 
 THOROUGH = [
     "tests/test_shape_oracle.py::test_by_hand",
@@ -203,8 +203,8 @@ SHARED: dict[str, Mutation] = {
     "points: any limb is the lowest": Mutation("holding.py", "min(held.limb[i], limb[k])", "limb[k]"),
     "points: always sure": Mutation("holding.py", "listed & ~(inside | outside)", "0 & ~(inside | outside)"),
     # the door
-    "received: ends of any kind": Mutation(ARRIVING, "fine and finite and", "fine and"),
-    "received: no direction at all": Mutation(ARRIVING, "not door.any_zero_row(rays.second, begin, end)", "True"),
+    "received: ends of any kind": Mutation(ASKING, "fine and finite and", "fine and"),
+    "received: no direction at all": Mutation(ASKING, "not door.any_zero_row(rays.second, begin, end)", "True"),
     "received: the last numbers unseen": Mutation("door.py", "some_strange | (not abs(y) < np.inf)", "some_strange"),
 }
 """What all shapes share: what is wrong with it."""

@@ -70,10 +70,10 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
     settle = settling.ray_hits
 
-    def watched(asked: Any, table: Any, inside: Any, unsure: bool, near: Any) -> Any:
+    def watched(asked: Any, table: Any, inside: Any, near: Any) -> Any:
         seen.kept(Verdicts(*(getattr(asked, name) for name in Verdicts._fields)))
-        assert unsure == asked.unsure.any()
-        return settle(asked, table, inside, unsure, near)
+        assert (near is not None) == asked.unsure.any()
+        return settle(asked, table, inside, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
@@ -137,6 +137,6 @@ def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
         for i in rows[:3]
         for h in (one, two)
     ]
-    rays = one._answer.rays
+    rays = one._found.asked.rays
     shown = f"{rays.origin[rows[:3]]!r} {rays.second[rows[:3]]!r}"
     return f"{len(rows)} of {len(one)} rows, rays {shown}: {lines}"

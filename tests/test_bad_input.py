@@ -6,7 +6,7 @@ from verify import same_bits
 from worlds import make_crowd
 
 import cylcollide as cc
-from cylcollide import arriving
+from cylcollide import asking
 
 GOOD = np.arange(15.0).reshape(5, 3)
 UP = GOOD + np.array([0.0, 0.0, 5.0])
@@ -231,6 +231,6 @@ def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
 def test_rays_that_change_while_they_are_read_are_no_answer():
     """A bad number that is gone when the message is made: an error all the same, never unfinished rows."""
     points = np.ones((100, 3))
-    arrival = arriving.segments(points, points + 1.0)
+    question = asking.about_segments(points, points + 1.0, "hit")
     with pytest.raises(ValueError, match="stay while a query reads them"):
-        arrival.refuse()
+        question.refuse()

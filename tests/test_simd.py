@@ -201,4 +201,4 @@ def test_hits_are_bit_equal_on_lesser_processors(tmp_path, processor, limbs, ray
     for name, column in want.items():
         assert np.array_equal(column.view(np.uint8), got[name].view(np.uint8)), name
     assert 0 < (want["limb"] >= 0).sum() < rays
-    assert len(set(want["face"])) >= 4
+    assert {cc.Face.SIDE, cc.Face.CAP1, cc.Face.NONE} <= set(want["face"].tolist())

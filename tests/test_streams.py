@@ -18,7 +18,7 @@ from verify import JIT, same_bits
 from worlds import make_crowd, shots
 
 import cylcollide as cc
-from cylcollide import answering, arriving, asking, casting
+from cylcollide import answering, asking, casting
 from cylcollide.asking import Question
 from cylcollide.columns import Verdicts, empty_verdicts
 from cylcollide.dense import cast_few, make_lists
@@ -159,7 +159,7 @@ def test_rays_with_limits(limit: str):
 
 def question_of(start: Array, end: Array) -> Question:
     """A question as the world asks it."""
-    return asking.ask(arriving.segments(start, end), "hit", cc.HitWorld.cast_segments.__defaults__[1], None)
+    return asking.about_segments(start, end, "hit")
 
 
 @pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
@@ -167,8 +167,8 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     """Begin and end anywhere, streams of any length, room that was used before: rows are written whole, others not."""
     limbs, start, end = rays[0][:20], *(x[: 2500 if JIT else 40] for x in rays[1:])
     snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
-    given, query = question.arrival.given, question.query
-    question.arrival.receive(0, n)
+    given, query = question.given, question.query
+    question.receive(0, n)
     table, tree = snapshot.seen, snapshot.tree
     want = empty_verdicts(n)
     casting.cast_closest(query, table, tree, make_stack(tree), 0, n, want)

@@ -15,7 +15,7 @@ from verify import sized
 
 import cylcollide as cc
 from cylcollide import surfacing
-from cylcollide.casting import Query
+from cylcollide.asking import Query
 from cylcollide.kernels.ray import Rays
 
 SPOTS = ("position", "normal", "exit_position", "exit_normal")
