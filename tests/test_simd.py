@@ -29,7 +29,7 @@ from simd_ways import (
 )
 from verify import JIT
 
-from cylcollide import simd
+from cylcollide import Face, simd
 from cylcollide.simd import (
     LANES,
     fused_multiply_add,
@@ -201,4 +201,4 @@ def test_hits_are_bit_equal_on_lesser_processors(tmp_path, processor, limbs, ray
     for name, column in want.items():
         assert np.array_equal(column.view(np.uint8), got[name].view(np.uint8)), name
     assert 0 < (want["limb"] >= 0).sum() < rays
-    assert {cc.Face.SIDE, cc.Face.CAP1, cc.Face.NONE} <= set(want["face"].tolist())
+    assert {Face.SIDE, Face.CAP1, Face.NONE} <= set(want["face"].tolist())
