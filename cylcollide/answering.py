@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from cylcollide import casting, chording, door, holding, lending, locating, sett
 from cylcollide._types import (
     FEW_LIMBS,
     RAYS_PER_TASK,
+    SMALLEST_BATCH,
     SMALLEST_STREAM,
     STREAM_RAYS,
     BoolArray,
@@ -48,8 +49,6 @@ class State(Protocol):
     tree: Tree
     seen: LimbRows
     """What loops read of the limbs."""
-    flat: tuple[Any, ...]
-    """Limbs and tree, as `casting.closest_of_few` takes them."""
 
     @property
     def limbs(self) -> Limbs:
@@ -60,28 +59,32 @@ def closest(state: State, question: Question, threads: int | None) -> RayHits:
     """The first limb along each ray."""
     table, n = state.limbs.table, len(question.first)
     asked: Asked
-    if n < SMALLEST_STREAM:
+    if one_by_one(state, n):
         asked, unsure = closest_of_few(state, question, n)
     else:
         verdicts = empty_verdicts(n)
-        in_chunks(n, threads, closest_strategy(state, question, verdicts))
+        in_chunks(n, threads, strategy(state, question, False, verdicts))
         asked, unsure = Answered(question.query, *verdicts), bool(np.count_nonzero(verdicts.unsure))
     near = partial(settling.limbs_near_rays, asked.query, table, state.tree) if unsure else None
     return settling.ray_hits(asked, table, question.inside, near)
 
 
+def one_by_one(state: State, rays: int) -> bool:
+    """Whether so many rays had better walk alone."""
+    return rays < (SMALLEST_BATCH if state.tree.items <= FEW_LIMBS else SMALLEST_STREAM)
+
+
 def closest_of_few(state: State, question: Question, n: int) -> tuple[Asked, bool]:
     """The first limbs of a few rays, one by one; and whether any row is unsure."""
     room, facts = np.empty((casting.FEW_COLUMNS, n)), question.facts
-    fields: tuple[Any, ...] = (*state.flat, question.first, question.second, *facts, room)
-    unsure = casting.closest_of_few(*fields)
+    unsure = casting.closest_of_few.call(state.seen, state.tree, question.first, question.second, *facts, room)
     if unsure < 0:
         question.refuse()
     return AnsweredFew(room, facts), unsure > 0
 
 
-def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Callable[[int, int], None]:
-    """How many rays find their first limbs: against all of few limbs, or as streams.
+def strategy(state: State, question: Question, any_will_do: bool, verdicts: Verdicts) -> Callable[[int, int], None]:
+    """How many rays find their first limbs, or any: against all of few limbs, or as streams.
 
     The answers agree bit by bit with those of one by one; how many rays need exact arithmetic may differ.
     """
@@ -89,11 +92,11 @@ def closest_strategy(state: State, question: Question, verdicts: Verdicts) -> Ca
     alike, limbs = query.mask.size == query.ignored.size == 1, len(table.solid)
 
     def against_all(begin: int, end: int) -> None:
-        if not cast_few(given, query, table, room_for_lists(limbs), begin, end, verdicts):
+        if not cast_few.call(given, query, table, room_for_lists(limbs), begin, end, any_will_do, verdicts):
             question.refuse()
 
     def as_stream(begin: int, end: int) -> None:
-        if not cast_stream(given, query, table, tree, *room(tree, end - begin), begin, end, verdicts):
+        if not cast_stream.call(given, query, table, tree, *room(tree, end - begin), begin, end, any_will_do, verdicts):
             question.refuse()
 
     return against_all if alike and limbs <= FEW_LIMBS else as_stream
@@ -132,13 +135,14 @@ def occluded(state: State, question: Question, threads: int | None) -> BoolArray
     """Whether each ray hits any limb."""
     query, inside = question.query, question.inside
     n, table, tree = len(question.first), state.limbs.table, state.tree
-    blocked, unsure = np.zeros(n, bool), np.zeros(n, bool)
-
-    def task(begin: int, end: int) -> None:
-        question.receive(begin, end)
-        casting.cast_any(query, state.seen, tree, make_stack(tree), begin, end, blocked, unsure)
-
-    in_chunks(n, threads, task)
+    if one_by_one(state, n):
+        blocked, unsure = np.zeros((2, n), bool)
+        question.receive(0, n)
+        casting.cast_any(query, state.seen, tree, make_stack(tree), 0, n, blocked, unsure)
+    else:
+        verdicts = empty_verdicts(n)
+        in_chunks(n, threads, strategy(state, question, True, verdicts))
+        blocked, unsure = verdicts.limb >= 0, verdicts.unsure
     rows = np.flatnonzero(unsure)
     if len(rows):
         settling.settle_any(query, table, tree, inside, rows, blocked)
@@ -182,19 +186,17 @@ def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> Boo
 def containing(state: State, given: Float64Array, threads: int | None) -> PointHits:
     """Which limb holds each point; the points are still to be checked, and may be the caller's own."""
     n, tree = len(given), state.tree
-    if n < SMALLEST_STREAM:
+    if n < SMALLEST_BATCH:
         room = np.empty((locating.FEW_COLUMNS, n))
         points, kinds = room[:3].reshape(n, 3), (np.int32, np.int32, np.bool_)
         held = Held._make(row.view(kind)[:n] for row, kind in zip(room[3:], kinds, strict=True))
-        few: tuple[Any, ...] = (*state.flat, given, room)
-        unsure = [locating.locate_few(*few)]
+        unsure = [locating.locate_few.call(state.seen, tree, given, room)]
     else:
         points, (limb, holders, doubtful) = lending.rows(given.shape), lending.columns(n, *holding.KINDS)
         held = Held(limb, holders, doubtful)
 
         def task(begin: int, end: int) -> int:
-            fields: tuple[Any, ...] = (*state.flat, given, points, *holding.room(tree), begin, end, held)
-            return holding.locate_many(*fields)
+            return holding.locate_many.call(state.seen, tree, given, points, *holding.room(tree), begin, end, held)
 
         unsure = in_chunks(n, threads, task)
     if min(unsure) < 0:
@@ -218,10 +220,10 @@ def _axis_distances(points: Float64Array, limbs: LimbRows, limb: Int32Array) -> 
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:
     """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
-    if threads is None:
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n <= RAYS_PER_TASK:
         return [task(0, n)]
+    if threads is None:
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = -(-n // RAYS_PER_TASK)
     count += -count % threads  # as many for each thread
     ends = [n * k // count for k in range(count + 1)]

@@ -3,7 +3,6 @@
 A pass over all rays of their own would cost as much as a limb; and who shares the work among threads, shares this too.
 """
 
-from functools import cached_property
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -35,7 +34,7 @@ Facts: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
 
 
 class Question:
-    """What is asked, of rays on their way in. Whoever reads rows of `rays` has to receive them first."""
+    """What is asked, of rays on their way in. Whoever reads rows of `query.rays` has to receive them first."""
 
     def __init__(
         self,
@@ -51,26 +50,24 @@ class Question:
         layers, ignored = door.masks(mask, n), door.ignored_characters(ignore_character, n)
         self.first, self.second, self.inside = first, second, inside
         self.facts: Facts = (is_segment, distance, layers, ignored, door.policy(inside))
+        self._query: Query | None = None
 
     @property
     def given(self) -> Given:
         """The rays as they came."""
         return Given(self.first, self.second)
 
-    @cached_property
-    def rays(self) -> Rays:
-        """Room for the rays."""
-        origin, second = lending.rows((2, *self.first.shape))
-        return Rays(origin, second, *self.facts[:2])
-
-    @cached_property
+    @property
     def query(self) -> Query:
-        """The same for loops, once the rays are received."""
-        return Query(self.rays, *self.facts[2:])
+        """The same for loops, with room for the rays."""
+        if self._query is None:
+            origin, second = lending.rows((2, *self.first.shape))
+            self._query = Query(Rays(origin, second, *self.facts[:2]), *self.facts[2:])
+        return self._query
 
     def receive(self, begin: int, end: int) -> None:
-        """Fill `rays` from row `begin` to `end`; ValueError, naming the first bad row, if a number is not allowed."""
-        if not received(self.given, self.rays, begin, end):
+        """Fill rows `begin` to `end` of `query.rays`; ValueError, naming the first bad row, if a number is bad."""
+        if not received(self.given, self.query.rays, begin, end):
             self.refuse()
 
     def refuse(self) -> NoReturn:

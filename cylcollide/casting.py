@@ -13,22 +13,19 @@ from cylcollide._types import (
     TREE_WIDTH,
     BoolArray,
     Face,
-    Float32Array,
     Float64Array,
-    Int8Array,
-    Int32Array,
     Int64Array,
     Uint32Array,
 )
 from cylcollide.asking import Given, Query, received
 from cylcollide.columns import Verdicts
-from cylcollide.compiling import allocating, compiled, merged
+from cylcollide.compiling import Entrance, allocating, compiled, merged
 from cylcollide.kernels.crossing import face_crossing
 from cylcollide.kernels.event import limb_event
 from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.table import Limb, LimbRows, considered, limb_at
-from cylcollide.tree.layout import Tree, space_of
+from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import (
     NO_ITEM,
     Stack,
@@ -152,19 +149,11 @@ FEW_COLUMNS = 11
 """Rows of the room of `closest_of_few`, a number a ray: origins, second vectors, and the columns of `Verdicts`."""
 
 
+@Entrance
 @allocating
 def closest_of_few(
-    solid: Int8Array,
-    character: Int32Array,
-    limb_mask: Uint32Array,
-    rows: Float64Array,
-    shared_mask: int,
-    bounds: Float32Array,
-    child: Int32Array,
-    items: int,
-    axis: Int8Array,
-    stack_size: int,
-    space: Float64Array,
+    table: LimbRows,
+    tree: Tree,
     first: Float64Array,
     second: Float64Array,
     is_segment: bool,
@@ -176,12 +165,9 @@ def closest_of_few(
 ) -> int:
     """Receive a few rays and find their first limbs; how many rows are unsure, or -1 if a ray is not allowed.
 
-    The fields of limbs, tree and question, one by one, and one array for all that is to be kept: a tuple takes numba
-    longer to see through than a ray takes, and an array takes Python longer to make than a limb.
+    One array for all that is to be kept: it takes Python longer to make an array than it takes a ray to meet a limb.
     """
-    n = first.shape[0]
-    table = LimbRows(solid, character, limb_mask, rows, shared_mask)
-    tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
+    n, stack_size = first.shape[0], tree.stack_size
     rays = Rays(room[:3].reshape(n, 3), room[3:6].reshape(n, 3), is_segment, distance)
     if not received(Given(first, second), rays, 0, n):
         return -1

@@ -11,12 +11,14 @@ import warnings
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
+Parameters = ParamSpec("Parameters")
 
 _njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
 
@@ -85,6 +87,28 @@ def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[A
             return {}
 
     return load_index
+
+
+class Entrance(Generic[Parameters, Answer]):
+    """A compiled function that Python calls again and again, always with arguments of the same types.
+
+    At the first call numba looks at every argument, and compiles. Later ones skip that, and take the arguments for what
+    the first ones were; to look at seventy arrays takes longer than fifty rays among few limbs. So who calls passes
+    arrays that this package has made or looked at, as `door` does. `tests/test_compiling.py` holds callers to it.
+    """
+
+    def __init__(self, function: Callable[Parameters, Answer]) -> None:
+        self.function = function
+        """The same, with every argument looked at."""
+        self.call: Callable[Parameters, Answer] = self._first_call
+        """Call it."""
+
+    def _first_call(self, *arguments: Parameters.args, **nothing: Parameters.kwargs) -> Answer:
+        answer = self.function(*arguments, **nothing)
+        overloads: dict[Any, Any] = getattr(self.function, "overloads", {})  # none, if this is plain Python
+        machine_code = overloads.get(tuple(numba.typeof(argument) for argument in arguments))
+        self.call = self.function if machine_code is None else machine_code.entry_point
+        return answer
 
 
 def merged(function: Function) -> Function:

@@ -10,22 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BLOCK_RAYS, NO_LIMB, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import BLOCK_RAYS, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.asking import Given, Query, received
-from cylcollide.casting import INSIDE, NONE
 from cylcollide.columns import Verdicts
-from cylcollide.compiling import compiled, merged
+from cylcollide.compiling import Entrance, compiled, merged
 from cylcollide.entering import FACES, write_fractions_of
-from cylcollide.gathering import one_limb, rays_from
+from cylcollide.finishing import write_eight
+from cylcollide.gathering import fetch_sixteen, one_limb, rays_from
 from cylcollide.kernels.event import two_events
-from cylcollide.kernels.nearest import Nearest, nearer, nothing_yet, undecided
-from cylcollide.kernels.ray import Ray, Rays
+from cylcollide.kernels.nearest import nearer, nothing_yet, undecided
+from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.solid import faces
 from cylcollide.kernels.table import LimbRows, considered
-from cylcollide.simd import LANES, Truth, append_where, load, opposite, prefetch, select, spread, store
+from cylcollide.simd import LANES, Truth, append_where, load, spread
 
 CYLINDER = int(Shape.CYLINDER)
-CACHE_LINE = 8  # float64 numbers
 
 
 class Lists(NamedTuple):
@@ -46,11 +45,21 @@ def make_lists(limbs: int) -> Lists:
     return Lists(step, np.arange(float(LANES)), row, np.zeros(places, np.int64), np.empty(2 * LANES))
 
 
+@Entrance
 @compiled
-def cast_few(given: Given, query: Query, table: LimbRows, lists: Lists, begin: int, end: int, hits: Verdicts) -> bool:
+def cast_few(
+    given: Given,
+    query: Query,
+    table: LimbRows,
+    lists: Lists,
+    begin: int,
+    end: int,
+    any_will_do: bool,
+    hits: Verdicts,
+) -> bool:
     """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
 
-    Mask and ignored character are the same for all rays.
+    Mask and ignored character are the same for all rays. If any limb will do, fractions are left as guesses.
     """
     first = begin
     while first < end:
@@ -63,7 +72,8 @@ def cast_few(given: Given, query: Query, table: LimbRows, lists: Lists, begin: i
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
             fetch_sixteen(given, query.rays, last + row - first)
             cast_sixteen(block, table, lists, row - first, last - first, found)
-        enter_all(block, table, lists, found)
+        if not any_will_do:
+            enter_all(block, table, lists, found)
         first = last
     return True
 
@@ -85,16 +95,6 @@ def verdicts_behind(hits: Verdicts, first: int) -> Verdicts:
 
 
 @merged
-def fetch_sixteen(given: Given, rays: Rays, row: int) -> None:
-    """Let the cache fetch rays that are received next, while others are looked at: sixteen are six lines of it."""
-    for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
-        prefetch(given.first, k)
-        prefetch(given.second, k)
-        prefetch(rays.origin, k)
-        prefetch(rays.second, k)
-
-
-@merged
 def cast_sixteen(query: Query, table: LimbRows, lists: Lists, row: int, end: int, hits: Verdicts) -> None:
     """The first limbs of the sixteen rays from `row` on, or of the last eight before `end`, twice."""
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
@@ -112,10 +112,15 @@ def cast_sixteen(query: Query, table: LimbRows, lists: Lists, row: int, end: int
                 limb = one_limb(rows, solids[k], k)
                 event, event_other = two_events(ray, other, limb, limb, query.policy)
             best, best_other = nearer(best, index, event), nearer(best_other, index, event_other)
+    doubtful, doubtful_other = undecided(best) | (ray.extent == inf), undecided(best_other) | (other.extent == inf)
+    entering = write_eight(best, doubtful, ray.per_length, one, hits)
+    entering_other = write_eight(best_other, doubtful_other, other.per_length, two, hits)
     # rays that a list has already are not listed again
     lane = load(lists.lane, 0)
-    entering = write_eight(ray, best, one, hits) & (lane >= float(row - one))
-    entering_other = write_eight(other, best_other, two, hits) & (lane >= float(row + LANES - two))
+    entering, entering_other = (
+        entering & (lane >= float(row - one)),
+        entering_other & (lane >= float(row + LANES - two)),
+    )
     for k in range(table.solid.size):
         first_face, end_face = faces(solids[k])
         enter, enter_other = entering & (best.limb == float(k)), entering_other & (best_other.limb == float(k))
@@ -139,18 +144,3 @@ def enter_all(query: Query, table: LimbRows, lists: Lists, hits: Verdicts) -> No
         if count > 0:
             rows[count : count + 2 * LANES] = rows[0]  # sixteen may be read from the last one on
             write_fractions_of(query, table, place // FACES, place % FACES, rows, count, lists.fraction, hits)
-
-
-@merged
-def write_eight(ray: Ray, best: Nearest, row: int, hits: Verdicts) -> Truth:
-    """Write what eight rays hit, a guess where the fraction of those goes that enter a limb; who does."""
-    doubtful = undecided(best) | (ray.extent == inf)
-    known = opposite(doubtful) & (best.limb >= 0.0)
-    entering = known & (best.face < INSIDE)
-    guess = 0.5 * (best.lower + best.upper) * ray.per_length
-    store(hits.limb, row, select(known, best.limb, float(NO_LIMB)))
-    store(hits.fraction, row, select(entering, guess, select(known, 0.0, inf)))
-    store(hits.face, row, select(known, best.face, float(NONE)))
-    store(hits.inside, row, best.inside)
-    store(hits.unsure, row, doubtful)
-    return entering

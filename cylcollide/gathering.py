@@ -26,6 +26,7 @@ from cylcollide.simd import (
     load_at,
     load_rows,
     load_triples,
+    prefetch,
     select,
     smaller,
     spread,
@@ -34,6 +35,8 @@ from cylcollide.simd import (
     with_sign,
 )
 from cylcollide.tree.layout import Tree
+
+CACHE_LINE = 8  # float64 numbers
 
 
 class Sorting(NamedTuple):
@@ -176,6 +179,16 @@ def take_in_order(given: Given, rays: Rays, begin: int, first: int, last: int, s
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
     return received(given, rays, first, last)
+
+
+@merged
+def fetch_sixteen(given: Given, rays: Rays, row: int) -> None:
+    """Let the cache fetch rays that are received next, while others are looked at: sixteen are six lines of it."""
+    for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
+        prefetch(given.first, k)
+        prefetch(given.second, k)
+        prefetch(rays.origin, k)
+        prefetch(rays.second, k)
 
 
 @merged

@@ -15,19 +15,17 @@ from cylcollide._types import (
     BoolArray,
     Float32Array,
     Float64Array,
-    Int8Array,
     Int32Array,
     Int64Array,
     Shape,
-    Uint32Array,
 )
-from cylcollide.compiling import compiled, merged
+from cylcollide.compiling import Entrance, compiled, merged
 from cylcollide.door import copied
 from cylcollide.gathering import limbs_at, vectors_at
 from cylcollide.kernels.point import certain_side
-from cylcollide.kernels.table import ROW
+from cylcollide.kernels.table import ROW, LimbRows
 from cylcollide.simd import LANES, bits, lowest_bit, prefetch
-from cylcollide.tree.layout import Tree, space_of
+from cylcollide.tree.layout import Tree
 from cylcollide.tree.pairs import Pairs, levels_of, make_pairs
 from cylcollide.tree.points import next_items_at_points, start_pairs
 
@@ -68,19 +66,11 @@ def room(tree: Tree) -> tuple[Float32Array, Pairs, Waiting]:
     return kept
 
 
+@Entrance
 @compiled
 def locate_many(
-    solid: Int8Array,
-    _character: Int32Array,
-    _limb_mask: Uint32Array,
-    rows: Float64Array,
-    _shared_mask: int,
-    bounds: Float32Array,
-    child: Int32Array,
-    items: int,
-    axis: Int8Array,
-    stack_size: int,
-    space: Float64Array,
+    table: LimbRows,
+    tree: Tree,
     given: Float64Array,
     points: Float64Array,
     place: Float32Array,
@@ -92,10 +82,9 @@ def locate_many(
 ) -> int:
     """Receive the points from `begin` to `end`, and find the lowest limb that holds each, and how many do.
 
-    How many pairs of a point and a limb are unsure, or -1 if a point is not allowed. Limbs and tree come field by
-    field, as in `casting.closest_of_few`.
+    How many pairs of a point and a limb are unsure, or -1 if a point is not allowed.
     """
-    tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
+    rows, solid = table.rows, table.solid
     held.limb[begin:end], held.holders[begin:end], held.unsure[begin:end] = NO_LIMB, 0, False
     waiting.pairs[:] = 0  # an earlier call may have been stopped half way
     waiting.point[:] = begin  # lanes without a pair read a point and a limb that there are

@@ -206,7 +206,7 @@ class Limbs:
         return self._cast(asking.about_rays(origins, directions, max_distance, inside))
 
     def _cast(self, question: Question) -> RayHits:
-        rays = question.rays
+        rays = question.query.rays
         question.receive(0, len(rays.origin))
         n = self._paired(len(rays.origin), "rays")
         if len(rays.origin) != n:

@@ -2,39 +2,25 @@
 
 import numpy as np
 
-from cylcollide._types import HIT, NO_LIMB, UNSURE, Float32Array, Float64Array, Int8Array, Int32Array, Uint32Array
-from cylcollide.compiling import allocating, compiled
+from cylcollide._types import HIT, NO_LIMB, UNSURE, Float64Array, Int8Array, Int32Array
+from cylcollide.compiling import Entrance, allocating, compiled
 from cylcollide.door import copied
 from cylcollide.kernels.point import point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
 from cylcollide.kernels.table import LimbRows, limb_at
-from cylcollide.tree.layout import Tree, space_of
+from cylcollide.tree.layout import Tree
 from cylcollide.tree.walk import NO_ITEM, Stack, local_point, next_item_at_point, start_walk
 
 FEW_COLUMNS = 6
 """Rows of the room of `locate_few`, a number a point: the points, and the columns of `holding.Held`."""
 
 
+@Entrance
 @allocating
-def locate_few(
-    solid: Int8Array,
-    _character: Int32Array,
-    _limb_mask: Uint32Array,
-    rows: Float64Array,
-    _shared_mask: int,
-    bounds: Float32Array,
-    child: Int32Array,
-    items: int,
-    axis: Int8Array,
-    stack_size: int,
-    space: Float64Array,
-    given: Float64Array,
-    room: Float64Array,
-) -> int:
+def locate_few(table: LimbRows, tree: Tree, given: Float64Array, room: Float64Array) -> int:
     """Receive a few points, and find the lowest limb that holds each, and how many do.
 
-    How many rows are unsure, or -1 if a point is not allowed. Limbs and tree come field by field, as in
-    `casting.closest_of_few`.
+    How many rows are unsure, or -1 if a point is not allowed.
     """
     n = given.shape[0]
     points = room[:3].reshape(n, 3)
@@ -42,8 +28,7 @@ def locate_few(
     if not finite:
         return -1
     limb_of, count, unsure = room[3].view(np.int32), room[4].view(np.int32), room[5].view(np.bool_)
-    tree = Tree(bounds, child, items, axis, stack_size, space_of(space))
-    stack = Stack(np.empty(stack_size, np.int32), np.empty(1, np.float32), np.empty(0, np.float32))
+    stack = Stack(np.empty(tree.stack_size, np.int32), np.empty(1, np.float32), np.empty(0, np.float32))
     unsure_rows = 0
     for i in range(n):
         point = as_vector(points, i)
@@ -53,7 +38,7 @@ def locate_few(
             height, limb = next_item_at_point(tree, stack, height, place)
             if limb == NO_ITEM:
                 break
-            status = point_limb(point, limb_at(rows, solid, limb))
+            status = point_limb(point, limb_at(table.rows, table.solid, limb))
             doubtful |= status == UNSURE
             if status == HIT:
                 lowest = limb if holding == 0 else min(lowest, limb)

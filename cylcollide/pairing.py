@@ -44,6 +44,7 @@ class Work(NamedTuple):
 
     ray: Float64Array  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
     best: Float64Array  # (rays, 8): what each has found, a `Nearest`
+    step: Int32Array  # (rays,): 0, 1, 2, ...
     nothing: Float64Array  # (8,): a row of it before the first limb
     start: Float64Array  # (rays,): where it begins in the tree
     per_length: Float64Array  # (rays,): fraction of a metre
@@ -61,7 +62,8 @@ def make_work(rays: int) -> Work:
     nothing[: len(Nearest._fields)] = nothing_yet(0.0)
     ray, best = aligned((2, room, LANES), np.float64)
     start, per_length = aligned((2, room), np.float64)
-    return Work(ray, best, nothing, start, per_length, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
+    step = np.arange(room, dtype=np.int32)
+    return Work(ray, best, step, nothing, start, per_length, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
 
 
 @merged
@@ -100,6 +102,7 @@ def record_events(
     work: Work,
     record: Float32Array,
     scale: float,
+    any_will_do: bool,
 ) -> None:
     """What eight events change, ray by ray; the limb is `limb`, or of pair k `limbs[first + k]` if that is negative."""
     counts, answer = bits(event.possible | event.inside) & counted, work.answer
@@ -126,10 +129,14 @@ def record_events(
         row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
         row[FACE], row[RIVAL], row[WITHIN] = best.face, best.rival, select(best.inside, 1.0, 0.0)
         record[i, 6] = local_reach(min(best.upper, work.ray[i, LIMIT]), scale, work.start[i])
+        if any_will_do and one.certain:
+            record[i, 6] = -1.0  # no box is met any more
 
 
 @compiled
-def meet_pairs(shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float) -> None:
+def meet_pairs(
+    shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float, any_will_do: bool
+) -> None:
     """The pairs of one shape that wait."""
     first, count = shape * CROWD, work.pairs[shape]
     rays, limbs = work.pair_ray.reshape(-1), work.pair_limb.reshape(-1)
@@ -141,8 +148,8 @@ def meet_pairs(shape: int, policy: int, rows: Float64Array, work: Work, record: 
         limb, limb_of_other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
         event, event_other = two_events(ray, other, limb, limb_of_other, policy)
     counted = (1 << count) - 1
-    record_events(event, counted & ALL, rays, first, limbs, -1, work, record, scale)
-    record_events(event_other, counted >> LANES, rays, first + LANES, limbs, -1, work, record, scale)
+    record_events(event, counted & ALL, rays, first, limbs, -1, work, record, scale, any_will_do)
+    record_events(event_other, counted >> LANES, rays, first + LANES, limbs, -1, work, record, scale, any_will_do)
     work.pairs[shape] = 0
 
 
@@ -158,6 +165,7 @@ def meet_list(
     work: Work,
     record: Float32Array,
     scale: float,
+    any_will_do: bool,
 ) -> int:
     """One limb and the rays of a list, as long as there are twice eight; where it stopped."""
     while first + 2 * LANES <= end:
@@ -168,7 +176,7 @@ def meet_list(
         else:
             one = one_limb(rows, shape, limb)
             event, event_other = two_events(ray, other, one, one, policy)
-        record_events(event, ALL, live, first, live, limb, work, record, scale)
-        record_events(event_other, ALL, live, first + LANES, live, limb, work, record, scale)
+        record_events(event, ALL, live, first, live, limb, work, record, scale, any_will_do)
+        record_events(event_other, ALL, live, first + LANES, live, limb, work, record, scale, any_will_do)
         first += 2 * LANES
     return first

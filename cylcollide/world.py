@@ -14,7 +14,7 @@ from cylcollide.hits import Chords, PointHits, RayHits
 from cylcollide.kernels.bounds import limb_boxes
 from cylcollide.limbs import Limbs
 from cylcollide.tree.build import build
-from cylcollide.tree.layout import Tree, space_numbers
+from cylcollide.tree.layout import Tree
 from cylcollide.tree.refit import refit, tree_cost
 
 
@@ -144,8 +144,6 @@ class Snapshot(Queries):
         """Boxes around the limbs."""
         self.seen = limbs.table.seen
         """What loops read of the limbs."""
-        self.flat = (*self.seen, *tree[:-1], space_numbers(tree.space))
-        """Limbs and tree, as `casting.closest_of_few` takes them."""
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":

@@ -17,6 +17,9 @@ from verify import same_bits
 import cylcollide as cc
 from cylcollide import answering, casting, settling
 from cylcollide.columns import Verdicts
+from cylcollide.compiling import Entrance
+from cylcollide.dense import cast_few
+from cylcollide.streaming import cast_stream
 
 LANES = 8
 """Smaller batches than this always go one by one."""
@@ -25,8 +28,8 @@ NEVER = 1 << 60
 ONE_BY_ONE, DENSE, STREAMS, MIXED = "one by one", "dense", "streams", "as shipped"
 
 WAYS: dict[str, dict[str, int]] = {
-    ONE_BY_ONE: {"SMALLEST_STREAM": NEVER},
-    DENSE: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": NEVER},
+    ONE_BY_ONE: {"SMALLEST_BATCH": NEVER, "SMALLEST_STREAM": NEVER},
+    DENSE: {"SMALLEST_BATCH": LANES, "FEW_LIMBS": NEVER},
     STREAMS: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": -1},
 }
 """What has to stand in `answering` for a way to be taken by all batches of eight or more rays with one mask."""
@@ -61,7 +64,9 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
     """All queries of this process go this way while the context lasts; `more` stands in `answering`, too."""
     seen = Seen()
 
-    def counted(name: str, entry: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(name: str, entrance: Entrance[..., Any]) -> Callable[..., Any]:
+        entry = entrance.function
+
         def call(*args: Any) -> Any:
             seen.batches[name] += 1
             return entry(*args)
@@ -79,9 +84,8 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             patch.setattr(answering, name, value)
         patch.setattr(answering, "_rooms", type(answering._rooms)())  # rooms are as large as the numbers above say
-        patch.setattr(casting, "closest_of_few", counted(ONE_BY_ONE, casting.closest_of_few))
-        patch.setattr(answering, "cast_few", counted(DENSE, answering.cast_few))
-        patch.setattr(answering, "cast_stream", counted(STREAMS, answering.cast_stream))
+        for name, entrance in ((ONE_BY_ONE, casting.closest_of_few), (DENSE, cast_few), (STREAMS, cast_stream)):
+            patch.setattr(entrance, "call", counted(name, entrance))
         patch.setattr(settling, "ray_hits", watched)
         yield seen
 

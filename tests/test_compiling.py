@@ -7,14 +7,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from verify import JIT
+from worlds import make_crowd
 
 import cylcollide
-from cylcollide import casting, dense
+from cylcollide import answering, casting, dense, holding, locating, streaming
 
 pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
 PACKAGE = Path(cylcollide.__file__).parent
@@ -30,7 +34,7 @@ imported = len(compiling.buffer)
 functions = {
     id(value): value
     for name, module in list(sys.modules.items()) if name.startswith("cylcollide")
-    for value in vars(module).values() if isinstance(value, Dispatcher)
+    for value in (getattr(value, "function", value) for value in vars(module).values()) if isinstance(value, Dispatcher)
 }.values()
 """
 LOOK = """
@@ -169,9 +173,70 @@ def test_arrays_of_any_kind_are_answered_by_the_same_code():
     read_only.flags.writeable = False
     for n in (5, 4000):
         want = world.cast_segments(plain[:n], -plain[:n])
-        known = [len(loop.signatures) for loop in (casting.closest_of_few, dense.cast_few)]
         for other in (read_only, columns, twice, plain.tolist()):
             got = world.cast_segments(other[:n], (-plain[:n]).tolist())
             assert np.array_equal(got.fraction, want.fraction)
         assert want.hit.any()
-        assert known == [len(loop.signatures) for loop in (casting.closest_of_few, dense.cast_few)]
+
+
+ENTRANCES = (
+    casting.closest_of_few, dense.cast_few, streaming.cast_stream, locating.locate_few, holding.locate_many
+)  # fmt: skip
+
+
+def worlds(tmp_path: Path) -> Iterator[cylcollide.HitWorld]:
+    """Worlds of few, some and many limbs, made in every way there is; and none at all."""
+    start = np.arange(30.0).reshape(10, 3)
+    few = cylcollide.Limbs.cylinders(start[:2], start[:2] + 1.0, 0.5)
+    boxes = cylcollide.Limbs.boxes(start, [0.0, 0.0, 0.0, 1.0], [1, 2, 3], character=np.arange(10), mask=3)
+    some = cylcollide.Limbs.concat([few, boxes, cylcollide.Limbs.tubes(start, start - 1.0, 1.0, 0.5)])
+    some.save(tmp_path / "limbs.npz")
+    yield from map(cylcollide.HitWorld, (few, some, some[::2], some[[]], few.inflated(1), make_crowd(400)))
+    world = cylcollide.HitWorld(cylcollide.Limbs.load(tmp_path / "limbs.npz"))
+    yield world
+    world.set_endpoints(2 * world.limbs.p1, (2 * world.limbs.p2).astype(np.float32))
+    yield world
+
+
+def questions(n: int) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """Every form that arguments may have: method, arguments and options."""
+    plain = np.random.default_rng(7).normal(size=(n, 3)) + 1.0
+    read_only, whole = plain.copy(), np.ones(n, np.int16)
+    read_only.flags.writeable = False
+    swapped = plain.astype(plain.dtype.newbyteorder())
+    kinds = (plain, read_only, np.asfortranarray(plain), np.repeat(plain, 2, axis=0)[::2], plain.astype(np.float32))
+    for other in (*kinds, swapped, plain.tolist(), np.ones((n, 3), int), plain[0] if n == 1 else plain):
+        yield "contains_points", (other,), {}
+        for name in ("segments", "rays"):
+            for query in (f"cast_{name}", f"occluded_{name}"):
+                yield query, (other, plain), {"threads": 1}
+                yield query, (plain, other), {"inside": "exit", "ignore_character": 3, "mask": np.uint8(1)}
+                many = {"mask": np.repeat(whole, 2)[::2], "ignore_character": whole.astype(">i4")}
+                yield query, (plain, plain), {**many, "inside": "ignore", "threads": 2}
+    for limit in (2, 2.5, np.float32(3), whole, np.repeat(plain[:, 0] ** 2, 2)[::2], read_only[:, 0] ** 2):
+        yield "cast_rays", (plain, plain), {"max_distance": limit}
+
+
+def test_entrances_get_arguments_of_the_same_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whatever users pass: who skips numba's look at the arguments would take them for what they are not."""
+    types = {entrance: set[Any]() for entrance in ENTRANCES}
+    for entrance in ENTRANCES:
+
+        def looked_at(*arguments: Any, entrance: Any = entrance) -> Any:
+            types[entrance].add(tuple(map(numba.typeof, arguments)))
+            return entrance.function(*arguments)
+
+        monkeypatch.setattr(entrance, "call", looked_at)
+    monkeypatch.setattr(answering, "RAYS_PER_TASK", 150)  # as with very many rays: several tasks
+    for world in worlds(tmp_path):
+        for n in (1, 5, 300):
+            for query, arguments, options in questions(n):
+                getattr(world, query)(*arguments, **options)
+    assert [len(found) for found in types.values()] == [1] * len(ENTRANCES)
+
+
+def test_an_entrance_leads_to_machine_code_from_the_second_call_on(monkeypatch: pytest.MonkeyPatch):
+    world = cylcollide.HitWorld(cylcollide.Limbs.cylinders(np.zeros(3), np.ones(3), 0.5))
+    world.cast_segments([0, 0, -1], [0, 0, 2])
+    monkeypatch.setattr(casting.closest_of_few, "function", None)
+    assert world.cast_segments([0, 0, -1], [0, 0, 2]).hit.all()

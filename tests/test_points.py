@@ -46,9 +46,9 @@ def ways(smallest: int) -> Iterator[Counter[str]]:
     """Batches from `smallest` points on go together; how often each way was taken."""
     taken = Counter[str]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answering, "SMALLEST_STREAM", smallest)
-        for module, name in ((locating, FEW), (holding, MANY)):
-            patch.setattr(module, name, counted(name, getattr(module, name), taken))
+        patch.setattr(answering, "SMALLEST_BATCH", smallest)
+        for name, entrance in ((FEW, locating.locate_few), (MANY, holding.locate_many)):
+            patch.setattr(entrance, "call", counted(name, entrance.function, taken))
         yield taken
 
 
@@ -117,8 +117,8 @@ def test_odd_sizes(kind: str, limbs_count: int):
 
 def test_what_is_shipped_takes_both_ways():
     world = world_of("cylinders", 20)
-    with ways(answering.SMALLEST_STREAM) as taken:
-        for n in (1, answering.SMALLEST_STREAM - 1, answering.SMALLEST_STREAM):
+    with ways(answering.SMALLEST_BATCH) as taken:
+        for n in (1, answering.SMALLEST_BATCH - 1, answering.SMALLEST_BATCH):
             world.contains_points(np.zeros((n, 3)))
     assert taken == {FEW: 2, MANY: 1}
 
@@ -128,7 +128,7 @@ def test_order_split_and_threads_change_no_row(kind: str, monkeypatch: pytest.Mo
     world, rng = world_of(kind, 33), np.random.default_rng(5)
     points = points_near(world.limbs, LARGEST)
     want = world.contains_points(points, threads=1)
-    monkeypatch.setattr(answering, "SMALLEST_STREAM", 8)
+    monkeypatch.setattr(answering, "SMALLEST_BATCH", 8)
     monkeypatch.setattr(answering, "RAYS_PER_TASK", LARGEST // 5)
     for threads in (1, 2, 4, None):
         order = rng.permutation(LARGEST)
@@ -219,7 +219,7 @@ def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch
         points[:] = 0.0  # what another thread may do
         return -1
 
-    monkeypatch.setattr(locating, "locate_few", refuse)
+    monkeypatch.setattr(locating.locate_few, "call", refuse)
     with pytest.raises(ValueError, match=r"points: expected numbers that stay.*pass copies"):
         world.contains_points(points)
 

@@ -27,18 +27,6 @@ class Space(NamedTuple):
     high: tuple[float, float, float]
 
 
-def space_numbers(space: Space) -> Float64Array:
-    """A frame as ten numbers."""
-    return np.array([*space.centre, space.scale, *space.low, *space.high])
-
-
-@merged
-def space_of(numbers: Float64Array) -> Space:
-    """The frame that `space_numbers` wrote."""
-    n = numbers
-    return Space((n[0], n[1], n[2]), n[3], (n[4], n[5], n[6]), (n[7], n[8], n[9]))
-
-
 class Tree(NamedTuple):
     """A bounding volume hierarchy of width eight over numbered boxes. Never changed once it is in use."""
 
