@@ -13,7 +13,10 @@ import numpy as np
 from cylcollide import casting, chording, door, holding, lending, locating, settling
 from cylcollide._types import (
     FEW_LIMBS,
+    LIMBS_CROSSED,
+    POLICY_HIT,
     RAYS_PER_TASK,
+    RAYS_SHARED,
     SMALLEST_BATCH,
     SMALLEST_STREAM,
     STREAM_RAYS,
@@ -34,7 +37,7 @@ from cylcollide.hits import Chords, PointHits, RayHits
 from cylcollide.holding import Held
 from cylcollide.kernels.table import LimbRows
 from cylcollide.limbs import Limbs
-from cylcollide.pairing import Work, make_work
+from cylcollide.pairing import ANY, EVERY, FIRST, Work, make_work
 from cylcollide.streaming import cast_stream
 from cylcollide.tree.layout import Tree
 from cylcollide.tree.stream import Stream, make_stream
@@ -63,7 +66,7 @@ def closest(state: State, question: Question, threads: int | None) -> RayHits:
         asked, unsure = closest_of_few(state, question, n)
     else:
         verdicts = empty_verdicts(n)
-        in_chunks(n, threads, strategy(state, question, False, verdicts))
+        in_chunks(n, threads, strategy(state, question, FIRST, verdicts))
         asked, unsure = Answered(question.query, *verdicts), bool(np.count_nonzero(verdicts.unsure))
     near = partial(settling.limbs_near_rays, asked.query, table, state.tree) if unsure else None
     return settling.ray_hits(asked, table, question.inside, near)
@@ -83,7 +86,7 @@ def closest_of_few(state: State, question: Question, n: int) -> tuple[Asked, boo
     return AnsweredFew(room, facts), unsure > 0
 
 
-def strategy(state: State, question: Question, any_will_do: bool, verdicts: Verdicts) -> Callable[[int, int], None]:
+def strategy(state: State, question: Question, aim: int, verdicts: Verdicts) -> Callable[[int, int], None]:
     """How many rays find their first limbs, or any: against all of few limbs, or as streams.
 
     The answers agree bit by bit with those of one by one; how many rays need exact arithmetic may differ.
@@ -92,11 +95,11 @@ def strategy(state: State, question: Question, any_will_do: bool, verdicts: Verd
     alike, limbs = query.mask.size == query.ignored.size == 1, len(table.solid)
 
     def against_all(begin: int, end: int) -> None:
-        if not cast_few.call(given, query, table, room_for_lists(limbs), begin, end, any_will_do, verdicts):
+        if not cast_few.call(given, query, table, room_for_lists(limbs), begin, end, aim, verdicts):
             question.refuse()
 
     def as_stream(begin: int, end: int) -> None:
-        if not cast_stream.call(given, query, table, tree, *room(tree, end - begin), begin, end, any_will_do, verdicts):
+        if not cast_stream.call(given, query, table, tree, *room(tree, end - begin), begin, end, aim, verdicts):
             question.refuse()
 
     return against_all if alike and limbs <= FEW_LIMBS else as_stream
@@ -141,7 +144,7 @@ def occluded(state: State, question: Question, threads: int | None) -> BoolArray
         casting.cast_any(query, state.seen, tree, make_stack(tree), 0, n, blocked, unsure)
     else:
         verdicts = empty_verdicts(n)
-        in_chunks(n, threads, strategy(state, question, True, verdicts))
+        in_chunks(n, threads, strategy(state, question, ANY, verdicts))
         blocked, unsure = verdicts.limb >= 0, verdicts.unsure
     rows = np.flatnonzero(unsure)
     if len(rows):
@@ -152,11 +155,10 @@ def occluded(state: State, question: Question, threads: int | None) -> BoolArray
 def chords(state: State, question: Question, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
     query, inside = question.query, question.inside
-    n, table, tree = len(question.first), state.limbs.table, state.tree
+    n, table = len(question.first), state.limbs.table
 
     def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
-        question.receive(begin, end)
-        offsets, codes = chording.possible_stretches(query, state.seen, tree, make_stack(tree), np.arange(begin, end))
+        offsets, codes = stretches(state, question, begin, end)
         found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
         room = np.empty((2, len(codes)))
         chording.cast_chords(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
@@ -166,17 +168,33 @@ def chords(state: State, question: Question, threads: int | None) -> Chords:
     parts = in_chunks(n, threads, task)
     ray = np.concatenate([part[0] for part in parts])
     found = joined([part[1] for part in parts])
-    kept = _counts_as_hit(ray, found, inside)
-    found = Chorded._make(column[kept] for column in found)
-    offsets = np.searchsorted(ray[kept], np.arange(n + 1))
+    if inside != "hit":
+        kept = _counts_as_hit(ray, found, inside)
+        ray, found = ray[kept], Chorded._make(column[kept] for column in found)
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=n))))
     return Chords(query.rays, state.seen, offsets, found, sum(part[2] for part in parts))
+
+
+def stretches(state: State, question: Question, begin: int, end: int) -> tuple[Int64Array, Int32Array]:
+    """Every stretch of a limb that each of these rays may cross: as a stream, unless they are few or meet very many."""
+    tree, query = state.tree, question.query
+    if not one_by_one(state, end - begin):
+        kept, crossed = room(tree, end - begin), np.empty((LIMBS_CROSSED * (end - begin), 2), np.int32)
+        noting, every = kept._replace(work=kept.work._replace(crossed=crossed)), query._replace(policy=POLICY_HIT)
+        noting.work.crossings[0] = 0
+        nothing = empty_verdicts(0)
+        if not cast_stream.call(question.given, every, state.seen, tree, *noting, begin, end, EVERY, nothing):
+            question.refuse()
+        noted = int(noting.work.crossings[0])
+        if noted <= len(crossed):
+            return chording.stretches_in_rows(query, state.seen, crossed, noted, begin, end)
+    question.receive(begin, end)
+    return chording.possible_stretches(query, state.seen, tree, make_stack(tree), np.arange(begin, end))
 
 
 def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> BoolArray:
     """Whether a chord is a hit under the policy: a limb that holds the start may be ignored, or have to be left."""
     from_start = found.entry_face == Face.INSIDE
-    if inside == "hit":
-        return np.ones(len(from_start), bool)
     if inside == "exit":
         return np.asarray(~(from_start & (found.exit_face == Face.INSIDE)))
     pair = (ray << 32) | found.limb  # a tube may be crossed again behind its bore
@@ -220,11 +238,11 @@ def _axis_distances(points: Float64Array, limbs: LimbRows, limb: Int32Array) -> 
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:
     """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
-    if n <= RAYS_PER_TASK:
+    if n <= RAYS_SHARED:
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = -(-n // RAYS_PER_TASK)
+    count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
     count += -count % threads  # as many for each thread
     ends = [n * k // count for k in range(count + 1)]
     if threads == 1:

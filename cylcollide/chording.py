@@ -120,6 +120,33 @@ def possible_stretches(
     return offsets, found[:used].copy()
 
 
+@allocating
+def stretches_in_rows(
+    query: Query, table: LimbRows, crossed: Int32Array, noted: int, begin: int, end: int
+) -> tuple[Int64Array, Int32Array]:
+    """The same of the rays from `begin` to `end`, from so many pairs of a ray and a limb, which are used up."""
+    offsets = np.zeros(end - begin + 1, np.int64)
+    for j in range(noted):
+        i, index = crossed[j]
+        which = 1
+        if pieces(table.solid[index]) == 2:
+            ray, limb = ray_at(query.rays, i), limb_at(table.rows, table.solid, index)
+            which = int(ray_event(ray, ray_limb(ray, limb, 0), POLICY_HIT).possible)
+            which += 2 * int(ray_event(ray, ray_limb(ray, limb, 1), POLICY_HIT).possible)
+        crossed[j, 1] = 4 * index + which
+        offsets[i - begin + 1] += (which & 1) + (which >> 1)
+    for k in range(end - begin):
+        offsets[k + 1] += offsets[k]
+    codes, place = np.empty(offsets[-1], np.int32), offsets[:-1].copy()
+    for j in range(noted):
+        k, index = crossed[j, 0] - begin, crossed[j, 1] >> 2
+        for piece in range(2):
+            if crossed[j, 1] >> piece & 1:
+                codes[place[k]] = 2 * index + piece
+                place[k] += 1
+    return offsets, codes
+
+
 @compiled
 def cast_chords(
     query: Query,

@@ -22,6 +22,7 @@ from cylcollide.kernels.nearest import nearer, nothing_yet, undecided
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.solid import faces
 from cylcollide.kernels.table import LimbRows, considered
+from cylcollide.pairing import FIRST
 from cylcollide.simd import LANES, Truth, append_where, load, spread
 
 CYLINDER = int(Shape.CYLINDER)
@@ -54,12 +55,12 @@ def cast_few(
     lists: Lists,
     begin: int,
     end: int,
-    any_will_do: bool,
+    aim: int,
     hits: Verdicts,
 ) -> bool:
     """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
 
-    Mask and ignored character are the same for all rays. If any limb will do, fractions are left as guesses.
+    Mask and ignored character are the same for all rays. If the aim is ANY, fractions are left as guesses.
     """
     first = begin
     while first < end:
@@ -72,7 +73,7 @@ def cast_few(
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
             fetch_sixteen(given, query.rays, last + row - first)
             cast_sixteen(block, table, lists, row - first, last - first, found)
-        if not any_will_do:
+        if aim == FIRST:
             enter_all(block, table, lists, found)
         first = last
     return True

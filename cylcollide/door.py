@@ -104,11 +104,16 @@ def unchecked(values: ArrayLike, name: str, rows: int | None = None) -> Float64A
             return given
         if shape == (3,) and (rows is None or rows == 1):
             return given.reshape(1, 3)
-    return vectors(values, name, rows)
+    return _vectors(values, name, rows)
 
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: how many there must be."""
+    return _finite(_vectors(values, name, rows), name)
+
+
+def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
+    """The same, finite or not."""
     array = _as_float64(values, name, "(n, 3)")
     if array.shape == (0,):
         array = array.reshape(0, 3)
@@ -118,7 +123,7 @@ def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Arr
         raise ValueError(f"{name}: expected shape (n, 3), got {array.shape}; one row a vector x, y, z")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
-    return _finite(array, name)
+    return array
 
 
 def per_row(values: ArrayLike, name: str, rows: int) -> Float64Array:

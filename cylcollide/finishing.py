@@ -54,6 +54,17 @@ def finish_any(number: Int32Array, base: int, count: int, work: Work, hits: Verd
 
 
 @compiled
+def name_rays(number: Int32Array, base: int, count: int, noted: int, work: Work) -> None:
+    """Name the rays of a stream that were noted behind the first `noted`; those that are blind may cross any limb."""
+    there = min(work.crossings[0], len(work.crossed))
+    for k in range(noted, there):
+        work.crossed[k, 0] = number[base + work.crossed[k, 0]]
+    for row in range(count):
+        if work.best[row, RIVAL] < 0.0:
+            work.crossings[0] = len(work.crossed) + 1  # there is no room for so many
+
+
+@compiled
 def finish_in_order(
     query: Query,
     table: LimbRows,

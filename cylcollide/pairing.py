@@ -33,6 +33,9 @@ from cylcollide.tree.walk import local_reach
 LIMB, LOWER, UPPER, FACE, RIVAL, WITHIN = range(6)
 LIMIT = 6  # column of `Work.ray`
 SHAPES, CYLINDER = len(Shape), int(Shape.CYLINDER)
+FIRST, ANY, EVERY = range(3)
+"""What is asked for of the limbs that a ray may hit."""
+
 CROWD = 2 * LANES
 """Pairs of a shape that wait for each other."""
 ALL = (1 << LANES) - 1
@@ -52,18 +55,22 @@ class Work(NamedTuple):
     pair_limb: Int32Array  # (SHAPES, CROWD)
     pairs: Int64Array  # (SHAPES,): how many wait
     answer: Float64Array  # (3, 8): of the eight pairs at work
+    crossed: Int32Array  # (pairs, 2): rays and limbs that they may cross, if every limb is asked for
+    crossings: Int64Array  # (1,): how many there are, more perhaps than there is room for
 
 
 def make_work(rays: int) -> Work:
     """Room for so many rays."""
     room = -(-rays // CROWD) * CROWD
-    pairs = np.zeros((2, SHAPES, CROWD), np.int32)
+    pair_ray, pair_limb = np.zeros((2, SHAPES, CROWD), np.int32)
     waiting, nothing = np.zeros(SHAPES, np.int64), np.zeros(LANES)
     nothing[: len(Nearest._fields)] = nothing_yet(0.0)
     ray, best = aligned((2, room, LANES), np.float64)
     start, per_length = aligned((2, room), np.float64)
     step = np.arange(room, dtype=np.int32)
-    return Work(ray, best, step, nothing, start, per_length, pairs[0], pairs[1], waiting, np.empty((3, LANES)))
+    answer, crossed = np.empty((3, LANES)), np.empty((0, 2), np.int32)
+    crossings = np.zeros(1, np.int64)
+    return Work(ray, best, step, nothing, start, per_length, pair_ray, pair_limb, waiting, answer, crossed, crossings)
 
 
 @merged
@@ -102,11 +109,14 @@ def record_events(
     work: Work,
     record: Float32Array,
     scale: float,
-    any_will_do: bool,
+    aim: int,
 ) -> None:
     """What eight events change, ray by ray; the limb is `limb`, or of pair k `limbs[first + k]` if that is negative."""
     counts, answer = bits(event.possible | event.inside) & counted, work.answer
     if counts == 0:
+        return
+    if aim == EVERY:
+        note_crossings(counts, chosen, first, limbs, limb, work)
         return
     store(answer, 0, event.lower)
     store(answer, LANES, event.upper)
@@ -129,13 +139,26 @@ def record_events(
         row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
         row[FACE], row[RIVAL], row[WITHIN] = best.face, best.rival, select(best.inside, 1.0, 0.0)
         record[i, 6] = local_reach(min(best.upper, work.ray[i, LIMIT]), scale, work.start[i])
-        if any_will_do and one.certain:
+        if aim == ANY and one.certain:
             record[i, 6] = -1.0  # no box is met any more
+
+
+@merged
+def note_crossings(counts: int, chosen: Int32Array, first: int, limbs: Int32Array, limb: int, work: Work) -> None:
+    """Note which of eight rays may cross their limb, as long as there is room."""
+    noted = work.crossings[0]
+    while counts:
+        k = lowest_bit(counts)
+        counts &= counts - 1
+        if noted < len(work.crossed):
+            work.crossed[noted, 0], work.crossed[noted, 1] = chosen[first + k], limb if limb >= 0 else limbs[first + k]
+        noted += 1
+    work.crossings[0] = noted
 
 
 @compiled
 def meet_pairs(
-    shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float, any_will_do: bool
+    shape: int, policy: int, rows: Float64Array, work: Work, record: Float32Array, scale: float, aim: int
 ) -> None:
     """The pairs of one shape that wait."""
     first, count = shape * CROWD, work.pairs[shape]
@@ -148,8 +171,8 @@ def meet_pairs(
         limb, limb_of_other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
         event, event_other = two_events(ray, other, limb, limb_of_other, policy)
     counted = (1 << count) - 1
-    record_events(event, counted & ALL, rays, first, limbs, -1, work, record, scale, any_will_do)
-    record_events(event_other, counted >> LANES, rays, first + LANES, limbs, -1, work, record, scale, any_will_do)
+    record_events(event, counted & ALL, rays, first, limbs, -1, work, record, scale, aim)
+    record_events(event_other, counted >> LANES, rays, first + LANES, limbs, -1, work, record, scale, aim)
     work.pairs[shape] = 0
 
 
@@ -165,7 +188,7 @@ def meet_list(
     work: Work,
     record: Float32Array,
     scale: float,
-    any_will_do: bool,
+    aim: int,
 ) -> int:
     """One limb and the rays of a list, as long as there are twice eight; where it stopped."""
     while first + 2 * LANES <= end:
@@ -176,7 +199,7 @@ def meet_list(
         else:
             one = one_limb(rows, shape, limb)
             event, event_other = two_events(ray, other, one, one, policy)
-        record_events(event, ALL, live, first, live, limb, work, record, scale, any_will_do)
-        record_events(event_other, ALL, live, first + LANES, live, limb, work, record, scale, any_will_do)
+        record_events(event, ALL, live, first, live, limb, work, record, scale, aim)
+        record_events(event_other, ALL, live, first + LANES, live, limb, work, record, scale, aim)
         first += 2 * LANES
     return first

@@ -14,11 +14,14 @@ from cylcollide.asking import Given, Query
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import Entrance, compiled, merged
 from cylcollide.entering import Entering, all_enter, nobody_enters
-from cylcollide.finishing import all_miss, finish, finish_any, finish_in_order
+from cylcollide.finishing import all_miss, finish, finish_any, finish_in_order, name_rays
 from cylcollide.gathering import Sorting, fetch_sixteen, sort_rays, take_in_order, two_rays_from
 from cylcollide.kernels.ray import Ray, Rays, shared
 from cylcollide.kernels.table import LimbRows, all_considered, considered
 from cylcollide.pairing import (
+    ANY,
+    EVERY,
+    FIRST,
     RIVAL,
     SHAPES,
     Work,
@@ -112,11 +115,11 @@ def walk_octant(
     walking: int,
     work: Work,
     stream: Stream,
-    any_will_do: bool,
+    aim: int,
 ) -> None:
     """Rays of one octant through the tree; ray k of the stream is number[base + k] of the query.
 
-    A ray that certainly hits walks on only if its first limb is asked for.
+    A ray that certainly hits walks on, unless any limb will do.
     """
     policy, rows, live, record, scale = query.policy, table.rows, stream.live, stream.record, tree.space.scale
     alike_for_all = query.mask.size == 1 and query.ignored.size == 1
@@ -131,19 +134,17 @@ def walk_octant(
             if limb != NO_ITEM:
                 end = first + count
                 if sees_all or (alike_for_all and sees(query, table, number[base], limb)):
-                    first = meet_list(
-                        limb, table.solid[limb], policy, rows, live, first, end, work, record, scale, any_will_do
-                    )
+                    first = meet_list(limb, table.solid[limb], policy, rows, live, first, end, work, record, scale, aim)
                 for k in range(first, end):
                     if sees_all or sees(query, table, number[base + live[k]], limb):
-                        let_wait(policy, table, live[k], limb, work, record, scale, any_will_do)
+                        let_wait(policy, table, live[k], limb, work, record, scale, aim)
         for k in range(met):
             ray, limb = pairs.item_who[k], -2 - pairs.item[k]
             if sees_all or sees(query, table, number[base + ray], limb):
-                let_wait(policy, table, ray, limb, work, record, scale, any_will_do)
+                let_wait(policy, table, ray, limb, work, record, scale, aim)
     for shape in range(SHAPES):
         if work.pairs[shape] > 0:
-            meet_pairs(shape, policy, rows, work, record, scale, any_will_do)
+            meet_pairs(shape, policy, rows, work, record, scale, aim)
 
 
 @merged
@@ -162,12 +163,12 @@ def let_wait(
     work: Work,
     record: Float32Array,
     scale: float,
-    any_will_do: bool,
+    aim: int,
 ) -> None:
     """Let a ray and a limb wait for others, until there are enough pairs of its shape."""
     shape = table.solid[limb]
     if make_wait(work, table.rows, shape, ray, limb):
-        meet_pairs(shape, policy, table.rows, work, record, scale, any_will_do)
+        meet_pairs(shape, policy, table.rows, work, record, scale, aim)
 
 
 @Entrance
@@ -183,12 +184,13 @@ def cast_stream(
     crossing: Entering,
     begin: int,
     end: int,
-    any_will_do: bool,
+    aim: int,
     hits: Verdicts,
 ) -> bool:
     """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
 
-    If any limb will do, only the columns `limb` and `unsure` are written, and `limb` says no more than whether it hits.
+    If the aim is ANY, only the columns `limb` and `unsure` are written, and `limb` says no more than whether it hits.
+    If it is EVERY, no column is, and `work.crossed` says which limbs each ray may cross.
     """
     work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
@@ -198,7 +200,8 @@ def cast_stream(
         room = min(room, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
     if not small:
-        all_miss(hits, begin, end)
+        if aim == FIRST:
+            all_miss(hits, begin, end)
         if not sort_rays(given, query.rays, tree, begin, end, sorting):
             return False
     for octant in range(MIXED if small else 0, MIXED + 1 if small else MIXED):
@@ -207,8 +210,11 @@ def cast_stream(
             if small and not take_in_order(given, query.rays, begin, begin + first, begin + first + count, sorting):
                 return False
             walking = prepare(given, query.rays, tree.space, number, first, count, small, work, stream)
-            walk_octant(query, table, tree, number, first, octant, walking, work, stream, any_will_do)
-            if any_will_do:
+            noted = work.crossings[0]
+            walk_octant(query, table, tree, number, first, octant, walking, work, stream, aim)
+            if aim == EVERY:
+                name_rays(number, first, count, noted, work)
+            elif aim == ANY:
                 finish_any(number, first, count, work, hits)
             elif small:
                 finish_in_order(query, table, number, first, count, work, crossing, hits)

@@ -228,6 +228,7 @@ def test_entrances_get_arguments_of_the_same_types(tmp_path: Path, monkeypatch: 
 
         monkeypatch.setattr(entrance, "call", looked_at)
     monkeypatch.setattr(answering, "RAYS_PER_TASK", 150)  # as with very many rays: several tasks
+    monkeypatch.setattr(answering, "RAYS_SHARED", 150)
     for world in worlds(tmp_path):
         for n in (1, 5, 300):
             for query, arguments, options in questions(n):

@@ -24,7 +24,7 @@ from cylcollide.columns import Verdicts, empty_verdicts
 from cylcollide.dense import cast_few, make_lists
 from cylcollide.entering import make_entering
 from cylcollide.gathering import make_sorting
-from cylcollide.pairing import make_work
+from cylcollide.pairing import ANY, FIRST, make_work
 from cylcollide.streaming import cast_stream
 from cylcollide.tree.stream import make_stream
 from cylcollide.tree.walk import make_stack
@@ -104,7 +104,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
     world, n, rng = cc.HitWorld(limbs), len(start), np.random.default_rng(3)
     with forced(ONE_BY_ONE):
         want = verdicts_of(world.cast_segments(start, end, threads=1))
-    with forced(way, RAYS_PER_TASK=chunk, STREAM_RAYS=512) as seen:
+    with forced(way, RAYS_PER_TASK=chunk, RAYS_SHARED=chunk, STREAM_RAYS=512) as seen:
         for threads in (1, 2, 4, None):
             got = verdicts_of(world.cast_segments(start, end, threads=threads))
             assert not differing(want, got), threads
@@ -119,26 +119,6 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
         for a, b in pairwise(cuts):
             assert not differing(want, verdicts_of(world.cast_segments(start[a:b], end[a:b])), slice(a, b))
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum()) > n // 20
-
-
-def test_chords_and_points_in_any_order_and_split():
-    """The queries that have one way now: order, split and threads change no row of theirs either."""
-    limbs = make_crowd(33)
-    world, n, rng = cc.HitWorld(limbs), 1001 if JIT else 41, np.random.default_rng(4)
-    start, end = shots(limbs, n)
-    with forced(MIXED, RAYS_PER_TASK=100):
-        chords, held = world.chords_segments(start, end, threads=1), world.contains_points(start, threads=1)
-        order = rng.permutation(n)
-        for threads in (2, 4):
-            other = world.chords_segments(start[order], end[order], threads=threads)
-            points = world.contains_points(start[order], threads=threads)
-            for name in ("limb", "count", "axis_distance_squared"):
-                assert getattr(points, name).tobytes() == getattr(held, name)[order].tobytes(), name
-            assert np.array_equal(np.diff(other.offsets), np.diff(chords.offsets)[order])
-            rows = np.concatenate([np.arange(*chords.offsets[i : i + 2]) for i in order])
-            for name in ("limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face"):
-                assert getattr(other, name).tobytes() == getattr(chords, name)[rows].tobytes(), name
-    assert min(len(chords), (held.limb >= 0).sum()) > n // 20
 
 
 @pytest.mark.parametrize("limit", ["one", "each"])
@@ -175,14 +155,14 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     room = make_work(stream_rays), make_stream(tree, stream_rays), make_sorting(n), make_entering()
     lists = make_lists(len(limbs))
     for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
-        for way, any_will_do in product((STREAMS, DENSE), (False, True)):
+        for way, aim in product((STREAMS, DENSE), (FIRST, ANY)):
             got = Verdicts(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
-                assert cast_stream.call(given, query, table, tree, *room, begin, last, any_will_do, got)
+                assert cast_stream.call(given, query, table, tree, *room, begin, last, aim, got)
             else:
-                assert cast_few.call(given, query, table, lists, begin, last, any_will_do, got)
+                assert cast_few.call(given, query, table, lists, begin, last, aim, got)
             inner, outer = slice(begin, last), np.r_[0:begin, last:n]
-            if any_will_do:
+            if aim == ANY:
                 sure = ~(want.unsure | got.unsure)[inner]
                 assert np.array_equal((want.limb >= 0)[inner][sure], (got.limb >= 0)[inner][sure]), (way, begin, last)
             else:
