@@ -88,7 +88,7 @@ def test_what_is_shipped_uses_every_way():
     limbs = make_crowd(40)
     taken = Counter()
     for m in (1, 3, 40):
-        start, end = shots(limbs, 5000 if JIT else 100)
+        start, end = shots(limbs, 5000 if JIT else 210)
         for n in (4, len(start)):
             with forced(MIXED) as seen:
                 cc.HitWorld(limbs[:m]).cast_segments(start[:n], end[:n])
