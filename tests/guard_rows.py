@@ -24,7 +24,7 @@ K_CYLINDER, K_REVOLUTION, K_CAPSULE, K_BOX, K_LINE, K_CURVE = (
 )
 ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
 EVENT, NEAREST = "kernels/event.py", "kernels/nearest.py"
-ASKING, ENTERING, STREAMING = "asking.py", "entering.py", "streaming.py"
+ASKING, ENTERING, STREAMING, FINISHING = "asking.py", "entering.py", "streaming.py", "finishing.py"
 
 THOROUGH = [
     "tests/test_shape_oracle.py::test_by_hand",
@@ -127,6 +127,7 @@ SEEN_BY = {
     "pairs": TOGETHER,
     "entering": TOGETHER,
     "dense": TOGETHER,
+    "chords": ["tests/test_many_chords.py"],
     "points": ["tests/test_points.py"],
     "received": ["tests/test_bad_input.py"],
 }
@@ -172,9 +173,18 @@ SHARED: dict[str, Mutation] = {
         STREAMING, "if pairs.waiting[0] >= STEP or height == 0 else -1", "if pairs.waiting[0] >= STEP else -1"
     ),
     "pairs: items are taken for nodes": Mutation("tree/pairs.py", "meets & opposite(is_item))", "meets)"),
-    "stream: the last answer is not written": Mutation(
-        STREAMING, "LANES, walking - first)", "LANES, walking - first - 1)"
+    "stream: the last answer is not written": Mutation(FINISHING, "LANES, end - first)", "LANES, end - first - 1)"),
+    "stream: the last of those in order is not written": Mutation(
+        FINISHING, "base, whole, count, work", "base, whole + 1, count, work"
     ),
+    "stream: all are written over the first": Mutation(FINISHING, "i + first, hits))", "i, hits))"),
+    "stream: who is blind is sure": Mutation(STREAMING, "RIVAL] = -inf", "RIVAL] = inf"),
+    "stream: any hit, never unsure": Mutation(FINISHING, "& (found[RIVAL] < inf)", "& False"),
+    # chords of many rays
+    "chords: of the first ray of a stream": Mutation(FINISHING, "number[base + work.crossed[k, 0]]", "number[base]"),
+    "chords: who is blind crosses nothing": Mutation(FINISHING, "if work.best[row, RIVAL] < 0.0:", "if False:"),
+    "chords: no room for more": Mutation("answering.py", "if noted <= len(crossed):", "if True:"),
+    "chords: tubes end at their bore": Mutation("chording.py", "which += 2 * int(", "which += 0 * int("),
     "pairs: one that waits alone is lost": Mutation(
         STREAMING, "if work.pairs[shape] > 0:", "if work.pairs[shape] > 1:"
     ),

@@ -172,6 +172,28 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum(), want.inside.sum()) > n // 20
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_doubt_is_settled(way: str):
+    """Touches, and rays from farther than float64 can follow, side by side with plain ones: hits, and any hit."""
+    far, beside = 2.0**60, np.nextafter(0.5, 1.0)
+    rows = [
+        ((0.5, -3, 0.5), (0.5, 3, 0.5), True),  # touches the wall
+        ((beside, -3, 0.5), (beside, 3, 0.5), False),
+        ((-3, 0, 1), (3, 0, 1), True),  # lies in a cap
+        ((far, 0, 0.5), (-3, 0, 0.5), True),
+        ((far, 0.75, 0.5), (-3, 0.75, 0.5), False),
+        ((3, 0, 0.5), (-3, 0, 0.5), True),
+        ((3, 2, 0.5), (-3, 2, 0.5), False),
+    ]
+    chosen = np.random.default_rng(1).integers(0, len(rows), 150 if JIT else 40)
+    start, end = (np.array([rows[k][side] for k in chosen], float) for side in (0, 1))
+    world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0], [0, 9, 0]], [[0, 0, 1], [0, 9, 1]], 0.5))
+    with forced(way):
+        hits, blocked = world.cast_segments(start, end), world.occluded_segments(start, end)
+    assert hits.hit.tolist() == blocked.tolist() == [rows[k][2] for k in chosen]
+    assert hits.rechecked == (chosen < 5).sum()
+
+
 @pytest.mark.parametrize("zero", [0.0, -0.0])
 def test_every_octant_and_direction_on_a_border(zero: float):
     """Rays of every octant, and with zero components of either sign: equal bits, and each hits what it is aimed at."""
