@@ -73,8 +73,8 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
             )
         say(f"{workload.name}: {rounds} rounds")
         works = {name: _asking(engine, share) for name, (engine, share) in ready.items()}
+        answers = {name: work() for name, work in works.items()}  # also warms all up: a few rays may go another way
         times = interleaved({**works, LEAN: _lean(world, segments)}, rounds)
-        answers = {name: work() for name, work in works.items()}
     rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
     say(f"{workload.name}: settling disagreements")
@@ -108,7 +108,7 @@ def why_not(engine: Engine, limbs: Limbs) -> str:
 
 
 def _affordable(engine: Engine, segments: Segments) -> int:
-    """How many rays fit into a turn; also warms the engine up."""
+    """How many rays fit into a turn."""
     n = len(segments.starts)
     probe = min(PROBE, n)
     engine.cast_segments(segments.starts[:probe], segments.ends[:probe])
