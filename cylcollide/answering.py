@@ -136,19 +136,14 @@ def room_for_lists(limbs: int) -> Lists:
 
 def occluded(state: State, question: Question, threads: int | None) -> BoolArray:
     """Whether each ray hits any limb."""
-    query, inside = question.query, question.inside
-    n, table, tree = len(question.first), state.limbs.table, state.tree
+    n = len(question.first)
     if one_by_one(state, n):
-        blocked, unsure = np.zeros((2, n), bool)
-        question.receive(0, n)
-        casting.cast_any(query, state.seen, tree, make_stack(tree), 0, n, blocked, unsure)
-    else:
-        verdicts = empty_verdicts(n)
-        in_chunks(n, threads, strategy(state, question, ANY, verdicts))
-        blocked, unsure = verdicts.limb >= 0, verdicts.unsure
-    rows = np.flatnonzero(unsure)
+        return closest(state, question, threads).hit  # which one comes first costs no more
+    verdicts = empty_verdicts(n)
+    in_chunks(n, threads, strategy(state, question, ANY, verdicts))
+    blocked, rows = verdicts.limb >= 0, np.flatnonzero(verdicts.unsure)
     if len(rows):
-        settling.settle_any(query, table, tree, inside, rows, blocked)
+        settling.settle_any(question.query, state.limbs.table, state.tree, question.inside, rows, blocked)
     return blocked
 
 
@@ -161,7 +156,7 @@ def chords(state: State, question: Question, threads: int | None) -> Chords:
         offsets, codes = stretches(state, question, begin, end)
         found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
         room = np.empty((2, len(codes)))
-        chording.cast_chords(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
+        chording.cast_chords.call(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
         ray, found = settling.settle_chords(query.rays, table, begin, offsets, codes, found, unsure)
         return begin + ray, found, int(unsure.sum())
 
@@ -187,9 +182,9 @@ def stretches(state: State, question: Question, begin: int, end: int) -> tuple[I
             question.refuse()
         noted = int(noting.work.crossings[0])
         if noted <= len(crossed):
-            return chording.stretches_in_rows(query, state.seen, crossed, noted, begin, end)
+            return chording.stretches_in_rows.call(query, state.seen, crossed, noted, begin, end)
     question.receive(begin, end)
-    return chording.possible_stretches(query, state.seen, tree, make_stack(tree), np.arange(begin, end))
+    return chording.possible_stretches.call(query, state.seen, tree, make_stack(tree), np.arange(begin, end))
 
 
 def _counts_as_hit(ray: Int64Array, found: Chorded, inside: InsidePolicy) -> BoolArray:

@@ -11,7 +11,6 @@ from cylcollide._types import (
     NO_LIMB,
     POLICY_EXIT,
     TREE_WIDTH,
-    BoolArray,
     Face,
     Float64Array,
     Int64Array,
@@ -112,37 +111,6 @@ def cast_closest(query: Query, table: LimbRows, tree: Tree, stack: Stack, begin:
         ray = ray_at(query.rays, i)
         best, doubtful = closest_limb(query, table, tree, stack, ray, i)
         write_hit(hits, i, ray, best, doubtful, query, table)
-
-
-@compiled
-def cast_any(
-    query: Query,
-    table: LimbRows,
-    tree: Tree,
-    stack: Stack,
-    begin: int,
-    end: int,
-    blocked: BoolArray,
-    unsure: BoolArray,
-) -> None:
-    """Whether each of the rays from `begin` to `end` hits any limb; unsure only if no limb is a certain hit."""
-    policy = query.policy
-    rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
-    for i in range(begin, end):
-        ray = ray_at(query.rays, i)
-        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-        mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-        hit, doubtful = False, local.blind
-        height = 0 if local.blind or local.clear else start_walk(stack)
-        while not hit:
-            height, k = next_item_on_ray(tree, stack, height, local, local.reach)
-            if k == NO_ITEM:
-                break
-            if considered(characters[k], masks[k], mask, ignored):
-                event = limb_event(ray, limb_at(rows, solids, k), policy)
-                hit |= event.certain
-                doubtful |= event.possible
-        blocked[i], unsure[i] = hit, doubtful and not hit
 
 
 FEW_COLUMNS = 11

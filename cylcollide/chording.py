@@ -17,7 +17,7 @@ from cylcollide._types import (
 )
 from cylcollide.asking import Query
 from cylcollide.columns import Chorded
-from cylcollide.compiling import allocating, compiled, merged
+from cylcollide.compiling import Entrance, allocating, compiled, merged
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.event import ray_event
 from cylcollide.kernels.interval import Span
@@ -54,6 +54,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
     return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
 
 
+@Entrance
 @compiled
 def complete_chords(
     query: Query, table: LimbRows, ray_rows: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
@@ -87,6 +88,7 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
     return values
 
 
+@Entrance
 @allocating
 def possible_stretches(
     query: Query, table: LimbRows, tree: Tree, stack: Stack, rows: Int64Array
@@ -120,6 +122,7 @@ def possible_stretches(
     return offsets, found[:used].copy()
 
 
+@Entrance
 @allocating
 def stretches_in_rows(
     query: Query, table: LimbRows, crossed: Int32Array, noted: int, begin: int, end: int
@@ -147,6 +150,7 @@ def stretches_in_rows(
     return offsets, codes
 
 
+@Entrance
 @compiled
 def cast_chords(
     query: Query,

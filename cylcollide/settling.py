@@ -114,7 +114,7 @@ class Found:
         if settled.exact_hit.any():
             rows, chords = settled.rows[settled.exact_hit], _rows_of(settled.chords, settled.exact_hit)
             fraction, face = _seen_hit(chords, self.inside)
-            surfacing.write_exactly(asked.query, table, rows, chords.limb, fraction, face, *found)
+            surfacing.write_exactly.call(asked.query, table, rows, chords.limb, fraction, face, *found)
         return found
 
     def exit_surface(self, chords: Chorded, exact: BoolArray) -> Surface:
@@ -123,7 +123,7 @@ class Found:
         fraction = np.ascontiguousarray(chords.exit[:, 0])
         found = surfacing.surface(query, table, chords.limb, fraction, chords.exit_face, True)
         known = _rows_of(chords, rows)
-        surfacing.write_exactly(query, table, rows, known.limb, known.exit, known.exit_face, *found)
+        surfacing.write_exactly.call(query, table, rows, known.limb, known.exit, known.exit_face, *found)
         return found
 
 
@@ -183,7 +183,7 @@ def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64
     Returns where they do not.
     """
     fast, undecided = empty_chords(len(hit)), np.zeros(len(hit), bool)
-    complete_chords(query, table.seen, rows[hit], chords.limb[hit], fast, undecided)
+    complete_chords.call(query, table.seen, rows[hit], chords.limb[hit], fast, undecided)
     _put_rows(chords, hit[~undecided], _rows_of(fast, ~undecided))
     return undecided
 
@@ -193,7 +193,7 @@ def _chords_in(
 ) -> tuple[Chorded, BoolArray]:
     """The chords of given rays in the limbs that they hit, and which ones kernels do not decide."""
     chords, undecided = empty_chords(len(rows)), np.zeros(len(rows), bool)
-    complete_chords(query, table.seen, rows, limbs, chords, undecided)
+    complete_chords.call(query, table.seen, rows, limbs, chords, undecided)
     for k in np.flatnonzero(undecided).tolist():
         numbered = _numbered(table, [int(limbs[k])])
         first, _ = order.closest(ray_numbers(query.rays, int(rows[k])), numbered, inside)
@@ -204,7 +204,7 @@ def _chords_in(
 
 def limbs_near_rays(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
     """The limbs that each of the given rays does not certainly miss."""
-    offsets, codes = possible_stretches(query, table.seen, tree, make_stack(tree), rows)
+    offsets, codes = possible_stretches.call(query, table.seen, tree, make_stack(tree), rows)
     return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(rows))]
 
 

@@ -13,7 +13,7 @@ from cylcollide import lending
 from cylcollide._types import POLICY_EXIT, Face, Float64Array, Int8Array, Int32Array, Int64Array, Shape
 from cylcollide.asking import Query
 from cylcollide.casting import leaves
-from cylcollide.compiling import allocating, compiled, merged
+from cylcollide.compiling import Entrance, allocating, compiled, merged
 from cylcollide.gathering import limbs_at, vectors_at
 from cylcollide.kernels.crossing import face_crossing
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, vector_difference
@@ -45,10 +45,11 @@ def surface(
     `behind` says that the face is where they leave.
     """
     position, normal = lending.rows((len(limb), 3)), lending.rows((len(limb), 3))
-    write_surface(query, table, limb, fraction, face, behind, position, normal)
+    write_surface.call(query, table, limb, fraction, face, behind, position, normal)
     return position, normal
 
 
+@Entrance
 @allocating
 def write_surface(
     query: Query,
@@ -223,6 +224,7 @@ def write_spot(
         spots.position[i, axis], spots.normal[i, axis] = point[axis][0], n[axis]
 
 
+@Entrance
 @compiled
 def write_exactly(
     query: Query,

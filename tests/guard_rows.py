@@ -120,7 +120,6 @@ SEEN_BY = {
     "surfaces": ["tests/test_surfaces.py"],
     "event": THOROUGH,
     "nearer": IN_ORDER,
-    "any hit": IN_ORDER,
     "boxes": ["-m", "long", "tests/test_boxes.py"],
     "packed": TOGETHER,
     "stream": TOGETHER,
@@ -152,7 +151,6 @@ SHARED: dict[str, Mutation] = {
     "boxes: no pad": Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"),
     "boxes: loose": Mutation("_types.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"),
     "boxes: a reach too short": Mutation("tree/walk.py", "(1.0 + BOX_PAD) + BOX_PAD", "(1.0 - BOX_PAD) - BOX_PAD"),
-    "any hit: never unsure": Mutation("casting.py", "doubtful |= event.possible", "doubtful |= False"),
     # many rays together
     "packed: a lane off": Mutation(
         "simd.py",

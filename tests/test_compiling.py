@@ -18,7 +18,7 @@ from verify import JIT
 from worlds import make_crowd
 
 import cylcollide
-from cylcollide import answering, casting, dense, holding, locating, streaming
+from cylcollide import answering, casting, chording, dense, holding, locating, streaming, surfacing
 
 pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
 PACKAGE = Path(cylcollide.__file__).parent
@@ -124,7 +124,7 @@ def test_a_first_query_compiles_what_it_uses_and_no_more(tmp_path: Path):
     """A few segments, a few cylinders: one of the loops over rays, and nothing of chords, points, streams."""
     first, second = (run(PACKAGE.parent, "ASK_A_WORLD = True\n" + ASK, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     kept = functions_in(tmp_path)
-    loops = {"cast_closest", "cast_any", "cast_chords", "cast_few", "cast_stream", "sort_rays", "finish", "all_enter"}
+    loops = {"cast_closest", "cast_chords", "cast_few", "cast_stream", "sort_rays", "finish", "all_enter"}
     assert kept & loops == {"cast_closest"}
     assert {"limb_boxes", "_fill_rows"} < kept
     unused = [name for name in kept if re.search("chord|point|stream|contain|octant|refit|stretch", name)]
@@ -180,7 +180,9 @@ def test_arrays_of_any_kind_are_answered_by_the_same_code():
 
 
 ENTRANCES = (
-    casting.closest_of_few, dense.cast_few, streaming.cast_stream, locating.locate_few, holding.locate_many
+    casting.closest_of_few, dense.cast_few, streaming.cast_stream, locating.locate_few, holding.locate_many,
+    surfacing.write_surface, surfacing.write_exactly, chording.complete_chords, chording.cast_chords,
+    chording.possible_stretches, chording.stretches_in_rows,
 )  # fmt: skip
 
 
@@ -208,7 +210,7 @@ def questions(n: int) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     for other in (*kinds, swapped, plain.tolist(), np.ones((n, 3), int), plain[0] if n == 1 else plain):
         yield "contains_points", (other,), {}
         for name in ("segments", "rays"):
-            for query in (f"cast_{name}", f"occluded_{name}"):
+            for query in (f"cast_{name}", f"occluded_{name}", f"chords_{name}"):
                 yield query, (other, plain), {"threads": 1}
                 yield query, (plain, other), {"inside": "exit", "ignore_character": 3, "mask": np.uint8(1)}
                 many = {"mask": np.repeat(whole, 2)[::2], "ignore_character": whole.astype(">i4")}
@@ -232,7 +234,9 @@ def test_entrances_get_arguments_of_the_same_types(tmp_path: Path, monkeypatch: 
     for world in worlds(tmp_path):
         for n in (1, 5, 300):
             for query, arguments, options in questions(n):
-                getattr(world, query)(*arguments, **options)
+                answer = getattr(world, query)(*arguments, **options)
+                if isinstance(answer, cylcollide.RayHits):
+                    assert len(answer.position) == len(answer.exit_normal) == n  # other loops find these
     assert [len(found) for found in types.values()] == [1] * len(ENTRANCES)
 
 
