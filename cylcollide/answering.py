@@ -122,7 +122,7 @@ def room(tree: Tree, rays: int) -> Room:
     kept: Room | None = getattr(_rooms, "kept", None)
     if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.sorting.key) < rays:
         work, stream = make_work(STREAM_RAYS), make_stream(tree, STREAM_RAYS)
-        kept = _rooms.kept = Room(work, stream, make_sorting(max(rays, RAYS_PER_TASK)), make_entering())
+        kept = _rooms.kept = Room(work, stream, make_sorting(max(rays, RAYS_PER_TASK)), make_entering(STREAM_RAYS))
     return kept
 
 

@@ -17,57 +17,41 @@ from cylcollide.gathering import limbs_at, meant, one_limb, vectors_at
 from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.ray import Rays, ray_at
 from cylcollide.kernels.solid import face_curve
-from cylcollide.kernels.table import Limb, LimbRows, limb_at
-from cylcollide.simd import LANES, Real, Truth, bits, load_at, lowest_bit, store
+from cylcollide.kernels.table import ROW, Limb, LimbRows, limb_at
+from cylcollide.simd import LANES, Real, Truth, bits, load_at, lowest_bit, prefetch, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
-CROWD = 64
-"""How many wait in one place before they are dealt with: a call costs as much as several of them."""
 
 
 class Entering(NamedTuple):
     """Hits that wait, in a place for each shape and face. One per thread."""
 
-    ray: Int32Array  # (SHAPES * FACES, CROWD): rows of the query
-    limb: Int32Array  # (SHAPES * FACES, CROWD)
+    ray: Int32Array  # (SHAPES * FACES, rays + 32): rows of the query
+    limb: Int32Array  # (SHAPES * FACES, rays + 32)
     waiting: Int64Array  # (SHAPES * FACES,): how many
     fraction: Float64Array  # (16,): of the hits at work
 
 
-def make_entering() -> Entering:
-    """Room for all hits that may wait."""
+def make_entering(rays: int) -> Entering:
+    """Room for so many hits; memory that nobody waits in costs nothing."""
     places = SHAPES * FACES
-    ray, limb = np.zeros((2, places, CROWD), np.int32)
+    ray, limb = np.zeros((2, places, rays + 4 * LANES), np.int32)
     return Entering(ray, limb, np.zeros(places, np.int64), np.empty(2 * LANES))
 
 
 @merged
-def nobody_enters(entering: Entering, ray: int) -> None:
-    """Start anew; places that nobody waits in name a ray and a limb that there are."""
-    entering.waiting[:] = 0
-    entering.ray[:] = ray
-    entering.limb[:] = 0
-
-
-@merged
-def enter(entering: Entering, query: Query, table: LimbRows, i: int, limb: int, face: int, hits: Verdicts) -> None:
-    """If ray i enters a limb by this face, its fraction is written now or later, together with others.
-
-    Without a branch on that, which nobody could predict: who does not enter is written down, and not counted.
-    """
-    place = table.solid[limb] * FACES + min(face, FACES - 1)
+def enter(entering: Entering, table: LimbRows, i: int, limb: int, face: int) -> None:
+    """Ray i enters a limb by this face; its fraction is written later, together with others."""
+    place = table.solid[limb] * FACES + face
     k = entering.waiting[place]
     entering.ray[place, k], entering.limb[place, k] = i, limb
-    k += int(face < FACES)
-    entering.waiting[place] = k
-    if k == CROWD:
-        write_fractions(entering, query, table, place, hits)
+    entering.waiting[place] = k + 1
 
 
 @compiled
 def all_enter(entering: Entering, query: Query, table: LimbRows, hits: Verdicts) -> None:
-    """Write the fractions of all who still wait."""
+    """Write the fractions of all who wait."""
     for place in range(entering.waiting.size):
         if entering.waiting[place] > 0:
             write_fractions(entering, query, table, place, hits)
@@ -100,7 +84,11 @@ def write_each(
     """`write_fractions`, sixteen at a time."""
     number, limbs, rows = entering.ray[place], entering.limb[place], table.rows
     count = entering.waiting[place]
+    number[count : count + 2 * LANES], limbs[count : count + 2 * LANES] = number[0], limbs[0]  # sixteen are read
     for first in range(0, count, 2 * LANES):
+        for k in range(first + 2 * LANES, first + 4 * LANES):  # the limbs of the next sixteen
+            prefetch(rows, limbs[k] * ROW)
+            prefetch(rows, limbs[k] * ROW + LANES)
         limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
         write_sixteen(query, table, number, first, count, limb, other, face, entering.fraction, hits)
 

@@ -3,7 +3,6 @@
 from math import inf
 
 from cylcollide._types import NO_LIMB, Int32Array
-from cylcollide.asking import Query
 from cylcollide.casting import INSIDE, NONE
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import compiled, merged
@@ -66,7 +65,6 @@ def name_rays(number: Int32Array, base: int, count: int, noted: int, work: Work)
 
 @compiled
 def finish_in_order(
-    query: Query,
     table: LimbRows,
     number: Int32Array,
     base: int,
@@ -84,14 +82,13 @@ def finish_in_order(
         while entering:
             row = first + lowest_bit(entering)
             entering &= entering - 1
-            enter(crossing, query, table, i + row, int(work.best[row, LIMB]), int(work.best[row, FACE]), hits)
+            enter(crossing, table, i + row, int(work.best[row, LIMB]), int(work.best[row, FACE]))
     all_miss(hits, i + whole, i + count)
-    finish(query, table, number, base, whole, count, work, crossing, hits)
+    finish(table, number, base, whole, count, work, crossing, hits)
 
 
 @compiled
 def finish(
-    query: Query,
     table: LimbRows,
     number: Int32Array,
     base: int,
@@ -118,4 +115,4 @@ def finish(
                 hits.limb[i], hits.face[i], hits.fraction[i] = limb, face, 0.0
                 if face != INSIDE:
                     hits.fraction[i] = 0.5 * (found[LOWER] + found[UPPER]) * work.per_length[row]
-                    enter(crossing, query, table, i, limb, face, hits)
+                    enter(crossing, table, i, limb, face)

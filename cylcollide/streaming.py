@@ -13,7 +13,7 @@ from cylcollide._types import BLOCK_RAYS, SMALL_WORLD, Float32Array, Int32Array
 from cylcollide.asking import Given, Query
 from cylcollide.columns import Verdicts
 from cylcollide.compiling import Entrance, compiled, merged
-from cylcollide.entering import Entering, all_enter, nobody_enters
+from cylcollide.entering import Entering, all_enter
 from cylcollide.finishing import all_miss, finish, finish_any, finish_in_order, name_rays
 from cylcollide.gathering import Sorting, fetch_sixteen, sort_rays, take_in_order, two_rays_from
 from cylcollide.kernels.ray import Ray, Rays, shared
@@ -194,7 +194,7 @@ def cast_stream(
     """
     work.pairs[:] = 0  # an earlier call may have been stopped half way
     work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
-    nobody_enters(crossing, begin)
+    crossing.waiting[:] = 0
     number, octants, room, small = sorting.number, sorting.octant, work.best.shape[0], tree.items < SMALL_WORLD
     if small:
         room = min(room, BLOCK_RAYS)
@@ -217,8 +217,8 @@ def cast_stream(
             elif aim == ANY:
                 finish_any(number, first, count, work, hits)
             elif small:
-                finish_in_order(query, table, number, first, count, work, crossing, hits)
+                finish_in_order(table, number, first, count, work, crossing, hits)
             else:
-                finish(query, table, number, first, 0, count, work, crossing, hits)
-    all_enter(crossing, query, table, hits)
+                finish(table, number, first, 0, count, work, crossing, hits)
+            all_enter(crossing, query, table, hits)
     return True

@@ -190,7 +190,7 @@ SHARED: dict[str, Mutation] = {
     "entering: one that waits alone is forgotten": Mutation(
         ENTERING, "if entering.waiting[place] > 0:", "if entering.waiting[place] > 1:"
     ),
-    "entering: all by the last face": Mutation(ENTERING, "* FACES + min(face, FACES - 1)", "* FACES + FACES - 1"),
+    "entering: all by the last face": Mutation(ENTERING, "* FACES + face", "* FACES + FACES - 1"),
     "dense: eight rays answered for sixteen": Mutation(
         "dense.py", "nearer(best_other, index, event_other)", "nearer(best_other, index, event)"
     ),

@@ -152,7 +152,7 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     table, tree = snapshot.seen, snapshot.tree
     want = empty_verdicts(n)
     casting.cast_closest(query, table, tree, make_stack(tree), 0, n, want)
-    room = make_work(stream_rays), make_stream(tree, stream_rays), make_sorting(n), make_entering()
+    room = make_work(stream_rays), make_stream(tree, stream_rays), make_sorting(n), make_entering(stream_rays)
     lists = make_lists(len(limbs))
     for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
         for way, aim in product((STREAMS, DENSE), (FIRST, ANY)):
