@@ -2,10 +2,10 @@
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -239,10 +239,26 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
     count += -count % threads  # as many for each thread
-    ends = [n * k // count for k in range(count + 1)]
-    if threads == 1:
-        return [task(begin, end) for begin, end in pairwise(ends)]
-    return list(pool_of(threads).map(task, ends[:-1], ends[1:]))
+    left = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
+    answers: dict[int, Answer] = {}
+
+    def work() -> None:
+        while left:
+            try:
+                k, begin, end = left.popleft()
+            except IndexError:  # somebody else was faster
+                return
+            answers[k] = task(begin, end)
+
+    helpers = [pool_of(threads - 1).submit(work) for _ in range(threads - 1)]
+    try:
+        work()  # who asks need not wait to be woken
+    finally:
+        left.clear()  # after an error nobody begins anew
+        for helper in helpers:
+            if not helper.cancel():  # it has begun
+                helper.result()
+    return [answers[k] for k in range(count)]
 
 
 @cache
