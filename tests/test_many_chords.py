@@ -1,4 +1,4 @@
-"""Chords of many rays at once: the same as one by one, in any order and split."""
+"""Many rays, split among threads: chords are the same as one by one, and no share is too small for a loop."""
 
 from collections import Counter
 from functools import partial
@@ -11,6 +11,8 @@ from verify import JIT
 from worlds import make_crowd, shots
 
 import cylcollide as cc
+from cylcollide import answering
+from cylcollide.simd import LANES
 
 
 def test_chords_and_points_in_any_order_and_split():
@@ -61,3 +63,13 @@ def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
             seen.update(chords=len(want), many=int((np.diff(want.offsets) > 8).sum()), exact=want.rechecked)
     assert seen["chords"] > n
     assert min(seen["many"], seen["exact"]) > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 700, 100_000])
+def test_however_many_threads_a_share_is_eight_rays_at_least(threads: int):
+    """Smaller ones would be written beyond their ends."""
+    n = answering.RAYS_SHARED + 77
+    shares = answering.in_chunks(n, threads, lambda begin, end: (begin, end))
+    assert min(end - begin for begin, end in shares) >= LANES
+    assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
+    assert shares[-1][1] == n
