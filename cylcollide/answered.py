@@ -51,8 +51,9 @@ class AnsweredFew:
     @cached_property
     def query(self) -> Query:
         """What was asked."""
-        origin, second = self.room[:6].reshape(2, -1, 3)
-        return Query(Rays(origin, second, *self.facts[:2]), *self.facts[2:])
+        room, (is_segment, distance, mask, ignored, policy) = self.room, self.facts
+        rays = Rays(room[:3].reshape(-1, 3), room[3:6].reshape(-1, 3), is_segment, distance)
+        return Query(rays, mask, ignored, policy)
 
     @property
     def rays(self) -> Rays:

@@ -69,7 +69,7 @@ def closest(state: State, question: Question, threads: int | None) -> RayHits:
         in_chunks(n, threads, strategy(state, question, FIRST, verdicts))
         asked, unsure = Answered(question.query, *verdicts), bool(np.count_nonzero(verdicts.unsure))
     near = partial(settling.limbs_near_rays, asked.query, table, state.tree) if unsure else None
-    return settling.ray_hits(asked, table, question.inside, near)
+    return settling.ray_hits(asked, table, state.seen, question.inside, near)
 
 
 def one_by_one(state: State, rays: int) -> bool:

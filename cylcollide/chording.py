@@ -3,11 +3,12 @@
 As in `casting`, rows that float64 bounds do not decide are marked.
 """
 
-from math import inf
+from math import inf, nan
 
 import numpy as np
 
 from cylcollide._types import (
+    NO_LIMB,
     POLICY_HIT,
     BoolArray,
     Face,
@@ -34,7 +35,7 @@ from cylcollide.tree.walk import (
     start_walk,
 )
 
-INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
+MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
 
 
 @merged
@@ -56,25 +57,29 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
 
 @Entrance
 @compiled
-def complete_chords(
-    query: Query, table: LimbRows, ray_rows: Int64Array, limbs: Int32Array, chords: Chorded, unsure: BoolArray
-) -> None:
-    """The whole chord of each of the given rays in the limb that it hits."""
-    rays = query.rays
-    for j in range(ray_rows.size):
-        i, k = ray_rows[j], limbs[j]
+def complete_chords(query: Query, table: LimbRows, limbs: Int32Array, chords: Chorded, undecided: BoolArray) -> int:
+    """The whole chord of each ray in the limb that it hits; how many are not decided."""
+    rays, count = query.rays, 0
+    for i in range(limbs.size):
+        k = limbs[i]
+        if k == NO_LIMB:
+            write_chord(chords, i, k, MISSED)
+            undecided[i] = False
+            continue
         ray, limb = ray_at(rays, i), limb_at(table.rows, table.solid, k)
-        unsure[j] = ray.extent == inf
-        if not unsure[j]:
+        undecided[i] = ray.extent == inf
+        if not undecided[i]:
             span = ray_limb(ray, limb, 0)
             if pieces(limb.kind) == 2:
                 event = ray_event(ray, span, query.policy)
                 if not (event.possible or event.inside):
                     span = ray_limb(ray, limb, 1)
             chord = chord_at(rays, i, ray, limb, span)
-            unsure[j] = not chord.decided
+            undecided[i] = not chord.decided
             if chord.decided:
-                write_chord(chords, j, k, chord)
+                write_chord(chords, i, k, chord)
+        count += undecided[i]
+    return count
 
 
 @allocating

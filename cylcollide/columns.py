@@ -55,25 +55,32 @@ class Answer(Protocol):
 
 
 class Chorded(NamedTuple):
-    """The chord of each ray in the limb it is credited with: fractions as double-doubles, NaN on a miss."""
+    """The chord of each ray in the limb it is credited with: fractions as double-doubles."""
 
     limb: Int32Array  # (n,), -1 on a miss
-    entry: Float64Array  # (n, 2), high and low word
-    exit: Float64Array  # (n, 2)
+    entry: Float64Array  # (n, 2), high and low word; NaN on a miss
+    exit: Float64Array  # (n, 2); inf on a miss
     entry_face: Int8Array  # INSIDE where the ray starts in the limb
     exit_face: Int8Array  # INSIDE where the ray ends in the limb
 
 
+CHORD_KINDS = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
+"""Of limb, entry_face, exit_face."""
+
+
 def empty_chords(n: int) -> Chorded:
-    """Room for n chords, all of them misses."""
-    none = int(Face.NONE)
-    return Chorded(
-        np.full(n, NO_LIMB, np.int32),
-        np.full((n, 2), np.nan),
-        np.full((n, 2), np.nan),
-        np.full(n, none, np.int8),
-        np.full(n, none, np.int8),
-    )
+    """Room for n chords, to be filled."""
+    ends = lending.rows((2, n, 2))
+    limb, entry_face, exit_face = lending.columns(n, *CHORD_KINDS)
+    return Chorded(limb, ends[0], ends[1], entry_face, exit_face)
+
+
+def missed_chords(n: int) -> Chorded:
+    """So many chords, all of them misses."""
+    chords = empty_chords(n)
+    chords.limb[:], chords.entry[:], chords.exit[:] = NO_LIMB, np.nan, np.inf
+    chords.entry_face[:] = chords.exit_face[:] = Face.NONE
+    return chords
 
 
 def joined(parts: Sequence[Chorded]) -> Chorded:

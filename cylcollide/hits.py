@@ -112,7 +112,7 @@ class RayHits:
     @cached_property
     def exit_fraction(self) -> Float64Array:
         """Parameter at which the ray leaves the limb or ends in it, inf for a miss; (n,)."""
-        return np.where(self.hit, self._chords.exit[:, 0], np.inf)
+        return np.ascontiguousarray(self._chords.exit[:, 0])
 
     @cached_property
     def exit_face(self) -> Int8Array:
@@ -122,11 +122,12 @@ class RayHits:
     @cached_property
     def character(self) -> Int32Array:
         """Character of the limb hit, -1 for a miss or a limb of nobody; int32 (n,)."""
-        return (
-            np.where(self.hit, self._found.table.character[self.limb], np.int32(NO_CHARACTER))
-            if self.hit.any()
-            else np.full(len(self), NO_CHARACTER, np.int32)
-        )
+        limb, characters = self.limb, self._found.table.character
+        if len(characters) == 0:
+            return np.full_like(limb, NO_CHARACTER)
+        character = characters[limb]
+        character[limb < 0] = NO_CHARACTER
+        return character
 
     @cached_property
     def _length(self) -> Float64Array:
@@ -266,10 +267,11 @@ def _plain(value: Any) -> Any:
 
 def _lengths(rays: Rays) -> Float64Array:
     """Length of one unit of fraction, (n,)."""
-    x, y, z = (rays.second - rays.origin if rays.is_segment else rays.second).T
-    return np.asarray(np.hypot(np.hypot(x, y), z))
+    displacement = rays.second - rays.origin if rays.is_segment else rays.second
+    length: Float64Array = np.hypot(np.hypot(displacement[:, 0], displacement[:, 1]), displacement[:, 2])
+    return length
 
 
 def _times(fraction: Float64Array, length: Float64Array) -> Float64Array:
     """Fraction * length with inf kept for misses of zero-length rays."""
-    return np.where(np.isinf(fraction), np.inf, fraction * np.where(np.isinf(fraction), 1.0, length))
+    return np.multiply(fraction, length, out=fraction.copy(), where=np.isfinite(fraction))

@@ -213,9 +213,10 @@ class Limbs:
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
         query = question.query._replace(rays=rays)
         verdicts = empty_verdicts(n)
-        casting.cast_rows(query, self.table.seen, verdicts)
+        seen = self.table.seen
+        casting.cast_rows(query, seen, verdicts)
         near = self._own_limb if verdicts.unsure.any() else None
-        return settling.ray_hits(Answered(query, *verdicts), self.table, question.inside, near)
+        return settling.ray_hits(Answered(query, *verdicts), self.table, seen, question.inside, near)
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
         """The limb that each of these rows is paired with."""

@@ -11,7 +11,7 @@ from cylcollide.answered import Asked
 from cylcollide.asking import Query
 from cylcollide.casting import cast_rows
 from cylcollide.chording import complete_chords, possible_stretches
-from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined
+from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined, missed_chords
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
@@ -57,6 +57,16 @@ def _limbs_of(codes: Int32Array) -> list[int]:
     return sorted({code // 2 for code in codes.tolist()})
 
 
+def _write_first(
+    chords: Chorded, row: int, ray: RayNumbers, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
+) -> bool:
+    """Write the chord of the limb that the ray hits first, if it hits any; whether it starts in one."""
+    first, started_inside = order.closest(ray, _numbered(table, limbs), inside)
+    if first is not None:
+        _write(chords, row, *first)
+    return started_inside
+
+
 def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
     chords.limb[row] = limb
     chords.entry[row], chords.entry_face[row] = chord.entry.double_double(), chord.entry_face
@@ -79,8 +89,9 @@ NOTHING_SETTLED = Settled(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bo
 class Found:
     """What rays hit, and what is not asked of every hit: whole chords, and surfaces."""
 
-    def __init__(self, asked: Asked, table: LimbTable, inside: InsidePolicy) -> None:
-        self.asked, self.table, self.inside, self.settled = asked, table, inside, NOTHING_SETTLED
+    def __init__(self, asked: Asked, table: LimbTable, seen: LimbRows, inside: InsidePolicy) -> None:
+        self.asked, self.table, self.seen, self.inside = asked, table, seen, inside
+        self.settled = NOTHING_SETTLED
 
     @property
     def rechecked(self) -> int:
@@ -93,25 +104,20 @@ class Found:
 
     def chords(self) -> tuple[Chorded, BoolArray]:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
-        limb, query = self.asked.limb, self.asked.query
-        chords, exact, known = empty_chords(len(limb)), np.zeros(len(limb), bool), np.zeros(len(limb), bool)
-        settled = self.settled
-        known[settled.rows] = True
-        others = np.flatnonzero((limb >= 0) & ~known)
-        found, undecided = _chords_in(query, self.table, self.inside, others, limb[others])
-        for rows, part, by_numbers in (
-            (settled.rows, settled.chords, settled.exact_chord),
-            (others, found, undecided),
-        ):
-            _put_rows(chords, rows, part)
-            exact[rows] = by_numbers
-        return chords, exact
+        limb, query, settled = self.asked.limb, self.asked.query, self.settled
+        chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
+        if complete_chords.call(query, self.seen, limb, chords, undecided):
+            known = settled.rows[settled.exact_chord]
+            _put_rows(chords, known, _rows_of(settled.chords, settled.exact_chord))
+            for i in np.setdiff1d(np.flatnonzero(undecided), known).tolist():
+                _write_first(chords, i, ray_numbers(query.rays, i), self.table, [limb.item(i)], self.inside)
+        return chords, undecided
 
     def surface(self) -> Surface:
         """Position and normal of each hit."""
-        asked, table, settled = self.asked, self.table.seen, self.settled
+        asked, table, settled = self.asked, self.seen, self.settled
         found = surfacing.surface(asked.query, table, asked.limb, asked.fraction, asked.face, False)
-        if settled.exact_hit.any():
+        if len(settled.rows):
             rows, chords = settled.rows[settled.exact_hit], _rows_of(settled.chords, settled.exact_hit)
             fraction, face = _seen_hit(chords, self.inside)
             surfacing.write_exactly.call(asked.query, table, rows, chords.limb, fraction, face, *found)
@@ -119,17 +125,20 @@ class Found:
 
     def exit_surface(self, chords: Chorded, exact: BoolArray) -> Surface:
         """Position and normal where each ray leaves, of `chords`."""
-        query, table, rows = self.asked.query, self.table.seen, np.flatnonzero(exact)
+        query, table, rows = self.asked.query, self.seen, np.flatnonzero(exact)
         fraction = np.ascontiguousarray(chords.exit[:, 0])
         found = surfacing.surface(query, table, chords.limb, fraction, chords.exit_face, True)
-        known = _rows_of(chords, rows)
-        surfacing.write_exactly.call(query, table, rows, known.limb, known.exit, known.exit_face, *found)
+        if len(rows):
+            known = _rows_of(chords, rows)
+            surfacing.write_exactly.call(query, table, rows, known.limb, known.exit, known.exit_face, *found)
         return found
 
 
-def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates | None) -> RayHits:
+def ray_hits(
+    asked: Asked, table: LimbTable, seen: LimbRows, inside: InsidePolicy, candidates: Candidates | None
+) -> RayHits:
     """What the rays hit, unsure rows settled; without candidates no row is unsure."""
-    found = Found(asked, table, inside)
+    found = Found(asked, table, seen, inside)
     if candidates is not None:
         found.settle(candidates)
     return RayHits(found)
@@ -138,35 +147,38 @@ def ray_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: C
 def _settle_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Settled:
     """Fill in the unsure rows."""
     query, rows = asked.query, np.flatnonzero(asked.unsure)
-    chords, (exact_hit, exact_chord) = empty_chords(len(rows)), np.ones((2, len(rows)), bool)
+    chords, (exact_hit, exact_chord) = missed_chords(len(rows)), np.ones((2, len(rows)), bool)
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
-        first, asked.inside[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)
-        if first is not None:
-            _write(chords, k, *first)
+        asked.inside[i] = _write_first(chords, k, ray_numbers(query.rays, i), table, limbs, inside)
     asked.limb[rows] = chords.limb
     hit = np.flatnonzero(chords.limb >= 0)
-    exact_chord[hit] = _prefer_kernels(query, table, rows, hit, chords)
+    part, limbs = _of_rows(query, rows[hit]), chords.limb[hit]
+    exact_chord[hit] = _prefer_kernels(part, table, hit, chords)
     fraction, asked.face[rows] = _seen_hit(chords, inside)
     asked.fraction[rows] = np.where(chords.limb >= 0, fraction[:, 0], np.inf)
-    alone = _alone(query, table, rows[hit], chords.limb[hit])
+    alone = _alone(part, table, limbs)
     decided = (alone.limb >= 0) & ~alone.unsure
     asked.fraction[rows[hit[decided]]] = alone.fraction[decided]
     exact_hit[hit] = ~decided
     return Settled(rows, chords, exact_hit, exact_chord)
 
 
-def _alone(query: Query, table: LimbTable, rows: Int64Array, limbs: Int32Array) -> Verdicts:
-    """What kernels say of given rays, each against the one limb that it hits.
+def _of_rows(query: Query, rows: Int64Array) -> Query:
+    """The same about some of its rays; what concerns which limbs they see is left as it is."""
+    rays = query.rays
+    distance = rays.distance[rows] if len(rays.distance) > 1 else rays.distance
+    return query._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance))
+
+
+def _alone(query: Query, table: LimbTable, limbs: Int32Array) -> Verdicts:
+    """What kernels say of rays, each against the one limb that it hits.
 
     If they decide a ray among other limbs they decide it here, and with the same bits; so where they do, theirs is the
     answer, and it does not depend on which limbs a strategy has met.
     """
-    rays, seen, verdicts = query.rays, table.seen, empty_verdicts(len(rows))
-    distance = rays.distance[rows] if len(rays.distance) > 1 else rays.distance
-    chosen = Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance)
-    part = Query(chosen, query.mask, query.ignored, query.policy)
+    seen, verdicts = table.seen, empty_verdicts(len(limbs))
     columns = (seen.solid[limbs], seen.character[limbs], seen.mask[limbs], seen.rows[limbs])
-    cast_rows(part, LimbRows(*columns, seen.shared_mask), verdicts)
+    cast_rows(query, LimbRows(*columns, seen.shared_mask), verdicts)
     return verdicts
 
 
@@ -177,29 +189,15 @@ def _seen_hit(chords: Chorded, inside: InsidePolicy) -> tuple[Float64Array, Int8
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 
 
-def _prefer_kernels(query: Query, table: LimbTable, rows: Int64Array, hit: Int64Array, chords: Chorded) -> BoolArray:
+def _prefer_kernels(query: Query, table: LimbTable, hit: Int64Array, chords: Chorded) -> BoolArray:
     """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are.
 
-    Returns where they do not.
+    `hit` are the chords of the rays of `query`. Returns where kernels do not decide.
     """
-    fast, undecided = empty_chords(len(hit)), np.zeros(len(hit), bool)
-    complete_chords.call(query, table.seen, rows[hit], chords.limb[hit], fast, undecided)
+    fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
+    complete_chords.call(query, table.seen, chords.limb[hit], fast, undecided)
     _put_rows(chords, hit[~undecided], _rows_of(fast, ~undecided))
     return undecided
-
-
-def _chords_in(
-    query: Query, table: LimbTable, inside: InsidePolicy, rows: Int64Array, limbs: Int32Array
-) -> tuple[Chorded, BoolArray]:
-    """The chords of given rays in the limbs that they hit, and which ones kernels do not decide."""
-    chords, undecided = empty_chords(len(rows)), np.zeros(len(rows), bool)
-    complete_chords.call(query, table.seen, rows, limbs, chords, undecided)
-    for k in np.flatnonzero(undecided).tolist():
-        numbered = _numbered(table, [int(limbs[k])])
-        first, _ = order.closest(ray_numbers(query.rays, int(rows[k])), numbered, inside)
-        if first is not None:
-            _write(chords, k, *first)
-    return chords, undecided
 
 
 def limbs_near_rays(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
