@@ -29,7 +29,17 @@ from cylcollide._types import (
 )
 from cylcollide.answered import Answered, AnsweredFew, Asked
 from cylcollide.asking import Question
-from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined
+from cylcollide.columns import (
+    Chorded,
+    ChordRows,
+    Verdicts,
+    chosen_chords,
+    empty_chords,
+    empty_verdicts,
+    joined_rows,
+    offsets_of,
+    ray_of_each,
+)
 from cylcollide.dense import Lists, cast_few, make_lists
 from cylcollide.entering import FACES, Entering, make_entering
 from cylcollide.gathering import Sorting, make_sorting
@@ -152,22 +162,20 @@ def chords(state: State, question: Question, threads: int | None) -> Chords:
     query, inside = question.query, question.inside
     n, table = len(question.first), state.limbs.table
 
-    def task(begin: int, end: int) -> tuple[Int64Array, Chorded, int]:
+    def task(begin: int, end: int) -> ChordRows:
         offsets, codes = stretches(state, question, begin, end)
-        found, unsure = empty_chords(len(codes)), np.zeros(end - begin, bool)
+        found, unsure = empty_chords(len(codes)), np.empty(end - begin, bool)
         room = np.empty((2, len(codes)))
-        chording.cast_chords.call(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
-        ray, found = settling.settle_chords(query.rays, table, begin, offsets, codes, found, unsure)
-        return begin + ray, found, int(unsure.sum())
+        count = chording.cast_chords.call(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
+        rows = ChordRows(offsets, found, count)
+        return settling.settle_chords(query.rays, table, begin, rows, codes, unsure) if count else rows
 
-    parts = in_chunks(n, threads, task)
-    ray = np.concatenate([part[0] for part in parts])
-    found = joined([part[1] for part in parts])
+    rows = joined_rows(in_chunks(n, threads, task))
     if inside != "hit":
-        kept = _counts_as_hit(ray, found, inside)
-        ray, found = ray[kept], Chorded._make(column[kept] for column in found)
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=n))))
-    return Chords(query.rays, state.seen, offsets, found, sum(part[2] for part in parts))
+        ray = ray_of_each(rows.offsets)
+        kept = _counts_as_hit(ray, rows.chords, inside)
+        rows = rows._replace(offsets=offsets_of(ray[kept], n), chords=chosen_chords(rows.chords, kept))
+    return Chords(query.rays, state.seen, rows)
 
 
 def stretches(state: State, question: Question, begin: int, end: int) -> tuple[Int64Array, Int32Array]:

@@ -61,8 +61,8 @@ class Question:
     def query(self) -> Query:
         """The same for loops, with room for the rays."""
         if self._query is None:
-            origin, second = lending.rows((2, *self.first.shape))
-            self._query = Query(Rays(origin, second, *self.facts[:2]), *self.facts[2:])
+            room, (is_segment, distance, mask, ignored, policy) = lending.rows((2, *self.first.shape)), self.facts
+            self._query = Query(Rays(room[0], room[1], is_segment, distance), mask, ignored, policy)
         return self._query
 
     def receive(self, begin: int, end: int) -> None:

@@ -167,13 +167,15 @@ def cast_chords(
     latest: Float64Array,
     chords: Chorded,
     unsure: BoolArray,
-) -> None:
-    """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry.
+) -> int:
+    """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry; how many are unsure.
 
     `codes` is sorted in place, ray by ray; `earliest` and `latest` are room for one number a code. A ray is unsure if a
     verdict, a face or an order is not decided.
     """
+    count = 0
     for k in range(offsets.size - 1):
+        unsure[k] = False
         ray = ray_at(query.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
         for position in range(first, last):
@@ -199,3 +201,5 @@ def cast_chords(
                 unsure[k] = not chord.decided
                 if chord.decided:
                     write_chord(chords, position, index, chord)
+        count += unsure[k]
+    return count

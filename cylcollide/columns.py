@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cylcollide import lending
-from cylcollide._types import NO_LIMB, BoolArray, Face, Float64Array, Int8Array, Int32Array
+from cylcollide._types import NO_LIMB, BoolArray, Face, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.kernels.ray import Rays
 
 
@@ -83,6 +83,39 @@ def missed_chords(n: int) -> Chorded:
     return chords
 
 
-def joined(parts: Sequence[Chorded]) -> Chorded:
+def chosen_chords(chords: Chorded, rows: BoolArray | Int64Array) -> Chorded:
+    """Some of the chords."""
+    return Chorded._make(column[rows] for column in chords)
+
+
+def joined_chords(parts: Sequence[Chorded]) -> Chorded:
     """All chords of the parts, one part after another."""
-    return Chorded._make(np.concatenate([part[k] for part in parts]) for k in range(len(Chorded._fields)))
+    return Chorded._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+class ChordRows(NamedTuple):
+    """Chords in compressed rows: those of ray i are rows `offsets[i]` to `offsets[i + 1]`."""
+
+    offsets: Int64Array  # one more than rays
+    chords: Chorded
+    rechecked: int  # how many rays were unsure
+
+
+def ray_of_each(offsets: Int64Array) -> Int64Array:
+    """The ray of each chord."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
+    """Offsets of chords in order, from the ray of each."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=rays))))
+
+
+def joined_rows(parts: Sequence[ChordRows]) -> ChordRows:
+    """The same of rows."""
+    if len(parts) == 1:
+        return parts[0]
+    begins = np.cumsum([0, *(len(part.chords.limb) for part in parts)])
+    offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
+    chords = joined_chords([part.chords for part in parts])
+    return ChordRows(np.concatenate((*offsets, begins[-1:])), chords, sum(part.rechecked for part in parts))

@@ -15,7 +15,7 @@ from cylcollide._types import (
     Int32Array,
     Int64Array,
 )
-from cylcollide.columns import Answer, Chorded
+from cylcollide.columns import Answer, Chorded, ChordRows, ray_of_each
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.table import LimbRows, LimbTable
 
@@ -206,10 +206,11 @@ class Chords:
     `exit_fraction`, `entry_face`, `exit_face` and `thickness` all have one entry a chord.
     """
 
-    def __init__(self, rays: Rays, limbs: LimbRows, offsets: Int64Array, chords: Chorded, rechecked: int) -> None:
+    def __init__(self, rays: Rays, limbs: LimbRows, rows: ChordRows) -> None:
+        chords = rows.chords
         self._rays, self._limbs, self._chords = rays, limbs, chords
-        self.offsets = offsets
-        self.rechecked = rechecked
+        self.offsets: Int64Array = rows.offsets
+        self.rechecked = rows.rechecked
         """How many rays needed exact arithmetic."""
         self.limb: Int32Array = chords.limb
         self.entry_fraction: Float64Array = chords.entry[:, 0]
@@ -226,7 +227,7 @@ class Chords:
     @cached_property
     def ray(self) -> Int64Array:
         """Row of the ray; int64, one a chord."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return ray_of_each(self.offsets)
 
     @cached_property
     def character(self) -> Int32Array:

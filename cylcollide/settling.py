@@ -11,7 +11,18 @@ from cylcollide.answered import Asked
 from cylcollide.asking import Query
 from cylcollide.casting import cast_rows
 from cylcollide.chording import complete_chords, possible_stretches
-from cylcollide.columns import Chorded, Verdicts, empty_chords, empty_verdicts, joined, missed_chords
+from cylcollide.columns import (
+    Chorded,
+    ChordRows,
+    Verdicts,
+    chosen_chords,
+    empty_chords,
+    empty_verdicts,
+    joined_chords,
+    missed_chords,
+    offsets_of,
+    ray_of_each,
+)
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
@@ -108,7 +119,7 @@ class Found:
         chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
         if complete_chords.call(query, self.seen, limb, chords, undecided):
             known = settled.rows[settled.exact_chord]
-            _put_rows(chords, known, _rows_of(settled.chords, settled.exact_chord))
+            _put_rows(chords, known, chosen_chords(settled.chords, settled.exact_chord))
             for i in np.setdiff1d(np.flatnonzero(undecided), known).tolist():
                 _write_first(chords, i, ray_numbers(query.rays, i), self.table, [limb.item(i)], self.inside)
         return chords, undecided
@@ -118,7 +129,7 @@ class Found:
         asked, table, settled = self.asked, self.seen, self.settled
         found = surfacing.surface(asked.query, table, asked.limb, asked.fraction, asked.face, False)
         if len(settled.rows):
-            rows, chords = settled.rows[settled.exact_hit], _rows_of(settled.chords, settled.exact_hit)
+            rows, chords = settled.rows[settled.exact_hit], chosen_chords(settled.chords, settled.exact_hit)
             fraction, face = _seen_hit(chords, self.inside)
             surfacing.write_exactly.call(asked.query, table, rows, chords.limb, fraction, face, *found)
         return found
@@ -129,7 +140,7 @@ class Found:
         fraction = np.ascontiguousarray(chords.exit[:, 0])
         found = surfacing.surface(query, table, chords.limb, fraction, chords.exit_face, True)
         if len(rows):
-            known = _rows_of(chords, rows)
+            known = chosen_chords(chords, rows)
             surfacing.write_exactly.call(query, table, rows, known.limb, known.exit, known.exit_face, *found)
         return found
 
@@ -196,7 +207,7 @@ def _prefer_kernels(query: Query, table: LimbTable, hit: Int64Array, chords: Cho
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
     complete_chords.call(query, table.seen, chords.limb[hit], fast, undecided)
-    _put_rows(chords, hit[~undecided], _rows_of(fast, ~undecided))
+    _put_rows(chords, hit[~undecided], chosen_chords(fast, ~undecided))
     return undecided
 
 
@@ -215,20 +226,18 @@ def settle_any(
 
 
 def settle_chords(
-    rays: Rays, table: LimbTable, begin: int, offsets: Int64Array, codes: Int32Array, chords: Chorded, unsure: BoolArray
-) -> tuple[Int64Array, Chorded]:
-    """Chords in order, those of unsure rays settled anew; returns the ray of each chord, counted from `begin`.
+    rays: Rays, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array, unsure: BoolArray
+) -> ChordRows:
+    """Chords of the rays `begin`, `begin` + 1, ..., those of unsure rays settled anew.
 
-    `offsets` and `codes` are what the rays `begin`, `begin` + 1, ... may hit, `chords` the fast answer to that.
+    `codes` are what those rays may hit, `fast` the kernels' answer to that.
     """
-    ray = np.repeat(np.arange(len(unsure)), np.diff(offsets))
-    rows = np.flatnonzero(unsure)
-    if len(rows) == 0:
-        return ray, chords
-    kept, kept_ray = _rows_of(chords, ~unsure[ray]), ray[~unsure[ray]]
+    ray, offsets = ray_of_each(fast.offsets), fast.offsets
+    decided = ~unsure[ray]
+    kept, kept_ray = chosen_chords(fast.chords, decided), ray[decided]
     found = [
         (k, limb, chord)
-        for k in rows.tolist()
+        for k in np.flatnonzero(unsure).tolist()
         for limb, chord in order.sorted_chords(
             ray_numbers(rays, begin + k), _numbered(table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
         )
@@ -236,20 +245,17 @@ def settle_chords(
     settled = empty_chords(len(found))
     for row, (_, limb, chord) in enumerate(found):
         _write(settled, row, limb, chord)
-    both = joined([kept, settled])
+    both = joined_chords([kept, settled])
     both_ray = np.concatenate((kept_ray, np.array([k for k, _, _ in found], np.int64)))
     by_ray = np.argsort(both_ray, kind="stable")
-    return both_ray[by_ray], _rows_of(both, by_ray)
+    chords = chosen_chords(both, by_ray)
+    return ChordRows(offsets_of(both_ray[by_ray], len(unsure)), chords, fast.rechecked)
 
 
 def _put_rows(chords: Chorded, rows: Int64Array, part: Chorded) -> None:
     """Write chords into the given rows of others."""
     chords.limb[rows], chords.entry[rows], chords.exit[rows] = part.limb, part.entry, part.exit
     chords.entry_face[rows], chords.exit_face[rows] = part.entry_face, part.exit_face
-
-
-def _rows_of(chords: Chorded, rows: BoolArray | Int64Array) -> Chorded:
-    return Chorded._make(column[rows] for column in chords)
 
 
 def settle_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
