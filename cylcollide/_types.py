@@ -119,7 +119,6 @@ pad."""
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
 SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tuned yet
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
-FARTHEST_BOX = 1e150  # boxes are put in order as if none reached farther: areas, times counts, stay finite
 REBUILD_COST = 1.5  # boxes grown to this multiple of their built area cost rays 5 to 15 %: the tree is rebuilt
 REBUILT_AT_ONCE = 1024  # fewer limbs are rebuilt within the update: it takes half a millisecond more
 RAYS_PER_TASK = 20000  # rays that are put in order together

@@ -245,7 +245,7 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    threads = min(threads, n // SMALLEST_STREAM)  # loops over many rays take eight at least
+    threads = max(1, min(threads, n // SMALLEST_STREAM))  # loops over many rays take eight at least
     count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
     count += -count % threads  # as many for each thread
     left = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))

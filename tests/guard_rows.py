@@ -129,6 +129,8 @@ SEEN_BY = {
     "chords": ["tests/test_many_chords.py"],
     "points": ["tests/test_points.py"],
     "received": ["tests/test_bad_input.py"],
+    "split": ["tests/test_split.py"],
+    "settled": ["tests/test_corners.py", "tests/test_surfaces.py"],
 }
 """What a row of `SHARED` is about, and the checks that must see it."""
 
@@ -183,6 +185,30 @@ SHARED: dict[str, Mutation] = {
     "chords: who is blind crosses nothing": Mutation(FINISHING, "if work.best[row, RIVAL] < 0.0:", "if False:"),
     "chords: no room for more": Mutation("answering.py", "if noted <= len(crossed):", "if True:"),
     "chords: tubes end at their bore": Mutation("chording.py", "which += 2 * int(", "which += 0 * int("),
+    "chords: rows of each share begin at nothing": Mutation(
+        "columns.py", "part.offsets[:-1] + begin", "part.offsets[:-1]"
+    ),
+    # rows settled in exact arithmetic
+    "settled: chords left undecided": Mutation(
+        "settling.py", "if complete_chords.call(", "if 0 * complete_chords.call("
+    ),
+    "settled: chords that are known forgotten": Mutation(
+        "settling.py", "_put_rows(chords, known, chosen_chords(settled.chords, settled.exact_chord))", "pass"
+    ),
+    "settled: the first hits another's limb": Mutation(
+        "settling.py", "self.table, [limb.item(i)]", "self.table, [limb.item(0)]"
+    ),
+    # trees
+    "split: a box without one of its sides": Mutation(
+        "tree/split.py", "return x * y + y * z + z * x", "return x * y + y * z"
+    ),
+    "split: along the first axis": Mutation("tree/split.py", "boundary, axis, less", "boundary, 0, less"),
+    "split: by the left side alone": Mutation(
+        "tree/split.py", "bins.left_cost[b - 1] + count * half_area(box)", "bins.left_cost[b - 1]"
+    ),
+    "split: two items in one": Mutation(
+        "tree/split.py", "order[j], order[middle] = order[middle], item", "order[middle] = item"
+    ),
     "pairs: one that waits alone is lost": Mutation(
         STREAMING, "if work.pairs[shape] > 0:", "if work.pairs[shape] > 1:"
     ),
@@ -213,6 +239,7 @@ SHARED: dict[str, Mutation] = {
     # the door
     "received: ends of any kind": Mutation(ASKING, "fine and finite and", "fine and"),
     "received: no direction at all": Mutation(ASKING, "not door.any_zero_row(rays.second, begin, end)", "True"),
+    "received: the row of a number is not its own": Mutation("door.py", "// (bad.size // len(bad))", "// 1"),
     "received: the last numbers unseen": Mutation("door.py", "some_strange | (not abs(y) < np.inf)", "some_strange"),
 }
 """What all shapes share: what is wrong with it."""

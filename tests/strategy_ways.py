@@ -75,10 +75,10 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
     settle = settling.ray_hits
 
-    def watched(asked: Any, table: Any, inside: Any, near: Any) -> Any:
+    def watched(asked: Any, table: Any, limbs: Any, inside: Any, near: Any) -> Any:
         seen.kept(Verdicts(*(getattr(asked, name) for name in Verdicts._fields)))
         assert (near is not None) == asked.unsure.any()
-        return settle(asked, table, inside, near)
+        return settle(asked, table, limbs, inside, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():

@@ -21,7 +21,7 @@ def test_chords_and_points_in_any_order_and_split():
     limbs = make_crowd(33)
     world, n, rng = cc.HitWorld(limbs), 1001 if JIT else 41, np.random.default_rng(4)
     start, end = shots(limbs, n)
-    with forced(MIXED, RAYS_PER_TASK=100, RAYS_SHARED=100):
+    with forced(MIXED, RAYS_PER_TASK=n // 10, RAYS_SHARED=n // 10):
         chords, held = world.chords_segments(start, end, threads=1), world.contains_points(start, threads=1)
         order = rng.permutation(n)
         for threads in (2, 4):

@@ -73,9 +73,8 @@ def make_table(
     mask: Uint32Array,
 ) -> LimbTable:
     """Columns of checked limbs, and their rows for the kernels."""
-    solid = np.where((kind == CAPSULE) & (p1 == p2).all(axis=1), np.int8(SPHERE), kind)
-    rows: Float64Array = aligned((len(radius), ROW), np.float64)
-    _fill_rows(kind, p1, p2, radius, radius2, box, boxes, rows)
+    solid, rows = kind.copy(), aligned((len(radius), ROW), np.float64)
+    _fill_rows(kind, p1, p2, radius, radius2, box, boxes, solid, rows)
     return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
 
 
@@ -88,9 +87,10 @@ def _fill_rows(
     radius2: Float64Array,
     box: Int32Array,
     boxes: Float64Array,
+    solid: Int8Array,
     rows: Float64Array,
 ) -> None:
-    """Fill rows, zeros so far, as `limb_at` and `box.box_frame` read them.
+    """Fill rows, zeros so far, as `limb_at` and `box.box_frame` read them, and say which capsules are spheres.
 
     A limb of sizes that float64 products cannot hold has an infinite extent, and harmless numbers beside it: every ray
     is unsure.
@@ -99,6 +99,8 @@ def _fill_rows(
         row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
         axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
         longest = largest_component(axis)
+        if kind[i] == CAPSULE and longest == 0.0:
+            solid[i] = SPHERE
         size = smallest = max(radius[i], radius2[i])
         if kind[i] == BOX:
             h = boxes[box[i], 9:]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BOX_PAD, TREE_WIDTH, Float32Array, Float64Array, Int8Array, Int32Array
-from cylcollide.compiling import merged
+from cylcollide.compiling import compiled, merged
 
 EMPTY = -1
 """Child code of an empty slot; an item is coded as -2 - its number."""
@@ -38,9 +38,20 @@ class Tree(NamedTuple):
     space: Space
 
 
+@compiled
+def fill_corners(low: Float64Array, high: Float64Array, corners: Float64Array) -> None:
+    """The lowest of low corners (n, 3), and the highest of high ones."""
+    corners[0], corners[1] = inf, -inf
+    for i in range(len(low)):
+        for axis in range(3):
+            corners[0, axis] = min(corners[0, axis], low[i, axis])
+            corners[1, axis] = max(corners[1, axis], high[i, axis])
+
+
 def space_around(low: Float64Array, high: Float64Array) -> Space:
     """The frame for boxes (n, 3), n > 0."""
-    corners = np.stack([low.min(axis=0), high.max(axis=0)])
+    corners = np.empty((2, 3))
+    fill_corners(low, high, corners)
     first, last = 0.5 * corners
     with np.errstate(over="ignore", invalid="ignore"):
         centre, half = first + last, float(np.max(last - first))
