@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 
 PROFILE = """
 from hypothesis import Phase
-settings.register_profile("guard", settings.get_profile("house"), max_examples=300, phases=[Phase.generate])
+settings.register_profile("guard", settings.get_profile("house"), max_examples=1500, phases=[Phase.generate])
 settings.load_profile("guard")
 """
 """Appended to the copy's conftest.py: more cases than usual, and none made smaller once it has failed."""

@@ -110,7 +110,8 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
             assert not differing(want, got), threads
             assert np.array_equal(world.occluded_segments(start, end, threads=threads), got.limb >= 0)
         threads_each = (1, 2, 4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
-        tasks = [k * ceil(ceil(n / chunk) / k) for k in threads_each]  # as many for each thread
+        at_work = [max(1, min(k, n // answering.SMALLEST_STREAM)) for k in threads_each]
+        tasks = [k * ceil(ceil(n / chunk) / k) for k in at_work]  # as many for each thread
         assert seen.batches[way] == 2 * (4 if way == ONE_BY_ONE else sum(tasks))  # one by one goes in one call
         for _ in range(3):
             order = rng.permutation(n)
