@@ -82,8 +82,8 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
     first = door.vectors(p1, "p1", n if limbs is None else len(limbs))
     last = door.vectors(p2, "p2", len(first))
     kind = table.kind if limbs is None else table.kind[limbs]
-    door.axes(first, last, np.isin(kind, _with_ends(Ends.APART)))
-    door.centres(first, last, np.isin(kind, _with_ends(Ends.ONE)))
+    door.axes(first, last, HAS_AXIS[kind])
+    door.centres(first, last, HAS_CENTRE[kind])
     if limbs is not None:
         all_first, all_last = table.p1.copy(), table.p2.copy()
         all_first[limbs], all_last[limbs] = first, last
@@ -92,8 +92,10 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
     return make_table(t.kind, first, last, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
 
 
-def _with_ends(ends: Ends) -> list[int]:
-    return [kind for kind, record in RECORDS.items() if record.ends == ends]
+HAS_AXIS, HAS_CENTRE = (
+    np.array([RECORDS[kind].ends == ends for kind in range(len(RECORDS))]) for ends in (Ends.APART, Ends.ONE)
+)
+"""Of each shape: whether its ends have to differ, or have to be the same."""
 
 
 def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:

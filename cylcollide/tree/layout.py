@@ -39,27 +39,20 @@ class Tree(NamedTuple):
 
 
 @compiled
-def fill_corners(low: Float64Array, high: Float64Array, corners: Float64Array) -> None:
-    """The lowest of low corners (n, 3), and the highest of high ones."""
-    corners[0], corners[1] = inf, -inf
-    for i in range(len(low)):
-        for axis in range(3):
-            corners[0, axis] = min(corners[0, axis], low[i, axis])
-            corners[1, axis] = max(corners[1, axis], high[i, axis])
-
-
 def space_around(low: Float64Array, high: Float64Array) -> Space:
     """The frame for boxes (n, 3), n > 0."""
-    corners = np.empty((2, 3))
-    fill_corners(low, high, corners)
-    first, last = 0.5 * corners
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre, half = first + last, float(np.max(last - first))
+    x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
+    for i in range(len(low)):
+        x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])
+        u, v, w = max(u, high[i, 0]), max(v, high[i, 1]), max(w, high[i, 2])
+    half = max(0.5 * u - 0.5 * x, 0.5 * v - 0.5 * y, 0.5 * w - 0.5 * z)
+    a, b, c = 0.5 * x + 0.5 * u, 0.5 * y + 0.5 * v, 0.5 * z + 0.5 * w
     if not isfinite(half):
-        return Space((0.0, 0.0, 0.0), 0.0, (-BOX_PAD,) * 3, (BOX_PAD,) * 3)
+        return Space((0.0, 0.0, 0.0), 0.0, (-BOX_PAD, -BOX_PAD, -BOX_PAD), (BOX_PAD, BOX_PAD, BOX_PAD))
     scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
-    first, last = (corners - centre) * scale
-    return Space(tuple(centre.tolist()), scale, tuple((first - BOX_PAD).tolist()), tuple((last + BOX_PAD).tolist()))
+    first = (x - a) * scale - BOX_PAD, (y - b) * scale - BOX_PAD, (z - c) * scale - BOX_PAD
+    last = (u - a) * scale + BOX_PAD, (v - b) * scale + BOX_PAD, (w - c) * scale + BOX_PAD
+    return Space((a, b, c), scale, first, last)
 
 
 @merged
