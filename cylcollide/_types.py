@@ -117,10 +117,10 @@ STEEPEST_RECIPROCAL = 1e30
 pad."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
-SAH_BINS = 16  # buckets of the surface area heuristic along each axis: not tuned yet
+SAH_BINS = 16  # along each axis; 8: boxes 1 to 2.5 % larger; 32: 0.6 to 0.8 % smaller, a build takes a third longer
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
 REBUILD_COST = 1.5  # boxes grown to this multiple of their built area cost rays 5 to 15 %: the tree is rebuilt
-REBUILT_AT_ONCE = 1024  # fewer limbs are rebuilt within the update: it takes half a millisecond more
+REBUILT_AT_ONCE = 1024  # fewer limbs are rebuilt within the update: it takes 0.2 milliseconds more
 RAYS_PER_TASK = 20000  # rays that are put in order together
 RAYS_SHARED = 12500  # the same if threads share: half a millisecond's work; who is faster takes more
 SMALLEST_BATCH = 64  # fewer points than this, or rays among few limbs, go one by one: memory for many costs 5 µs
