@@ -132,4 +132,4 @@ STREAM_RAYS = 4096  # rays that walk the tree together
 LIMBS_CROSSED = 8  # limbs a ray for which there is room when all are asked for; beyond that rays walk alone
 FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
 SMALL_WORLD = 256  # fewer limbs stay in the first cache: their rays walk as they come, of all octants together
-SMALLEST_KEPT, MOST_KEPT = 131072, 8  # bytes and number of the buffers that queries pass on to each other
+SMALLEST_KEPT, MOST_KEPT = 1 << 17, 1 << 27  # bytes of a buffer that queries pass on to each other, and of all of them

@@ -4,7 +4,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -109,7 +110,9 @@ def strategy(state: State, question: Question, aim: int, verdicts: Verdicts) -> 
             question.refuse()
 
     def as_stream(begin: int, end: int) -> None:
-        if not cast_stream.call(given, query, table, tree, *room(tree, end - begin), begin, end, aim, verdicts):
+        if not cast_stream.call(
+            given, query, table, tree, *room_for_streams(tree, end - begin), begin, end, aim, verdicts
+        ):
             question.refuse()
 
     return against_all if alike and limbs <= FEW_LIMBS else as_stream
@@ -127,7 +130,7 @@ class Room(NamedTuple):
 _rooms = threading.local()
 
 
-def room(tree: Tree, rays: int) -> Room:
+def room_for_streams(tree: Tree, rays: int) -> Room:
     """Room for the rays of one task, kept by each thread: fresh memory costs as much as the walk."""
     kept: Room | None = getattr(_rooms, "kept", None)
     if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.sorting.key) < rays:
@@ -165,8 +168,8 @@ def chords(state: State, question: Question, threads: int | None) -> Chords:
     def task(begin: int, end: int) -> ChordRows:
         offsets, codes = stretches(state, question, begin, end)
         found, unsure = empty_chords(len(codes)), np.empty(end - begin, bool)
-        room = np.empty((2, len(codes)))
-        count = chording.cast_chords.call(query, state.seen, offsets, codes, begin, room[0], room[1], found, unsure)
+        ends = np.empty((2, len(codes)))
+        count = chording.cast_chords.call(query, state.seen, offsets, codes, begin, ends[0], ends[1], found, unsure)
         rows = ChordRows(offsets, found, count)
         return settling.settle_chords(query.rays, table, begin, rows, codes, unsure) if count else rows
 
@@ -182,13 +185,13 @@ def stretches(state: State, question: Question, begin: int, end: int) -> tuple[I
     """Every stretch of a limb that each of these rays may cross: as a stream, unless they are few or meet very many."""
     tree, query = state.tree, question.query
     if not one_by_one(state, end - begin):
-        kept, crossed = room(tree, end - begin), np.empty((LIMBS_CROSSED * (end - begin), 2), np.int32)
-        noting, every = kept._replace(work=kept.work._replace(crossed=crossed)), query._replace(policy=POLICY_HIT)
-        noting.work.crossings[0] = 0
-        nothing = empty_verdicts(0)
+        # both are read once the loop is over, when a signal may have asked the next question in the same room
+        crossed, crossings = np.empty((LIMBS_CROSSED * (end - begin), 2), np.int32), np.zeros(1, np.int64)
+        kept, every, nothing = room_for_streams(tree, end - begin), query._replace(policy=POLICY_HIT), empty_verdicts(0)
+        noting = kept._replace(work=kept.work._replace(crossed=crossed, crossings=crossings))
         if not cast_stream.call(question.given, every, state.seen, tree, *noting, begin, end, EVERY, nothing):
             question.refuse()
-        noted = int(noting.work.crossings[0])
+        noted = crossings.item()
         if noted <= len(crossed):
             return chording.stretches_in_rows.call(query, state.seen, crossed, noted, begin, end)
     question.receive(begin, end)
@@ -245,7 +248,7 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    threads = max(1, min(threads, n // SMALLEST_STREAM))  # loops over many rays take eight at least
+    most, threads = threads, max(1, min(threads, n // SMALLEST_STREAM))  # loops over many rays take eight at least
     count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
     count += -count % threads  # as many for each thread
     left = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
@@ -259,14 +262,18 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
                 return
             answers[k] = task(begin, end)
 
-    helpers = [pool_of(threads - 1).submit(work) for _ in range(threads - 1)]
+    helpers: list[Future[None]] = []
     try:
+        with suppress(RuntimeError):  # Python is ending, or there are as many threads as there may be: fewer will do
+            for _ in range(threads - 1):
+                helpers.append(pool_of(most - 1).submit(work))
         work()  # who asks need not wait to be woken
     finally:
         left.clear()  # after an error nobody begins anew
-        for helper in helpers:
-            if not helper.cancel():  # it has begun
-                helper.result()
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
     return [answers[k] for k in range(count)]
 
 

@@ -33,9 +33,9 @@ class Loan:
         self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": data, "version": 3}
 
     def __del__(self) -> None:
-        kept = self._kept
-        if sum(map(len, list(kept.values()))) < MOST_KEPT:
-            kept.setdefault(self._memory.size, []).append(self._memory)
+        kept, size = self._kept, self._memory.size
+        if size + sum([other * len(buffers) for other, buffers in list(kept.items())]) <= MOST_KEPT:
+            kept.setdefault(size, []).append(self._memory)
 
 
 def lend(size: int) -> NDArray[np.uint8]:

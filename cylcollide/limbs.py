@@ -56,6 +56,10 @@ class Limbs:
         for column in (*table, hit_group):
             column.flags.writeable = False
 
+    def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
+        """To copies and pickles: through the constructor, which makes the arrays read-only again."""
+        return Limbs, (self.table, self.hit_group, self.names)
+
     @classmethod
     def cylinders(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
         """Capped cylinders; p1, p2 (n, 3) the centres of the caps, radius (n,) or one number."""
@@ -154,15 +158,15 @@ class Limbs:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all limbs to an .npz file."""
-        columns: dict[str, Any] = {**self.table._asdict(), "hit_group": self.hit_group}
+        columns: dict[str, Any] = {**tables.given_columns(self.table), "hit_group": self.hit_group}
         np.savez_compressed(path, names=np.array(self.names, dtype=np.str_), **columns)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Limbs":
         """Read what `save` wrote."""
         with np.load(path, allow_pickle=False) as file:
-            table = LimbTable._make(file[field] for field in LimbTable._fields)
-            return cls(table, file["hit_group"], tuple(str(name) for name in file["names"]))
+            hit_group = np.array(file["hit_group"], np.int32)
+            return cls(tables.read_table(file), hit_group, tuple(str(name) for name in file["names"]))
 
     def moved(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> "Limbs":
         """The same limbs with new ends, all of them or those of the given indices; p1, p2 (n, 3) or (m, 3).

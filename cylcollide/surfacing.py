@@ -24,8 +24,8 @@ from cylcollide.simd import LANES, Real, Truth, bits, lane, load_at, lowest_bit,
 
 SHAPES, INSIDE = len(Shape), int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
-FACES = INSIDE + 1
-"""Places a shape: who starts or ends in a limb waits like others."""
+PLACES = INSIDE + 1
+"""Of one shape, one a face: who starts or ends in a limb waits like others."""
 CROWD, BLOCK = 64, 256
 """How many wait in one place before they are dealt with, and how many rows are cleared at a time."""
 
@@ -62,7 +62,7 @@ def write_surface(
     normal: Float64Array,
 ) -> None:
     """`surface`, for columns of all rays of a query."""
-    places, spots, nowhere = SHAPES * FACES, Spots(position, normal), spread(nan)
+    places, spots, nowhere = SHAPES * PLACES, Spots(position, normal), spread(nan)
     waiting, answer, hits = np.zeros(places, np.int64), np.empty((2, 6, LANES)), np.empty(BLOCK, np.int32)
     rows, limbs = np.empty((places, CROWD), np.int32), np.empty((places, CROWD), np.int32)
     for begin in range(0, limb.size, BLOCK):
@@ -75,7 +75,7 @@ def write_surface(
             count += int(limb[i] >= 0)
         for i in hits[:count]:
             index = limb[i]
-            place = table.solid[index] * FACES + face[i]
+            place = table.solid[index] * PLACES + face[i]
             k = waiting[place]
             rows[place, k], limbs[place, k] = i, index
             prefetch(table.rows, index * ROW)
@@ -114,7 +114,7 @@ def write_place(
     spots: Spots,
 ) -> None:
     """Write positions and normals of those who wait in one place."""
-    shape, face = place // FACES, place % FACES
+    shape, face = place // PLACES, place % PLACES
     for first in range(0, count, 2 * LANES):
         end, right = min(2 * LANES, count - first), 0
         if shape == CYLINDER and face == SIDE:  # constants: no branch within
@@ -161,7 +161,7 @@ def eight_spots(
 ) -> tuple[Spot, Truth]:
     """`spot_near` of the eight rays from `rows[first]` on."""
     origin, second = vectors_at(query.rays.origin, rows, first), vectors_at(query.rays.second, rows, first)
-    displacement = meant(origin, second, 1.0 if query.rays.is_segment else 0.0)
+    displacement = displacements(origin, second, 1.0 if query.rays.is_segment else 0.0)
     limb = limbs_at(table.rows, shape, limbs, first)
     return spot_near(origin, displacement, load_at(fraction, rows, first, 1, 0), limb, float(face))
 
@@ -179,7 +179,7 @@ def store_spot(answer: Float64Array, spot: Spot) -> None:
 
 
 @merged
-def meant(origin: Vector, second: Vector, segment: float) -> DoubleDoubleVector:
+def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubleVector:
     """`exact_displacement` of eight rays, without a branch: of segments for 1, of directions for 0."""
     return vector_difference(second, (origin[0] * segment, origin[1] * segment, origin[2] * segment))
 

@@ -1,10 +1,10 @@
 """Tables of limbs of mixed shapes: made, joined, chosen, moved and grown."""
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import door
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
@@ -45,6 +45,30 @@ def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int3
         door.integers(labels.get("hit_group", 0), "hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
         (name,) * n if isinstance(name, str) else tuple(str(one) for one in name),
     )
+
+
+GIVEN: Mapping[str, type[np.generic]] = {
+    "kind": np.int8,
+    "p1": np.float64,
+    "p2": np.float64,
+    "radius": np.float64,
+    "radius2": np.float64,
+    "box": np.int32,
+    "boxes": np.float64,
+    "character": np.int32,
+    "mask": np.uint32,
+}
+"""The columns that all others follow from: what a file holds."""
+
+
+def given_columns(table: LimbTable) -> dict[str, NDArray[Any]]:
+    """What `read_table` makes the same table of."""
+    return {name: column for name, column in table._asdict().items() if name in GIVEN}
+
+
+def read_table(columns: Mapping[str, NDArray[Any]]) -> LimbTable:
+    """The table of columns that come from elsewhere: loops take their kinds and their order for granted."""
+    return make_table(*(np.array(columns[name], kind, order="C") for name, kind in GIVEN.items()))
 
 
 def joined_tables(tables: Sequence[LimbTable]) -> LimbTable:

@@ -1,4 +1,4 @@
-"""Many rays, split among threads: chords are the same as one by one, and no share is too small for a loop."""
+"""Chords of many rays at once: the same as one by one, in any order and split."""
 
 from collections import Counter
 from functools import partial
@@ -11,9 +11,6 @@ from verify import JIT
 from worlds import make_crowd, shots
 
 import cylcollide as cc
-from cylcollide import answering
-from cylcollide._types import SMALLEST_STREAM
-from cylcollide.simd import LANES
 
 
 def test_chords_and_points_in_any_order_and_split():
@@ -64,13 +61,3 @@ def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
             seen.update(chords=len(want), many=int((np.diff(want.offsets) > 8).sum()), exact=want.rechecked)
     assert seen["chords"] > n
     assert min(seen["many"], seen["exact"]) > 0
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
-def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
-    """Less than eight rays would be written beyond their ends."""
-    n = answering.RAYS_SHARED + 77
-    shares = answering.in_chunks(n, threads, lambda begin, end: (begin, end))
-    assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
-    assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
-    assert shares[-1][1] == n

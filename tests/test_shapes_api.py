@@ -1,5 +1,7 @@
 """The doors of every shape: what goes in, what comes out, what is refused, and answers known by hand."""
 
+import pickle
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -183,6 +185,30 @@ def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
     for name in ("p2", "radius", "radius2", "orientation", "half"):
         rows = mixed(60)
         assert replace(rows, **{name: getattr(rows, name) * 1.01 + (name == "orientation")}).limbs() != limbs, name
+
+
+def test_files_and_copies_hold_what_loops_expect(tmp_path: Path):
+    """Loops take the kinds of columns, and their order in memory, for what they were at their first call."""
+    rng = np.random.default_rng(1)
+    low = rng.normal(size=(40, 3))
+    limbs = cc.Limbs.concat([cc.Limbs.cylinders(low, low + 1, 0.3), cc.Limbs.boxes(low, [0, 0, 0, 1], [1, 2, 3])])
+    start = 5 * rng.normal(size=(9, 3))
+    want = cc.HitWorld(limbs).cast_segments(start, -start)
+    assert want.hit.any()
+    limbs.save(tmp_path / "limbs.npz")
+    with np.load(tmp_path / "limbs.npz") as file:
+        columns = dict(file)
+    wide = {np.dtype(np.int8): np.int64, np.dtype(np.int32): ">i8", np.dtype(np.float64): ">f8"}
+    others = [np.asfortranarray, lambda column: column.astype(wide.get(column.dtype, column.dtype))]
+    for k, other in enumerate(others):
+        np.savez(tmp_path / f"{k}.npz", **{name: other(column) for name, column in columns.items()})
+    copies = [cc.Limbs.load(tmp_path / f"{k}.npz") for k in range(len(others))]
+    for copy in (*copies, pickle.loads(pickle.dumps(limbs)), deepcopy(limbs)):
+        assert copy == limbs
+        assert not any(column.flags.writeable for column in (*copy.table, copy.hit_group))
+        got = cc.HitWorld(copy).cast_segments(start, -start)
+        assert got.limb.tobytes() == want.limb.tobytes()
+        assert got.fraction.tobytes() == want.fraction.tobytes()
 
 
 def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():

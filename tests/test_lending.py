@@ -1,0 +1,31 @@
+"""Memory that queries pass on to each other."""
+
+import numpy as np
+
+from cylcollide import lending
+from cylcollide._types import MOST_KEPT
+
+
+def test_no_more_is_kept_than_there_may_be():
+    """What a query of millions needed once goes back to the system."""
+    loans = [lending.lend(MOST_KEPT // 3) for _ in range(4)]
+    few = [lending.lend(1 << 18) for _ in range(20)]
+    del loans, few
+    kept = sum(memory.size for buffers in lending._kept.values() for memory in buffers)
+    assert 1 << 18 < kept <= MOST_KEPT
+
+
+def test_memory_is_lent_again_once_no_slice_is_held():
+    """Not before: the numbers of somebody's answer would change."""
+    first = lending.rows((1 << 15,))
+    first[:] = 7.0
+    held, address = first[5::3], first.__array_interface__["data"][0]
+    del first
+    other = lending.rows((1 << 15,))
+    other[:] = 8.0
+    assert (held == 7.0).all()
+    assert other.__array_interface__["data"][0] != address
+    del held
+    again = [lending.rows((1 << 15,)) for _ in range(64)]
+    assert address in {array.__array_interface__["data"][0] for array in again}
+    assert np.unique([array.__array_interface__["data"][0] for array in again]).size == 64
