@@ -24,7 +24,7 @@ class Loan:
     that one to this.
     """
 
-    _kept = _kept  # while a program ends, names of the module may be gone before a loan is
+    _kept, _most = _kept, MOST_KEPT  # while a program ends, names of the module may be gone before a loan is
 
     def __init__(self, memory: NDArray[np.uint8], size: int) -> None:
         self._memory = memory
@@ -34,7 +34,7 @@ class Loan:
 
     def __del__(self) -> None:
         kept, size = self._kept, self._memory.size
-        if size + sum([other * len(buffers) for other, buffers in list(kept.items())]) <= MOST_KEPT:
+        if size + sum([other * len(buffers) for other, buffers in list(kept.items())]) <= self._most:
             kept.setdefault(size, []).append(self._memory)
 
 

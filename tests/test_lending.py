@@ -1,5 +1,9 @@
 """Memory that queries pass on to each other."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 
 from cylcollide import lending
@@ -29,3 +33,11 @@ def test_memory_is_lent_again_once_no_slice_is_held():
     again = [lending.rows((1 << 15,)) for _ in range(64)]
     assert address in {array.__array_interface__["data"][0] for array in again}
     assert np.unique([array.__array_interface__["data"][0] for array in again]).size == 64
+
+
+def test_what_is_held_until_the_end_goes_in_silence():
+    """By then the names of modules are gone, and what a destructor says of that cannot be caught."""
+    script = "import numpy; from cylcollide import lending; numpy.held = lending, lending.rows((1 << 15,))"
+    root = Path(__file__).parent.parent
+    run = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert run.stderr == ""
