@@ -1,9 +1,9 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
 from cylcollide._types import Face, Shape, Side
-from cylcollide.explain import Explanation
-from cylcollide.hits import Chords, PointHits, RayHit, RayHits
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.explain import Explanation
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.hits import Chords, PointHits, RayHit, RayHits
 from cylcollide.world import HitWorld, Snapshot
 
 __version__ = "0.1.0"

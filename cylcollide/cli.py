@@ -19,8 +19,8 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "crosscheck": Command("cylcollide.crosscheck.command", "crosscheck", "crosscheck"),
-    "replay": Command("cylcollide.crosscheck.replay.command", "replay", "crosscheck"),
+    "crosscheck": Command("cylcollide.crosscheck.commands.crosscheck", "crosscheck", "crosscheck"),
+    "replay": Command("cylcollide.crosscheck.commands.replay", "replay", "crosscheck"),
     "bench": Command("cylcollide.bench.command", "bench", "bench"),
 }
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import door
+from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.exact.ball import Capsule, Sphere
 from cylcollide.exact.box import Box
@@ -87,7 +87,7 @@ def axial(kind: Shape, p1: ArrayLike, p2: ArrayLike, *radii: ArrayLike) -> Solid
     record = RECORDS[kind]
     first, last = _ends(p1, p2, kind)
     sizes = [
-        check(door.per_row(values, name, len(first)), name)
+        check(validate.per_row(values, name, len(first)), name)
         for values, (name, check) in zip(radii, record.sizes.items(), strict=True)
     ]
     solids = Solids(kind, first, last, sizes[0], sizes[1] if len(sizes) > 1 else np.zeros(len(first)), NO_BOXES)
@@ -98,25 +98,25 @@ def axial(kind: Shape, p1: ArrayLike, p2: ArrayLike, *radii: ArrayLike) -> Solid
 def cones(base: ArrayLike, apex: ArrayLike, radius: ArrayLike) -> Solids:
     """Tapered cylinders that end in a point."""
     first, last = _ends(base, apex, Shape.TAPERED, ("base", "apex"))
-    radii = door.positive(door.per_row(radius, "radius", len(first)), "radius")
+    radii = validate.positive(validate.per_row(radius, "radius", len(first)), "radius")
     return Solids(Shape.TAPERED, first, last, radii, np.zeros(len(first)), NO_BOXES)
 
 
 def spheres(center: ArrayLike, radius: ArrayLike) -> Solids:
     """Balls."""
-    place = door.vectors(center, "center")
-    radii = door.positive(door.per_row(radius, "radius", len(place)), "radius")
+    place = validate.vectors(center, "center")
+    radii = validate.positive(validate.per_row(radius, "radius", len(place)), "radius")
     return Solids(Shape.SPHERE, place, place, radii, np.zeros(len(place)), NO_BOXES)
 
 
 def boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> Solids:
     """Boxes; the axes are the columns of the rotation matrix of the normalised quaternion, in float64."""
-    place = door.vectors(center, "center")
-    turn = door.quaternions(orientation, "orientation", len(place))
-    half = door.vectors(half_extents, "half_extents")
+    place = validate.vectors(center, "center")
+    turn = validate.quaternions(orientation, "orientation", len(place))
+    half = validate.vectors(half_extents, "half_extents")
     if len(half) == 1:
         half = np.repeat(half, len(place), axis=0)
-    half = door.positive(door.vectors(half, "half_extents", len(place)), "half_extents")
+    half = validate.positive(validate.vectors(half, "half_extents", len(place)), "half_extents")
     rows = np.hstack([rotation_matrices(turn).transpose(0, 2, 1).reshape(-1, 9), half])
     return Solids(Shape.BOX, place, place, np.zeros(len(place)), np.zeros(len(place)), rows)
 
@@ -139,15 +139,15 @@ def rotation_matrices(quaternions: Float64Array) -> Float64Array:
 def _ends(
     p1: ArrayLike, p2: ArrayLike, kind: Shape, names: tuple[str, str] = ("p1", "p2")
 ) -> tuple[Float64Array, Float64Array]:
-    first = door.vectors(p1, names[0])
-    last = door.vectors(p2, names[1], len(first))
+    first = validate.vectors(p1, names[0])
+    last = validate.vectors(p2, names[1], len(first))
     if RECORDS[kind].ends == Ends.APART:
-        door.axes(first, last, np.ones(len(first), bool), names)
+        validate.axes(first, last, np.ones(len(first), bool), names)
     return first, last
 
 
 def _leaves_a_wall(tubes: Solids, names: tuple[str, ...]) -> None:
-    row = door.first_bad_row(tubes.radius2 >= tubes.radius)
+    row = validate.first_bad_row(tubes.radius2 >= tubes.radius)
     if row is not None:
         raise ValueError(
             f"{names[1]}: expected less than {names[0]}, got {tubes.radius2[row].tolist()} >= "
@@ -156,7 +156,7 @@ def _leaves_a_wall(tubes: Solids, names: tuple[str, ...]) -> None:
 
 
 def _is_thick_somewhere(tapers: Solids, names: tuple[str, ...]) -> None:
-    row = door.first_bad_row((tapers.radius == 0.0) & (tapers.radius2 == 0.0))
+    row = validate.first_bad_row((tapers.radius == 0.0) & (tapers.radius2 == 0.0))
     if row is not None:
         raise ValueError(
             f"{names[0]}: expected > 0 at one end at least, got 0 and 0 in row {row}; leave such limbs out"
@@ -201,7 +201,7 @@ def _widened(boxes: Solids, more: Float64Array) -> Solids:
 
 # The table ----------------------------------------------------------------------------------------------------------
 
-ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": door.positive}
+ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": validate.positive}
 
 
 def _capsule(n: Numbers) -> Solid:
@@ -219,7 +219,7 @@ RECORDS: Mapping[int, Record] = {
         Ends.APART,
         _thickened,
         lambda n: Tube(n.p1, n.p2, n.radius, n.radius2),
-        {"radius": door.positive, "inner_radius": door.positive},
+        {"radius": validate.positive, "inner_radius": validate.positive},
         _leaves_a_wall,
         lambda tubes: tubes.radius2,
     ),
@@ -227,7 +227,7 @@ RECORDS: Mapping[int, Record] = {
         Ends.APART,
         _flared,
         lambda n: Tapered(n.p1, n.p2, n.radius, n.radius2),
-        {"radius1": door.not_negative, "radius2": door.not_negative},
+        {"radius1": validate.not_negative, "radius2": validate.not_negative},
         _is_thick_somewhere,
     ),
     Shape.ELLIPSOID: Record(Ends.APART, _lengthened, lambda n: Ellipsoid(n.p1, n.p2, n.radius), ONE_RADIUS),

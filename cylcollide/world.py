@@ -8,14 +8,19 @@ from weakref import ReferenceType, WeakSet, ref
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import answering, asking, door
-from cylcollide._types import ALL_LAYERS, REBUILD_COST, REBUILT_AT_ONCE, BoolArray, InsidePolicy
-from cylcollide.hits import Chords, PointHits, RayHits
-from cylcollide.kernels.bounds import limb_boxes
-from cylcollide.limbs import Limbs
-from cylcollide.tree.build import build
-from cylcollide.tree.layout import Tree
-from cylcollide.tree.refit import refit, tree_cost
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, BoolArray, InsidePolicy
+from cylcollide.bvh.build import build
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.refit import refit, tree_cost
+from cylcollide.constants import REBUILD_COST, REBUILT_AT_ONCE
+from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query import chords as chord_queries
+from cylcollide.query import closest as closest_queries
+from cylcollide.query import points as point_queries
+from cylcollide.query import request
+from cylcollide.query.hits import Chords, PointHits, RayHits
 
 
 class Queries(ABC):
@@ -52,8 +57,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> RayHits:
         """The first limb along each closed segment; starts, ends (n, 3)."""
-        question = asking.about_segments(starts, ends, inside, mask, ignore_character)
-        return answering.closest(self.snapshot(), question, door.workers(threads))
+        question = request.about_segments(starts, ends, inside, mask, ignore_character)
+        return closest_queries.closest(self.snapshot(), question, validate.workers(threads))
 
     def cast_rays(
         self,
@@ -69,8 +74,8 @@ class Queries(ABC):
 
         `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
         """
-        question = asking.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
-        return answering.closest(self.snapshot(), question, door.workers(threads))
+        question = request.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
+        return closest_queries.closest(self.snapshot(), question, validate.workers(threads))
 
     def occluded_segments(
         self,
@@ -82,8 +87,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each closed segment hits any limb; bool (n,)."""
-        question = asking.about_segments(starts, ends, inside, mask, ignore_character)
-        return answering.occluded(self.snapshot(), question, door.workers(threads))
+        question = request.about_segments(starts, ends, inside, mask, ignore_character)
+        return closest_queries.occluded(self.snapshot(), question, validate.workers(threads))
 
     def occluded_rays(
         self,
@@ -96,8 +101,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each ray hits any limb; bool (n,)."""
-        question = asking.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
-        return answering.occluded(self.snapshot(), question, door.workers(threads))
+        question = request.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
+        return closest_queries.occluded(self.snapshot(), question, validate.workers(threads))
 
     def chords_segments(
         self,
@@ -113,8 +118,8 @@ class Queries(ABC):
         A limb that holds the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the ray ends in it,
         "ignore" leaves it out.
         """
-        question = asking.about_segments(starts, ends, inside, mask, ignore_character)
-        return answering.chords(self.snapshot(), question, door.workers(threads))
+        question = request.about_segments(starts, ends, inside, mask, ignore_character)
+        return chord_queries.chords(self.snapshot(), question, validate.workers(threads))
 
     def chords_rays(
         self,
@@ -127,12 +132,14 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> Chords:
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
-        question = asking.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
-        return answering.chords(self.snapshot(), question, door.workers(threads))
+        question = request.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
+        return chord_queries.chords(self.snapshot(), question, validate.workers(threads))
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """Which limb holds each point (n, 3): the lowest index, its squared axis distance, and how many hold it."""
-        return answering.containing(self.snapshot(), door.unchecked(points, "points"), door.workers(threads))
+        return point_queries.containing(
+            self.snapshot(), validate.unchecked(points, "points"), validate.workers(threads)
+        )
 
 
 class Snapshot(Queries):
@@ -142,6 +149,8 @@ class Snapshot(Queries):
         self._limbs, self._built_cost = limbs, built_cost
         self.tree = tree
         """Boxes around the limbs."""
+        self.table = limbs.table
+        """The columns of the limbs."""
         self.seen = limbs.table.seen
         """What loops read of the limbs."""
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
-from verify import sized
-from worlds import make_crowd
+from support.cases.everyday_worlds import make_crowd
+from support.check_cylinders import sized
 
 import cylcollide as cc
 
@@ -29,5 +29,5 @@ def crowd() -> cc.Limbs:
 def _no_client_is_left():
     """Interventions keep PyBullet clients for each other; other files count on finding none."""
     yield
-    if "cylcollide.crosscheck.interventions.client" in sys.modules:
-        sys.modules["cylcollide.crosscheck.interventions.client"].disconnect_idle()
+    if "cylcollide.crosscheck.engine.pybullet_client" in sys.modules:
+        sys.modules["cylcollide.crosscheck.engine.pybullet_client"].disconnect_idle()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 
 class Bone(NamedTuple):

@@ -11,7 +11,7 @@ from cylcollide.bench.timing import interleaved, seconds, spread
 from cylcollide.bench.verdicts import Wrong, settle
 from cylcollide.bench.workloads import Segments, Workload
 from cylcollide.engines import Engine, EngineHits, create
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
 BASE = "cylcollide"

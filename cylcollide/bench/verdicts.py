@@ -8,8 +8,8 @@ from cylcollide._types import NO_LIMB, Int32Array
 from cylcollide.bench.workloads import Segments
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import closest
-from cylcollide.limbs import Limbs
-from cylcollide.settling import exact_limb
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.exact_fallback import exact_limb
 
 
 class Wrong(NamedTuple):

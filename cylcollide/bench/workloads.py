@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from cylcollide._types import Float64Array
 from cylcollide.bench.crowd import LIMBS, Crowd
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
 GRID = 2.0**-14  # 0.06 mm; coordinates below 1024 m have 24 bits

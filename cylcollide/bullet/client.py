@@ -22,7 +22,7 @@ class Client:
     """PyBullet's functions, bound to one client: `client.getNumBodies()`."""
 
     def __init__(self, client: Any) -> None:
-        from cylcollide.bullet._pybullet import pybullet  # noqa: PLC0415  # an extra: imported by those who use it
+        from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported by those who use it
 
         self.api: Any = pybullet
         """The module `pybullet`."""

@@ -10,7 +10,7 @@ import numpy as np
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.poses import Frames
-from cylcollide.bullet.reading import BOX, PLANE, SPHERE, Shapes
+from cylcollide.bullet.read_shapes import BOX, PLANE, SPHERE, Shapes
 
 DEFAULT, STATIC = 1, 2  # the groups that Bullet itself gives to bodies that move and to bodies that do not
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)

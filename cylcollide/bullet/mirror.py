@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide import door
+from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Uint32Array
-from cylcollide.bullet import drawing
-from cylcollide.bullet.answers import Query, RayAnswer, Scene, closest, numbered
+from cylcollide.bullet import debug_draw
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import filter_groups
+from cylcollide.bullet.merge_hits import Query, RayAnswer, Scene, closest, numbered
+from cylcollide.bullet.passthrough import Wrapped
+from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import Frames, limb_ends, limb_rows, limbs_of, link_frames, shape_frames
-from cylcollide.bullet.reading import BOX, PLANE, MeshPolicy, Reader, Row, Shapes
-from cylcollide.bullet.sheet import Sheet
-from cylcollide.bullet.wrapped import Wrapped
-from cylcollide.limbs import Limbs
+from cylcollide.bullet.read_shapes import BOX, PLANE, MeshPolicy, Reader, Row, Shapes
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
 from cylcollide.world import HitWorld
 
@@ -52,7 +52,7 @@ class Mirror:
     def __init__(
         self, client: Any, *, mesh: MeshPolicy = "raise", inside: InsidePolicy = "ignore", follow: bool = True
     ) -> None:
-        door.policy(inside)
+        validate.policy(inside)
         self._client = Client(client)
         self._reader = Reader(self._client, mesh)
         self._inside, self._follow = inside, follow
@@ -125,7 +125,10 @@ class Mirror:
         physicsClientId: int | None = None,
     ) -> tuple[RayAnswer]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and answer as `rayTestBatch`."""
-        starts, ends = door.vectors(rayFromPosition, "rayFromPosition", 1), door.vectors(rayToPosition, "rayToPosition")
+        starts, ends = (
+            validate.vectors(rayFromPosition, "rayFromPosition", 1),
+            validate.vectors(rayToPosition, "rayToPosition"),
+        )
         keywords = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
         (answer,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
         return (answer,)
@@ -172,8 +175,8 @@ class Mirror:
         ValueError
             On NaN, infinity, a wrong shape, another client, or a parent that does not exist.
         """
-        starts = door.vectors(rayFromPositions, "rayFromPositions")
-        ends = door.vectors(rayToPositions, "rayToPositions", len(starts))
+        starts = validate.vectors(rayFromPositions, "rayFromPositions")
+        ends = validate.vectors(rayToPositions, "rayToPositions", len(starts))
         if physicsClientId not in (None, self._client.number):
             raise ValueError(
                 f"physicsClientId: expected {self._client.number}, got {physicsClientId}; make it a Mirror"
@@ -203,9 +206,9 @@ class Mirror:
         """
         for item in self._drawn:
             self._client.removeUserDebugItem(item)
-        parts = [drawing.outlines(self.limbs), drawing.outlines(self._scene.wrapped.boxes)]
-        shapes = np.concatenate(parts + [drawing.sheet_outline(sheet) for sheet in self.sheets])
-        at_hits = drawing.crosses(hits)
+        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.wrapped.boxes)]
+        shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
+        at_hits = debug_draw.crosses(hits)
         items = [self._line(line, color) for line in shapes] + [self._line(line, hit_color) for line in at_hits]
         self._drawn = [item for item in items if item >= 0]
         return len(items)

@@ -9,8 +9,8 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.reading import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
-from cylcollide.limbs import Limbs
+from cylcollide.bullet.read_shapes import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.engines.protocol import Capabilities, EngineHits, refuse_unknown_shapes
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 
 def peer(module: str, extra: str = "peers") -> Any:

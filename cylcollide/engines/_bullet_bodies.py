@@ -13,8 +13,8 @@ mjcf            ``loadMJCF``; sizes pass through float32
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from cylcollide._pybullet import pybullet
 from cylcollide._types import Shape
-from cylcollide.engines._pybullet import pybullet
 
 Construction: TypeAlias = Literal["geom", "urdf", "urdf-implicit", "mjcf"]
 CONSTRUCTIONS: tuple[Construction, ...] = ("geom", "urdf", "urdf-implicit", "mjcf")

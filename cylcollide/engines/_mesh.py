@@ -13,7 +13,7 @@ from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.engines._adapter import Adapter
 from cylcollide.engines._poses import poses
 from cylcollide.engines.protocol import Capabilities
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 BOX_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 BOX_TRIANGLES = np.array(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Shape
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 FLOAT32_ROUNDING = 2.0**-22
 """Four roundings of float32, relative to a coordinate: two for each end of a limb."""

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from cylcollide._pybullet import pybullet
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Body, Construction, add_body
 from cylcollide.engines._poses import quaternions
-from cylcollide.engines._pybullet import pybullet
 from cylcollide.engines.protocol import Capabilities, EngineHits, refuse_unknown_shapes
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 BATCH = 16_000
 """Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops what is above without an error."""

@@ -15,7 +15,7 @@ from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.engines._adapter import Adapter, Found, installed, peer
 from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
 from cylcollide.engines.protocol import Capabilities
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 culverin: Any = peer("culverin")
 

@@ -14,7 +14,7 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._adapter import Adapter, Found, peer
 from cylcollide.engines._poses import poses
 from cylcollide.engines.protocol import Capabilities
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 mujoco: Any = peer("mujoco")
 

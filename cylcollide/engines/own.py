@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide import __version__
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines.protocol import Capabilities, EngineHits
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
 

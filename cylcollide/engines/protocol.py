@@ -7,7 +7,7 @@ from typing import Literal, Protocol, Self
 import numpy as np
 
 from cylcollide._types import Float64Array, InsidePolicy, Int32Array, Shape
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._adapter import Adapter, Found, installed, peer
 from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
 from cylcollide.engines.protocol import Capabilities
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 rapier3d: Any = peer("rapier3d")
 

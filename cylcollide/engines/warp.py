@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._adapter import Adapter, Found, peer
 from cylcollide.engines.protocol import Capabilities
-from cylcollide.limbs import Limbs
+from cylcollide.limbs.limbs import Limbs
 
 wp: Any = peer("warp")
 wp.config.log_level = wp.LOG_ERROR  # no greeting, no news of compilation

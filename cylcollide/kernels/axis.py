@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, UNIT_ROUNDOFF, Face
-from cylcollide.compiling import compiled, merged
+from cylcollide._types import Face
+from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -19,10 +19,11 @@ from cylcollide.kernels.double_double import (
     scaled,
     vector_difference,
 )
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import cross, dot, largest_component
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, select, square_root
+from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.simd import Real, select, square_root
 
 CAP2 = float(Face.CAP2)
 

@@ -3,15 +3,15 @@
 from typing import NamedTuple
 
 from cylcollide._types import Face
-from cylcollide.compiling import merged
 from cylcollide.kernels.axis import about_point, offset
 from cylcollide.kernels.curve import Curve, plane_curve, plane_step, relative_to
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, exactly, heads
 from cylcollide.kernels.interval import UNDECIDED, Bracket, Span, both
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, larger, magnitude, select
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import Real, larger, magnitude, select
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 

@@ -3,17 +3,8 @@
 from math import inf
 
 from cylcollide._types import Face
-from cylcollide.compiling import merged
 from cylcollide.kernels.axis import Aside, about_ends
-from cylcollide.kernels.curve import (
-    Curve,
-    ball_curve,
-    end_of,
-    near_root,
-    relative_to,
-    wall_curve,
-    wall_step,
-)
+from cylcollide.kernels.curve import Curve, ball_curve, end_of, near_root, relative_to, wall_curve, wall_step
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -24,10 +15,11 @@ from cylcollide.kernels.double_double import (
     two_product,
 )
 from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, ball, line_about, passage, rounding_bound, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, alike, larger, magnitude, select, smaller, square_root
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import Real, alike, larger, magnitude, select, smaller, square_root
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 

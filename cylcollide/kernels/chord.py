@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 from cylcollide._types import POLICY_HIT, Face
-from cylcollide.compiling import merged
-from cylcollide.kernels.crossing import face_crossing
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.kernels.event import ray_event
+from cylcollide.kernels.hit_bounds import ray_event
 from cylcollide.kernels.interval import UNDECIDED, Span
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.table import Limb
+from cylcollide.kernels.refine import face_crossing
+from cylcollide.runtime.compile import merged
 
 INSIDE = float(Face.INSIDE)
 

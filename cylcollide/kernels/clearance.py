@@ -7,11 +7,11 @@ a bore narrows by it. The limbs of all growths are nested, so every point lies o
 from math import sqrt
 
 from cylcollide._types import Float64Array
-from cylcollide.compiling import compiled
+from cylcollide.kernels.dispatch import growth
 from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.kernels.solid import growth
-from cylcollide.kernels.table import Limb
+from cylcollide.runtime.compile import compiled
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 300

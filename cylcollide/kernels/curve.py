@@ -7,8 +7,8 @@ step is not small against the chord, at a graze, f is solved in double-double th
 
 from typing import NamedTuple
 
-from cylcollide._types import SLOPE_ERROR, STEP_ERROR, Face
-from cylcollide.compiling import compiled, merged
+from cylcollide._types import Face
+from cylcollide.constants import SLOPE_ERROR, STEP_ERROR
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -27,9 +27,10 @@ from cylcollide.kernels.double_double import (
     two_sum,
     vector_difference,
 )
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import cross, dot
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, Truth, alike, magnitude
+from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.simd import Real, Truth, alike, magnitude
 
 SIDE, CAP2, BORE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE)
 

@@ -9,15 +9,15 @@ and Geometric Tools' cylinders.
 from math import inf
 
 from cylcollide._types import Face
-from cylcollide.compiling import merged
 from cylcollide.kernels.axis import Aside, about_ends, cap_normal, disc_shares
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wall_step
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
 from cylcollide.kernels.interval import UNDECIDED, Span, chosen, empty
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import capped, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, larger, magnitude, select, smaller
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import Real, larger, magnitude, select, smaller
 
 SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 

@@ -9,8 +9,8 @@ all products and sums are added up beside them).
 
 from typing import TypeAlias
 
-from cylcollide.compiling import merged
-from cylcollide.simd import Real, alike, fused_multiply_add, select, square_root
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import Real, alike, fused_multiply_add, select, square_root
 
 Vector: TypeAlias = tuple[Real, Real, Real]
 DoubleDouble: TypeAlias = tuple[Real, Real]

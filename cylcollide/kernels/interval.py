@@ -8,8 +8,8 @@ An interval whose end comes before its beginning is empty, and stays so when it 
 from math import inf
 from typing import NamedTuple, TypeAlias
 
-from cylcollide.compiling import merged
-from cylcollide.simd import Real, Truth, larger, select, smaller, square_root
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import Real, Truth, larger, select, smaller, square_root
 
 Interval: TypeAlias = tuple[Real, Real]
 

@@ -6,12 +6,13 @@ size however far away the ray begins; position and direction are then split alon
 
 from typing import NamedTuple
 
-from cylcollide._types import ROUNDING_BOUND, SLOPE_FLOOR, Face
-from cylcollide.compiling import merged
+from cylcollide._types import Face
+from cylcollide.constants import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import UNDECIDED, Bracket, Interval, Span, about, both
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.simd import Real, Truth, fused_multiply_add, larger, magnitude, select, with_sign
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import Real, Truth, fused_multiply_add, larger, magnitude, select, with_sign
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 

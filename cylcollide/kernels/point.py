@@ -3,13 +3,14 @@
 Each shape answers with its excess (`solid.excess`); a point whose excess is beyond the rounding bound is certain.
 """
 
-from cylcollide._types import HIT, LARGEST_SAFE, MISS, ROUNDING_BOUND, UNSURE
-from cylcollide.compiling import compiled, merged
+from cylcollide._types import HIT, MISS, UNSURE
+from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
+from cylcollide.kernels.dispatch import excess, foot, main_axis
 from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, heads, vector_difference
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import largest_component
-from cylcollide.kernels.solid import excess, foot, main_axis
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Truth
+from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.simd import Truth
 
 
 @merged

@@ -3,10 +3,11 @@
 from math import inf, sqrt
 from typing import NamedTuple
 
-from cylcollide._types import LARGEST_SAFE, SMALLEST_SAFE, Float64Array, Int64Array, Uint32Array
-from cylcollide.compiling import compiled, merged
+from cylcollide._types import Float64Array, Int64Array, Uint32Array
+from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
-from cylcollide.simd import Real, fused_multiply_add, larger, magnitude, select, square_root
+from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.simd import Real, fused_multiply_add, larger, magnitude, select, square_root
 
 
 class Rays(NamedTuple):

@@ -8,7 +8,6 @@ and shrinking the limb is done on g0: by `slack`, which covers all errors of Q o
 from math import inf, sqrt
 
 from cylcollide._types import Face, Shape
-from cylcollide.compiling import compiled, merged
 from cylcollide.kernels.axis import (
     Aside,
     about_ends,
@@ -35,10 +34,11 @@ from cylcollide.kernels.double_double import (
     vector_difference,
 )
 from cylcollide.kernels.interval import EVERYTHING, Bracket, Interval, Span, chosen, empty, intersection
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, capped, line_about, slab
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, alike, larger, magnitude, select, smaller, square_root, with_sign
+from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.simd import Real, alike, larger, magnitude, select, smaller, square_root, with_sign
 
 SIDE = float(Face.SIDE)
 TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import SMALLEST_SQUARE, Face
-from cylcollide.compiling import compiled, merged
+from cylcollide._types import Face
+from cylcollide.constants import SMALLEST_SQUARE
 from cylcollide.kernels.axis import aside, aside_of
 from cylcollide.kernels.curve import end_of, moved_by, relative_to, short_step
+from cylcollide.kernels.dispatch import face_curve, face_normal, main_axis
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -19,10 +20,10 @@ from cylcollide.kernels.double_double import (
     two_product,
     two_sum,
 )
+from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import dot, largest_component
-from cylcollide.kernels.solid import face_curve, face_normal, main_axis
-from cylcollide.kernels.table import Limb
-from cylcollide.simd import Real, Truth, square_root
+from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.simd import Real, Truth, square_root
 
 INSIDE = float(Face.INSIDE)
 

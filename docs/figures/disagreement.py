@@ -14,9 +14,10 @@ from matplotlib.collections import LineCollection
 
 import cylcollide as cc
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.result import FAMILIES, KINDS, CrosscheckResult
-from cylcollide.crosscheck.sweep import run_crosscheck
-from cylcollide.crosscheck.truth import clearances
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
+from cylcollide.crosscheck.judge.exact_truth import clearances
+from cylcollide.crosscheck.judge.result import KINDS, CrosscheckResult
+from cylcollide.crosscheck.run.humanoid import run_crosscheck
 from cylcollide.engines import EngineHits
 from cylcollide.engines.bullet import BulletEngine
 
@@ -107,7 +108,7 @@ def draw_bullets(axes: Axes, result: CrosscheckResult, world: cc.HitWorld, middl
     """Some missed, phantom and true hits in plain sight and apart from each other, each with a piece of its path."""
     wrong, right, taken = result.disagreements, result.agreed, np.array([[VIEW[1], VIEW[2]]])
     missed, phantom = (wrong.kind == KINDS.index(kind) for kind in ("missed", "phantom"))
-    aimed = right.family == FAMILIES.index("aimed")
+    aimed = right.family == BULLET_FAMILIES.index("aimed")
     ring, cross, dot = {"mew": 3.2, "mfc": "none", "ms": 13}, {"mew": 3.6, "ms": 13}, {"mec": "white", "ms": 11}
     shown: tuple[tuple[Any, ...], ...] = (
         (wrong, missed, "true", 3, 0.3, BLUE, "o", ring, "missed by PyBullet"),

@@ -25,13 +25,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.rounded import Rounded, least_distance, outward_normal, signed_distance, taken
-from cylcollide.crosscheck.families.body import Body
-from cylcollide.crosscheck.families.generic import aimed
-from cylcollide.crosscheck.families.scene import joined
-from cylcollide.crosscheck.families.side_graze import grazes
-from cylcollide.crosscheck.setup import Asked
-from cylcollide.limbs import Limbs
+from cylcollide.crosscheck.causes.rounded_cylinder import (
+    Rounded,
+    least_distance,
+    outward_normal,
+    signed_distance,
+    taken,
+)
+from cylcollide.crosscheck.engine.setup import Asked
+from cylcollide.crosscheck.generate.families.generic import aimed
+from cylcollide.crosscheck.generate.families.shots import joined
+from cylcollide.crosscheck.generate.families.side_graze import grazes
+from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.limbs.limbs import Limbs
 
 AZIMUTHS = 128
 SAMPLE = 1024

@@ -7,8 +7,8 @@ and from there to the normal reported. The larger part names the cause.
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.geometry import Sight, angle
-from cylcollide.crosscheck.causes.names import Cause, Verdict
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Verdict
+from cylcollide.crosscheck.causes.ray_geometry import Sight, angle
 from cylcollide.crosscheck.causes.verdicts import Reported
 
 

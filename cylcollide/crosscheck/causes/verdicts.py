@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.geometry import Sight
-from cylcollide.crosscheck.causes.names import Cause, Verdict
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Verdict
+from cylcollide.crosscheck.causes.ray_geometry import Sight
 
 
 @dataclass(frozen=True)

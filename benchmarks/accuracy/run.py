@@ -1,0 +1,168 @@
+"""How accurate are the answers? Ours, PyBullet's and MuJoCo's on the same rays, against rational arithmetic.
+
+Run: python benchmarks/accuracy/run.py   (needs pip install '.[crosscheck,peers]'; about four minutes on two processors)
+
+Options: --rays N (100000) a family and shape, --seed N (0), --jobs N (all processors) for the rational arithmetic.
+
+Writes `benchmarks/accuracy.csv` and the tables of `docs/accuracy.md`. One row of the CSV is one engine's answers to one
+family of rays at one limb (`accuracy_rays.py` says which). Every ray is settled exactly, none sampled.
+
+column                      meaning
+--------------------------  ------------------------------------------------------------------------------------------
+rays, hits                  rays shot, and how many of them the engine says hit
+wrong, missed, phantom      verdicts that differ from the truth: wrong = missed (a hit denied) + phantom (a miss denied)
+distance_max_mm, .._median  how far the reported place lies from the true entry, along the ray, where both have a hit
+distance_max_ulp, .._median the same in ulp of the largest coordinate among the ray's ends and the limb's
+normal_max_deg              angle between the reported and the true normal there
+solid_off_m                 by how much the engine's own pose moves a point of the solid from where we have it, at most
+"""
+
+import argparse
+import csv
+import os
+import platform
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from accuracy_engines import ENGINES, VERSIONS, Answers
+from accuracy_rays import FAMILIES, LIMBS, Shots, draw
+from accuracy_truth import Truth, normals, settle
+
+from cylcollide._types import Float64Array
+
+HERE = Path(__file__).resolve().parent
+CSV, PAGE = HERE / "accuracy.csv", HERE.parent / "docs" / "accuracy.md"
+BEGIN, END = "<!-- written by benchmarks/accuracy/run.py: begin -->", "<!-- end -->"
+Row = dict[str, str | int | float]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rays", type=int, default=100_000)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--jobs", type=int, default=os.cpu_count())
+    chosen = options.parse_args()
+    began = time.perf_counter()
+    # Forking a process in which numba or an engine has threads may hang: start afresh.
+    with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
+        rows = [row for case in cases() for row in measure(*case, chosen.rays, chosen.seed, pool)]
+    run: Row = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": machine(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "seed": chosen.seed,
+    }
+    with CSV.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(run | rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(run | row for row in rows)
+    page = PAGE.read_text(encoding="utf-8")
+    before, after = page.split(BEGIN)[0], page.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{tables(run, rows)}\n\n{END}{after}", encoding="utf-8")
+    print(f"{len(rows)} rows in {CSV}, tables in {PAGE}, {time.perf_counter() - began:.0f} s")
+    wrong = sum(int(row["wrong"]) for row in rows if row["engine"] == "cylcollide")
+    if wrong:
+        raise SystemExit(f"{wrong} verdicts of this library are wrong: see {CSV}")
+
+
+def cases() -> list[tuple[str, str]]:
+    """Every shape with every family it has."""
+    return [(shape, family) for shape in LIMBS for family, has in FAMILIES.items() if has(shape)]
+
+
+def measure(shape: str, family: str, rays: int, seed: int, pool: Executor) -> list[Row]:
+    """Shoot one family at one shape: a row for each engine that has the shape."""
+    rng = np.random.default_rng([seed, list(LIMBS).index(shape), list(FAMILIES).index(family)])
+    shots = draw(shape, family, rng, rays)
+    truth = settle(LIMBS[shape], shots, pool)
+    print(f"{shape} {family}: {np.isfinite(truth.fraction[:, 0]).sum()} of {rays} hit", flush=True)
+    return [
+        {"engine": name, "version": VERSIONS[name], "shape": shape, "family": family}
+        | compare(shape, shots, truth, ask(shape, shots))
+        for name, (ask, shapes) in ENGINES.items()
+        if shape in shapes
+    ]
+
+
+def compare(shape: str, shots: Shots, truth: Truth, answers: Answers) -> Row:
+    """Hold one engine's answers against the truth."""
+    limbs = LIMBS[shape]
+    true_hit, hit = np.isfinite(truth.fraction[:, 0]), np.isfinite(answers.fraction)
+    both = true_hit & hit
+    # The high words are close, so that their difference is exact; the low word follows.
+    fraction_off = (answers.fraction - truth.fraction[:, 0]) - truth.fraction[:, 1]
+    distance = np.abs(fraction_off * np.linalg.norm(shots.end - shots.start, axis=1))[both]
+    largest = np.max(np.abs(np.hstack([*shots, *np.broadcast_arrays(limbs.p1, limbs.p2, shots.start)[:2]])), axis=1)
+    ulps = distance / np.spacing(largest)[both]
+    apart = np.linalg.norm((answers.normal - normals(limbs, shots, truth))[both].astype(np.float64), axis=1)
+    return {
+        "rays": len(hit),
+        "true_hits": int(true_hit.sum()),
+        "hits": int(hit.sum()),
+        "wrong": int((hit != true_hit).sum()),
+        "missed": int((true_hit & ~hit).sum()),
+        "phantom": int((hit & ~true_hit).sum()),
+        "distance_max_mm": rounded(1000 * distance, np.max),
+        "distance_median_mm": rounded(1000 * distance, np.median),
+        "distance_max_ulp": rounded(ulps, np.max),
+        "distance_median_ulp": rounded(ulps, np.median),
+        "normal_max_deg": rounded(np.degrees(2 * np.arcsin(np.minimum(apart / 2, 1))), np.max),
+        "solid_off_m": f"{answers.off:.2g}",
+    }
+
+
+def rounded(values: Float64Array, statistic: Callable[[Float64Array], np.float64]) -> str:
+    """A statistic in three digits, empty if there are no values."""
+    return f"{statistic(values):.3g}" if len(values) else ""
+
+
+def tables(run: Row, rows: list[Row]) -> str:
+    """The measured part of the page: a line about the run, a table of verdicts and one of errors."""
+    by_engine = {(row["engine"], row["shape"], row["family"]): row for row in rows}
+    settings = ", ".join(f"{name} {VERSIONS[name]}" for name in ENGINES)
+    off = max(float(row["solid_off_m"]) for row in rows)
+    ulps = max(float(row["distance_max_ulp"] or 0) for row in rows if row["engine"] == "cylcollide")
+
+    def table(titles: list[str], cells: Callable[[Row], list[str]], chosen: list[tuple[str, str]]) -> str:
+        lines = [["shape", "family", "hits", *(f"{name}: {title}" for name in ENGINES for title in titles)]]
+        lines += [["---", "---", *["--:"] * (1 + len(ENGINES) * len(titles))]]
+        for case in chosen:
+            answers = [by_engine.get((name, *case)) for name in ENGINES]
+            true_hits = str(by_engine["cylcollide", *case]["true_hits"])
+            lines += [[*case, true_hits, *(c for a in answers for c in (cells(a) if a else ["–"] * len(titles)))]]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+    with_hits = [case for case in cases() if by_engine["cylcollide", *case]["true_hits"]]
+    return "\n\n".join(
+        [
+            f"{run['date']}; {run['machine']}; Python {run['python']}, numpy {run['numpy']}, {settings}. "
+            f"{rows[0]['rays']:,} rays a row, seed {run['seed']}. The engines' solids lie within {off:.1g} m of ours.",
+            "### Wrong verdicts: missed + phantom",
+            table(["wrong"], lambda row: [f"{row['missed']} + {row['phantom']}"], cases()),
+            "### Errors where truth and engine have a hit",
+            f"Distance: largest / median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp.",
+            table(
+                ["distance", "normal"],
+                lambda row: [f"{row['distance_max_mm']} / {row['distance_median_mm']}", str(row["normal_max_deg"])],
+                with_hits,
+            ),
+        ]
+    )
+
+
+def machine() -> str:
+    """The processor's model name, and how many there are."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} processors"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The one place that imports PyBullet, so that a missing one is always the same clear error."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+STANDARD_ERROR = 2
+
+
+@contextmanager
+def _greeting_hidden() -> Iterator[None]:
+    """Keep PyBullet's build time, which C code prints on import, out of a worker's progress bar."""
+    kept = os.dup(STANDARD_ERROR)
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), STANDARD_ERROR)
+    try:
+        yield
+    finally:
+        os.dup2(kept, STANDARD_ERROR)
+        os.close(kept)
+
+
+try:
+    with _greeting_hidden():
+        import pybullet
+        import pybullet_data
+except ImportError as missing:
+    raise ImportError(
+        f"PyBullet is needed here and could not be imported ({missing}); install it with: "
+        "pip install 'cylcollide[crosscheck]'"
+    ) from missing
+
+
+def data_folder() -> Path:
+    """Return the folder of the models and motions that come with PyBullet."""
+    return Path(pybullet_data.getDataPath())
+
+
+__all__ = ["data_folder", "pybullet"]

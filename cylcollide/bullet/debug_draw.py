@@ -1,0 +1,86 @@
+"""Wireframes for PyBullet's debug lines."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.bullet.merge_hits import RayAnswer
+from cylcollide.bullet.plane import Sheet
+from cylcollide.limbs.limbs import Limbs
+
+CORNERS = 12  # of what stands for a circle
+TURNS = np.linspace(0.0, 2.0 * np.pi, CORNERS + 1)
+CROSS = 0.02  # half length of a hit's cross, in metres
+FIELD = 1.0  # half width of the square that stands for a plane, in metres
+
+
+def outlines(limbs: Limbs) -> Float64Array:
+    """Lines (m, 2, 3) along all limbs: 28 a cylinder, 52 a capsule, 36 a sphere, 12 a box."""
+    lines = [np.empty((0, 2, 3))]
+    for i, kind in enumerate(limbs.kind.tolist()):
+        p1, p2, radius = limbs.p1[i], limbs.p2[i], float(limbs.radius[i])
+        if kind == Shape.BOX:
+            lines.append(_box(p1, limbs.box_axes[i] * limbs.half_extents[i][:, None]))
+        elif kind == Shape.SPHERE:
+            x, y, z = radius * np.eye(3)
+            lines += [_arc(p1, x, y), _arc(p1, y, z), _arc(p1, z, x)]
+        else:
+            lines += _round(p1, p2, radius, balls=kind == Shape.CAPSULE)
+    return np.concatenate(lines)
+
+
+def sheet_outline(sheet: Sheet) -> Float64Array:
+    """A square in the plane and its normal: five lines (5, 2, 3)."""
+    normal = np.array(sheet.normal) / np.linalg.norm(sheet.normal)
+    u, v = FIELD * _across(normal)
+    corners = np.array(sheet.point) + np.array([u + v, u - v, -u - v, v - u])
+    edges = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
+    return np.concatenate([edges, [[np.array(sheet.point), np.array(sheet.point) + normal]]])
+
+
+def crosses(hits: Iterable[RayAnswer]) -> Float64Array:
+    """Three short lines through every hit, (3 m, 2, 3); misses have none."""
+    points = np.array([hit[3] for hit in hits if hit[0] >= 0], dtype=np.float64).reshape(-1, 1, 3)
+    arms = CROSS * np.eye(3)
+    return np.stack([points - arms, points + arms], axis=2).reshape(-1, 2, 3)
+
+
+def _chain(points: Float64Array) -> Float64Array:
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def _arc(centre: Float64Array, u: Float64Array, v: Float64Array, corners: int = CORNERS) -> Float64Array:
+    """From centre + u over centre + v, so many corners of the full circle."""
+    turns = TURNS[: corners + 1, None]
+    return _chain(centre + np.cos(turns) * u + np.sin(turns) * v)
+
+
+def _round(p1: Float64Array, p2: Float64Array, radius: float, balls: bool) -> list[Float64Array]:
+    length = float(np.linalg.norm(p2 - p1))
+    axis = (p2 - p1) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+    u, v = radius * _across(axis)
+    sides = np.array([[p1 + side, p2 + side] for side in (u, v, -u, -v)])
+    lines = [_arc(p1, u, v), _arc(p2, u, v), sides]
+    if balls:
+        half = CORNERS // 2
+        lines += [_arc(end, side, way * radius * axis, half) for end, way in ((p1, -1), (p2, 1)) for side in (u, v)]
+    return lines
+
+
+def _box(centre: Float64Array, arms: Float64Array) -> Float64Array:
+    signs = np.array([[i, j] for i in (-1, 1) for j in (-1, 1)])
+    edges = []
+    for k in range(3):
+        a, b = arms[(k + 1) % 3], arms[(k + 2) % 3]
+        for i, j in signs:
+            corner = centre + i * a + j * b
+            edges.append([corner - arms[k], corner + arms[k]])
+    return np.array(edges)
+
+
+def _across(axis: Float64Array) -> Float64Array:
+    """Two unit vectors perpendicular to a unit vector and to each other, (2, 3)."""
+    u = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    u /= np.linalg.norm(u)
+    return np.array([u, np.cross(axis, u)])

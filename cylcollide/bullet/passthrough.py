@@ -1,0 +1,63 @@
+"""Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that touch it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.filters import signed
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world import HitWorld, Snapshot
+
+PADDING = 0.02
+"""By how much the boxes are larger than what PyBullet tells: Bullet pads its own by this contact threshold, so that its
+rays may hit within it. Wider boxes change nothing but the number of rays that Bullet is asked about."""
+
+LARGEST = 1e18  # PyBullet's word for a side without end is 1e30, too large to be safe with
+
+
+class BulletHit(NamedTuple):
+    """What Bullet says about one ray and one place."""
+
+    fraction: float
+    place: Place
+    position: tuple[float, float, float]
+    normal: tuple[float, float, float]
+
+
+class Wrapped:
+    """The places that only Bullet's own ray test can answer."""
+
+    def __init__(self, client: Client, places: list[Place]) -> None:
+        self._client, self._places = client, frozenset(places)
+        boxes = np.array([client.getAABB(*place) for place in places], dtype=np.float64).reshape(-1, 2, 3)
+        low, high = np.clip(boxes[:, 0] - PADDING, -LARGEST, LARGEST), np.clip(boxes[:, 1] + PADDING, -LARGEST, LARGEST)
+        self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
+        """What rays have to touch."""
+        self._world: Snapshot | None = HitWorld(self.boxes).snapshot() if places else None
+
+    def hits(self, starts: Float64Array, ends: Float64Array, mask: int, first_only: bool) -> dict[int, list[BulletHit]]:
+        """The hits of every segment that hits any of the places, nearest first, one a place; by row.
+
+        With `first_only` the first alone is sure to be there, which Bullet often knows at once.
+        """
+        found: dict[int, dict[Place, BulletHit]] = {}
+        if self._world is None:
+            return {}
+        rows = np.flatnonzero(self._world.occluded_segments(starts, ends))
+        number = -1 if first_only else 0  # -1: the first of all bodies; from 0: any of them, in no order
+        while len(rows):
+            keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
+            answers = self._client.ray_hits(starts[rows], ends[rows], **keywords)
+            open_rows = []
+            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), answers, strict=True):
+                place = Place(body, link)
+                if place in self._places:
+                    of_row = found.setdefault(row, {})
+                    if place not in of_row or fraction < of_row[place].fraction:
+                        of_row[place] = BulletHit(fraction, place, position, normal)
+                if body >= 0 and (number >= 0 or place not in self._places):
+                    open_rows.append(row)
+            rows, number = np.array(open_rows, dtype=np.int64), number + 1
+        return {row: sorted(of_row.values()) for row, of_row in found.items()}

@@ -1,0 +1,71 @@
+"""The tree's arrays.
+
+A node holds up to eight children side by side. A child is another node (its index, always larger than its parent's), an
+item, or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the tree's own in which everything
+lies within [-1, 1], and larger than what they hold by `BOX_PAD`, which covers the rounding of boxes, rays and their
+product: `docs/numerics.md`, "Boxes".
+"""
+
+from math import frexp, inf, isfinite, ldexp
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
+from cylcollide.constants import BOX_PAD, TREE_WIDTH
+from cylcollide.runtime.compile import compiled, merged
+
+EMPTY = -1
+"""Child code of an empty slot; an item is coded as -2 - its number."""
+
+
+class Space(NamedTuple):
+    """Where the tree's own frame lies: its coordinate is (world - centre) scale, along each axis."""
+
+    centre: tuple[float, float, float]
+    scale: float  # a power of two; 0 if the boxes are beyond what floats can hold: every ray then meets every box
+    low: tuple[float, float, float]  # corners of the box around all boxes, padded, in the frame of the tree
+    high: tuple[float, float, float]
+
+
+class Tree(NamedTuple):
+    """A bounding volume hierarchy of width eight over numbered boxes. Never changed once it is in use."""
+
+    bounds: Float32Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
+    child: Int32Array  # (nodes, 8)
+    items: int  # how many there are
+    axis: Int8Array  # (nodes,): the axis along which the slots of a node are in order, when the tree is built
+    stack_size: int  # entries that any walk needs at most
+    space: Space
+
+
+@compiled
+def space_around(low: Float64Array, high: Float64Array) -> Space:
+    """The frame for boxes (n, 3), n > 0."""
+    x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
+    for i in range(len(low)):
+        x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])
+        u, v, w = max(u, high[i, 0]), max(v, high[i, 1]), max(w, high[i, 2])
+    half = max(0.5 * u - 0.5 * x, 0.5 * v - 0.5 * y, 0.5 * w - 0.5 * z)
+    a, b, c = 0.5 * x + 0.5 * u, 0.5 * y + 0.5 * v, 0.5 * z + 0.5 * w
+    if not isfinite(half):
+        return Space((0.0, 0.0, 0.0), 0.0, (-BOX_PAD, -BOX_PAD, -BOX_PAD), (BOX_PAD, BOX_PAD, BOX_PAD))
+    scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
+    first = (x - a) * scale - BOX_PAD, (y - b) * scale - BOX_PAD, (z - c) * scale - BOX_PAD
+    last = (u - a) * scale + BOX_PAD, (v - b) * scale + BOX_PAD, (w - c) * scale + BOX_PAD
+    return Space((a, b, c), scale, first, last)
+
+
+@merged
+def box_edge(coordinate: float, centre: float, scale: float, pad: float) -> float:
+    """Where an edge of a box lies in the frame of the tree, moved by the pad."""
+    return (coordinate - centre) * scale + pad if scale > 0.0 else pad
+
+
+def empty_tree() -> Tree:
+    """A tree over nothing: one node, no children."""
+    bounds = np.empty((1, 6, TREE_WIDTH), np.float32)
+    bounds[:, :3], bounds[:, 3:] = inf, -inf
+    child = np.full((1, TREE_WIDTH), EMPTY, np.int32)
+    nowhere = Space((0.0, 0.0, 0.0), 1.0, (1.0,) * 3, (-1.0,) * 3)
+    return Tree(bounds, child, 0, np.zeros(1, np.int8), TREE_WIDTH + 1, nowhere)

@@ -1,0 +1,82 @@
+"""Tolerances and thresholds, each with its reason.
+
+Nothing here computes. Kernels read these names as compile-time constants, so each has one home and one spelling.
+"""
+
+UNIT_ROUNDOFF = 2.0**-53
+"""Relative rounding error of one float64 operation, u."""
+
+ROUNDING_BOUND = 128.0 * UNIT_ROUNDOFF
+"""K u: every float64 error of the cylinder kernels is at most that of growing the limb by K u (|origin| + extent).
+
+`docs/numerics.md` adds the errors up to 90.1 u for wall and limit, 56.4 u for the caps and 103 u for sloping walls.
+"""
+
+SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
+"""Lengths the kernels trust themselves with. Products of twelve such lengths neither overflow nor lose a low word.
+
+What lies outside (a direction of length 1e-40, a limb at 1e200 m) is answered by exact arithmetic alone.
+"""
+
+SMALLEST_SQUARE = 1e-240
+"""Of an outward direction, before it is made a unit vector: the sum of squares of a shorter one may have lost digits to
+underflow (those that count here are above 1e-308 u). Safe limbs stay above 1e-150 but within 1e-45 of an apex."""
+
+SLOPE_FLOOR = 1e-30
+"""Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less
+than u times that length."""
+
+STEP_ERROR = 0.5 * UNIT_ROUNDOFF
+"""A step t to a surface leaves out t² a / 2b, half the curvature over the slope: at most 0.3 u of the fraction."""
+
+SLOPE_ERROR = 2.0**-10
+"""The slope errs by at most 8.5 u of its size, the step by as much of its own: 0.27 u of the fraction if the ratio of
+both, squared, is below 2⁻¹⁰."""
+
+BOX_PAD = 2.0**-20
+"""Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
+displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
+
+FARTHEST_START = 2.0**24
+"""A ray that starts farther from the tree than this, in its frame, meets every box: float64 cannot bring it near."""
+
+BOX_FLOOR = 1e-200
+"""Boxes are padded by at least this: a world of one point still has a size."""
+
+STEEPEST_RECIPROCAL = 1e30
+"""Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the
+pad."""
+
+TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
+
+SAH_BINS = 16  # along each axis; 8: boxes 1 to 2.5 % larger; 32: 0.6 to 0.8 % smaller, a build takes a third longer
+
+DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
+
+REBUILD_COST = 1.5  # boxes grown to this multiple of their built area cost rays 5 to 15 %: the tree is rebuilt
+
+REBUILT_AT_ONCE = 1024  # fewer limbs are rebuilt within the update: it takes 0.2 milliseconds more
+
+RAYS_PER_TASK = 20000  # rays that are put in order together
+
+RAYS_SHARED = 12500  # the same if threads share: half a millisecond's work; who is faster takes more
+
+SMALLEST_BATCH = 64  # fewer points than this, or rays among few limbs, go one by one: memory for many costs 5 µs
+
+SMALLEST_STREAM = 200  # fewer rays walk alone: a stream pays from 145 (17 limbs) or 270 on (17,000)
+
+FEW_LIMBS = 3  # so many need no tree
+
+BLOCK_RAYS = 1024  # rays that are received and then looked at while they are in the cache
+
+WORTH_A_LIST = 8  # so many rays share what a node costs; fewer go on by themselves
+
+STREAM_RAYS = 4096  # rays that walk the tree together
+
+LIMBS_CROSSED = 8  # limbs a ray for which there is room when all are asked for; beyond that rays walk alone
+
+FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
+
+SMALL_WORLD = 256  # fewer limbs stay in the first cache: their rays walk as they come, of all octants together
+
+SMALLEST_KEPT, MOST_KEPT = 1 << 17, 1 << 27  # bytes of a buffer that queries pass on to each other, and of all of them

@@ -1,0 +1,1 @@
+"""Single cases: saved, re-run, minimised, explained."""

@@ -1,0 +1,225 @@
+"""One disagreement that can be asked again: the limbs, how they are built, the segment, both answers, the cause."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from math import dist, isfinite
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from cylcollide.crosscheck.causes.classify import Findings
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup
+from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world import HitWorld
+
+Vector = tuple[float, float, float]
+
+BULLET = "bullet"
+"""The engine with setups: the name under which :mod:`cylcollide.engines.registry` knows PyBullet."""
+
+UNNAMED = ""
+"""The cause of a case that nobody has explained yet."""
+
+
+UNKNOWN = -1
+"""The seed of a case out of a file that does not say."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Numbers as they were, so that JSON gives back the same float64; lengths in metres."""
+
+    family: str
+    seed: int
+    chunk: int
+    scene: int
+    row: int
+    kind: str  # label of Kind
+    cause: str  # label of Cause; UNNAMED if it is still to be found
+    setup: dict[str, Any]
+    p1: tuple[Vector, ...]
+    p2: tuple[Vector, ...]
+    radius: tuple[float, ...]
+    start: Vector
+    end: Vector
+    limb_true: int
+    limb_engine: int
+    fraction_true: float | None
+    fraction_engine: float | None
+    normal_true: Vector | None
+    normal_engine: Vector | None
+    amount: float | None
+    measured: float | None
+    bound: float | None
+    engine: str = BULLET  # name in the registry of engines
+    options: dict[str, Any] = field(default_factory=dict)  # of its constructor, where not by `setup`
+    names: tuple[str, ...] = ()  # of the limbs; none: they are called by their index
+
+    @property
+    def limbs(self) -> Limbs:
+        """The world, as this library holds it."""
+        return Limbs.cylinders(self.p1, self.p2, self.radius)
+
+    @property
+    def world(self) -> HitWorld:
+        """The limbs, ready to be asked."""
+        return HitWorld(self.limbs)
+
+    @property
+    def length(self) -> float:
+        """Of the segment, metres."""
+        return dist(self.start, self.end)
+
+    @property
+    def built(self) -> Setup:
+        """How the engine held it."""
+        return Setup(**self.setup)
+
+    @property
+    def kind_code(self) -> Kind:
+        """The kind."""
+        return next(kind for kind in Kind if kind.label == self.kind)
+
+    @property
+    def cause_code(self) -> Cause:
+        """The cause."""
+        return next(cause for cause in Cause if cause.label == self.cause)
+
+    @property
+    def place(self) -> tuple[str, int, int, int, int, int]:
+        """Where it stands in its sweep, for an order that depends on nothing else."""
+        return (self.family, self.seed, self.chunk, self.scene, self.row, int(self.kind_code))
+
+    @property
+    def address(self) -> str:
+        """The place as a person types it: ``rim/0/2/5/117``; two kinds of one segment share it. ``-`` is not known."""
+        return "/".join(map(str, (self.family, *("-" if n == UNKNOWN else n for n in self.place[1:-1]))))
+
+    def name(self, limb: int) -> str:
+        """What a limb is called."""
+        return self.names[limb].replace("_", " ") if self.names else f"limb {limb}"
+
+    @property
+    def about(self) -> tuple[int, ...]:
+        """The limbs that matter, by index: the true one and the engine's, each once; all if neither names one."""
+        named = sorted({limb for limb in (self.limb_true, self.limb_engine) if limb >= 0})
+        return tuple(named or range(len(self.radius)))
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, record: dict[str, Any]) -> Self:
+        """Read what ``record`` gave, through JSON or not.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If it is something else.
+        """
+        many = {name: tuple(_numbers(row, 3) for row in record[name]) for name in ("p1", "p2")}
+        count = len(many["p1"])
+        one = {
+            name: None if record[name] is None and name.startswith("normal") else _numbers(record[name], 3)
+            for name in ("start", "end", "normal_true", "normal_engine")
+        }
+        names = tuple(record.get("names", ()))
+        case = cls(**{**record, **many, **one, "radius": _numbers(record["radius"], count), "names": names})
+        case._check()
+        return case
+
+    def _check(self) -> None:
+        """Refuse what no sweep writes, before a number of it is used."""
+        count = len(self.radius)
+        _expect("kind", self.kind, [kind.label for kind in Kind])
+        _expect("cause", self.cause, [UNNAMED, *(cause.label for cause in Cause)])
+        for name, limb in (("limb_true", self.limb_true), ("limb_engine", self.limb_engine)):
+            _expect(name, limb, range(-1, count))
+        _expect("number of p2", len(self.p2), [count])
+        _expect("number of names", len(self.names), [0, count])
+        _expect("construction", self.built.construction, CONSTRUCTIONS)
+        for name in ("seed", "chunk", "scene", "row"):
+            _expect_type(name, getattr(self, name), int)
+        for name in ("spin", "moved", "margin"):
+            value = getattr(self.built, name)
+            _expect_type(f"setup's {name}", 0.0 if name == "margin" and value is None else value, (int, float))
+        _expect_type("options", self.options, dict)
+        if count == 0:
+            raise ValueError("expected at least one limb, got none")
+
+
+def write_cases(path: Path, cases: list[Case]) -> None:
+    """Write cases as JSON."""
+    path.write_text(json.dumps([case.record() for case in cases], indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def write_case(path: Path, case: Case) -> None:
+    """Write one case as JSON; ``read_cases`` reads it too."""
+    path.write_text(json.dumps(case.record(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_cases(path: Path) -> list[Case]:
+    """Read what ``write_cases`` or ``write_case`` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else; the message is one line.
+    """
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+        return [Case.read(record) for record in (records if isinstance(records, list) else [records])]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(
+            f"{path}: expected cases as `cylcollide crosscheck --families` writes them, got "
+            f"{type(error).__name__}: {' '.join(str(error).split())}; write the file anew"
+        ) from error
+
+
+def _numbers(row: Any, count: int) -> tuple[float, ...]:
+    """So many finite numbers."""
+    numbers = tuple(float(number) for number in row)
+    if len(numbers) != count or not all(map(isfinite, numbers)):
+        raise ValueError(f"expected {count} finite numbers, got {row!r}")
+    return numbers
+
+
+def _expect(name: str, value: object, known: Sequence[object]) -> None:
+    if value not in known:
+        wanted = known if isinstance(known, range) else ", ".join(map(repr, known))
+        raise ValueError(f"{name}: expected one of {wanted}, got {value!r}")
+
+
+def _expect_type(name: str, value: object, wanted: type | tuple[type, ...]) -> None:
+    if not isinstance(value, wanted):
+        raise ValueError(f"{name}: expected a value of another type, got {value!r}")
+
+
+def plain(number: float) -> float | None:
+    """Return a Python number, or None for nan, which JSON does not have."""
+    return None if not np.isfinite(number) else float(number)
+
+
+def vector(row: Any) -> Vector | None:
+    """Three Python numbers, or None if one of them is nan."""
+    return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
+
+
+def explained(found: Findings, at: int) -> dict[str, Any]:
+    """What was found out about one disagreement, as a case holds it."""
+    numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
+    return {"kind": Kind(found.kind[at]).label, "cause": Cause(found.cause[at]).label, **numbers}
+
+
+def ends(scene: Scene) -> dict[str, Any]:
+    """The limbs of a scene as a case holds them."""
+    return {
+        "p1": tuple(tuple(row) for row in scene.p1.tolist()),
+        "p2": tuple(tuple(row) for row in scene.p2.tolist()),
+        "radius": tuple(scene.radius.tolist()),
+    }

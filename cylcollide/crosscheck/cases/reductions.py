@@ -1,0 +1,216 @@
+"""Ways to make a case simpler: passes of moves, each of which turns a case into another. None of them asks an engine.
+
+How simple a case is, is a tuple of numbers, compared from the left: :func:`size`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.crosscheck.cases.case import Case, Vector
+from cylcollide.crosscheck.engine.setup import Setup, as_record
+
+Size = tuple[int, int, int, int, int]
+Move = Callable[[Case], Case]
+"""Applied to the case as it has become; returns it unchanged where there is nothing to do."""
+
+DIGITS = 15
+"""Decimal digits to which numbers are rounded at most: beyond these a float64 is as it is."""
+AXES = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.6, 0.0, 0.8))
+"""Where a limb's axis is turned to. PyBullet's boxes cull phantoms beside a limb along an axis, hence the last."""
+SHORTEST = -1100
+"""Power of 2 below all that a float64 can be: of a segment without length."""
+REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
+"""How far from the hit a segment begins or ends, in sizes of the limb."""
+
+
+def size(case: Case) -> Size:
+    """How large a case is: limbs; settings; the segment's length, as a power of 2; numbers that are not 0; digits."""
+    setup = case.built
+    numbers = _numbers(case)
+    settings = sum(value != getattr(Setup(), name) for name, value in as_record(setup).items())
+    texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
+    doublings = ceil(log2(case.length)) if case.length else SHORTEST
+    return len(case.radius), settings, doublings, sum(number != 0 for number in numbers), sum(texts)
+
+
+def smaller_by(before: Case, after: Case) -> str:
+    """What became of a case, in words."""
+    (limbs, settings, _, numbers, digits), small = size(before), size(after)
+    counts = {"limbs": (limbs, small[0]), "settings": (settings, small[1])}
+    said = [f"{what} {was} → {now}" for what, (was, now) in counts.items() if was != now]
+    said += [f"segment {before.length:.3g} m → {after.length:.3g} m", f"numbers other than 0 {numbers} → {small[3]}"]
+    return ", ".join([*said, f"their digits {digits} → {small[4]}"])
+
+
+def is_valid(case: Case) -> bool:
+    """Whether every limb has a length and a radius still."""
+    return min(case.radius) > 0 and all(p1 != p2 for p1, p2 in zip(case.p1, case.p2, strict=True))
+
+
+def fewer_limbs(case: Case) -> Iterator[Move]:
+    """Only the limbs that the answers name; then each other limb away, the last first, which leaves the indices."""
+    yield lambda now: only(now, now.about)
+    for limb in reversed(range(len(case.radius))):
+        yield partial(_without, limb)
+
+
+def plainer_setup(case: Case) -> Iterator[Move]:
+    """The default setup; then each setting by itself as it comes, or with one digit, or two."""
+    plain = as_record(Setup())
+    yield lambda now: replace(now, setup=plain)
+    for name, value in plain.items():
+        yield partial(_with_setting, name, partial(_instead, value))
+    for name in ("moved", "margin"):
+        if case.setup[name]:
+            yield from (partial(_with_setting, name, partial(_significant, digits)) for digits in (1, 2, 3))
+
+
+def shorter(case: Case) -> Iterator[Move]:
+    """The segment begun, ended, or both, closer to the hits that the sides report."""
+    del case
+    for reach, ends in product(REACHES, (("start", "end"), ("start",), ("end",))):
+        yield partial(_shortened, reach, ends)
+
+
+def aligned(case: Case) -> Iterator[Move]:
+    """The world turned and moved: the limb that matters begins or has its centre in the origin, along an axis."""
+    del case
+    for axis, share in product((*AXES, None), (0.0, 1.0, 0.5)):
+        yield partial(_placed, axis, share)
+
+
+def rounder(case: Case) -> Iterator[Move]:
+    """All numbers rounded at once, the fewest digits first; then one at a time to 0, to one digit, to 1, and so on."""
+    for decimals in range(DIGITS):
+        yield partial(_all_rounded, decimals)
+    numbers = _numbers(case)
+    for place in sorted(range(len(numbers)), key=lambda place: -_digits(numbers[place])):
+        yield partial(_with_number, place, lambda _: 0.0)
+        yield partial(_with_number, place, partial(_significant, 1))
+        yield partial(_with_number, place, lambda number: float(np.sign(number)))
+        yield from (partial(_with_number, place, partial(_significant, digits)) for digits in range(2, DIGITS + 1))
+
+
+PASSES = (fewer_limbs, plainer_setup, shorter, aligned, rounder)
+"""All ways, those that take most away first."""
+
+
+def only(case: Case, limbs: tuple[int, ...]) -> Case:
+    """The case with these limbs alone, which hold all that its answers name."""
+    at = {limb: place for place, limb in enumerate(limbs)} | {-1: -1}
+    return replace(
+        case,
+        p1=tuple(case.p1[limb] for limb in limbs),
+        p2=tuple(case.p2[limb] for limb in limbs),
+        radius=tuple(case.radius[limb] for limb in limbs),
+        names=tuple(case.names[limb] for limb in limbs) if case.names else (),
+        limb_true=at[case.limb_true],
+        limb_engine=at[case.limb_engine],
+    )
+
+
+def _without(limb: int, case: Case) -> Case:
+    return case if limb in case.about else only(case, tuple(i for i in range(len(case.radius)) if i != limb))
+
+
+def _with_setting(name: str, change: Callable[[Any], Any], case: Case) -> Case:
+    value = case.setup[name]
+    return case if value is None else replace(case, setup={**case.setup, name: change(value)})
+
+
+def _instead(value: Any, _: Any) -> Any:
+    return value
+
+
+def _significant(digits: int, number: float) -> float:
+    """The number with so many significant digits."""
+    return float(f"{number:.{digits - 1}e}")
+
+
+def _shortened(reach: float, ends: tuple[str, ...], case: Case) -> Case:
+    """The segment reaches no farther than so many sizes of the limb from the hits."""
+    hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
+    if not hits or case.length == 0.0:
+        return case
+    start, end, share = np.array(case.start), np.array(case.end), reach * _extent(case) / case.length
+    at = {"start": max(0.0, min(hits) - share), "end": min(1.0, max(hits) + share)}
+    placed = {name: _vector(start + at[name] * (end - start)) for name in ends}
+    return replace(case, start=placed.get("start", case.start), end=placed.get("end", case.end))
+
+
+def _digits(number: float) -> int:
+    """Significant decimal digits that it takes to write a number; none for 0."""
+    mantissa, _, _ = repr(abs(number)).partition("e")
+    return len(mantissa.replace(".", "").strip("0"))
+
+
+def _numbers(case: Case) -> list[float]:
+    return [float(number) for number in (*np.ravel(case.p1), *np.ravel(case.p2), *case.radius, *case.start, *case.end)]
+
+
+def _all_rounded(decimals: int, case: Case) -> Case:
+    return _with_numbers(case, [round(number, decimals) for number in _numbers(case)])
+
+
+def _with_number(place: int, change: Callable[[float], float], case: Case) -> Case:
+    numbers = _numbers(case)
+    numbers[place] = change(numbers[place])
+    return _with_numbers(case, numbers)
+
+
+def _with_numbers(case: Case, numbers: list[float]) -> Case:
+    # No minus zero: it reads badly and means nothing else.
+    values, m = [number + 0.0 for number in numbers], len(case.radius)
+    rows = [_vector(np.array(values[first : first + 3])) for first in range(0, 6 * m, 3)]
+    start, end = (_vector(np.array(values[first : first + 3])) for first in (7 * m, 7 * m + 3))
+    radius = tuple(values[6 * m : 7 * m])
+    return replace(case, p1=tuple(rows[:m]), p2=tuple(rows[m:]), radius=radius, start=start, end=end)
+
+
+def _extent(case: Case) -> float:
+    """Size of the largest limb that matters, metres."""
+    lengths = np.linalg.norm(np.subtract(case.p2, case.p1), axis=1)
+    return max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
+
+
+def _sideways(case: Case, axis: Float64Array) -> Float64Array:
+    """A direction across the axis, that of the segment if it has one."""
+    for direction in (np.subtract(case.end, case.start), *np.eye(3)):
+        across = direction - axis * (direction @ axis) / (axis @ axis)
+        if np.linalg.norm(across) > 1e-6 * np.linalg.norm(direction):
+            return np.asarray(across / np.linalg.norm(across))
+    raise AssertionError("of three axes one is across any other")
+
+
+def _turn(axis: Float64Array, across: Float64Array, target: Float64Array) -> Float64Array:
+    """The rotation that takes an axis to the target, and what is across it into the target's plane y = 0."""
+    up = axis / np.linalg.norm(axis)
+    sideways = np.array([target[2], 0.0, -target[0]])
+    before = np.array([across, np.cross(up, across), up])
+    after = np.array([sideways, np.cross(target, sideways), target])
+    return np.asarray(after.T @ before)
+
+
+def _placed(axis: Vector | None, share: float, case: Case) -> Case:
+    """The world turned, and moved so that what lies so far along the limb's axis is the origin; None: only moved."""
+    m, limb = len(case.radius), case.about[-1]
+    p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
+    turn = np.eye(3) if axis is None else _turn(along, _sideways(case, along), np.array(axis))
+    points = np.array([*case.p1, *case.p2, case.start, case.end])
+    placed = (points - (p1 + share * along)) @ turn.T
+    # What is 0 but for the rounding is 0.
+    rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
+    rows = [_vector(row) for row in np.where(np.abs(placed) <= rounding, 0.0, placed)]
+    return replace(case, p1=tuple(rows[:m]), p2=tuple(rows[m : 2 * m]), start=rows[-2], end=rows[-1])
+
+
+def _vector(row: Float64Array) -> Vector:
+    x, y, z = row.tolist()
+    return x, y, z

@@ -1,0 +1,95 @@
+"""Cases out of any file that a cross-check leaves: cases.json, a single case, rays.npz of a humanoid run."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cylcollide.crosscheck.cases.case import UNKNOWN, UNNAMED, Case, plain, read_cases, vector
+from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
+
+RAYS_SCHEMA = 1
+PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
+
+
+def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
+    """Read the cases of a file: all, the one of a row, or those at a place.
+
+    Parameters
+    ----------
+    path
+        ``cases.json``, a single case as JSON, or ``rays.npz``.
+    row
+        Counted from 0; None: all.
+    place
+        ``Case.address``, at which two kinds may stand; None: anywhere.
+
+    Raises
+    ------
+    ValueError
+        If the file holds something else, or has no such row or place; the message is one line.
+    OSError
+        If it cannot be read.
+    """
+    if row is not None and place is not None:
+        raise ValueError("expected --row or --place, got both; leave one of them out")
+    cases = _read_rays(path) if path.suffix == ".npz" else read_cases(path)
+    if not cases:
+        raise ValueError(f"{path}: expected at least one case, got none; there is nothing to replay")
+    if row is not None:
+        if not 0 <= row < len(cases):
+            raise ValueError(f"--row: expected 0 to {len(cases) - 1}, the rows of {path}, got {row}")
+        return [cases[row]]
+    if place is not None:
+        found = [case for case in cases if case.address == place]
+        if not found:
+            raise ValueError(
+                f"--place: expected {PLACE} of a case of {path}, such as {cases[0].address}, got {place!r}"
+            )
+        return found
+    return cases
+
+
+def _read_rays(path: Path) -> list[Case]:
+    try:
+        # Opened here: np.load forgets to close a file that it cannot read.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as rays:
+            columns = {name: rays[name] for name in rays.files}
+        if int(columns["schema"]) != RAYS_SCHEMA:
+            raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
+        return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
+    except (ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path}: expected rays as `cylcollide crosscheck` writes them, got {type(error).__name__}: "
+            f"{' '.join(str(error).split())}; write the file anew"
+        ) from error
+
+
+def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
+    """One row as a case without a cause; a place of it is its family, then the pose and the bullet's number."""
+    pose, kind = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]])
+    apart = float(np.linalg.norm(rays["position_true"][row] - rays["position_engine"][row]))
+    record = {
+        "family": str(rays["families"][rays["family"][row]]),
+        "seed": int(rays.get("seed", UNKNOWN)),  # older files do not say
+        "chunk": 0,
+        "scene": pose,
+        "row": int(rays["ray"][row]),
+        "kind": kind,
+        "cause": UNNAMED,
+        "setup": as_record(DEFAULT),
+        "p1": rays["pose_p1"][pose].tolist(),
+        "p2": rays["pose_p2"][pose].tolist(),
+        "radius": rays["limb_radius"].tolist(),
+        "start": rays["start"][row].tolist(),
+        "end": rays["end"][row].tolist(),
+        **{name: int(rays[name][row]) for name in ("limb_true", "limb_engine")},
+        **{name: plain(rays[name][row]) for name in ("fraction_true", "fraction_engine")},
+        **{name: vector(rays[name][row]) for name in ("normal_true", "normal_engine")},
+        "amount": apart if kind == "wrong limb" else plain(rays["clearance"][row]),
+        "measured": None,
+        "bound": None,
+        "names": [str(name) for name in rays["limb_names"]],
+    }
+    return Case.read(record)

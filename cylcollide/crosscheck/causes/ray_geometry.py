@@ -1,0 +1,185 @@
+"""Where rays stand to the true limb and to the solid that the engine holds in its place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.crosscheck.causes.calibration import EARLY_EXIT_ROOM, Calibration
+from cylcollide.crosscheck.causes.rounded_cylinder import (
+    Least,
+    Rounded,
+    first_reach,
+    least_distance,
+    outward_normal,
+    signed_distance,
+)
+from cylcollide.crosscheck.generate.families.shots import Scene
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The calibration of each row's limb, column by column, (n,); lengths in metres."""
+
+    radius: Float64Array
+    half: Float64Array
+    stop: Float64Array
+    rim: Float64Array
+    growth: Float64Array  # by how much the held solid reaches out of the limb: of its corner if both faces do
+    facets: Float64Array  # by how much the side's growth varies, where more than early exits explain
+    early_exit: Float64Array  # deepest overshoot by the measured law, with room
+    overshoot: Float64Array
+    """Deepest overshoot of a hit that is reported: by the law or, where the limb was seen to break it, the skin.
+
+    A hit deeper than the skin would lie in the core, from where the engine finds no distance: it is not reported.
+    """
+    normal_noise: Float64Array
+    deep_misses: Float64Array
+    caps_open: BoolArray
+    single: BoolArray
+    coreless: BoolArray  # the margin asked for is larger than the limb
+    margin: Float64Array  # asked for, 0 if none
+
+    @property
+    def reach_core(self) -> BoolArray:
+        """Whether a step may land in the core: of an engine that walks, and so stops in front of surfaces."""
+        return (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
+
+    @classmethod
+    def of(cls, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> "Limits":
+        """Spread the calibrations of a scene's limbs over its rows."""
+
+        def column(values: Sequence[float]) -> Float64Array:
+            return np.array(values, dtype=np.float64)[limb]
+
+        early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
+        spread = [c.side_growth[1] - c.side_growth[0] for c in calibrations]
+        asked = 0.0 if margin is None else margin
+        return cls(
+            radius=column([c.radius for c in calibrations]),
+            half=column([c.half for c in calibrations]),
+            stop=column([c.stop for c in calibrations]),
+            rim=column([c.rim for c in calibrations]),
+            growth=column([float(np.hypot(max(c.side_growth[1], 0), max(c.cap_growth, 0))) for c in calibrations]),
+            facets=column([w if c.is_faceted else 0.0 for w, c in zip(spread, calibrations, strict=True)]),
+            early_exit=column(early_exit),
+            overshoot=column([max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)]),
+            normal_noise=column([c.normal_noise for c in calibrations]),
+            deep_misses=column([c.deep_misses for c in calibrations]),
+            caps_open=np.array([c.caps_open for c in calibrations])[limb],
+            single=np.array([c.single for c in calibrations])[limb],
+            coreless=np.array([asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations])[limb],
+            margin=column([asked] * len(calibrations)),
+        )
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Segments and the limb that each is about: all distances are signed metres, (n,)."""
+
+    start: Float64Array  # (n, 3)
+    end: Float64Array
+    true: Rounded
+    held: Rounded  # what the engine holds, as measured
+    limits: Limits
+
+    @cached_property
+    def rounding(self) -> Float64Array:
+        """What float64 leaves open: the bound that the kernels of this library are proved to keep."""
+        ends = [np.abs(points).max(axis=1) for points in (self.start, self.end, self.true.p1, self.true.p2)]
+        extent: Float64Array = np.max(ends, axis=0) + self.limits.radius + self.limits.half
+        return ROUNDING_BOUND * extent
+
+    @cached_property
+    def length(self) -> Float64Array:
+        """Of the segments."""
+        return np.asarray(np.linalg.norm(self.end - self.start, axis=1))
+
+    @cached_property
+    def least_true(self) -> Least:
+        """Closest to the true limb."""
+        return least_distance(self.true, self.start, self.end)
+
+    @cached_property
+    def least_held(self) -> Least:
+        """Closest to the held solid."""
+        return least_distance(self.held, self.start, self.end)
+
+    @cached_property
+    def start_true(self) -> Float64Array:
+        """Of the start from the true limb."""
+        return signed_distance(self.true, self.start)
+
+    @cached_property
+    def start_held(self) -> Float64Array:
+        """Of the start from the held solid."""
+        return signed_distance(self.held, self.start)
+
+    def entry_held(self, level: Float64Array) -> Float64Array:
+        """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
+        return first_reach(self.held, self.start, self.end, self.least_held, level) * self.length
+
+    def from_true(self, points: Float64Array) -> Float64Array:
+        """Of points from the true limb."""
+        return signed_distance(self.true, points)
+
+    def from_held(self, points: Float64Array) -> Float64Array:
+        """Of points from the held solid."""
+        return signed_distance(self.held, points)
+
+    def normal_held(self, points: Float64Array) -> Float64Array:
+        """Outward normals of the held solid, (n, 3)."""
+        return outward_normal(self.held, points)
+
+    def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
+        """Least angle, radians, between a normal and those of the held solid's nearest point, its side and its cap.
+
+        A point below the arc between two facets is nearer to a cap than to the circle around the facets.
+        """
+        no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
+        no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
+        every = [angle(outward_normal(solid, points), normal) for solid in (self.held, no_side, no_caps)]
+        least: Float64Array = np.min(every, axis=0)
+        return least
+
+    def on_rim(self, points: Float64Array) -> BoolArray:
+        """Whether the held solid is rounded where it is nearest to points."""
+        normal = self.normal_held(points)
+        axis = self.true.p2 - self.true.p1
+        cosine = np.abs(np.einsum("ni,ni->n", normal, axis)) / np.linalg.norm(axis, axis=1)
+        # Neither the side, whose normal is across the axis, nor a cap, whose normal is along it.
+        tilt = 1e-9
+        return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
+
+    def meets_rim(self) -> BoolArray:
+        """Whether the segment comes closest to the held solid at its rounded rim."""
+        nearest = self.start + self.least_held.fraction[:, None] * (self.end - self.start)
+        return self.on_rim(nearest)
+
+
+def angle(a: Float64Array, b: Float64Array) -> Float64Array:
+    """Angles between vectors (n, 3), in radians, (n,)."""
+    sine = np.linalg.norm(np.cross(a, b), axis=1)
+    radians: Float64Array = np.arctan2(sine, np.einsum("ni,ni->n", a, b))
+    return radians
+
+
+def sight(
+    scene: Scene,
+    rows: Int64Array,
+    calibrations: Sequence[Calibration],
+    limb: Int32Array,
+) -> Sight:
+    """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
+    limits = Limits.of(calibrations, scene.setup.margin, limb)
+    a, b = np.ascontiguousarray(scene.p1[limb]), np.ascontiguousarray(scene.p2[limb])
+    radius, none = scene.radius[limb], np.zeros(len(limb))
+    solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]
+    core, excess, ball = (np.array([getattr(s, f)[0] for s in solids])[limb] for f in Rounded._fields[2:])
+    # What was measured holds for the size it was measured on; the limb's own may differ in the last digits.
+    held = Rounded(a, b, np.maximum(core + (radius - limits.radius), 0.0), excess, ball)
+    start, end = (np.ascontiguousarray(points[rows]) for points in (scene.shots.start, scene.shots.end))
+    return Sight(start, end, Rounded(a, b, radius, none, none), held, limits)

@@ -1,0 +1,180 @@
+"""Geometry of the solid that an engine holds instead of a cylinder: a smaller cylinder, the core, swept by a ball.
+
+With a ball of radius 0 it is the cylinder itself. The signed distance to it (negative inside) is convex, so that along
+a segment it falls to one least value and rises again; all questions here are answered by that.
+"""
+
+from math import hypot, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.runtime.compile import compiled
+
+GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
+SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 < 2^-53 of the segment's length, with room
+HALVINGS = 80
+
+Vector = tuple[float, float, float]
+
+
+class Rounded(NamedTuple):
+    """One solid a row: axis from p1 to p2, size of the core, radius of the ball; metres."""
+
+    p1: Float64Array  # (n, 3), of the true limb
+    p2: Float64Array
+    core_radius: Float64Array  # (n,)
+    core_excess: Float64Array  # (n,), by which the core is longer than the limb at each end; negative: shorter
+    ball: Float64Array  # (n,)
+
+
+class Least(NamedTuple):
+    """Where segments come closest to their solids."""
+
+    distance: Float64Array  # signed, metres, (n,)
+    fraction: Float64Array  # (n,)
+
+
+@compiled
+def _profile(solid: Rounded, i: int, point: Vector) -> tuple[float, float, Vector, Vector]:
+    """Excess over the core's side and caps, and the unit directions in which each grows."""
+    ax, ay, az = (solid.p2[i, 0] - solid.p1[i, 0], solid.p2[i, 1] - solid.p1[i, 1], solid.p2[i, 2] - solid.p1[i, 2])
+    length = sqrt(ax * ax + ay * ay + az * az)
+    ux, uy, uz = ax / length, ay / length, az / length
+    x = point[0] - (solid.p1[i, 0] + 0.5 * ax)
+    y = point[1] - (solid.p1[i, 1] + 0.5 * ay)
+    z = point[2] - (solid.p1[i, 2] + 0.5 * az)
+    height = x * ux + y * uy + z * uz
+    x, y, z = x - height * ux, y - height * uy, z - height * uz
+    distance = sqrt(x * x + y * y + z * z)
+    side = distance - solid.core_radius[i]
+    cap = abs(height) - (0.5 * length + solid.core_excess[i])
+    sign = 1.0 if height >= 0.0 else -1.0
+    scale = 1.0 / distance if distance > 0.0 else 0.0
+    return side, cap, (x * scale, y * scale, z * scale), (sign * ux, sign * uy, sign * uz)
+
+
+@compiled
+def _signed_distance(solid: Rounded, i: int, point: Vector) -> float:
+    side, cap, _, _ = _profile(solid, i, point)
+    ball: float = solid.ball[i]
+    return hypot(max(side, 0.0), max(cap, 0.0)) + min(max(side, cap), 0.0) - ball
+
+
+@compiled
+def _at(start: Float64Array, end: Float64Array, i: int, fraction: float) -> Vector:
+    return (
+        start[i, 0] + fraction * (end[i, 0] - start[i, 0]),
+        start[i, 1] + fraction * (end[i, 1] - start[i, 1]),
+        start[i, 2] + fraction * (end[i, 2] - start[i, 2]),
+    )
+
+
+@compiled
+def _fill_distances(solid: Rounded, points: Float64Array, distance: Float64Array) -> None:
+    for i in range(len(points)):
+        distance[i] = _signed_distance(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
+
+
+@compiled
+def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) -> None:
+    for i in range(len(points)):
+        side, cap, radial, axial = _profile(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
+        # Outside the core the direction from its nearest point, inside it that of the nearest face.
+        a, b = max(side, 0.0), max(cap, 0.0)
+        if a == 0.0 and b == 0.0:
+            a, b = (1.0, 0.0) if side > cap else (0.0, 1.0)
+        scale = 1.0 / hypot(a, b)
+        for k in range(3):
+            normal[i, k] = scale * (a * radial[k] + b * axial[k])
+
+
+@compiled
+def _fill_least(
+    solid: Rounded, start: Float64Array, end: Float64Array, distance: Float64Array, fraction: Float64Array
+) -> None:
+    for i in range(len(start)):
+        low, high = 0.0, 1.0
+        left, right = 1.0 - GOLDEN, GOLDEN
+        at_left = _signed_distance(solid, i, _at(start, end, i, left))
+        at_right = _signed_distance(solid, i, _at(start, end, i, right))
+        for _ in range(SECTIONS):
+            if at_left < at_right:
+                high, right, at_right = right, left, at_left
+                left = high - GOLDEN * (high - low)
+                at_left = _signed_distance(solid, i, _at(start, end, i, left))
+            else:
+                low, left, at_left = left, right, at_right
+                right = low + GOLDEN * (high - low)
+                at_right = _signed_distance(solid, i, _at(start, end, i, right))
+        middle = 0.5 * (low + high)
+        distance[i], fraction[i] = _signed_distance(solid, i, _at(start, end, i, middle)), middle
+        # The ends themselves: a section never quite comes there.
+        for at_end in (0.0, 1.0):
+            value = _signed_distance(solid, i, _at(start, end, i, at_end))
+            if value <= distance[i]:
+                distance[i], fraction[i] = value, at_end
+
+
+@compiled
+def _fill_reach(
+    solid: Rounded,
+    start: Float64Array,
+    end: Float64Array,
+    level: Float64Array,
+    least: Float64Array,
+    where: Float64Array,
+    fraction: Float64Array,
+) -> None:
+    for i in range(len(start)):
+        if least[i] > level[i]:
+            fraction[i] = np.nan
+            continue
+        low, high = 0.0, where[i]
+        if _signed_distance(solid, i, _at(start, end, i, 0.0)) <= level[i]:
+            high = 0.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break
+            if _signed_distance(solid, i, _at(start, end, i, middle)) <= level[i]:
+                high = middle
+            else:
+                low = middle
+        fraction[i] = high
+
+
+def signed_distance(solid: Rounded, points: Float64Array) -> Float64Array:
+    """Signed distance of each point (n, 3) from its solid, (n,)."""
+    distance = np.empty(len(points))
+    _fill_distances(solid, points, distance)
+    return distance
+
+
+def outward_normal(solid: Rounded, points: Float64Array) -> Float64Array:
+    """Direction in which the signed distance grows at each point (n, 3), unit length."""
+    normal = np.empty((len(points), 3))
+    _fill_normals(solid, points, normal)
+    return normal
+
+
+def least_distance(solid: Rounded, start: Float64Array, end: Float64Array) -> Least:
+    """Least signed distance along each segment, start and end (n, 3), by golden section (Kiefer 1953)."""
+    found = Least(np.empty(len(start)), np.empty(len(start)))
+    _fill_least(solid, start, end, found.distance, found.fraction)
+    return found
+
+
+def first_reach(
+    solid: Rounded, start: Float64Array, end: Float64Array, least: Least, level: Float64Array
+) -> Float64Array:
+    """Fraction at which each segment first comes within ``level`` (n,) metres of its solid; nan where it never does."""
+    fraction = np.empty(len(start))
+    _fill_reach(solid, start, end, level, least.distance, least.fraction, fraction)
+    return fraction
+
+
+def taken(solid: Rounded, rows: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Rounded:
+    """The solids of some rows."""
+    return Rounded(*(column[rows] for column in solid))

@@ -1,0 +1,90 @@
+"""The command ``cylcollide replay``: a file in, a story out, and on request a smaller case and a script."""
+
+import json
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import track
+
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.minimise import minimise
+from cylcollide.crosscheck.cases.reductions import smaller_by
+from cylcollide.crosscheck.cases.replay.engines import blamed
+from cylcollide.crosscheck.cases.replay.load import PLACE, read_chosen
+from cylcollide.crosscheck.cases.replay.print_story import overview, tell
+from cylcollide.crosscheck.cases.replay.story import Replayed, Story, replayed, story_of
+from cylcollide.crosscheck.report.repro_scripts import repro_source
+
+
+def replay(
+    case: Annotated[Path, typer.Argument(help="cases.json, a single case, or rays.npz.", metavar="CASE")],
+    row: Annotated[int | None, typer.Option(help="Which case of the file, from 0. Default: all, a line each.")] = None,
+    place: Annotated[str | None, typer.Option(help="Which case, by its place in the sweep.", metavar=PLACE)] = None,
+    smaller: Annotated[bool, typer.Option("--minimise", help="Make the case as small as its cause allows.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the case that is told of, as JSON.")] = None,
+    repro: Annotated[Path | None, typer.Option(help="Write a script that needs only the engine.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead.")] = False,
+) -> None:
+    """Ask all engines again about a saved disagreement, and explain it step by step.
+
+    Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
+    """
+    console = Console(highlight=False)
+    try:
+        cases = read_chosen(case, row, place)
+        if len(cases) > 1 and (smaller or out or repro):
+            _stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
+        if repro is not None and cases[0].engine != BULLET:
+            _stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
+        asked = track(cases, "asking again", console=Console(stderr=True), transient=True, disable=len(cases) == 1)
+        found = [replayed(one) for one in asked]
+        if smaller and found[0].reproduced:
+            found = [_minimised(console, found[0], quiet=as_json)]
+        # Two kinds of one segment, at one place, are told in full.
+        stories = [story_of(one) if len({one.case.address for one in found}) == 1 else one for one in found]
+        if as_json:
+            typer.echo(json.dumps([story.record() for story in stories], indent=1, allow_nan=False))
+        else:
+            _show(console, stories)
+        _write(console, stories[0].case, out, repro, quiet=as_json)
+    except OSError as error:
+        _stop(f"cannot open {error.filename}: {error.strerror}; name another file")
+    except (ValueError, ImportError) as error:
+        _stop(" ".join(str(error).split()))
+    if not all(story.reproduced for story in stories):
+        raise typer.Exit(1)
+
+
+def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
+    """Tell of the smaller case instead, saying how much smaller it is."""
+    small = minimise(story.case, Asker(blamed(story.case)))
+    if not quiet:
+        console.print(f"Minimised: {smaller_by(story.case, small)}.")
+    return replayed(small)
+
+
+def _show(console: Console, stories: list[Replayed]) -> None:
+    whole = [story for story in stories if isinstance(story, Story)]
+    for story in whole:
+        tell(console, story)
+    if not whole:
+        overview(console, stories)
+
+
+def _write(console: Console, case: Case, out: Path | None, repro: Path | None, *, quiet: bool) -> None:
+    if repro is not None:
+        repro.write_text(repro_source(case), encoding="utf-8")
+    if out is not None:
+        write_case(out, case)
+    for what, path in (("Case", out), ("Script", repro)):
+        if path is not None and not quiet:
+            console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
+
+
+def _stop(message: str) -> NoReturn:
+    typer.echo(f"cylcollide: {message}", err=True)
+    raise typer.Exit(2)

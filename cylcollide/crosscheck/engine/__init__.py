@@ -1,0 +1,1 @@
+"""The engine under test: how PyBullet is set up."""

@@ -1,0 +1,1 @@
+"""What is fired at what: rays, targets, motions."""

@@ -1,0 +1,100 @@
+"""Families of segments that bring out one way of being wrong each: fifteen about single limbs, and one in motion.
+
+A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
+Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an
+axis-aligned pose.
+"""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cylcollide.crosscheck.generate.families import (
+    axis_parallel,
+    batch_limits,
+    construction,
+    corner_cut,
+    elbow,
+    extremes,
+    generic,
+    in_motion,
+    inside_start,
+    margin_sweep,
+    near_start,
+    rim,
+    same_line,
+    segment_ends,
+    side_graze,
+    stale_boxes,
+)
+from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.target import SIZES, Body
+
+Draw = Callable[[np.random.Generator, Body, int], list[Scene]]
+
+ABOUT_ONE_BODY: dict[str, Draw] = {
+    "generic": generic.draw,
+    "side-graze": side_graze.draw,
+    "rim": rim.draw,
+    "corner-cut": corner_cut.draw,
+    "axis-parallel": axis_parallel.draw,
+    "segment-ends": segment_ends.draw,
+    "near-start": near_start.draw,
+    "inside-start": inside_start.draw,
+    "extremes": extremes.draw,
+    "same-line": same_line.draw,
+    "elbow": elbow.draw,
+    "margin-sweep": margin_sweep.draw,
+    "construction": construction.draw,
+    "batch-limits": batch_limits.draw,
+    "stale-boxes": stale_boxes.draw,
+}
+
+FAMILIES = (*ABOUT_ONE_BODY, "humanoid")
+"""All families, in the order of reports."""
+
+OF_PYBULLET_ONLY = frozenset({"margin-sweep", "construction", "batch-limits", "stale-boxes"})
+"""Families that use settings which only PyBullet has."""
+
+WHOLE_BATCHES = frozenset({"batch-limits"})
+"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`batch_limits.fitting`."""
+
+
+@dataclass(frozen=True, order=True)
+class ChunkKey:
+    """What determines a chunk: equal keys and counts draw equal segments."""
+
+    family: str
+    seed: int
+    number: int
+
+    def generator(self) -> np.random.Generator:
+        """The source of all chance in this chunk."""
+        name = zlib.crc32(self.family.encode())
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, name, self.number])))
+
+
+def draw_chunk(key: ChunkKey, n: int) -> list[Scene]:
+    """Draw a chunk of about ``n`` segments; whole bodies and calls may make it a few more or less.
+
+    Raises
+    ------
+    ValueError
+        If there is no such family.
+    """
+    if key.family not in FAMILIES:
+        raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
+    rng = key.generator()
+    if key.family == "humanoid":
+        return in_motion.draw_chunk(rng, n)
+    draw = ABOUT_ONE_BODY[key.family]
+    if key.family in WHOLE_BATCHES:
+        return draw(rng, Body.draw(rng, 0.05, 0.2, aligned=False), n)
+    bodies = [(size, aligned) for size in SIZES for aligned in (False, True)]
+    scenes = []
+    for place, ((radius, half), aligned) in enumerate(bodies):
+        count = n * (place + 1) // len(bodies) - n * place // len(bodies)
+        scenes += draw(rng, Body.draw(rng, radius, half, aligned), count)
+    return scenes

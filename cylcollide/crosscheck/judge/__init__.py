@@ -1,0 +1,1 @@
+"""Answers of an engine beside the exact ones."""

@@ -1,0 +1,1 @@
+"""The report: one page, tables and scripts of a finished run."""

@@ -1,0 +1,166 @@
+"""Scripts that show the engine's wrong answer beside the right one, with nothing but the engine and rational numbers.
+
+A case of a run by families and a bullet of a humanoid run become scripts in one way: the bullet becomes a case first.
+Bullet casts a ray at every body by itself, so a script holds only the limbs that matter: the true one and the engine's.
+The bodies are built from the same numbers as in :mod:`cylcollide.engines.bullet`, to the last bit.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cylcollide.crosscheck.cases import case_words
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.judge.result import CrosscheckResult
+from cylcollide.crosscheck.report.humanoid.sentences import headline
+from cylcollide.crosscheck.report.template_loader import template
+from cylcollide.crosscheck.report.worst import worst_case, worst_rays
+from cylcollide.engines._bullet_bodies import MJCF, URDF
+from cylcollide.engines.bullet import axis_quaternion
+
+NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
+"""Causes in which limbs that nobody names may take part: scripts hold them all."""
+
+
+def write_repros(result: CrosscheckResult, folder: Path, count: int = 10) -> list[Path]:
+    """Write ``folder/repro/01.py`` and on, one script for each of the worst rays; scripts of an earlier run go.
+
+    Parameters
+    ----------
+    result
+        What the cross-check found.
+    folder
+        The report's folder; ``repro`` is made in it if needed.
+    count
+        How many scripts to write at most.
+
+    Returns
+    -------
+    list of Path
+        The scripts, worst ray first; fewer than ``count`` if fewer rays are wrong.
+    """
+    _emptied(folder / "repro", "py")
+    paths = []
+    for worst in worst_rays(result, count):
+        said = f"{headline(result, worst)} Bullet {worst.ray} of seed {result.seed}."
+        path = folder / worst.script
+        path.write_text(repro_source(worst_case(result, worst), said, "bullet"), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
+    """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, a pair for each case, in their order.
+
+    Files of an earlier run go. The JSON file is what ``cylcollide replay`` takes; the script needs the engine alone.
+
+    Parameters
+    ----------
+    cases
+        What to write, such as the worst of a report.
+    folder
+        The report's folder; ``cases`` and ``repro`` are made in it if needed.
+
+    Returns
+    -------
+    list of (Path, Path)
+        The JSON file and the script of each case.
+
+    Raises
+    ------
+    ValueError
+        For a case of an engine for which there is no script; the message names it.
+    """
+    sources = [repro_source(case) for case in cases]
+    _emptied(folder / "cases", "json")
+    _emptied(folder / "repro", "py")
+    written = []
+    for number, (case, source) in enumerate(zip(cases, sources, strict=True), 1):
+        record, script = folder / "cases" / f"{number:02d}.json", folder / "repro" / f"{number:02d}.py"
+        write_case(record, case)
+        script.write_text(source, encoding="utf-8")
+        written.append((record, script))
+    return written
+
+
+def repro_source(case: Case, said: str | None = None, path: str = "segment") -> str:
+    """Return the text of one script; every coordinate is written so that it reads back as the same float64.
+
+    Parameters
+    ----------
+    case
+        The limbs, how they are built, and the segment.
+    said
+        The script's first line; None: what is wrong about the case, and its cause.
+    path
+        What the segment is called.
+
+    Raises
+    ------
+    ValueError
+        If the engine is not PyBullet, or a limb is spun, which no family does.
+    """
+    setup = case.built
+    if case.engine != BULLET:
+        raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
+    if setup.spin:
+        raise ValueError(f"spin: expected 0, got {setup.spin}; a script cannot spin a limb about its axis")
+    lost = case.kind_code == Kind.LOST
+    chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
+    changed = setup.margin is not None or bool(setup.moved)
+    return template("repro.py.j2", escape=False).render(
+        headline=_plain(said or f"{case_words.headline(case)} Cause: {case.cause}. Case {case.address}."),
+        path=path,
+        start=case.start,
+        end=case.end,
+        limbs=[_limb_literals(case, limb) for limb in chosen],
+        construction=setup.construction,
+        xml=_file_text(setup.construction),
+        files=setup.construction != "geom",
+        plain=setup.construction == "geom" and not changed,
+        moved=setup.moved,
+        margin=setup.margin,
+        refresh=setup.fresh or (changed and not setup.stale),
+        normals=case.kind_code == Kind.NORMAL,
+        call={"rays": int(case.bound or 0), "arrays": case.measured == 0.0} if lost else None,
+    )
+
+
+def _file_text(construction: str) -> str:
+    """What the engine's adapter writes into a file, as the inside of an f-string."""
+    if construction == "mjcf":
+        return MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
+    return " ".join(URDF.format('<cylinder radius="{radius!r}" length="{height!r}"/>').split())
+
+
+def _emptied(folder: Path, suffix: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for stale in folder.glob(f"[0-9][0-9].{suffix}"):
+        stale.unlink()
+
+
+def _plain(text: str) -> str:
+    """Text that may stand between triple quotes."""
+    return text.replace("\u00a0", " ").replace("\\", "/").replace('"', "'")
+
+
+def _limb_literals(case: Case, limb: int) -> dict[str, Any]:
+    """One limb twice: as this library is told of it, and as ``createMultiBody`` is.
+
+    The body is computed with the very operations of :mod:`cylcollide.engines.bullet`, since one unit in the last place
+    of its height can move Bullet's hit by half a millimetre.
+    """
+    p1, p2 = np.array(case.p1[limb]), np.array(case.p2[limb])
+    axis = p2 - p1
+    return {
+        "name": repr(case.names[limb] if case.names else f"limb {limb}"),
+        "p1": case.p1[limb],
+        "p2": case.p2[limb],
+        "radius": case.radius[limb],
+        "center": tuple((p1 + 0.5 * axis).tolist()),
+        "height": float(np.linalg.norm(axis[None], axis=1)[0]),
+        "quaternion": tuple(float(q) for q in axis_quaternion(axis)),
+    }

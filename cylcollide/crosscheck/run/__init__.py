@@ -1,0 +1,1 @@
+"""Runs: chunks of rays over worker processes, kept on disk, tallied."""

@@ -1,0 +1,1 @@
+"""The scoreboard: every engine asked the same segments."""

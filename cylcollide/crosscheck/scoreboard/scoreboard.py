@@ -1,0 +1,278 @@
+"""One scoreboard: every engine is asked the same segments, and what it gets wrong is counted where it is proved.
+
+The segments are those of the families that any engine can be asked; all of them are about cylinders. All engines take
+turns at each scene, so that what they are compared with, the truth, is computed and proved once.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Shape
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.scoreboard.cases import Place, Shelf
+from cylcollide.crosscheck.scoreboard.judge import Figures, Judge, Truth, figures
+from cylcollide.engines import Engine, create, names, variants
+from cylcollide.engines.own import OwnEngine
+
+ASKED = tuple(family for family in FAMILIES if family not in OF_PYBULLET_ONLY)
+"""The families that any engine can be asked."""
+DEFAULT_RAYS = 2000 * len(ASKED)
+ALL = "all"
+
+TIMED_RAYS, ROUNDS = 4000, 9
+"""Bullets a call at the humanoid, and how often the engines take turns, to compare speeds."""
+
+MM_PER_METRE = 1000.0
+NONE: Figures = (math.nan, math.nan, math.nan)
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+Watch = Callable[[str, str], None]
+"""Told before an engine is asked: its label and what is asked of it."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one engine got wrong. With an `error` it could not be asked to the end: counts are 0, figures nan."""
+
+    engine: str  # with its construction
+    versions: dict[str, str]
+    error: str  # one line why it could not run; "" if it ran
+    rays: int = 0  # segments it was asked
+    missed: int = 0  # all verdicts: proved by exact arithmetic, and about segments that start outside
+    phantom: int = 0
+    wrong_limb: int = 0
+    lost: int = 0  # no answer at all, or a hit that comes only if the segment is asked alone
+    distance_mm: Figures = NONE  # error along the ray of right hits at people's scale: median, 99 %, greatest
+    normal_deg: Figures = NONE  # angle to the true normal
+    inside: str = ""  # what segments that start inside did, in words
+    limits: tuple[str, ...] = ()  # what it says it cannot do
+    speed: float = math.nan  # rays per processor second relative to cylcollide, taking turns
+    families: dict[str, int] = field(default_factory=dict)  # wrong verdicts and lost rays by family
+    unproved: int = 0  # verdicts where exact arithmetic does not confirm this library: its bugs
+    cases: tuple[Case, ...] = ()  # the worst wrong verdict of every family and kind
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it: nan is null; the cases have a file of their own."""
+        return {name: _plain(value) for name, value in asdict(self).items() if name != "cases"}
+
+
+@dataclass
+class _Contender:
+    """An engine that is being asked, until it fails."""
+
+    name: str
+    words: str = ""  # that tell variants of one engine apart
+    options: dict[str, Any] = field(default_factory=dict)
+    judge: Judge = field(default_factory=Judge)
+    watch: Watch | None = None
+    engine: Engine | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    error: str = ""
+    speeds: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Go by the name until the engine tells its own."""
+        self.judge.shelf = Shelf(self.name, self.options)
+        self.place = self.label = f"{self.name}, {self.words}" if self.words else self.name
+
+    def attempt(self, what: str, work: Callable[[Engine], object]) -> None:
+        """Let the engine work; whatever it raises is its error, and it is asked no more."""
+        if self.error:
+            return
+        if self.watch is not None:
+            self.watch(self.place, what)
+        try:
+            if self.engine is None:
+                self._open()
+            assert self.engine is not None
+            work(self.engine)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of a Rust engine is no Exception
+            self.error = f"{what}: {type(error).__name__}: {_one_line(error)}"
+            self.close()
+
+    def _open(self) -> None:
+        self.engine = create(self.name, **self.options)
+        self.label = f"{self.engine.name}, {self.words}" if self.words else self.engine.name
+        self.versions = dict(self.engine.versions)
+        self.limits = tuple(self.engine.capabilities.cannot())
+        if self.engine.capabilities.lacks([Shape.CYLINDER]):
+            raise ValueError(f"{self.label} holds no cylinders, and all families are about cylinders")
+
+    def close(self) -> None:
+        """Close the engine; one that failed may fail at that too."""
+        if self.engine is not None:
+            with suppress(Exception):
+                self.engine.close()
+            self.engine = None
+
+    def score(self) -> Score:
+        """What came of it."""
+        if self.error:
+            return Score(self.label, self.versions, self.error, limits=self.limits)
+        wrong, judge = self.judge.wrong, self.judge
+        return Score(
+            engine=self.label,
+            versions=self.versions,
+            error="",
+            rays=judge.rays,
+            missed=sum(row.missed for row in wrong.values()),
+            phantom=sum(row.phantom for row in wrong.values()),
+            wrong_limb=sum(row.wrong_limb for row in wrong.values()),
+            lost=sum(row.lost for row in wrong.values()),
+            distance_mm=figures(judge.distance, MM_PER_METRE),
+            normal_deg=figures(judge.normal, math.degrees(1.0)),
+            inside=judge.inside,
+            limits=self.limits,
+            speed=float(np.median(self.speeds)),
+            families={family: row.total for family, row in wrong.items()},
+            unproved=sum(row.unproved for row in wrong.values()),
+            cases=judge.shelf.cases,
+        )
+
+
+def scoreboard(
+    engines: Sequence[str],
+    rays: int = DEFAULT_RAYS,
+    seed: int = 0,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+    dead: Mapping[str, str] | None = None,
+) -> list[Score]:
+    """Ask engines the same segments and count what each gets wrong.
+
+    Parameters
+    ----------
+    engines
+        Names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine that comes
+        in several variants, as PyBullet's constructions, has a row for each.
+    rays
+        Segments that each engine is asked, dealt out evenly to the families; at least 1.
+    seed
+        Of all chance, at least 0: equal seeds and rays give equal scores, but for the speed.
+    progress
+        Told what is being done.
+    watch
+        Told before an engine is asked what, so that whoever looks on knows which one ended the process.
+    dead
+        Engines not to be asked, as `watch` was told of them, and the error that each is to have.
+
+    Returns
+    -------
+    list of Score
+        An engine that raises has a row that says so. So has, where all were asked for, one whose package is missing.
+
+    Raises
+    ------
+    ValueError
+        For an unknown engine, the message names the known; or a number that is too small.
+    ImportError
+        For the missing package of an engine that was named; the message names the extra to install.
+    """
+    for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
+    found = _contenders(engines, watch, dead or {})
+    report = progress or (lambda _what, _done, _of: None)
+    try:
+        for place, family in enumerate(ASKED):
+            report("families", place, len(ASKED))
+            for number, scene in enumerate(draw_chunk(ChunkKey(family, seed, 0), math.ceil(rays / len(ASKED)))):
+                _ask(found, Place(family, seed, number), scene)
+        report("families", len(ASKED), len(ASKED))
+        _race(found, seed, report)
+    finally:
+        for contender in found:
+            contender.close()
+    return [contender.score() for contender in found]
+
+
+def check_names(engines: Sequence[str]) -> None:
+    """Raise ValueError, naming the known, if one of the names is no engine's; no engine's package is imported."""
+    known = names()
+    unknown = [name for name in engines if name not in (ALL, *known)]
+    if unknown:
+        raise ValueError(f"no engine {unknown[0]!r}; known engines: {', '.join(known)}, or {ALL}")
+
+
+def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, str]) -> list[_Contender]:
+    check_names(engines)
+    wanted = dict.fromkeys(each for name in engines for each in (names() if name == ALL else (name,)))
+    found: list[_Contender] = []
+    for name in wanted:
+        try:
+            found += [_Contender(name, words, options, watch=watch) for words, options in variants(name).items()]
+        except ImportError as missing:
+            if name in engines:
+                raise
+            found.append(_Contender(name, error=_one_line(missing)))
+    for contender in found:
+        contender.error = dead.get(contender.place, contender.error)
+    return found
+
+
+def _ask(found: Sequence[_Contender], place: Place, scene: Scene) -> None:
+    if not len(scene.shots.start):
+        return
+    truth = Truth(scene, place)
+    for contender in found:
+        contender.attempt(place.family, partial(_answer, contender.judge, place.family, truth))
+
+
+def _answer(judge: Judge, family: str, truth: Truth, engine: Engine) -> None:
+    engine.build(truth.limbs)
+    told = engine.cast_segments(truth.start, truth.end)
+    judge.add(family, truth, told, engine.cast_segments)
+
+
+def _race(found: Sequence[_Contender], seed: int, report: Progress) -> None:
+    """Let the engines take turns with the same bullets at the humanoid, each after this library."""
+    scene = draw_chunk(ChunkKey("humanoid", seed, 1), 4 * TIMED_RAYS)[0]
+    limbs, start, end = Truth(scene).limbs, scene.shots.start, scene.shots.end
+    with OwnEngine() as own:
+
+        def warmed(engine: Engine) -> None:
+            engine.build(limbs)
+            engine.cast_segments(start, end)
+
+        def timed(speeds: list[float], engine: Engine) -> None:
+            ours = _seconds(lambda: own.cast_segments(start, end))
+            speeds.append(ours / _seconds(lambda: engine.cast_segments(start, end)))
+
+        warmed(own)
+        for contender in found:
+            contender.attempt("speed", warmed)
+        for turn in range(ROUNDS):
+            report("speed", turn, ROUNDS)
+            for contender in found:
+                contender.attempt("speed", partial(timed, contender.speeds))
+    report("speed", ROUNDS, ROUNDS)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Processor time, which other programs on the machine do not lengthen much."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

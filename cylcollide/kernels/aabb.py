@@ -1,0 +1,24 @@
+"""The axis-aligned box around a limb, rounded outward."""
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.constants import BOX_FLOOR
+from cylcollide.kernels.axis import MARGIN
+from cylcollide.kernels.dispatch import reach
+from cylcollide.kernels.limb_table import LimbTable, limb_at
+from cylcollide.runtime.compile import allocating
+
+
+@allocating
+def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
+    """Low and high corners (n, 3) of boxes that contain the limbs."""
+    rows, solids = table.rows, table.solid
+    n = solids.size
+    low, high = np.empty((n, 3)), np.empty((n, 3))
+    for i in range(n):
+        smallest, largest = reach(limb_at(rows, solids, i))
+        for k in range(3):
+            room = MARGIN * (abs(smallest[k]) + abs(largest[k]) + (largest[k] - smallest[k])) + BOX_FLOOR
+            low[i, k], high[i, k] = smallest[k] - room, largest[k] + room
+    return low, high

@@ -1,0 +1,204 @@
+"""Why a segment hits or misses one limb: the bounds of the limb as intervals, and which of them decided."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import hypot, inf, nan
+from os import PathLike
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, Shape
+from cylcollide.constants import LARGEST_SAFE
+from cylcollide.exact.line import RayNumbers, Stretch, Triple
+from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.order import limb_chords
+from cylcollide.kernels.clearance import growth_to_touch
+from cylcollide.kernels.limb_table import Limb, LimbTable, limb_at
+from cylcollide.kernels.ray import Rays
+from cylcollide.limbs import explain_drawing, explain_words, tables
+from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.query.loops import single
+from cylcollide.query.loops.columns import empty_verdicts
+from cylcollide.query.loops.inputs import Query
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ONE = QuadraticNumber(1, 1)
+
+
+class Bound(NamedTuple):
+    """When the segment's line, lengthened without end, is within one bound of a limb; fractions of the segment."""
+
+    name: str
+    begins: float  # -inf: has always been
+    ends: float  # inf: for ever; begins > ends: never
+
+
+class Passed(NamedTuple):
+    """A stretch of the segment inside the limb, fractions and faces."""
+
+    entry: float
+    exit: float
+    entry_face: Face  # INSIDE if the segment starts in the limb
+    exit_face: Face  # INSIDE if it ends there
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What happened between one segment and one limb. `print` it, or `plot` it."""
+
+    limb: int
+    """Index of the limb."""
+    shape: Shape
+    start: Triple
+    end: Triple
+    bounds: tuple[Bound, ...]
+    """The limb's bounds: "slab" (between the caps), "wall", "bore" (to be outside of), "ball at p1", "slab x" ...
+    A cone's wall may come twice, once for each nappe. From the exact layer, each number rounded once."""
+    passed: tuple[Passed, ...]
+    """The stretches inside: none for a miss, two through a tube's bore; exact verdict and faces."""
+    reason: str
+    """Which bound decided, in words."""
+    clearance: float
+    """How far the verdict is from flipping, in the unit of the input: the gap of a miss, minus the depth of a hit.
+
+    It is the growth (`Limbs.inflated`) at which the limb just touches the segment: a miss with clearance c hits it when
+    inflated by more than c (if a tube's bore stays open), and a hit stays one while all faces move in by less than -c.
+    Computed in float64 as the least growth that reaches a point of the segment (`kernels/clearance.py`), right to about
+    `ROUNDING_BOUND` times the limb's largest coordinate; its sign is that of the exact verdict.
+    NaN where sizes are beyond what float64 products hold (`LARGEST_SAFE`).
+    """
+    nearest: float
+    """Fraction at which that touch happens."""
+    rechecked: bool
+    """Whether float64 bounds did not decide and exact arithmetic had to."""
+    table: LimbTable = field(repr=False, compare=False)
+    """The limb alone, as kernels read it."""
+
+    @property
+    def hit(self) -> bool:
+        """The verdict."""
+        return bool(self.passed)
+
+    @property
+    def face(self) -> Face:
+        """The face that is hit, INSIDE if the segment starts in the limb, NONE on a miss."""
+        return self.passed[0].entry_face if self.passed else Face.NONE
+
+    @property
+    def exit_face(self) -> Face:
+        """The face through which the hit limb is left first, INSIDE if the segment ends there, NONE on a miss."""
+        return self.passed[0].exit_face if self.passed else Face.NONE
+
+    def __str__(self) -> str:
+        lines = [f"limb {self.limb}, {self.shape.name.lower()}: {'hit' if self.hit else 'miss'}, {self.reason}"]
+        for entry, leave, first, last in self.passed:
+            lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} → {last.name}")
+        lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
+        word = "depth" if self.hit else "gap"
+        how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
+        return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Draw the cut through the limb in the plane of the segment, along the axis, and the bounds beneath it.
+
+        Parameters
+        ----------
+        path
+            File to write, its ending says of which kind; None writes nothing.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib: install `cylcollide[plot]`.
+        """
+        word, verdict = ("depth", "hit") if self.hit else ("gap", "miss")
+        figure = explain_drawing.draw(
+            explain_drawing.Subject(
+                self.shape,
+                limb_at(self.table.rows, self.table.solid, 0),
+                np.array([self.start, self.end]),
+                self.nearest,
+                [(p.entry, p.exit, p.entry_face.name) for p in self.passed],
+                self.bounds,
+                f"{self.shape.name.lower()}: {verdict}, {self.reason}\n{word} {abs(self.clearance):.3g}",
+            )
+        )
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+
+def _span(begins: float, ends: float) -> str:
+    return "never" if begins > ends else f"{begins:.6g} … {ends:.6g}"
+
+
+def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: int | None) -> Explanation:
+    """Explain one segment, start and end (3,), and one limb, which may be left out if there is only one."""
+    n = len(table.radius)
+    if limb is None and n != 1:
+        raise ValueError(f"limb: expected the index of one of {n} limbs, got None; name the limb to explain")
+    chosen = int(validate.indices(0 if limb is None else limb, "limb", n)[0])
+    first, last = validate.vectors(start, "start", 1), validate.vectors(end, "end", 1)
+    alone = tables.chosen_rows(table, np.array([chosen]))
+    rays = Rays(first, last, True, validate.NO_LIMIT)
+    ray = RayNumbers(tuple(first[0].tolist()), tuple(last[0].tolist()), True, 1.0)
+    solid = exact_limb(alone, 0)
+    regions = [explain_words.region(bound) for bound in solid.bounds(ray)]
+    chords = limb_chords(ray, solid)
+    clearance, nearest = _clearance(ray, limb_at(alone.rows, alone.solid, 0))
+    return Explanation(
+        chosen,
+        Shape(int(alone.kind[0])),
+        ray.origin,
+        ray.second,
+        tuple(bound for name, stretches in regions for bound in _as_floats(name, stretches)),
+        tuple(Passed(_float(c.entry), _float(c.exit or ONE), Face(c.entry_face), Face(c.exit_face)) for c in chords),
+        explain_words.why_hit(solid, ray, chords[0]) if chords else explain_words.why_missed(solid, ray),
+        min(clearance, 0.0) if chords else max(clearance, 0.0),
+        nearest,
+        _rechecked(rays, alone),
+        alone,
+    )
+
+
+def _float(number: QuadraticNumber) -> float:
+    return number.double_double()[0]
+
+
+def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
+    """A bound for each stretch, one that is never met for none."""
+    ends = [
+        (-inf if s.near is None else _float(s.near.time), inf if s.far is None else _float(s.far.time))
+        for s in stretches
+    ]
+    return [Bound(name, *pair) for pair in ends or [(inf, -inf)]]
+
+
+def _rechecked(rays: Rays, alone: LimbTable) -> bool:
+    """Whether the fast path leaves this segment to exact arithmetic."""
+    query = Query(rays, validate.masks(ALL_LAYERS, 1), validate.ignored_characters(None, 1), POLICY_HIT)
+    verdicts = empty_verdicts(1)
+    single.cast_rows(query, alone.seen, verdicts)
+    return bool(verdicts.unsure[0])
+
+
+def _clearance(ray: RayNumbers, limb: Limb) -> tuple[float, float]:
+    """Growth at which the limb touches the segment, and the fraction; (nan, nan) beyond what the kernels trust."""
+    if not max(map(abs, (*ray.origin, *ray.second, limb.frame.extent))) <= LARGEST_SAFE:
+        return nan, nan
+    # seen from the point closest to the limb's centre, so that a start far away costs no digits
+    origin = [Fraction(x) for x in ray.origin]
+    step = [Fraction(x) - o for x, o in zip(ray.second, origin, strict=True)]
+    square = sum(d * d for d in step)
+    to_centre = sum((Fraction(c) - o) * d for c, o, d in zip(limb.frame.centre, origin, step, strict=True))
+    closest = float(min(max(to_centre / square, Fraction(0)), Fraction(1))) if square else 0.0
+    x, y, z = (float(o + Fraction(closest) * d) for o, d in zip(origin, step, strict=True))
+    length = hypot(*map(float, step))
+    u, v, w = (float(d) / length if length else 0.0 for d in step)
+    growth, s = growth_to_touch((x, y, z), (u, v, w), -closest * length, (1.0 - closest) * length, limb)
+    return growth, min(max(closest + s / length, 0.0), 1.0) if length else 0.0

@@ -1,0 +1,277 @@
+"""Limbs: closed solids about an axis segment, as a struct of arrays of mixed shapes."""
+
+from collections import Counter
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import shapes, validate
+from cylcollide._types import (
+    HIT,
+    MISS,
+    NO_LIMB,
+    UNSURE,
+    Float64Array,
+    InsidePolicy,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Shape,
+    Side,
+)
+from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.limbs import explain, tables
+from cylcollide.limbs.tables import Labels
+from cylcollide.query import exact_fallback, request
+from cylcollide.query.hits import RayHits
+from cylcollide.query.loops import points as point_loops
+from cylcollide.query.loops import single
+from cylcollide.query.loops.columns import empty_verdicts
+from cylcollide.query.request import Answered, Question
+from cylcollide.shapes import Solids
+
+
+class Limbs:
+    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
+
+    Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the axis, or twice the
+    centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's inner radius or a tapered cylinder's at p2;
+    `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero but for boxes; `character`, `mask`, `hit_group` (n,), and
+    `names`, a tuple of n strings.
+
+    All constructors take, by keyword and each (n,) or one for all: `character`, whose limb it is (-1: nobody's);
+    `mask`, its layers, 32 bits: a query sees a limb that shares a bit with its own mask; `name`; `hit_group`, an
+    integer. They raise ValueError on NaN, infinity, a wrong shape or a size that is not positive, naming the first bad
+    row.
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+    def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
+        self.table = table
+        """What the kernels read."""
+        self.kind, self.p1, self.p2 = table.kind, table.p1, table.p2
+        self.radius, self.radius2 = table.radius, table.radius2
+        self.character, self.mask, self.hit_group, self.names = table.character, table.mask, hit_group, names
+        for column in (*table, hit_group):
+            column.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
+        """To copies and pickles: through the constructor, which makes the arrays read-only again."""
+        return Limbs, (self.table, self.hit_group, self.names)
+
+    @classmethod
+    def cylinders(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Capped cylinders; p1, p2 (n, 3) the centres of the caps, radius (n,) or one number."""
+        return cls._of(shapes.axial(Shape.CYLINDER, p1, p2, radius), labels)
+
+    @classmethod
+    def tubes(
+        cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, inner_radius: ArrayLike, **labels: Unpack[Labels]
+    ) -> "Limbs":
+        """Cylinders less the open infinite cylinder of `inner_radius` < `radius`; each (n,) or one number."""
+        return cls._of(shapes.axial(Shape.TUBE, p1, p2, radius, inner_radius), labels)
+
+    @classmethod
+    def tapered_cylinders(
+        cls, p1: ArrayLike, p2: ArrayLike, radius1: ArrayLike, radius2: ArrayLike, **labels: Unpack[Labels]
+    ) -> "Limbs":
+        """Cylinders of radius1 at p1 and radius2 at p2, neither negative, not both zero; each (n,) or one number."""
+        return cls._of(shapes.axial(Shape.TAPERED, p1, p2, radius1, radius2), labels)
+
+    @classmethod
+    def cones(cls, base: ArrayLike, apex: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Tapered cylinders that end in a point; base, apex (n, 3), radius (n,) or one number."""
+        return cls._of(shapes.cones(base, apex, radius), labels)
+
+    @classmethod
+    def ellipsoids(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Ellipsoids of revolution with poles p1, p2 (n, 3) and equatorial radius (n,) or one number."""
+        return cls._of(shapes.axial(Shape.ELLIPSOID, p1, p2, radius), labels)
+
+    @classmethod
+    def capsules(cls, p1: ArrayLike, p2: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """All points within radius of the segment p1 to p2 (n, 3); with p1 = p2 a sphere."""
+        return cls._of(shapes.axial(Shape.CAPSULE, p1, p2, radius), labels)
+
+    @classmethod
+    def spheres(cls, center: ArrayLike, radius: ArrayLike, **labels: Unpack[Labels]) -> "Limbs":
+        """Balls; center (n, 3), radius (n,) or one number."""
+        return cls._of(shapes.spheres(center, radius), labels)
+
+    @classmethod
+    def boxes(
+        cls, center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike, **labels: Unpack[Labels]
+    ) -> "Limbs":
+        """Boxes; center, half_extents (n, 3), orientation (n, 4), quaternions x, y, z, w of any length but 0.
+
+        One quaternion (4,) or one triple of half extents (3,) serves all. The axes are the float64 rotation matrix.
+        """
+        return cls._of(shapes.boxes(center, orientation, half_extents), labels)
+
+    @classmethod
+    def _of(cls, solids: Solids, labels: Labels) -> "Limbs":
+        character, mask, hit_group, names = tables.label_columns(labels, len(solids.p1))
+        return cls(tables.solid_table(solids, character, mask), hit_group, names)
+
+    @classmethod
+    def concat(cls, parts: Sequence["Limbs"]) -> "Limbs":
+        """All limbs of the parts, one after another."""
+        if not parts:
+            raise ValueError("concat: expected at least one Limbs, got none")
+        names = tuple(name for part in parts for name in part.names)
+        return cls(
+            tables.joined_tables([part.table for part in parts]),
+            np.concatenate([part.hit_group for part in parts]),
+            names,
+        )
+
+    def __len__(self) -> int:
+        return len(self.radius)
+
+    def __repr__(self) -> str:
+        kinds = Counter(Shape(kind).name.lower() for kind in self.kind.tolist())
+        return f"Limbs({len(self)}: {', '.join(f'{count} {name}' for name, count in kinds.items()) or 'none'})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all columns and names are equal."""
+        if not isinstance(other, Limbs):
+            return NotImplemented
+        same = [np.array_equal(self.table[k], other.table[k]) for k in range(len(LimbTable._fields))]
+        return all(same) and self.names == other.names and np.array_equal(self.hit_group, other.hit_group)
+
+    def __getitem__(self, rows: Any) -> "Limbs":
+        """The limbs of an index, a slice, a mask or an array of indices, as `Limbs`."""
+        chosen = np.atleast_1d(np.arange(len(self))[rows])
+        names = tuple(self.names[i] for i in chosen)
+        return Limbs(tables.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
+
+    @property
+    def box_axes(self) -> Float64Array:
+        """Unit axes of the boxes, one a row, zero for other shapes; (n, 3, 3)."""
+        return tables.box_columns(self.table)[:, :9].reshape(-1, 3, 3)
+
+    @property
+    def half_extents(self) -> Float64Array:
+        """Half extents of the boxes along their axes, zero for other shapes; (n, 3)."""
+        return tables.box_columns(self.table)[:, 9:]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all limbs to an .npz file."""
+        columns: dict[str, Any] = {**tables.given_columns(self.table), "hit_group": self.hit_group}
+        np.savez_compressed(path, names=np.array(self.names, dtype=np.str_), **columns)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Limbs":
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as file:
+            hit_group = np.array(file["hit_group"], np.int32)
+            return cls(tables.read_table(file), hit_group, tuple(str(name) for name in file["names"]))
+
+    def moved(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> "Limbs":
+        """The same limbs with new ends, all of them or those of the given indices; p1, p2 (n, 3) or (m, 3).
+
+        A sphere or box has its centre in both; a box keeps its axes.
+
+        Raises
+        ------
+        ValueError
+            As the constructors do, and for an index that is out of range or named twice.
+        """
+        chosen = None if limbs is None else validate.indices(limbs, "limbs", len(self))
+        return Limbs(tables.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
+
+    def inflated(self, by: ArrayLike) -> "Limbs":
+        """The limbs grown by a length >= 0 on every side, (n,) or one for all.
+
+        Exact for capsules and spheres (all points within `by` of the limb) and for cylinders and boxes (each face moved
+        out by `by`), up to the rounding of the new numbers. Tubes grow both ways, and must keep a bore; a tapered
+        cylinder moves its caps and its wall out by `by`; an ellipsoid lengthens its three half axes by `by`.
+        """
+        return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
+
+    def cast_segments(self, starts: ArrayLike, ends: ArrayLike, inside: InsidePolicy = "hit") -> RayHits:
+        """Segment i against limb i: no tree. One limb takes any number of segments, one segment any number of limbs.
+
+        Parameters
+        ----------
+        starts, ends
+            Ends of the closed segments, (n, 3).
+        inside
+            What a segment that starts in the limb does: "hit" it at fraction 0, hit where it leaves ("exit"), or
+            "ignore" the limb.
+        """
+        return self._cast(request.about_segments(starts, ends, inside))
+
+    def cast_rays(
+        self, origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike = np.inf, inside: InsidePolicy = "hit"
+    ) -> RayHits:
+        """Ray i against limb i, as `cast_segments`; directions (n, 3) of any length, `max_distance` in metres."""
+        return self._cast(request.about_rays(origins, directions, max_distance, inside))
+
+    def _cast(self, question: Question) -> RayHits:
+        rays = question.query.rays
+        question.receive(0, len(rays.origin))
+        n = self._paired(len(rays.origin), "rays")
+        if len(rays.origin) != n:
+            rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
+        query = question.query._replace(rays=rays)
+        verdicts = empty_verdicts(n)
+        seen = self.table.seen
+        single.cast_rows(query, seen, verdicts)
+        near = self._own_limb if verdicts.unsure.any() else None
+        return exact_fallback.ray_hits(Answered(query, *verdicts), self.table, seen, question.inside, near)
+
+    def _own_limb(self, rows: Int64Array) -> list[list[int]]:
+        """The limb that each of these rows is paired with."""
+        return [[i if len(self) > 1 else 0] for i in rows.tolist()]
+
+    def classify_points(self, points: ArrayLike) -> Int8Array:
+        """Where point i lies with respect to limb i, or all points to one limb, or one point to all: `Side`, exact."""
+        position, verdict = self._classified(points)
+        side = np.where(verdict == HIT, Side.INSIDE, Side.OUTSIDE).astype(np.int8)
+        for i in np.flatnonzero(verdict == UNSURE).tolist():
+            side[i] = exact_fallback.settle_point(position[i], self.table, i if len(self) > 1 else 0)
+        return side
+
+    def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
+        """Greg James' test: squared distance from the axis for a point in the closed limb, -1.0 for one outside.
+
+        Point i against limb i, or all points and one limb, or one point and all limbs. The verdict is exact.
+        """
+        side = self.classify_points(points)
+        position = validate.vectors(points, "points")
+        position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
+        limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
+        squared = np.empty(len(side))
+        point_loops.axis_distances(
+            position, self.table.seen, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared
+        )
+        return squared
+
+    def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
+        """Why the segment start → end (3,) hits or misses one limb, which must be named if there are several."""
+        return explain.explain_segment(self.table, start, end, limb)
+
+    def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
+        position = validate.vectors(points, "points")
+        n = self._paired(len(position), "points")
+        if len(position) != n:
+            position = np.repeat(position, n, axis=0)
+        verdict = np.full(n, MISS, np.int8)
+        point_loops.classify_rows(position, self.table.seen, verdict)
+        return position, verdict
+
+    def _paired(self, rows: int, what: str) -> int:
+        """How many pairs of a row and a limb there are."""
+        if len(self) == 1 or rows == len(self):
+            return rows
+        if rows == 1:
+            return len(self)
+        raise ValueError(
+            f"{what}: expected {len(self)} rows, one a limb (or 1), got {rows}; "
+            "use HitWorld to ask every limb about every ray"
+        )

@@ -1,0 +1,147 @@
+"""Tables of limbs of mixed shapes: made, joined, chosen, moved and grown."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide.kernels.limb_table import LimbTable, make_table
+from cylcollide.shapes import RECORDS, Ends, Solids
+
+
+class Labels(TypedDict, total=False):
+    """What every constructor takes by keyword."""
+
+    character: ArrayLike
+    mask: ArrayLike
+    name: str | Sequence[str]
+    hit_group: ArrayLike
+
+
+def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> LimbTable:
+    """The table of limbs of one shape."""
+    n = len(solids.p1)
+    box = np.arange(n, dtype=np.int32) if solids.kind == Shape.BOX else np.full(n, -1, np.int32)
+    kind = np.full(n, solids.kind, np.int8)
+    return make_table(
+        kind, solids.p1, solids.p2, solids.radius, solids.radius2, box, solids.boxes.copy(), character, mask
+    )
+
+
+def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
+    """Character, mask, hit group and names of n limbs."""
+    unknown = set(labels) - set(Labels.__annotations__)
+    if unknown:
+        raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; limbs take {', '.join(Labels.__annotations__)}")
+    name = labels.get("name", "")
+    if not isinstance(name, str) and len(name) != n:
+        raise ValueError(f"name: expected one string or {n} of them, got {len(name)}")
+    return (
+        validate.integers(labels.get("character", NO_CHARACTER), "character", n, NO_CHARACTER, 2**31 - 1).astype(
+            np.int32
+        ),
+        validate.integers(labels.get("mask", ALL_LAYERS), "mask", n, 0, ALL_LAYERS).astype(np.uint32),
+        validate.integers(labels.get("hit_group", 0), "hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
+        (name,) * n if isinstance(name, str) else tuple(str(one) for one in name),
+    )
+
+
+GIVEN: Mapping[str, type[np.generic]] = {
+    "kind": np.int8,
+    "p1": np.float64,
+    "p2": np.float64,
+    "radius": np.float64,
+    "radius2": np.float64,
+    "box": np.int32,
+    "boxes": np.float64,
+    "character": np.int32,
+    "mask": np.uint32,
+}
+"""The columns that all others follow from: what a file holds."""
+
+
+def given_columns(table: LimbTable) -> dict[str, NDArray[Any]]:
+    """What `read_table` makes the same table of."""
+    return {name: column for name, column in table._asdict().items() if name in GIVEN}
+
+
+def read_table(columns: Mapping[str, NDArray[Any]]) -> LimbTable:
+    """The table of columns that come from elsewhere: loops take their kinds and their order for granted."""
+    return make_table(*(np.array(columns[name], kind, order="C") for name, kind in GIVEN.items()))
+
+
+def joined_tables(tables: Sequence[LimbTable]) -> LimbTable:
+    """All limbs of the tables, one table after another."""
+    columns = [np.concatenate([table[k] for table in tables]) for k in range(len(LimbTable._fields))]
+    boxes_before = np.cumsum([0] + [len(table.boxes) for table in tables])
+    of_table = np.repeat(boxes_before[:-1], [len(table.box) for table in tables])
+    joined = LimbTable._make(columns)
+    return _with_boxes(joined, np.where(joined.box >= 0, joined.box + of_table, -1), joined.boxes)
+
+
+def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
+    """The limbs of the given rows."""
+    columns = (column if name == "boxes" else column[rows] for name, column in table._asdict().items())
+    chosen = LimbTable._make(columns)
+    is_box = chosen.box >= 0
+    return _with_boxes(chosen, np.where(is_box, np.cumsum(is_box) - 1, -1), table.boxes[chosen.box[is_box]])
+
+
+def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
+    """The table with its boxes numbered anew."""
+    return table._replace(box=box.astype(np.int32), boxes=boxes)
+
+
+def box_columns(table: LimbTable) -> Float64Array:
+    """Axes and half extents of every limb, zero where it is no box; (n, 12)."""
+    columns = np.zeros((len(table.box), 12))
+    columns[table.box >= 0] = table.boxes[table.box[table.box >= 0]]
+    return columns
+
+
+def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None) -> LimbTable:
+    """The same limbs with new ends, checked."""
+    n = len(table.radius)
+    first = validate.vectors(p1, "p1", n if limbs is None else len(limbs))
+    last = validate.vectors(p2, "p2", len(first))
+    kind = table.kind if limbs is None else table.kind[limbs]
+    validate.axes(first, last, HAS_AXIS[kind])
+    validate.centres(first, last, HAS_CENTRE[kind])
+    if limbs is not None:
+        all_first, all_last = table.p1.copy(), table.p2.copy()
+        all_first[limbs], all_last[limbs] = first, last
+        first, last = all_first, all_last
+    t = table
+    return make_table(t.kind, first, last, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
+
+
+HAS_AXIS, HAS_CENTRE = (
+    np.array([RECORDS[kind].ends == ends for kind in range(len(RECORDS))]) for ends in (Ends.APART, Ends.ONE)
+)
+"""Of each shape: whether its ends have to differ, or have to be the same."""
+
+
+def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
+    """The same limbs, grown by a length on every side, each shape as its record says."""
+    more = validate.not_negative(validate.per_row(by, "by", len(table.radius)), "by")
+    first, last, radius, radius2, boxes = (
+        column.copy() for column in (table.p1, table.p2, table.radius, table.radius2, table.boxes)
+    )
+    for kind, record in RECORDS.items():
+        rows = np.flatnonzero(table.kind == kind)
+        box = table.box[rows[table.box[rows] >= 0]]
+        solids = Solids(Shape(kind), first[rows], last[rows], radius[rows], radius2[rows], boxes[box])
+        bad = validate.first_bad_row(more[rows] >= record.closes(solids))
+        if bad is not None:
+            raise ValueError(
+                f"by: expected less than the {Shape(kind).name.lower()}'s inner radius, "
+                f"got {more[rows[bad]].tolist()} in row {rows[bad]}"
+            )
+        grown = record.grown(solids, more[rows])
+        first[rows], last[rows], radius[rows], radius2[rows] = grown.p1, grown.p2, grown.radius, grown.radius2
+        boxes[box] = grown.boxes
+    t = table
+    return make_table(t.kind, first, last, radius, radius2, t.box, boxes, t.character, t.mask)

@@ -1,0 +1,1 @@
+"""From a checked request to its answer: request, strategy, loop, exact fallback, hits."""

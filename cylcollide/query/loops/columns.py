@@ -1,0 +1,121 @@
+"""What loops write of rays, as columns: what each hits first, and chords."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, BoolArray, Face, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.kernels.ray import Rays
+from cylcollide.runtime import memory
+
+
+class Verdicts(NamedTuple):
+    """What each ray hits first, written while the query runs; n rows."""
+
+    limb: Int32Array  # -1 on a miss
+    fraction: Float64Array  # inf on a miss
+    face: Int8Array
+    inside: BoolArray  # the ray starts in some limb, hit or not
+    unsure: BoolArray  # the row is not decided, and the columns above are not the answer
+
+
+KINDS = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
+"""Of fraction, limb, face, inside, unsure."""
+
+
+def empty_verdicts(n: int) -> Verdicts:
+    """Room for n rows, to be filled."""
+    fraction, limb, face, inside, unsure = memory.columns(n, *KINDS)
+    return Verdicts(limb, fraction, face, inside, unsure)
+
+
+class Answer(Protocol):
+    """What was asked, and what each ray hits first: the columns of `Verdicts`."""
+
+    @property
+    def rays(self) -> Rays:
+        """The rays."""
+
+    @property
+    def limb(self) -> Int32Array:
+        """As in `Verdicts`, and so are the others."""
+
+    @property
+    def fraction(self) -> Float64Array:
+        """See there."""
+
+    @property
+    def face(self) -> Int8Array:
+        """See there."""
+
+    @property
+    def inside(self) -> BoolArray:
+        """See there."""
+
+
+class Chorded(NamedTuple):
+    """The chord of each ray in the limb it is credited with: fractions as double-doubles."""
+
+    limb: Int32Array  # (n,), -1 on a miss
+    entry: Float64Array  # (n, 2), high and low word; NaN on a miss
+    exit: Float64Array  # (n, 2); inf on a miss
+    entry_face: Int8Array  # INSIDE where the ray starts in the limb
+    exit_face: Int8Array  # INSIDE where the ray ends in the limb
+
+
+CHORD_KINDS = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
+"""Of limb, entry_face, exit_face."""
+
+
+def empty_chords(n: int) -> Chorded:
+    """Room for n chords, to be filled."""
+    ends = memory.rows((2, n, 2))
+    limb, entry_face, exit_face = memory.columns(n, *CHORD_KINDS)
+    return Chorded(limb, ends[0], ends[1], entry_face, exit_face)
+
+
+def missed_chords(n: int) -> Chorded:
+    """So many chords, all of them misses."""
+    chords = empty_chords(n)
+    chords.limb[:], chords.entry[:], chords.exit[:] = NO_LIMB, np.nan, np.inf
+    chords.entry_face[:] = chords.exit_face[:] = Face.NONE
+    return chords
+
+
+def chosen_chords(chords: Chorded, rows: BoolArray | Int64Array) -> Chorded:
+    """Some of the chords."""
+    return Chorded._make(column[rows] for column in chords)
+
+
+def joined_chords(parts: Sequence[Chorded]) -> Chorded:
+    """All chords of the parts, one part after another."""
+    return Chorded._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+class ChordRows(NamedTuple):
+    """Chords in compressed rows: those of ray i are rows `offsets[i]` to `offsets[i + 1]`."""
+
+    offsets: Int64Array  # one more than rays
+    chords: Chorded
+    rechecked: int  # how many rays were unsure
+
+
+def ray_of_each(offsets: Int64Array) -> Int64Array:
+    """The ray of each chord."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
+    """Offsets of chords in order, from the ray of each."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=rays))))
+
+
+def joined_rows(parts: Sequence[ChordRows]) -> ChordRows:
+    """The same of rows."""
+    if len(parts) == 1:
+        return parts[0]
+    begins = np.cumsum([0, *(len(part.chords.limb) for part in parts)])
+    offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
+    chords = joined_chords([part.chords for part in parts])
+    return ChordRows(np.concatenate((*offsets, begins[-1:])), chords, sum(part.rechecked for part in parts))

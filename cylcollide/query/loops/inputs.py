@@ -1,0 +1,65 @@
+"""The rays of a query as loops read them: copied and checked in the pass in which a loop first needs them."""
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int64Array, Uint32Array
+from cylcollide.kernels.ray import Rays
+from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.simd import LANES, bits, load, magnitude, opposite, spread, store
+
+
+@compiled
+def copied(given: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
+    """Copy rows of an (n, 3) array in C order; whether all numbers are finite, and whether none of them is zero."""
+    strange = zero = spread(0.0) > 1.0
+    some_strange = some_zero = False
+    whole_end = 3 * end - 3 * (end - begin) % LANES
+    for k in range(3 * begin, whole_end, LANES):
+        x = load(given, k)
+        store(copy, k, x)
+        strange, zero = strange | opposite(magnitude(x) < np.inf), zero | (x == 0.0)
+    from_array, to_array = given.reshape(-1), copy.reshape(-1)
+    for k in range(whole_end, 3 * end):
+        y = from_array[k]
+        to_array[k] = y
+        some_strange, some_zero = some_strange | (not abs(y) < np.inf), some_zero | (y == 0.0)
+    return not some_strange and bits(strange) == 0, not some_zero and bits(zero) == 0
+
+
+@compiled
+def any_zero_row(vectors: Float64Array, begin: int, end: int) -> bool:
+    """Whether any of these rows of an (n, 3) array is zero."""
+    found = False
+    for i in range(begin, end):
+        found |= (vectors[i, 0] == 0.0) & (vectors[i, 1] == 0.0) & (vectors[i, 2] == 0.0)
+    return found
+
+
+class Given(NamedTuple):
+    """Rays that nobody has looked at, in memory that may be the caller's; (n, 3), C order."""
+
+    first: Float64Array
+    second: Float64Array
+
+
+class Query(NamedTuple):
+    """Rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
+
+    rays: Rays
+    mask: Uint32Array
+    ignored: Int64Array  # character, -1 for none
+    policy: int
+
+
+Facts: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
+"""All that is asked but for two vectors: whether rays are segments, how far they go, and mask, ignored and policy."""
+
+
+@compiled
+def received(given: Given, rays: Rays, begin: int, end: int) -> bool:
+    """Copy the rows from `begin` to `end`; whether all numbers are finite, and no direction is zero."""
+    fine, _ = copied(given.first, rays.origin, begin, end)
+    finite, nowhere_zero = copied(given.second, rays.second, begin, end)
+    return fine and finite and (rays.is_segment or nowhere_zero or not any_zero_row(rays.second, begin, end))

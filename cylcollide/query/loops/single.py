@@ -1,0 +1,136 @@
+"""The loops over rays: walk the tree, test each limb, keep what counts.
+
+Every loop marks the rows that float64 bounds do not decide; `settling` answers those in exact arithmetic.
+"""
+
+from math import inf
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Face, Float64Array, Int64Array, Uint32Array
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, local_reach, next_item_on_ray, start_walk
+from cylcollide.constants import TREE_WIDTH
+from cylcollide.kernels.closest import Nearest, nearer, nothing_yet, undecided
+from cylcollide.kernels.hit_bounds import limb_event
+from cylcollide.kernels.limb_table import Limb, LimbRows, considered, limb_at
+from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
+from cylcollide.kernels.refine import face_crossing
+from cylcollide.query.loops.columns import Verdicts
+from cylcollide.query.loops.inputs import Given, Query, received
+from cylcollide.runtime.compile import Entrance, allocating, compiled, merged
+
+INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
+
+
+@merged
+def entry_fraction(query: Query, i: int, ray: Ray, limb: Limb, face: float, guess: float) -> float:
+    """Fraction at which ray i hits a limb, from a guess."""
+    if face == INSIDE:
+        return 0.0
+    rays = query.rays
+    displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
+    leaving = query.policy == POLICY_EXIT and leaves(ray, limb)
+    return face_crossing(ray, displacement, guess, limb, face, not leaving)[0]
+
+
+@compiled
+def leaves(ray: Ray, limb: Limb) -> bool:
+    """Whether the ray certainly starts in the limb."""
+    return limb_event(ray, limb, POLICY_EXIT).inside
+
+
+@compiled
+def cast_rows(query: Query, table: LimbRows, hits: Verdicts) -> None:
+    """Ray i against limb i, or all rays against the only limb."""
+    rows, solids, rays, policy = table.rows, table.solid, query.rays, query.policy
+    for i in range(hits.limb.size):
+        k = i if len(rows) > 1 else 0
+        ray, limb = ray_at(rays, i), limb_at(rows, solids, k)
+        best = nothing_yet(ray.limit)
+        doubtful = ray.extent == inf
+        if not doubtful:
+            best = nearer(best, float(k), limb_event(ray, limb, policy))
+            doubtful = undecided(best)
+        write_hit(hits, i, ray, best, doubtful, query, table)
+
+
+@merged
+def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, query: Query, table: LimbRows) -> None:
+    """Write what ray i hits, or that it is not decided."""
+    hits.unsure[i], hits.inside[i], hits.limb[i] = doubtful, best.inside, NO_LIMB
+    hits.fraction[i], hits.face[i] = inf, NONE
+    if best.limb >= 0.0 and not doubtful:
+        k = int(best.limb)
+        hits.limb[i], hits.face[i] = k, int(best.face)
+        limb = limb_at(table.rows, table.solid, k)
+        guess = 0.5 * (best.lower + best.upper) * ray.per_length
+        hits.fraction[i] = entry_fraction(query, i, ray, limb, best.face, guess)
+
+
+@merged
+def closest_limb(query: Query, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[Nearest, bool]:
+    """The limb that ray i hits first, and whether that is not decided."""
+    best = nothing_yet(ray.limit)
+    local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+    if local.blind:
+        return best, True
+    if local.clear:
+        return best, False
+    mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+    rows, solids = table.rows, table.solid
+    characters, masks, policy = table.character, table.mask, query.policy
+    height, reach = start_walk(stack), local.reach
+    while True:
+        height, k = next_item_on_ray(tree, stack, height, local, reach)
+        if k == NO_ITEM:
+            return best, undecided(best)
+        if considered(characters[k], masks[k], mask, ignored):
+            best = nearer(best, float(k), limb_event(ray, limb_at(rows, solids, k), policy))
+            reach = local_reach(min(best.upper, ray.limit), tree.space.scale, local.start)
+
+
+@compiled
+def cast_closest(query: Query, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: Verdicts) -> None:
+    """The first limb along each of the rays from `begin` to `end`."""
+    for i in range(begin, end):
+        ray = ray_at(query.rays, i)
+        best, doubtful = closest_limb(query, table, tree, stack, ray, i)
+        write_hit(hits, i, ray, best, doubtful, query, table)
+
+
+FEW_COLUMNS = 11
+"""Rows of the room of `closest_of_few`, a number a ray: origins, second vectors, and the columns of `Verdicts`."""
+
+
+@Entrance
+@allocating
+def closest_of_few(
+    table: LimbRows,
+    tree: Tree,
+    first: Float64Array,
+    second: Float64Array,
+    is_segment: bool,
+    distance: Float64Array,
+    mask: Uint32Array,
+    ignored: Int64Array,
+    policy: int,
+    room: Float64Array,
+) -> int:
+    """Receive a few rays and find their first limbs; how many rows are unsure, or -1 if a ray is not allowed.
+
+    One array for all that is to be kept: it takes Python longer to make an array than it takes a ray to meet a limb.
+    """
+    n, stack_size = first.shape[0], tree.stack_size
+    rays = Rays(room[:3].reshape(n, 3), room[3:6].reshape(n, 3), is_segment, distance)
+    if not received(Given(first, second), rays, 0, n):
+        return -1
+    limb, face = room[7].view(np.int32)[:n], room[8].view(np.int8)[:n]
+    inside, unsure = room[9].view(np.bool_)[:n], room[10].view(np.bool_)[:n]
+    stack = Stack(np.empty(stack_size, np.int32), np.empty(stack_size, np.float32), np.empty(TREE_WIDTH, np.float32))
+    hits = Verdicts(limb, room[6], face, inside, unsure)
+    cast_closest(Query(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
+    count = 0
+    for i in range(n):
+        count += unsure[i]
+    return count

@@ -1,0 +1,244 @@
+"""Where rays meet surfaces, and which way those look there: eight hits of one shape and one face at a time.
+
+Nobody pays for it who does not ask. Every row starts from its own fraction, rounded as it is answered, so that the
+result is the same whatever strategy found that fraction, and whatever other rays there are.
+"""
+
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import POLICY_EXIT, Face, Float64Array, Int8Array, Int32Array, Int64Array, Shape
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, vector_difference
+from cylcollide.kernels.limb_table import ROW, Limb, LimbRows, limb_at
+from cylcollide.kernels.ray import as_vector, exact_displacement, ray_at
+from cylcollide.kernels.refine import face_crossing
+from cylcollide.kernels.surface import Spot, outward_normal, point_at, spot_near
+from cylcollide.query.loops.inputs import Query
+from cylcollide.query.loops.packets import limbs_at, vectors_at
+from cylcollide.query.loops.single import leaves
+from cylcollide.runtime import memory
+from cylcollide.runtime.compile import Entrance, allocating, compiled, merged
+from cylcollide.runtime.simd import LANES, Real, Truth, bits, lane, load_at, lowest_bit, prefetch, spread, store
+
+SHAPES, INSIDE = len(Shape), int(Face.INSIDE)
+CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
+PLACES = INSIDE + 1
+"""Of one shape, one a face: who starts or ends in a limb waits like others."""
+CROWD, BLOCK = 64, 256
+"""How many wait in one place before they are dealt with, and how many rows are cleared at a time."""
+
+
+class Spots(NamedTuple):
+    """Positions and normals as they are written, a row a ray; (n, 3) each."""
+
+    position: Float64Array
+    normal: Float64Array
+
+
+def surface(
+    query: Query, table: LimbRows, limb: Int32Array, fraction: Float64Array, face: Int8Array, behind: bool
+) -> tuple[Float64Array, Float64Array]:
+    """Position and unit outward normal where rays cross faces of their limbs, NaN in rows without a limb; (n, 3) each.
+
+    `behind` says that the face is where they leave.
+    """
+    position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
+    write_surface.call(query, table, limb, fraction, face, behind, position, normal)
+    return position, normal
+
+
+@Entrance
+@allocating
+def write_surface(
+    query: Query,
+    table: LimbRows,
+    limb: Int32Array,
+    fraction: Float64Array,
+    face: Int8Array,
+    behind: bool,
+    position: Float64Array,
+    normal: Float64Array,
+) -> None:
+    """`surface`, for columns of all rays of a query."""
+    places, spots, nowhere = SHAPES * PLACES, Spots(position, normal), spread(nan)
+    waiting, answer, hits = np.zeros(places, np.int64), np.empty((2, 6, LANES)), np.empty(BLOCK, np.int32)
+    rows, limbs = np.empty((places, CROWD), np.int32), np.empty((places, CROWD), np.int32)
+    for begin in range(0, limb.size, BLOCK):
+        end = min(begin + BLOCK, limb.size)
+        clear(position, nowhere, begin, end)
+        clear(normal, nowhere, begin, end)
+        count = 0
+        for i in range(begin, end):  # no branch on who hits, which nobody could predict
+            hits[count] = i
+            count += int(limb[i] >= 0)
+        for i in hits[:count]:
+            index = limb[i]
+            place = table.solid[index] * PLACES + face[i]
+            k = waiting[place]
+            rows[place, k], limbs[place, k] = i, index
+            prefetch(table.rows, index * ROW)
+            prefetch(table.rows, index * ROW + LANES)
+            waiting[place] = k + 1
+            if k + 1 == CROWD:
+                write_place(query, table, place, rows[place], limbs[place], CROWD, fraction, behind, answer, spots)
+                waiting[place] = 0
+    for place in range(places):
+        k = waiting[place]
+        if k > 0:
+            rows[place, k:], limbs[place, k:] = rows[place, 0], limbs[place, 0]  # sixteen are read at a time
+            write_place(query, table, place, rows[place], limbs[place], k, fraction, behind, answer, spots)
+
+
+@merged
+def clear(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
+    """Put eight times the same into the rows of an (n, 3) array from `begin` to `end`."""
+    for k in range(3 * begin, 3 * end - LANES + 1, LANES):
+        store(vectors, k, value)
+    for i in range(end - min(3, end - begin), end):
+        vectors[i, 0] = vectors[i, 1] = vectors[i, 2] = lane(value, 0)
+
+
+@compiled
+def write_place(
+    query: Query,
+    table: LimbRows,
+    place: int,
+    rows: Int32Array,
+    limbs: Int32Array,
+    count: int,
+    fraction: Float64Array,
+    behind: bool,
+    answer: Float64Array,
+    spots: Spots,
+) -> None:
+    """Write positions and normals of those who wait in one place."""
+    shape, face = place // PLACES, place % PLACES
+    for first in range(0, count, 2 * LANES):
+        end, right = min(2 * LANES, count - first), 0
+        if shape == CYLINDER and face == SIDE:  # constants: no branch within
+            one, one_is_right = eight_spots(query, table, CYLINDER, SIDE, rows, limbs, first, fraction)
+            two, two_is_right = eight_spots(query, table, CYLINDER, SIDE, rows, limbs, first + LANES, fraction)
+            store_spot(answer[0], one)
+            store_spot(answer[1], two)
+            right = bits(one_is_right) | bits(two_is_right) << LANES
+        elif face < INSIDE:
+            for half in range(2):
+                begin = first + half * LANES
+                spot, spot_is_right = eight_spots(query, table, shape, face, rows, limbs, begin, fraction)
+                store_spot(answer[half], spot)
+                right |= bits(spot_is_right) << (half * LANES)
+        hand_out(answer[0], rows[first:], min(LANES, end), spots)
+        hand_out(answer[1], rows[first + LANES :], end - LANES, spots)
+        wrong = ~right & ((1 << end) - 1)
+        while wrong:
+            k = lowest_bit(wrong)
+            wrong &= wrong - 1
+            i = rows[first + k]
+            write_one(query, table, i, limbs[first + k], fraction[i], float(face), behind, spots)
+
+
+@merged
+def hand_out(answer: Float64Array, rows: Int32Array, count: int, spots: Spots) -> None:
+    """Put the first few of eight spots into their rows."""
+    for k in range(count):
+        i = rows[k]
+        spots.position[i, 0], spots.position[i, 1], spots.position[i, 2] = answer[0, k], answer[1, k], answer[2, k]
+        spots.normal[i, 0], spots.normal[i, 1], spots.normal[i, 2] = answer[3, k], answer[4, k], answer[5, k]
+
+
+@merged
+def eight_spots(
+    query: Query,
+    table: LimbRows,
+    shape: int,
+    face: int,
+    rows: Int32Array,
+    limbs: Int32Array,
+    first: int,
+    fraction: Float64Array,
+) -> tuple[Spot, Truth]:
+    """`spot_near` of the eight rays from `rows[first]` on."""
+    origin, second = vectors_at(query.rays.origin, rows, first), vectors_at(query.rays.second, rows, first)
+    displacement = displacements(origin, second, 1.0 if query.rays.is_segment else 0.0)
+    limb = limbs_at(table.rows, shape, limbs, first)
+    return spot_near(origin, displacement, load_at(fraction, rows, first, 1, 0), limb, float(face))
+
+
+@merged
+def store_spot(answer: Float64Array, spot: Spot) -> None:
+    """Write eight spots, a row a coordinate."""
+    (x, y, z), (u, v, w) = spot.position, spot.normal
+    store(answer, 0, x)
+    store(answer, LANES, y)
+    store(answer, 2 * LANES, z)
+    store(answer, 3 * LANES, u)
+    store(answer, 4 * LANES, v)
+    store(answer, 5 * LANES, w)
+
+
+@merged
+def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubleVector:
+    """`exact_displacement` of eight rays, without a branch: of segments for 1, of directions for 0."""
+    return vector_difference(second, (origin[0] * segment, origin[1] * segment, origin[2] * segment))
+
+
+@compiled
+def write_one(
+    query: Query,
+    table: LimbRows,
+    i: int,
+    k: int,
+    fraction: float,
+    face: float,
+    behind: bool,
+    spots: Spots,
+) -> None:
+    """Position and normal of one ray: where it starts or ends in its limb, at a graze, and where the axis is near."""
+    rays, limb = query.rays, limb_at(table.rows, table.solid, k)
+    crossing = (fraction, 0.0)
+    if face < INSIDE:
+        ray = ray_at(rays, i)
+        displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
+        leaving = behind or (query.policy == POLICY_EXIT and leaves(ray, limb))
+        crossing = face_crossing(ray, displacement, fraction, limb, face, not leaving)
+    write_spot(query, i, limb, crossing, face, spots)
+
+
+@compiled
+def write_spot(
+    query: Query,
+    i: int,
+    limb: Limb,
+    fraction: DoubleDouble,
+    face: float,
+    spots: Spots,
+) -> None:
+    """Position and normal where ray i crosses a face, at a fraction as a double-double."""
+    rays = query.rays
+    origin = as_vector(rays.origin, i)
+    point = point_at(origin, exact_displacement(origin, as_vector(rays.second, i), rays.is_segment), fraction)
+    n = outward_normal(point, limb, face)
+    for axis in range(3):
+        spots.position[i, axis], spots.normal[i, axis] = point[axis][0], n[axis]
+
+
+@Entrance
+@compiled
+def write_exactly(
+    query: Query,
+    table: LimbRows,
+    rows: Int64Array,
+    limbs: Int32Array,
+    fraction: Float64Array,
+    face: Int8Array,
+    position: Float64Array,
+    normal: Float64Array,
+) -> None:
+    """Positions and normals of given rows, from fractions (n, 2) that exact arithmetic has found."""
+    spots = Spots(position, normal)
+    for k in range(rows.size):
+        if limbs[k] >= 0:
+            limb, crossing = limb_at(table.rows, table.solid, limbs[k]), (fraction[k, 0], fraction[k, 1])
+            write_spot(query, rows[k], limb, crossing, float(face[k]), spots)

@@ -1,0 +1,116 @@
+"""How loops are compiled here.
+
+`compiled` is the one set of compiler options: results are those of IEEE 754 arithmetic in program
+order (no fast-math, no contraction), division by zero gives infinity, the GIL is released, and machine code is cached
+on disk. With `NUMBA_DISABLE_JIT=1` everything here is plain Python with the same results.
+
+A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), and gives the same bits.
+"""
+
+import warnings
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar, cast
+
+import numba
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
+Parameters = ParamSpec("Parameters")
+
+_njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
+
+
+def _package_stamp() -> bytes:
+    """A hash of all code of this package.
+
+    numba notices a change in the file of a cached function, not in the functions that it calls from other files; after
+    an upgrade in place it would go on running old code.
+    """
+    root = Path(__file__).parent.parent
+    digest = blake2b(digest_size=16)
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+_STAMP = _package_stamp()
+
+
+def compiled(function: Function) -> Function:
+    """Compile `function` on its first call; it may read and write arrays, but not make any.
+
+    Reference counting is off: numba would count every array that a function takes apart, up and down and atomically,
+    and that cost more than the geometry. Who calls from Python holds the arrays.
+    """
+    return _cached(function, False)
+
+
+def allocating(function: Function) -> Function:
+    """As `compiled`, for functions that make arrays."""
+    return _cached(function, True)
+
+
+def _cached(function: Function, counted: bool) -> Function:
+    """Compile with the options of this package; the cache holds for this very source."""
+    if getattr(numba.config, "DISABLE_JIT", 0):
+        return np.errstate(all="ignore")(function)  # as machine code, which does not warn
+    dispatcher = _njit(nogil=True, error_model="numpy", _nrt=counted)(function)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # neither beside the source nor in the user's cache directory
+        warnings.warn(
+            "no directory to keep machine code in, so every process compiles for itself; "
+            "set NUMBA_CACHE_DIR to one that can be written",
+            RuntimeWarning,
+            stacklevel=1,
+        )
+        return cast(Function, dispatcher)
+    cache_file = dispatcher._cache._cache_file
+    cache_file._source_stamp = (cache_file._source_stamp, _STAMP)
+    cache_file._load_index = _empty_if_foreign(cache_file._load_index)
+    return cast(Function, dispatcher)
+
+
+def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    """What numba found in the cache, or nothing if another version of this package wrote it.
+
+    numba unpickles an index before it looks at its stamp, and fails on a type that is not there any more.
+    """
+
+    def load_index() -> dict[Any, str]:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    return load_index
+
+
+class Entrance(Generic[Parameters, Answer]):
+    """A compiled function that Python calls again and again, always with arguments of the same types.
+
+    At the first call numba looks at every argument, and compiles. Later ones skip that, and take the arguments for what
+    the first ones were; to look at seventy arrays takes longer than fifty rays among few limbs. So who calls passes
+    arrays that this package has made or looked at, as `door` does. `tests/runtime/test_compile.py` holds callers to it.
+    """
+
+    def __init__(self, function: Callable[Parameters, Answer]) -> None:
+        self.function = function
+        """The same, with every argument looked at."""
+        self.call: Callable[Parameters, Answer] = self._first_call
+        """Call it."""
+
+    def _first_call(self, *arguments: Parameters.args, **nothing: Parameters.kwargs) -> Answer:
+        answer = self.function(*arguments, **nothing)
+        overloads: dict[Any, Any] = getattr(self.function, "overloads", {})  # none, if this is plain Python
+        machine_code = overloads.get(tuple(numba.typeof(argument) for argument in arguments))
+        self.call = self.function if machine_code is None else machine_code.entry_point
+        return answer
+
+
+def merged(function: Function) -> Function:
+    """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
+    return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))

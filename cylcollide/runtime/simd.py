@@ -1,0 +1,277 @@
+"""Eight numbers side by side, and the machine operations that numba does not offer by itself.
+
+Each operation compiles to one or two of LLVM's instructions, which become AVX-512, two of AVX, four of SSE or NEON,
+whatever the processor has; the bodies here say what it means, and are what runs where nothing is compiled
+(`NUMBA_DISABLE_JIT=1`): there eight numbers are an array of eight. Lanes hold float64 or float32, and add, subtract,
+multiply, divide, compare and negate as numbers do; truths know `&` and `|`.
+
+Operations on numbers take a single one as well and then do the same to it, bit for bit, so that a kernel is written
+once.
+"""
+
+import ctypes
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from math import inf, isfinite
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numpy.typing import NDArray
+
+from cylcollide.runtime import llvm
+from cylcollide.runtime.lanes import TRUTHS, choice, elementwise, lanes_of, lanes_of_number, machine
+from cylcollide.runtime.llvm import LANES
+
+__all__ = [
+    "LANES",
+    "Real",
+    "Truth",
+    "alike",
+    "append_where",
+    "bits",
+    "fused_multiply_add",
+    "highest_bit",
+    "lane",
+    "larger",
+    "load",
+    "load_at",
+    "load_rows",
+    "load_triples",
+    "lowest_bit",
+    "magnitude",
+    "opposite",
+    "prefetch",
+    "select",
+    "smaller",
+    "spread",
+    "square_root",
+    "store",
+    "store_rows",
+    "whole",
+    "with_sign",
+]
+
+Real: TypeAlias = float
+"""A float64, or eight of them side by side."""
+Truth: TypeAlias = bool
+"""A bool, or eight of them side by side."""
+Short: TypeAlias = np.float32
+"""A float32 that stays one, as in the boxes of a tree."""
+Array: TypeAlias = NDArray[Any]
+"""An array in C order, of float64 or float32 where lanes are read."""
+Rows: TypeAlias = NDArray[np.signedinteger[Any]]
+"""Numbers of rows, none of them negative."""
+
+
+# Of a number or of eight.
+
+
+def _where(truth: Any, a: Any, b: Any) -> Real:
+    """A choice, of eight if any of the three is eight."""
+    if any(np.ndim(value) for value in (truth, a, b)):
+        return cast(Real, np.where(truth, a, b))
+    return cast(Real, a if truth else b)
+
+
+@machine(choice, llvm.select)
+def select(truth: Truth, a: Real, b: Real) -> Real:
+    """`a` where `truth`, else `b`; one truth may choose between eights."""
+    return _where(truth, a, b)
+
+
+@elementwise(llvm.larger)
+def larger(a: Real | Short, b: Real | Short) -> Real:
+    """The larger of two; `b` if either is NaN, or if they are equal."""
+    return _where(a > b, a, b)
+
+
+@elementwise(llvm.smaller)
+def smaller(a: Real | Short, b: Real | Short) -> Real:
+    """The smaller of two; `b` if either is NaN, or if they are equal."""
+    return _where(a < b, a, b)
+
+
+@elementwise(llvm.call("fabs"))
+def magnitude(value: Real) -> Real:
+    """Absolute value."""
+    return abs(value)
+
+
+@elementwise(llvm.call("sqrt"))
+def square_root(value: Real) -> Real:
+    """Square root; NaN of a negative."""
+    return cast(Real, np.sqrt(value))
+
+
+@elementwise(llvm.call("trunc"))
+def whole(value: Real) -> Real:
+    """The number without what is behind its point."""
+    return cast(Real, np.trunc(value))
+
+
+@elementwise(llvm.call("copysign"))
+def with_sign(value: Real, sign: Real) -> Real:
+    """The magnitude of the first with the sign of the second."""
+    return cast(Real, np.copysign(value, sign))
+
+
+@elementwise(llvm.call("fma"))
+def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
+    """Multiply and add, a b + c, with one rounding. Where nothing is compiled, of float64 only."""
+    if any(np.ndim(value) for value in (a, b, c)):
+        return cast(Real, np.vectorize(_fused, otypes=[np.float64])(a, b, c))
+    return _fused(a, b, c)
+
+
+@elementwise(llvm.first)
+def alike(value: Real, like: Real) -> Real:
+    """The number itself; eight times if `like` is eight.
+
+    Branches that answer with a constant agree in kind this way.
+    """
+    return _where(True, value, like)
+
+
+@machine(lambda truth: truth(truth), ir.IRBuilder.not_)
+def opposite(truth: Truth) -> Truth:
+    """Not: the other truth, of a bool or of eight."""
+    return truth == 0
+
+
+@cache
+def _fma_of_c() -> Callable[[float, float, float], float] | None:
+    """The C library's `fma`, if this program has one at hand."""
+    try:
+        function = ctypes.CDLL(None).fma
+    except (AttributeError, OSError, TypeError):
+        return None
+    function.argtypes, function.restype = [ctypes.c_double] * 3, ctypes.c_double
+    return cast(Callable[[float, float, float], float], function)
+
+
+def _fused(a: float, b: float, c: float) -> float:
+    """Round a b + c once: by the C library, or by rational arithmetic."""
+    function = _fma_of_c() or _fused_by_fractions
+    return function(a, b, c)
+
+
+def _fused_by_fractions(a: float, b: float, c: float) -> float:
+    """Round a b + c once, in rational arithmetic where float64 could go wrong."""
+    if isfinite(a) and isfinite(b) and not isfinite(c):
+        return c
+    if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b)):
+        return a * b + c
+    total = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(total)
+    except OverflowError:
+        return inf if total > 0 else -inf
+
+
+# Eight out of one, and one out of eight.
+
+
+@machine(lambda number: lanes_of_number(number)(lanes_of_number(number).element), llvm.spread)
+def spread(number: float | Short) -> Real:
+    """Eight times the same number, in float32 if that is what it is."""
+    return cast(Real, np.full(LANES, number))
+
+
+@machine(lambda numbers, _k: numbers.element(numbers, types.int64), llvm.lane)
+def lane(numbers: Real, k: int) -> float:
+    """Number `k` of eight."""
+    return cast(float, np.asarray(numbers)[k])
+
+
+@machine(lambda _truth: types.int64(TRUTHS), llvm.bits)
+def bits(truth: Truth) -> int:
+    """Eight bools as the bits of an integer, the first one lowest."""
+    return sum(1 << k for k, holds in enumerate(np.asarray(truth)) if holds)
+
+
+@machine(lambda _number: types.int64(types.int64), llvm.lowest_bit)
+def lowest_bit(number: int) -> int:
+    """Number of the lowest bit that is set, of a positive number."""
+    return int(number & -number).bit_length() - 1
+
+
+@machine(lambda _number: types.int64(types.int64), llvm.highest_bit)
+def highest_bit(number: int) -> int:
+    """Number of the highest bit that is set, of a positive number."""
+    return int(number).bit_length() - 1
+
+
+# Memory. Offsets count entries, from the first of the array; nobody checks them.
+
+
+@machine(lambda array, _offset: lanes_of(array)(array, types.intp), llvm.load)
+def load(array: Array, offset: int) -> Real:
+    """Eight neighbours, from entry `offset` on."""
+    return cast(Real, array.reshape(-1)[offset : offset + LANES].copy())
+
+
+@machine(lambda array, _offset: types.UniTuple(lanes_of(array), 3)(array, types.intp), llvm.load_triples)
+def load_triples(array: Array, offset: int) -> tuple[Real, Real, Real]:
+    """Eight triples, from entry `offset` on: their first entries, their second, and their third."""
+    x, y, z = array.reshape(-1)[offset : offset + 3 * LANES].reshape(LANES, 3).T.copy()
+    return cast(Real, x), cast(Real, y), cast(Real, z)
+
+
+@machine(lambda array, rows, *_: lanes_of(array)(array, rows, types.intp, types.intp, types.intp), llvm.load_at)
+def load_at(array: Array, rows: Rows, first: int, stride: int, column: int) -> Real:
+    """Column `column` of an array whose rows are `stride` long, for the rows numbered in `rows[first]` and behind."""
+    return cast(Real, array.reshape(-1)[_eight_of(rows, first) * stride + column])
+
+
+@machine(
+    lambda matrix, rows, *_: types.UniTuple(lanes_of(matrix), LANES)(matrix, rows, types.intp, types.intp),
+    llvm.load_rows,
+)
+def load_rows(matrix: Array, rows: Rows, first: int, column: int) -> tuple[Real, ...]:
+    """Eight columns of a matrix, from `column` on, for the eight rows numbered in `rows[first]` and behind."""
+    return tuple(cast(Real, matrix[_eight_of(rows, first), column + k]) for k in range(LANES))
+
+
+def _eight_of(rows: Rows, first: int) -> NDArray[np.intp]:
+    return rows.reshape(-1)[first : first + LANES].astype(np.intp)
+
+
+@machine(lambda array, _offset, value: types.void(array, types.intp, value), llvm.store)
+def store(array: Array, offset: int, value: Real | Truth) -> None:
+    """Write eight neighbours, from entry `offset` on, as numbers of the array's kind.
+
+    A float32 is the nearest one, an integer what stands before the point; it has to fit the signed kind of that width.
+    """
+    array.reshape(-1)[offset : offset + LANES] = value
+
+
+@machine(
+    lambda matrix, _first, _column, columns: types.void(matrix, types.intp, types.intp, columns),
+    llvm.store_rows,
+)
+def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]) -> None:
+    """Write eight columns, from `column` on, of the rows from `first` on; float64 is rounded to the matrix's kind."""
+    matrix[first : first + LANES, column : column + LANES] = np.array(columns).T
+
+
+@machine(
+    lambda array, _offset, rows, *_: types.int64(array, types.intp, rows, types.intp, TRUTHS),
+    llvm.append_where,
+)
+def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
+    """Write those of the eight entries `rows[first]` and behind whose truth holds, one behind the other; how many.
+
+    The rest of the eight places from `offset` on is 0 then, or as it was: who reads eight places of a list of rows
+    reads rows that there are. Both hold integers of one kind.
+    """
+    chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
+    array.reshape(-1)[offset : offset + len(chosen)] = chosen
+    return len(chosen)
+
+
+@machine(lambda array, _offset: types.void(array, types.intp), llvm.prefetch)
+def prefetch(array: Array, offset: int) -> None:  # a hint: interpreted, there is nothing to do
+    """Say that an array will be read from entry `offset` on, so that the cache may fetch it meanwhile."""

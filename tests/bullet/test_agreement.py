@@ -1,0 +1,161 @@
+"""The mirror against the live client: the same body, link and point for every clear ray, however the body was made."""
+
+from fractions import Fraction
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+import cylcollide as cc
+from cylcollide.bullet import Mirror
+
+RAYS = 4000
+
+
+def assert_agreement(mirror, number, seed, span=1.5, centre=(0.0, 0.0, 0.0), least=400, **keywords):
+    """Compare clear rays: who is hit, and where, to the tolerances of `support.pybullet_scenes`."""
+    starts, ends = scenes.rays(np.random.default_rng(seed), RAYS, span, centre)
+    found = scenes.compare(mirror, number, starts, ends, **keywords)
+    assert found.clear.mean() > 0.9
+    hits = [i for i in np.flatnonzero(found.clear) if found.ours[i][0] >= 0]
+    assert len(hits) >= least
+    assert len(hits) < found.clear.sum(), "some rays have to miss"
+    wrong = [i for i in np.flatnonzero(found.clear) if found.ours[i][:2] != found.theirs[i][:2]]
+    assert [(found.ours[i], found.theirs[i]) for i in wrong] == []
+    for i in hits:
+        assert found.earliest[i] <= found.theirs[i][2] <= found.latest[i], (found.ours[i], found.theirs[i])
+        assert found.earliest[i] <= found.ours[i][2] <= found.latest[i]
+        np.testing.assert_allclose(found.ours[i][3], starts[i] + found.ours[i][2] * (ends[i] - starts[i]), atol=1e-12)
+    flat = [np.dot(found.ours[i][4], found.theirs[i][4]) for i in hits]
+    assert np.median(flat) > 0.999, "normals are outward"
+    return {found.ours[i][:2] for i in hits}
+
+
+def test_every_shape_static_and_dynamic_with_and_without_frames():
+    with scenes.client() as c:
+        scenes.geometry(c, np.random.default_rng(1))
+        mirror = Mirror(c)
+        p.performCollisionDetection(physicsClientId=c)
+        seen = assert_agreement(mirror, c, 2, least=2000)
+        assert len(mirror.limbs) == 40
+        assert {body for body, _ in seen} > set(range(35))
+
+
+def test_compound_bodies_and_chains_of_links():
+    with scenes.client() as c:
+        scenes.compounds(c, np.random.default_rng(3))
+        mirror = Mirror(c)
+        p.performCollisionDetection(physicsClientId=c)
+        seen = assert_agreement(mirror, c, 4, least=1000)
+        assert len(mirror.limbs) == 6 * 4 + 6 * 4
+        assert {link for _, link in seen} == {-1, 0, 1, 2}
+
+
+def test_urdf_with_several_shapes_a_link_scaled_fixed_and_posed(tmp_path):
+    with scenes.client() as c:
+        scenes.urdf(c, np.random.default_rng(5), tmp_path)
+        mirror = Mirror(c)
+        p.performCollisionDetection(physicsClientId=c)
+        seen = assert_agreement(mirror, c, 6, least=500)
+        assert {(0, -1), (0, 0), (1, -1), (1, 0)} < seen
+        assert len({link for body, link in seen if body == 2}) > 8
+
+
+def test_bodies_that_fell_and_go_on_falling():
+    with scenes.client() as c:
+        rng = np.random.default_rng(7)
+        scenes.fallen(c, rng)
+        mirror = Mirror(c)
+        for _ in range(3):
+            assert_agreement(mirror, c, 8, span=1.0, centre=(0, 0, 0.6), least=1000)
+            for _ in range(7):
+                p.stepSimulation(physicsClientId=c)
+
+
+def test_links_that_fell():
+    with scenes.client() as c:
+        p.setGravity(0, 0, -9.8, physicsClientId=c)
+        scenes.compounds(c, np.random.default_rng(12))
+        mirror = Mirror(c)
+        for body in range(p.getNumBodies(physicsClientId=c)):
+            for joint in range(min(2, p.getNumJoints(body, physicsClientId=c))):
+                p.setJointMotorControl2(
+                    body, joint, p.VELOCITY_CONTROL, targetVelocity=3.0, force=50, physicsClientId=c
+                )
+        for _ in range(60):
+            p.stepSimulation(physicsClientId=c)
+        assert_agreement(mirror, c, 13, least=800, centre=(0, 0, -0.3))
+
+
+def test_mjcf_with_implicit_capsules():
+    with scenes.client() as c:
+        p.loadMJCF("mjcf/humanoid.xml", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
+        mirror = Mirror(c)
+        assert len(mirror.limbs) == 19
+        p.performCollisionDetection(physicsClientId=c)
+        # its spheres have a margin of their radius, its capsules too: nothing is rounded off
+        assert_agreement(mirror, c, 9, span=0.8, centre=(0, 0, 1.2), least=500)
+
+
+def test_mjcf_cylinder_whose_margin_is_a_tenth_of_its_size(tmp_path):
+    path = tmp_path / "cylinder.xml"
+    geom = '<geom type="cylinder" fromto="0 0 0 .1 .2 .5" size=".07"/>'
+    path.write_text(f'<mujoco><worldbody><body pos="0 0 0">{geom}</body></worldbody></mujoco>')
+    with scenes.client() as c:
+        p.loadMJCF(str(path), physicsClientId=c)
+        mirror = Mirror(c)
+        assert mirror.limbs.kind.tolist() == [cc.Shape.CYLINDER]
+        p.performCollisionDetection(physicsClientId=c)
+        # a margin of 7 mm, of which (1 - 1 / sqrt 2) is taken off the rim
+        assert_agreement(mirror, c, 10, span=0.4, centre=(0.05, 0.1, 0.25), least=200, rounded=2.2e-3)
+
+
+def test_bullet_loses_rim_cuts_that_the_mirror_hits():
+    radius, height = 0.05, 0.4
+    rng = np.random.default_rng(11)
+    turn = rng.uniform(0, 2 * np.pi, 3000)
+    rim = np.stack([np.cos(turn), np.sin(turn), np.zeros(3000)], axis=1) * radius * (1 - 1e-5)
+    rim[:, 2] = height / 2
+    slope = np.stack([np.cos(turn), np.sin(turn), np.full(3000, -1e-3)], axis=1) + 0.3 * rng.normal(size=(3000, 3))
+    starts, ends = rim - slope, rim + slope
+    with scenes.client() as c:
+        cylinder = p.createCollisionShape(p.GEOM_CYLINDER, radius=radius, height=height, physicsClientId=c)
+        p.createMultiBody(0, cylinder, physicsClientId=c)
+        ours = Mirror(c).rayTestBatch(starts, ends)
+        theirs = p.rayTestBatch(starts, ends, physicsClientId=c)
+    lost = [i for i in range(3000) if ours[i][0] == 0 and theirs[i][0] < 0]
+    assert len(lost) > 10
+    for i in lost:
+        start, end = ([Fraction(x) for x in row.tolist()] for row in (starts[i], ends[i]))
+        fraction = (Fraction(height) / 2 - start[2]) / (end[2] - start[2])
+        x, y = (a + fraction * (b - a) for a, b in zip(start[:2], end[:2], strict=True))
+        assert 0 < fraction < 1, "the segment goes through the plane of the cap"
+        assert x * x + y * y < Fraction(radius) ** 2, "within the cap"
+
+
+def test_bullet_loses_a_body_that_was_just_made_and_the_mirror_hits_it():
+    with scenes.client() as c:
+        sphere = p.createCollisionShape(p.GEOM_SPHERE, radius=0.3, physicsClientId=c)
+        p.createMultiBody(1, sphere, baseInertialFramePosition=[5, 0, 0], physicsClientId=c)
+        before = p.rayTest([-1, 0, 0], [1, 0, 0], physicsClientId=c)
+        mirror = Mirror(c)
+        after = p.rayTest([-1, 0, 0], [1, 0, 0], physicsClientId=c)
+    assert before[0][0] == -1, "its boxes are made at the first step; if this fails, PyBullet was mended"
+    assert after[0][:2] == (0, -1), "measuring the filters had them made"
+    assert mirror.limbs.mask.tolist() == [1]
+    assert mirror.limbs.p1[0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("count", [16_384, 40_000])
+def test_batches_beyond_bullets_limit(count):
+    with scenes.client() as c:
+        scenes.body(c, 3, [0, 0, 0])
+        mirror = Mirror(c)
+        x = np.linspace(-0.3, 0.3, count)
+        starts, ends = (np.stack([x, np.full(count, y), np.zeros(count)], axis=1) for y in (-1.0, 1.0))
+        answers = mirror.rayTestBatch(starts, ends)
+        assert len(answers) == count
+        assert [answer[0] for answer in answers] == np.where(np.abs(x) <= 0.15, 0, -1).tolist()
+        assert answers[-5:] == mirror.rayTestBatch(starts[-5:], ends[-5:])
+        assert mirror.rayTestBatch(starts, ends, numThreads=0) == answers

@@ -1,0 +1,65 @@
+"""Debug lines: how many, where, and that the last drawing is taken away."""
+
+import numpy as np
+import pybullet as p
+import support.pybullet_scenes as scenes
+
+import cylcollide as cc
+from cylcollide.bullet import Mirror, debug_draw
+
+LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
+
+
+def one_of_each():
+    """Return four limbs in general position."""
+    return cc.Limbs.concat(
+        [
+            cc.Limbs.spheres([[1, 2, 3]], 0.3),
+            cc.Limbs.boxes([[0, 1, 0]], [0.1, 0.2, 0.3, 0.9], [0.1, 0.2, 0.3]),
+            cc.Limbs.cylinders([[0, 0, 0]], [[0.3, 0.4, 0.5]], 0.2),
+            cc.Limbs.capsules([[1, 0, 0]], [[1.3, 0.4, 0.5]], 0.2),
+            cc.Limbs.capsules([[1, 0, 0]], [[1, 0, 0]], 0.2),
+        ]
+    )
+
+
+def test_ends_of_lines_are_on_the_limb():
+    limbs = one_of_each()
+    for i in range(len(limbs)):
+        lines = debug_draw.outlines(limbs[[i]])
+        assert lines.shape == (LINES[limbs.kind[i]], 2, 3)
+        points = lines.reshape(-1, 3)
+        assert limbs[[i]].inflated(1e-12).axis_distance_squared(points).min() >= 0.0
+        middle = (limbs.p1[i] + limbs.p2[i]) / 2
+        assert (limbs[[i]].classify_points(points + 1e-9 * (middle - points)) == cc.Side.INSIDE).all()
+        assert (limbs[[i]].classify_points(points - 1e-9 * (middle - points)) == cc.Side.OUTSIDE).all()
+    assert len(debug_draw.outlines(limbs)) == 36 + 12 + 28 + 2 * 52
+    assert debug_draw.outlines(limbs[[]]).shape == (0, 2, 3)
+
+
+def test_debug_draw_asks_for_every_line_and_takes_the_last_away(monkeypatch):
+    with scenes.client() as c:
+        for kind in range(4):
+            scenes.body(c, kind, [kind, 0, 0])
+        p.loadURDF("plane_implicit.urdf", [0, 0, -1], physicsClientId=c)
+        mirror = Mirror(c)
+        hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
+        assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
+        drawn, removed = [], []
+        monkeypatch.setattr(p, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
+        monkeypatch.setattr(p, "removeUserDebugItem", lambda item, **_: removed.append(item))
+        count = mirror.debug_draw(hits)
+        assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
+        assert removed == []
+        middle = np.mean(drawn[-6:], axis=1)
+        np.testing.assert_allclose(middle, [hits[0][3]] * 3 + [hits[2][3]] * 3, atol=1e-15)
+        mirror.debug_draw()
+        assert removed == list(range(1, count + 1))
+        assert len(drawn) == 2 * count - 6
+
+
+def test_boxes_around_meshes_are_drawn():
+    with scenes.client() as c:
+        p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+        assert Mirror(c, mesh="wrap").debug_draw() == 12
+        assert Mirror(c, mesh="skip").debug_draw() == 0

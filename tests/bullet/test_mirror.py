@@ -1,0 +1,262 @@
+"""PyBullet's arguments and tuples: what `Mirror` takes, returns and refuses, and how it follows its client."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+from pybullet_utils.bullet_client import BulletClient
+
+from cylcollide.bullet import Mirror
+
+MISS = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+@pytest.fixture
+def row(c):
+    """Make four balls of radius 0.3 along x, in no order: body 3 at -1, 1 at 0, 2 at 1, 0 at 2."""
+    for x in (2, 0, 1, -1):
+        scenes.body(c, 0, [x, 0, 0])
+    return c
+
+
+ALONG = ([-5.0, 0.0, 0.0], [5.0, 0.0, 0.0])
+BESIDE = ([-5.0, 0.0, 4.0], [5.0, 0.0, 4.0])
+
+
+def test_tuples_are_pybullets(row):
+    mirror = Mirror(row)
+    for ours, theirs in (
+        (mirror.rayTest(*ALONG), p.rayTest(*ALONG, physicsClientId=row)),
+        (mirror.rayTest(*BESIDE), p.rayTest(*BESIDE, physicsClientId=row)),
+        (mirror.rayTestBatch(*zip(ALONG, BESIDE, strict=True)), p.rayTestBatch([ALONG[0]], [ALONG[1]])),
+    ):
+        assert type(ours) is type(theirs) is tuple
+        assert [[type(field) for field in answer] for answer in ours[:1]] == [[type(x) for x in theirs[0]]]
+        assert [type(x) for x in ours[0][3] + ours[0][4]] == [float] * 6
+    assert mirror.rayTest(*ALONG) == ((3, -1, 0.37, (-1.3, 0.0, 0.0), (-1.0, 0.0, 0.0)),)
+    assert mirror.rayTest(*BESIDE) == p.rayTest(*BESIDE, physicsClientId=row) == (MISS,)
+    assert mirror.rayTestBatch([], []) == p.rayTestBatch([], [], physicsClientId=row) == ()
+
+
+def test_lists_tuples_arrays_float32_and_integers(row):
+    mirror = Mirror(row)
+    expected = mirror.rayTestBatch([ALONG[0]], [ALONG[1]])
+    assert expected[0][0] == 3
+    for convert in (tuple, np.array, lambda x: np.array(x, np.float32), lambda x: [int(v) for v in x]):
+        assert mirror.rayTest(convert(ALONG[0]), convert(ALONG[1])) == expected
+        assert mirror.rayTestBatch([convert(ALONG[0])], [convert(ALONG[1])]) == expected
+    assert mirror.rayTestBatch(np.array(ALONG[0]), np.array(ALONG[1])) == expected
+
+
+def test_arguments_have_pybullets_names_and_order(row):
+    mirror = Mirror(row)
+    assert list(inspect.signature(mirror.rayTest).parameters) == [
+        "rayFromPosition", "rayToPosition", "collisionFilterMask", "reportHitNumber", "physicsClientId",
+    ]  # fmt: skip
+    single = dict(zip(("rayFromPosition", "rayToPosition"), ALONG, strict=True))
+    single.update(collisionFilterMask=-1, reportHitNumber=-1, physicsClientId=row)
+    assert mirror.rayTest(**single)[0][0] == p.rayTest(**single)[0][0] == 3
+    assert mirror.rayTest(*single.values())[0][0] == p.rayTest(*single.values())[0][0] == 3
+    batch = {
+        "rayFromPositions": [ALONG[0]], "rayToPositions": [ALONG[1]], "numThreads": 1, "parentObjectUniqueId": -1,
+        "parentLinkIndex": -1, "reportHitNumber": -1, "collisionFilterMask": 2, "fractionEpsilon": 0.0,
+        "physicsClientId": row,
+    }  # fmt: skip
+    assert list(inspect.signature(mirror.rayTestBatch).parameters) == list(batch)
+    assert mirror.rayTestBatch(**batch)[0][0] == p.rayTestBatch(**batch)[0][0] == 3
+    assert mirror.rayTestBatch(*batch.values())[0][0] == p.rayTestBatch(*batch.values())[0][0] == 3
+
+
+def test_hit_numbers_are_sorted(row):
+    mirror = Mirror(row)
+    ours = [mirror.rayTest(*ALONG, reportHitNumber=k)[0] for k in range(6)]
+    theirs = [p.rayTest(*ALONG, reportHitNumber=k, physicsClientId=row)[0] for k in range(6)]
+    assert [answer[0] for answer in ours] == [3, 1, 2, 0, -1, -1]
+    assert sorted(answer[0] for answer in theirs) == sorted(answer[0] for answer in ours)
+    assert ours[0] == mirror.rayTest(*ALONG)[0]
+    assert ours[4] == MISS
+    np.testing.assert_allclose([answer[2] for answer in ours[:4]], [0.37, 0.47, 0.57, 0.67], rtol=1e-15)
+
+
+def test_hit_number_0_is_the_first_hit_under_every_policy(c):
+    rng = np.random.default_rng(4)
+    scenes.geometry(c, rng)
+    for kind in range(12):  # a heap in the middle, where most rays start in several of them
+        scenes.body(c, kind % 4, rng.uniform(-0.2, 0.2, 3), rng)
+    starts = np.concatenate([rng.uniform(-0.3, 0.3, (700, 3)), rng.uniform(-1.5, 1.5, (800, 3))])
+    ends = rng.uniform(-1.5, 1.5, (1500, 3))
+    for inside in ("ignore", "hit", "exit"):
+        mirror = Mirror(c, inside=inside)
+        answers = mirror.rayTestBatch(starts, ends)
+        assert mirror.rayTestBatch(starts, ends, reportHitNumber=0) == answers
+        fractions = [[answer[2] for answer in mirror.rayTestBatch(starts, ends, reportHitNumber=k)] for k in range(4)]
+        assert (np.diff(fractions, axis=0) >= 0).all()
+        assert sum(answer[0] >= 0 for answer in answers) > 300
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_a_ray_that_starts_inside(c, kind):
+    scenes.body(c, kind, [0, 0, 0])
+    outward = ([0, 0, 0], [5, 0, 0])
+    half = (0.3, 0.1, 0.1, 0.15)[kind]
+    assert Mirror(c).rayTest(*outward) == p.rayTest(*outward, physicsClientId=c) == (MISS,)
+    assert Mirror(c, inside="hit").rayTest(*outward) == ((0, -1, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),)
+    (leaves,) = Mirror(c, inside="exit").rayTest(*outward)
+    np.testing.assert_allclose([leaves[2], *leaves[3], *leaves[4]], [half / 5, half, 0, 0, 1, 0, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize("link", [-1, 0])
+def test_rays_move_with_their_parent(c, link):
+    rng = np.random.default_rng(9)
+    scenes.compounds(c, rng)
+    p.performCollisionDetection(physicsClientId=c)
+    chain = p.getBodyUniqueId(1, physicsClientId=c)
+    assert p.getNumJoints(chain, physicsClientId=c) == 3
+    starts, ends = scenes.rays(rng, 2000, 1.0)
+    keywords = {"parentObjectUniqueId": chain, "parentLinkIndex": link}
+    ours = Mirror(c).rayTestBatch(starts, ends, **keywords)
+    theirs = p.rayTestBatch(starts, ends, **keywords, physicsClientId=c)
+    same = [a[:2] == b[:2] for a, b in zip(ours, theirs, strict=True)]
+    assert np.mean(same) > 0.99  # the rest are grazing: the agreement of clear rays has a test of its own
+    assert sum(answer[0] >= 0 for answer in ours) > 100
+    near = [np.linalg.norm(np.subtract(a[3], b[3])) for a, b, s in zip(ours, theirs, same, strict=True) if s]
+    assert np.median(near) < 1e-4
+
+
+def test_collision_filters(c):
+    groups = [None, None, (4, 1), (0, 0), (-(2**31), -1), (6, 6), (6, 7), (-1, -1)]
+    mirror = Mirror(c)
+    for i, group in enumerate(groups):
+        scenes.body(c, 0, [i, 0, 0], mass=float(i % 2))
+        if group:
+            p.setCollisionFilterGroupMask(i, -1, *group, physicsClientId=c)
+    mirror.sync()
+    assert mirror.limbs.mask.tolist() == [2, 1, 4, 0, 2**31, 0, 6, 2**32 - 1]
+    down = ([[i, 0.0, 5.0] for i in range(8)], [[i, 0.0, -5.0] for i in range(8)])
+    seen = set()
+    for mask in (-1, 0, 1, 2, 3, 4, 6, -(2**31), ~3):
+        ours = [answer[0] for answer in mirror.rayTestBatch(*down, collisionFilterMask=mask)]
+        theirs = p.rayTestBatch(*down, collisionFilterMask=mask, physicsClientId=c)
+        assert ours == [answer[0] for answer in theirs]
+        seen.add(tuple(ours))
+    assert len(seen) == 9
+    p.setCollisionFilterGroupMask(0, -1, 0, 0, physicsClientId=c)
+    assert mirror.rayTest(down[0][0], down[1][0])[0][0] == 0, "PyBullet does not tell"
+    mirror.sync(filters=True)
+    assert mirror.rayTest(down[0][0], down[1][0]) == (MISS,)
+
+
+def test_filters_are_measured_among_overlapping_bodies(c):
+    for i in range(12):
+        scenes.body(c, i % 4, [0.01 * i, 0, 0])
+        p.setCollisionFilterGroupMask(i, -1, 1 << i, -1, physicsClientId=c)
+    assert Mirror(c).limbs.mask.tolist() == [1 << i for i in range(12)]
+
+
+def test_filters_are_measured_although_bullet_misses_shots_at_a_margin_of_0(c):
+    rng = np.random.default_rng(6)
+    for i in range(60):
+        made = scenes.body(c, 3, [i, 0, 0], rng)
+        p.changeDynamics(made, -1, collisionMargin=0.0, physicsClientId=c)
+    assert Mirror(c).limbs.mask.tolist() == [2] * 60
+
+
+def test_new_removed_and_renumbered_bodies(c):
+    ray = ([0.0, 0.0, 5.0], [0.0, 0.0, -5.0])
+    mirror = Mirror(c)
+    assert mirror.rayTest(*ray) == (MISS,)
+    low, high = scenes.body(c, 0, [0, 0, 0]), scenes.body(c, 3, [0, 0, 2])
+    assert mirror.rayTest(*ray)[0][0] == high
+    p.removeBody(high, physicsClientId=c)
+    assert mirror.rayTest(*ray)[0][0] == low
+    p.removeBody(low, physicsClientId=c)
+    assert mirror.rayTest(*ray) == (MISS,)
+    assert scenes.body(c, 1, [0, 0, 0]) in (low, high), "PyBullet uses numbers again"
+    np.testing.assert_allclose(mirror.rayTest(*ray)[0][2], (5 - 0.3) / 10, rtol=1e-15)
+    p.removeBody(p.getBodyUniqueId(0, physicsClientId=c), physicsClientId=c)
+    scenes.body(c, 3, [0, 0, 0])  # the same number, another shape, and no query between
+    np.testing.assert_allclose(mirror.rayTest(*ray)[0][2], (5 - 0.25) / 10, rtol=1e-15)
+    p.resetSimulation(physicsClientId=c)
+    assert mirror.rayTest(*ray) == (MISS,)
+
+
+def test_poses_are_followed_and_boxes_turn(c):
+    box = scenes.body(c, 1, [0, 0, 0], mass=1.0)
+    ball = scenes.body(c, 0, [3, 0, 0], mass=1.0)
+    mirror = Mirror(c)
+    down = ([[0.0, 0, 5], [3.0, 0, 5]], [[0.0, 0, -5], [3.0, 0, -5]])
+    np.testing.assert_allclose([a[2] for a in mirror.rayTestBatch(*down)], [0.47, 0.47], rtol=1e-15)
+    p.resetBasePositionAndOrientation(ball, [3, 0, 1], [0, 0, 0, 1], physicsClientId=c)
+    np.testing.assert_allclose([a[2] for a in mirror.rayTestBatch(*down)], [0.47, 0.37], rtol=1e-15)
+    turn = p.getQuaternionFromEuler([np.pi / 2, 0, 0])
+    p.resetBasePositionAndOrientation(box, [0, 0, 0], turn, physicsClientId=c)
+    np.testing.assert_allclose([a[2] for a in mirror.rayTestBatch(*down)], [0.48, 0.37], rtol=1e-15)
+
+
+def test_without_following_sync_is_the_users(c):
+    ball = scenes.body(c, 0, [0, 0, 0], mass=1.0)
+    mirror = Mirror(c, follow=False)
+    ray = ([0.0, 0, 5], [0.0, 0, -5])
+    before = mirror.rayTest(*ray)
+    p.resetBasePositionAndOrientation(ball, [0, 0, 1], [0, 0, 0, 1], physicsClientId=c)
+    assert mirror.rayTest(*ray) == before
+    mirror.sync()
+    assert mirror.rayTest(*ray)[0][2] == 0.37
+
+
+def test_clients_by_number_object_and_module():
+    own = BulletClient(p.DIRECT)
+    other = BulletClient(p.DIRECT)
+    scenes.body(other._client, 0, [0, 0, 0])
+    assert len(Mirror(own).limbs) == 0
+    mirror = Mirror(other)
+    assert len(mirror.limbs) == len(Mirror(other._client).limbs) == 1
+    assert repr(mirror) == f"Mirror(client {other._client}: 1 limbs, 0 planes, 0 wrapped)"
+    with pytest.raises(ValueError, match=f"physicsClientId: expected {other._client}, got {own._client}"):
+        mirror.rayTest([0, 0, 1], [0, 0, 0], physicsClientId=own._client)
+    if not p.isConnected(0):
+        with pytest.raises(ValueError, match="expected a connected PyBullet client, got 0"):
+            Mirror(p)
+    with pytest.raises(ValueError, match=r"client: expected what pybullet\.connect returned"):
+        Mirror("DIRECT")
+
+
+def test_bad_input_is_refused(row):
+    mirror = Mirror(row)
+    before = mirror.rayTest(*ALONG)
+    for message, ask in (
+        (r"rayFromPosition: .*\(n, 3\)", lambda: mirror.rayTest([0, 0], [1, 1])),
+        ("rayToPositions: expected 1 rows, got 2", lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]] * 2)),
+        ("finite numbers, got .* in row 0", lambda: mirror.rayTest([np.nan, 0, 0], [1, 1, 1])),
+        (r"expected a body and link of the client, got \(99, -1\)",
+         lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=99)),
+        ("mesh: expected one of", lambda: Mirror(row, mesh="guess")),
+        ("inside: expected one of", lambda: Mirror(row, inside="guess")),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            ask()
+    assert mirror.rayTest(*ALONG) == before
+
+
+def test_a_shape_without_size_is_refused(c):
+    flat = p.createCollisionShape(p.GEOM_BOX, halfExtents=[1, 1, 0], physicsClientId=c)
+    p.createMultiBody(0, flat, physicsClientId=c)
+    with pytest.raises(ValueError, match="body 0, link -1: expected a shape of positive size"):
+        Mirror(c)
+
+
+def test_without_pybullet_the_error_names_the_extra():
+    code = "import sys; sys.modules['pybullet'] = None; from cylcollide.bullet import Mirror; print('here'); Mirror(0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "here\n", "the import alone needs no PyBullet"
+    assert "pip install 'cylcollide[crosscheck]'" in done.stderr.splitlines()[-1]

@@ -1,0 +1,182 @@
+"""What no limb is: meshes, height fields, soft bodies, and capsules that PyBullet crashes on when asked."""
+
+import sys
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+import cylcollide as cc
+from cylcollide.bullet import Mirror, crash_guard
+from cylcollide.bullet.client import Client, Place
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+def assert_bullet_decides(mirror, number, seed, span, centre=(0.0, 0.0, 0.0), least=100):
+    """Every ray that first hits something wrapped has Bullet's own answer, to the last bit."""
+    starts, ends = scenes.rays(np.random.default_rng(seed), 1500, span, centre)
+    ours = mirror.rayTestBatch(starts, ends)
+    theirs = p.rayTestBatch(starts, ends, physicsClientId=number)
+    exact = {tuple(place) for place in mirror.limb_places} | {(-1, -1)}
+    by_bullet = [(a, b) for a, b in zip(ours, theirs, strict=True) if b[:2] not in exact]
+    assert len(by_bullet) >= least
+    same = sum(a == b for a, b in by_bullet)
+    assert same >= 0.98 * len(by_bullet)  # the others: Bullet lets a limb in front pass, or hits it too early
+    misses = [(a, b) for a, b in zip(ours, theirs, strict=True) if b[0] < 0]
+    assert sum(a[0] < 0 for a, _ in misses) >= 0.98 * len(misses) > 0
+    return ours
+
+
+@pytest.mark.parametrize(
+    ("flags", "meshes", "limbs", "centre"),
+    [(0, 10, 6, [0.0, 0.0, 0.0]), (p.URDF_USE_IMPLICIT_CYLINDER, 4, 12, [0.0, 0.45, 0.2])],
+    ids=["hulls", "cylinders"],
+)
+def test_r2d2_raise_skip_and_wrap(c, flags, meshes, limbs, centre):
+    p.loadURDF("r2d2.urdf", flags=flags, physicsClientId=c)
+    with pytest.raises(ValueError, match=r"link -?\d.*a mesh; .*URDF_USE_IMPLICIT_CYLINDER.*'wrap'.*'skip'"):
+        Mirror(c)
+    skipping, wrapping = Mirror(c, mesh="skip"), Mirror(c, mesh="wrap")
+    assert repr(wrapping).endswith(f"{limbs} limbs, 0 planes, {meshes} wrapped)")
+    assert len(skipping.limbs) == limbs
+    p.performCollisionDetection(physicsClientId=c)
+    ours = assert_bullet_decides(wrapping, c, 1, 0.2, centre, least=50)
+    starts, ends = scenes.rays(np.random.default_rng(1), 1500, 0.2, centre)
+    without = skipping.rayTestBatch(starts, ends)
+    places = {tuple(place) for place in skipping.limb_places} | {(-1, -1)}
+    assert {answer[:2] for answer in without} <= places
+    assert len({answer[:2] for answer in ours} - places) > 2
+
+
+def test_a_refusal_leaves_the_mirror_as_it_was(c):
+    ball = scenes.body(c, 0, [0, 0, 0])
+    mirror = Mirror(c, follow=False)
+    p.loadURDF("r2d2.urdf", [0, 0, 3], physicsClientId=c)
+    with pytest.raises(ValueError, match="a mesh"):
+        mirror.sync()
+    assert mirror.rayTest([0, 0, 5], [0, 0, -5])[0][:2] == (ball, -1)
+
+
+def test_meshes_beside_limbs_in_exact_order(c):
+    terrain = p.createCollisionShape(
+        p.GEOM_MESH, fileName="terrain.obj", flags=p.GEOM_FORCE_CONCAVE_TRIMESH, meshScale=[0.3] * 3, physicsClientId=c
+    )
+    p.createMultiBody(0, terrain, physicsClientId=c)
+    above, below = scenes.body(c, 3, [0, 0, 1]), scenes.body(c, 3, [0, 0, -1])
+    mirror = Mirror(c, mesh="wrap")
+    down = ([0.01, 0.02, 3.0], [0.01, 0.02, -3.0])
+    numbered = [mirror.rayTest(*down, reportHitNumber=k)[0] for k in range(4)]
+    assert [answer[0] for answer in numbered] == [above, 0, below, -1]
+    assert (np.diff([answer[2] for answer in numbered]) > 0).all()
+    assert mirror.rayTest(*down) == (numbered[0],)
+    # flat rays go through many triangles, and rays through the limbs are asked about again and again
+    rng = np.random.default_rng(4)
+    starts, ends = ([side * 4.0, 0, 0] + rng.uniform(-0.03, 0.03, (600, 3)) * [1, 60, 1] for side in (-1, 1))
+    flat = mirror.rayTestBatch(starts, ends)
+    assert mirror.rayTestBatch(starts, ends, reportHitNumber=0) == flat
+    assert sum(answer[0] == 0 for answer in flat) > 200
+    beside = mirror.rayTest([1.01, 0.02, 3.0], [1.01, 0.02, -3.0])
+    assert beside == p.rayTest([1.01, 0.02, 3.0], [1.01, 0.02, -3.0], physicsClientId=c)
+    assert beside[0][0] == 0
+    # filters hold for what Bullet decides: it is static, of group 2
+    assert mirror.rayTest(*down, collisionFilterMask=1)[0][0] == -1
+
+
+def test_wrapped_batches_beyond_bullets_limit(c):
+    p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+    p.performCollisionDetection(physicsClientId=c)
+    mirror = Mirror(c, mesh="wrap")
+    low, high = p.getAABB(0, physicsClientId=c)
+    middle = (np.array(low) + high) / 2
+    starts, ends = scenes.rays(np.random.default_rng(5), 20_000, 0.01, middle)
+    answers = mirror.rayTestBatch(starts, ends)
+    assert len(answers) == 20_000
+    assert answers[-2000:] == p.rayTestBatch(starts[-2000:], ends[-2000:], physicsClientId=c)
+    assert sum(answer[0] == 0 for answer in answers) > 17_000
+
+
+def test_a_height_field_and_a_body_in_maximal_coordinates(c):
+    heights = p.createCollisionShape(
+        p.GEOM_HEIGHTFIELD,
+        meshScale=[0.3, 0.3, 1],
+        heightfieldData=[0.1 * (i % 3) for i in range(64)],
+        numHeightfieldRows=8,
+        numHeightfieldColumns=8,
+        physicsClientId=c,
+    )
+    p.createMultiBody(0, heights, physicsClientId=c)
+    p.loadURDF("cube.urdf", [0, 0, 1.5], useMaximalCoordinates=1, physicsClientId=c)
+    with pytest.raises(ValueError, match="a shape that PyBullet does not describe"):
+        Mirror(c)
+    assert len(Mirror(c, mesh="skip").limbs) == 0
+    ours = assert_bullet_decides(Mirror(c, mesh="wrap"), c, 2, 1.0)
+    assert {answer[0] for answer in ours} == {-1, 0, 1}
+
+
+def test_a_soft_body_is_followed(c):
+    p.resetSimulation(p.RESET_USE_DEFORMABLE_WORLD, physicsClientId=c)
+    p.setGravity(0, 0, -9.8, physicsClientId=c)
+    p.loadSoftBody(
+        "cloth_z_up.obj", basePosition=[0, 0, 1], mass=1, useBendingSprings=1, useMassSpring=1, physicsClientId=c
+    )
+    mirror = Mirror(c, mesh="wrap")
+    down = ([0.1, 0.2, 5.0], [0.1, 0.2, -5.0])
+    before = mirror.rayTest(*down)
+    for _ in range(20):
+        p.stepSimulation(physicsClientId=c)
+    after = mirror.rayTest(*down)
+    assert before[0][0] == after[0][0] == 0
+    assert after[0][2] > before[0][2]
+    assert after == p.rayTest(*down, physicsClientId=c)
+
+
+MJCF = '<mujoco><worldbody><body pos="0 0 0">{}</body></worldbody></mujoco>'
+CAPSULE = '<geom type="capsule" fromto="0 0 0 .1 .2 .5" size=".07"/>'
+SPHERE = '<geom type="sphere" size=".1" pos="1 0 0"/>'
+
+
+@pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="a child process asks first")
+@pytest.mark.parametrize("geoms", [CAPSULE, SPHERE + CAPSULE], ids=["alone", "beside a sphere"])
+def test_capsules_that_end_the_process_are_not_asked_about(c, tmp_path, geoms):
+    path = tmp_path / "capsule.xml"
+    path.write_text(MJCF.format(geoms))
+    p.loadMJCF(str(path), physicsClientId=c)  # without URDF_USE_IMPLICIT_CYLINDER: swept balls
+    harmless = scenes.body(c, 0, [3, 0, 0], np.random.default_rng(0))  # its margin is 0 too
+    bad = crash_guard.crashing(Client(c), [Place(harmless, -1), Place(0, -1), Place(harmless, -1)])
+    assert bad == {Place(0, -1)}, "if this fails, PyBullet was mended"
+    mirror = Mirror(c, mesh="wrap")
+    assert mirror.limb_places == [(harmless, -1)]
+    p.performCollisionDetection(physicsClientId=c)
+    assert_bullet_decides(mirror, c, 3, 0.4, (0.05, 0.1, 0.25))
+
+
+def test_children_are_asked_once(c, monkeypatch):
+    scenes.compounds(c, np.random.default_rng(1))
+    asked = []
+    monkeypatch.setattr(
+        "cylcollide.bullet.read_shapes.crashing",
+        lambda client, places: asked.append(places) or crash_guard.crashing(client, places),
+    )
+    mirror = Mirror(c)
+    for _ in range(3):
+        p.stepSimulation(physicsClientId=c)
+        mirror.sync()
+    assert len(asked[0]) > 10
+    assert asked[1:] == [[], [], []]
+
+
+def test_where_no_child_can_ask_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):
+    path = tmp_path / "capsule.xml"
+    path.write_text(MJCF.format(CAPSULE))
+    p.loadMJCF(str(path), physicsClientId=c)
+    scenes.body(c, 3, [3, 0, 0], np.random.default_rng(0))
+    monkeypatch.delattr("os.fork", raising=False)
+    mirror = Mirror(c, mesh="wrap")
+    assert mirror.limbs.kind.tolist() == [cc.Shape.CYLINDER]
+    assert repr(mirror).endswith("1 wrapped)")

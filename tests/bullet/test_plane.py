@@ -1,0 +1,155 @@
+"""Planes: exact sheets, hit from both sides, in exact order with the limbs. The oracle is rational arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+from cylcollide._types import Side
+from cylcollide.bullet import Mirror, error_free
+from cylcollide.bullet.plane import Sheet, meet
+
+TILTED = Sheet((0.1, -0.2, 0.3), (0.6, 0.0, 0.8))
+
+
+def exact_height(sheet, point):
+    """normal·(x - point), by hand."""
+    terms = zip(sheet.normal, point, sheet.point, strict=True)
+    return sum(Fraction(float(n)) * (Fraction(float(x)) - Fraction(float(q))) for n, x, q in terms)
+
+
+def exact_fraction(sheet, start, end):
+    """Fraction of the meeting point, None for a miss; starts off the sheet."""
+    first, last = exact_height(sheet, start), exact_height(sheet, end)
+    return first / (first - last) if first * last <= 0 else None
+
+
+def segments(rng, family, n=400):
+    """Segments about the tilted sheet: of all sizes, nearly parallel, or ending nearly on it."""
+    across = np.cross(TILTED.normal, [0.0, 1.0, 0.0])
+    flat = rng.normal(size=(n, 1)) * across + rng.normal(size=(n, 1)) * [0.0, 1.0, 0.0]
+    scale = 10.0 ** rng.uniform(-3, 6, (n, 1))
+    if family == "any":
+        return TILTED.point + rng.normal(size=(n, 3)) * scale, TILTED.point + rng.normal(size=(n, 3)) * scale
+    tiny = 10.0 ** rng.uniform(-18, -14, (n, 1)) * scale * TILTED.normal
+    if family == "flat":
+        return TILTED.point + flat * scale + tiny, TILTED.point - flat * scale * rng.normal(size=(n, 1)) - tiny
+    return TILTED.point + rng.normal(size=(n, 3)) * scale, TILTED.point + flat * scale
+
+
+@pytest.mark.parametrize("family", ["any", "flat", "end"])
+def test_verdict_and_point_are_those_of_rational_arithmetic(family):
+    starts, ends = segments(np.random.default_rng(1), family)
+    found = meet(TILTED, starts, ends, "ignore")
+    verdicts = []
+    for i in range(len(starts)):
+        if exact_height(TILTED, starts[i]) == 0:
+            assert found.fraction[i] == np.inf
+            continue
+        fraction = exact_fraction(TILTED, starts[i], ends[i])
+        verdicts.append(fraction is not None)
+        assert (found.fraction[i] < np.inf) == (fraction is not None)
+        if fraction is None:
+            continue
+        assert abs(Fraction(found.fraction[i]) - fraction) <= Fraction(found.error[i]) * max(
+            fraction, Fraction(1, 2**40)
+        )
+        largest = max(np.abs(starts[i]).max(), np.abs(ends[i]).max())
+        for k in range(3):
+            a, b = Fraction(starts[i, k]), Fraction(ends[i, k])
+            assert abs(Fraction(found.position[i, k]) - (a + fraction * (b - a))) <= Fraction(4 * np.spacing(largest))
+        side = 1 if exact_height(TILTED, starts[i]) > 0 else -1
+        np.testing.assert_allclose(found.normal[i], side * np.array(TILTED.normal), rtol=1e-15)
+    assert 0.1 < np.mean(verdicts) < 0.9
+
+
+def lattice_points(rng, count):
+    """Yield normals and points of whole numbers of 53 bits whose products add up to -1, 0 or 1."""
+    while count:
+        a, b, c, z = (int(x) | 1 for x in rng.integers(2**51, 2**52, 4))
+        want = int(rng.integers(-1, 2))
+        if np.gcd(a, b) == 1:
+            x = (want - c * z) * pow(a, -1, b) % b - b
+            y = (want - c * z - a * x) // b
+            assert a * x + b * y + c * z == want
+            if abs(y) < 2**53:
+                count -= 1
+                yield want, (float(a), float(b), float(c)), (float(x), float(y), float(z))
+
+
+def test_heights_beyond_the_digits_of_pairs():
+    signs = set()
+    for want, normal, point in lattice_points(np.random.default_rng(5), 200):
+        # another point of the sheet through the origin: differences lose digits, and a zero may come out as 0.25
+        sheet = Sheet((normal[1] / 32, -normal[0] / 32, 0.0), normal)
+        assert exact_height(sheet, point) == want
+        found = meet(sheet, np.array([point]), np.array([normal]), "hit")  # the end is high above
+        assert (found.fraction[0] < np.inf) == (want <= 0)
+        assert (found.normal[0] == 0).all() == (want >= 0)
+        signs.add(want)
+    assert signs == {-1, 0, 1}
+
+
+def test_a_segment_that_starts_or_ends_on_the_sheet():
+    ground = Sheet((0.0, 0.0, 0.0), (0.0, 0.0, 2.0))
+    above, on, below = [0.3, 0.4, 1.0], [0.1, 0.2, 0.0], [0.0, 0.0, -1.0]
+    cases = [  # start, end, policy, fraction, normal
+        (above, on, "ignore", 1.0, 1), (below, on, "ignore", 1.0, -1), (above, below, "exit", 0.5, 1),
+        (on, above, "ignore", np.inf, 0), (on, on, "ignore", np.inf, 0), (on, [1, 1, 0], "ignore", np.inf, 0),
+        (on, above, "hit", 0.0, 0), (on, on, "hit", 0.0, 0), (on, [1, 1, 0], "hit", 0.0, 0),
+        (on, above, "exit", 0.0, 1), (on, below, "exit", 0.0, -1), (on, [1, 1, 0], "exit", np.inf, 0),
+        (above, [0, 0, 5e-324], "hit", np.inf, 0), (above, [0, 0, -5e-324], "hit", 1.0, 1),
+    ]  # fmt: skip
+    for start, end, inside, fraction, normal in cases:
+        found = meet(ground, np.array([start], float), np.array([end], float), inside)
+        assert found.fraction[0] == fraction, (start, end, inside)
+        assert found.normal[0].tolist() == [0, 0, normal], (start, end, inside)
+        if fraction == 1.0 and end[2] == 0:
+            assert found.position[0].tolist() == [float(x) for x in end]
+    assert ground.side((5.0, 5.0, 0.0)) == Side.SURFACE
+    assert ground.side((5.0, 5.0, -1e-300)) == Side.OUTSIDE
+
+
+def test_bullets_plane_is_hit_from_both_sides_too():
+    rng = np.random.default_rng(2)
+    with scenes.client() as c:
+        plane = p.createCollisionShape(p.GEOM_PLANE, planeNormal=[0, 0.6, 0.8], physicsClientId=c)
+        frame = [0.3, 0.2, 0.1], scenes.quaternion(rng)
+        p.createMultiBody(0, plane, basePosition=frame[0], baseOrientation=frame[1], physicsClientId=c)
+        starts, ends = rng.normal(size=(2, 2000, 3))
+        ours = Mirror(c).rayTestBatch(starts, ends)
+        theirs = p.rayTestBatch(starts, ends, physicsClientId=c)
+    for a, b in zip(ours, theirs, strict=True):
+        assert a[:2] == b[:2]
+        np.testing.assert_allclose([a[2], *a[3], *a[4]], [b[2], *b[3], *b[4]], rtol=0, atol=1e-9)
+    up = np.sign([a[4][2] for a in ours if a[0] == 0])
+    assert min((up > 0).sum(), (up < 0).sum()) > 200
+
+
+def test_order_of_plane_and_limb_is_exact_and_ties_go_to_the_lower_body():
+    with scenes.client() as c:
+        ground = p.createMultiBody(0, p.createCollisionShape(p.GEOM_PLANE, physicsClientId=c), physicsClientId=c)
+        # the lower cap is in the plane, one ulp above and one ulp below it
+        half = 0.25
+        bodies = [scenes.body(c, 3, [x, 0, half + shift]) for x, shift in ((0, 0.0), (1, 2.0**-54), (2, -(2.0**-54)))]
+        mirror = Mirror(c)
+        lower = np.minimum(mirror.limbs.p1, mirror.limbs.p2)[:, 2]
+        assert lower[0] == 0.0
+        assert lower[1] > 0.0 > lower[2]
+        starts = np.array([[x + 0.01, 0.02, -1.0 - 0.1 * k] for x in range(3) for k in range(20)])
+        ends = starts * [1, 1, -1] + [0.003, 0.004, 0.0]
+        answers = mirror.rayTestBatch(starts, ends)
+        second = mirror.rayTestBatch(starts, ends, reportHitNumber=1)
+    assert [a[0] for a in answers] == [ground] * 40 + [bodies[2]] * 20
+    assert [a[0] for a in second] == [bodies[0]] * 20 + [bodies[1]] * 20 + [ground] * 20
+
+
+def test_pairs_lose_nothing():
+    a, b = 10.0 ** np.random.default_rng(3).uniform(-8, 8, (2, 500)) * np.random.default_rng(4).normal(size=(2, 500))
+    for operation, exact in ((error_free.two_sum, Fraction.__add__), (error_free.two_product, Fraction.__mul__)):
+        high, low = operation(a, b)
+        assert np.count_nonzero(low) > 400
+        for i in range(500):
+            assert Fraction(high[i]) + Fraction(low[i]) == exact(Fraction(a[i]), Fraction(b[i]))

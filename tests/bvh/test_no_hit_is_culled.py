@@ -1,0 +1,274 @@
+"""The proof of docs/numerics.md, "Boxes", put to the test: no box that the exact ray meets is lost by a walk.
+
+And the other way round: a box that is met is met by the exact ray too, once it is grown by twice the pad.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from support.check_cylinders import sized
+
+import cylcollide as cc
+from cylcollide._types import Float64Array
+from cylcollide.bvh.build import build
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.ray_node_pairs import deepest
+from cylcollide.bvh.stream import MIXED, make_stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_walk
+from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
+from cylcollide.kernels.ray import make_ray
+
+pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+
+BOXES = 40
+
+
+class Places(NamedTuple):
+    """Boxes (n, 3), and how large the space they fill is; sizes are powers of two, so that touches can be exact."""
+
+    low: Float64Array
+    high: Float64Array
+    centre: float
+    size: float
+
+
+def places(rng: np.random.Generator, centre: float, size: float) -> Places:
+    """Return boxes on a lattice of 2^-12 sizes: some flat, some points, some in one place."""
+    low = rng.integers(-4096, 3500, (BOXES, 3))
+    extent = rng.integers(0, 500, (BOXES, 3)) * (rng.random((BOXES, 3)) < 0.8)
+    low[-4:], extent[-4:] = low[0], extent[0]
+    low[1], extent[1] = -4096, 8192 * (rng.random(3) < 0.5)
+    unit = size / 4096
+    return Places(centre + low * unit, centre + (low + extent) * unit, centre, size)
+
+
+WORLDS = {
+    "near": (0.0, 1.0),
+    "far": (1e7, 1.0),
+    "tiny": (0.0, 2.0**-40),
+    "large": (-(2.0**50), 2.0**40),
+    "a speck far off": (1024.0, 2.0**-12),
+}
+
+
+def corner(rng: np.random.Generator, boxes: Places) -> Float64Array:
+    """Return a corner of some box."""
+    k = rng.integers(BOXES)
+    return np.where(rng.random(3) < 0.5, boxes.low[k], boxes.high[k])
+
+
+def direction(rng: np.random.Generator, boxes: Places) -> Float64Array:
+    """Return a step of about the boxes' size, with few bits, so that adding it to a corner is exact."""
+    return rng.integers(-64, 65, 3) * (boxes.size / 64)
+
+
+def away(rng: np.random.Generator, boxes: Places) -> float:
+    """Return a power of two: how many sizes off a ray may begin."""
+    farthest = 2.0**22 if abs(boxes.centre) < 2.0**20 * boxes.size else 16.0
+    return 2.0 ** rng.integers(0, int(np.log2(farthest)) + 1)
+
+
+def across(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    target = boxes.centre + rng.uniform(-1, 1, 3) * boxes.size
+    step = rng.uniform(-1, 1, 3) * boxes.size
+    return target - step * away(rng, boxes), target + step
+
+
+def through_a_corner(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    point, step = corner(rng, boxes), direction(rng, boxes)
+    return point - step * away(rng, boxes), point + step
+
+
+def up_to_a_corner(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    point = corner(rng, boxes)
+    return point - direction(rng, boxes) * away(rng, boxes), point
+
+
+def along_an_axis(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    """In the planes of two faces."""
+    point, end = corner(rng, boxes), corner(rng, boxes)
+    k = rng.integers(3)
+    start = point.copy()
+    start[k] -= direction(rng, boxes)[0] * away(rng, boxes)
+    point[k] = end[k]
+    return start, point
+
+
+def in_a_face(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    start, end = through_a_corner(rng, boxes)
+    k = rng.integers(3)
+    start[k] = end[k] = corner(rng, boxes)[k]
+    return start, end
+
+
+def almost_still_along_an_axis(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    """Components too small to move a coordinate, or next to it. Given from 0, where they are exact."""
+    start, end = in_a_face(rng, boxes)
+    k = rng.integers(3)
+    start[k], end[k] = 0.0, rng.choice([-1, 1]) * 10.0 ** -rng.choice([5, 7, 9, 20, 29, 30, 31, 40, 300, 310])
+    return start, end
+
+
+def past_a_corner(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    """Within a few float32 ulps of it, on either side."""
+    start, end = through_a_corner(rng, boxes)
+    off = rng.integers(-24, 25, 3) * (boxes.size * 2.0**-24)
+    return start + off, end + off
+
+
+def standing(rng: np.random.Generator, boxes: Places) -> tuple[Float64Array, Float64Array]:
+    point = corner(rng, boxes)
+    return point, point
+
+
+FAMILIES = [
+    across,
+    through_a_corner,
+    up_to_a_corner,
+    along_an_axis,
+    in_a_face,
+    almost_still_along_an_axis,
+    past_a_corner,
+    standing,
+]
+
+
+def meets(start: Float64Array, end: Float64Array, low: Float64Array, high: Float64Array, room: float = 0.0) -> bool:
+    """Whether the segment, as rational numbers, meets the closed box; both longer by `room`."""
+    more = Fraction(room)
+    size = max(abs(Fraction(e) - Fraction(s)) for s, e in zip(start.tolist(), end.tolist(), strict=True))
+    first, last = Fraction(0), 1 + (more / size + 4 * Fraction(BOX_PAD) if room and size else 0)
+    for s, e, a, b in zip(start.tolist(), end.tolist(), low.tolist(), high.tolist(), strict=True):
+        step = Fraction(e) - Fraction(s)
+        below, above = Fraction(a) - more - Fraction(s), Fraction(b) + more - Fraction(s)
+        if step == 0:
+            if below > 0 or above < 0:
+                return False
+            continue
+        times = sorted((below / step, above / step))
+        first, last = max(first, times[0]), min(last, times[1])
+        if first > last:
+            return False
+    return True
+
+
+def nearly_met(start: Float64Array, end: Float64Array, boxes: Places) -> list[int]:
+    """Return the boxes that the segment may come near, by a generous float64 test that leaves out what is far off."""
+    room = boxes.size * 1e-3
+    step = end - start
+    with np.errstate(divide="ignore", over="ignore"):
+        a, b = ((side - start) / np.where(step == 0.0, 1e-300, step) for side in (boxes.low - room, boxes.high + room))
+    first, last = np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)
+    return np.flatnonzero((first <= last) & (last >= -1e-3) & (first <= 1.001 + 1e300 * (step == 0.0).all())).tolist()
+
+
+def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
+    """Return the segment in the frame of the tree."""
+    ray = make_ray(tuple(start.tolist()), tuple((end - start).tolist()), True, 1.0)
+    return local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+
+
+def walked(tree: Tree, ray: LocalRay) -> set[int]:
+    """Return the items that one ray is led to."""
+    found, stack = set(), make_stack(tree)
+    height = 0 if ray.clear else start_walk(stack)
+    while True:
+        height, item = next_item_on_ray(tree, stack, height, ray, ray.reach)
+        if item == NO_ITEM:
+            return found
+        found.add(item)
+
+
+def walked_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]]:
+    """Return the same for rays that walk as streams, one for each octant, or all in one."""
+    found: list[set[int]] = [set() for _ in rays]
+    stream = make_stream(tree, len(rays))
+    for octant in range(MIXED, MIXED + 1) if mixed else range(MIXED):
+        count = 0
+        for k, ray in enumerate(rays):
+            stream.record[k] = (*ray.reciprocal, *ray.product, ray.reach, 0.0)
+            signs = sum(1 << axis for axis in range(3) if ray.reciprocal[axis] < 0.0)
+            if (mixed or signs == octant) and not ray.clear:
+                stream.live[count] = k
+                count += 1
+        height, level, pairs = start_stream(stream, count), -1, stream.pairs
+        while height > 0 or level >= 0:
+            if level >= 0:
+                level, met = next_items_on_rays(tree, stream, level, octant)
+            else:
+                height, item, first, members, met = next_items_of_stream(tree, stream, height, octant)
+                level = deepest(pairs, 0)
+                for k in stream.live[first : first + members].tolist():
+                    found[k].add(item)
+            for k, code in zip(pairs.item_who[:met].tolist(), pairs.item[:met].tolist(), strict=True):
+                found[k].add(-2 - code)
+    return found
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_no_box_is_lost_and_none_is_loose(world: str):
+    rng = np.random.default_rng(20261122)
+    seen: Counter[str] = Counter()
+    for _ in range(sized(2400) // 60):
+        boxes = places(rng, *WORLDS[world])
+        tree = build(boxes.low, boxes.high)
+        drawn = [family(rng, boxes) for family in FAMILIES for _ in range(40)]
+        segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
+        rays = [seen_from(tree, *segment) for segment in segments]
+        assert not any(ray.blind for ray in rays)
+        together = walked_together(tree, rays, False)
+        assert walked_together(tree, rays, True) == together
+        room = 2.0 * BOX_PAD / tree.space.scale
+        for (start, end), ray, met_in_stream in zip(segments, rays, together, strict=True):
+            met, near = walked(tree, ray), nearly_met(start, end, boxes)
+            assert met == met_in_stream
+            truly = {k for k in near if meets(start, end, boxes.low[k], boxes.high[k])}
+            assert truly <= met, (start, end, boxes.low[min(truly - met)], boxes.high[min(truly - met)])
+            assert met <= set(near)
+            assert all(meets(start, end, boxes.low[k], boxes.high[k], room) for k in met - truly)
+            seen.update(truly=len(truly), met=len(met), lines=1)
+    assert seen["truly"] > seen["lines"] / 2
+    assert seen["met"] < 1.6 * seen["truly"], seen
+
+
+def test_ordinary_rays_meet_little_beside_what_is_there():
+    rng = np.random.default_rng(7)
+    boxes = places(rng, 0.0, 1.0)
+    tree = build(boxes.low, boxes.high)
+    truly = met = 0
+    for _ in range(sized(600)):
+        start, end = across(rng, boxes)
+        truly += sum(meets(start, end, boxes.low[k], boxes.high[k]) for k in nearly_met(start, end, boxes))
+        met += len(walked(tree, seen_from(tree, start, end)))
+    assert truly <= met <= truly + max(2, truly // 100)
+
+
+def test_a_start_too_far_to_be_brought_near_is_blind():
+    low = np.array([[-1.0, -1, -1], [0.5, 0.5, 0.5]])
+    tree = build(low, low + 0.5)
+    half = 1.0 / tree.space.scale
+    for times, blind in ((0.5, False), (2.0, True)):
+        start = np.array([0.0, 0.0, times * FARTHEST_START * half])
+        assert seen_from(tree, start, np.zeros(3)).blind == blind
+
+
+@pytest.mark.parametrize("count", [5, 100])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_zero_may_have_either_sign(count: int, zero: float):
+    """Rays down an axis, given as the negative of an axis: their zeros are negative."""
+    rng = np.random.default_rng(3)
+    foot = rng.uniform(-5.0, 5.0, (count, 3))
+    world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.3))
+    origin = foot + np.array([0.1, 0.1, 20.0])
+    for axis in np.eye(3):
+        hits = world.cast_rays(origin, np.where(axis == 0.0, zero, -axis)[None, :].repeat(count, axis=0))
+        assert hits.hit.all() == (axis[2] == 1.0)
+    origin[:, 0] = 0.0
+    end = origin - np.array([0.0, 0.0, 40.0])
+    end[:, 0] = zero
+    again = world.cast_segments(origin, end)
+    alone = [world.cast_segments(origin[i], end[i]).limb[0] for i in range(count)]
+    assert again.limb.tolist() == alone

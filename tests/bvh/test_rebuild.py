@@ -1,0 +1,288 @@
+"""A tree that no longer fits is rebuilt, few limbs at once, many by a thread, whatever becomes of that thread."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import leap, make_crowd, shots
+from support.check_cylinders import same_bits, sized
+
+import cylcollide as cc
+
+Array = np.ndarray
+WAIT = 60.0  # seconds; never as long unless something is broken
+ROOT = Path(__file__).parents[2]
+
+
+class Held:
+    """Stands in for the build: what a thread of its own builds waits until it is let go, or fails."""
+
+    def __init__(self, build: Callable[[Array, Array], object]) -> None:
+        self.build, self.begun, self.free = build, threading.Semaphore(0), threading.Semaphore(0)
+        self.error: BaseException | None = None
+
+    def __call__(self, low: Array, high: Array) -> object:
+        if threading.current_thread().name == "cylcollide rebuild":
+            self.begun.release()
+            assert self.free.acquire(timeout=WAIT)
+            if self.error:
+                raise self.error
+        return self.build(low, high)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    """Worlds of any size are rebuilt by a thread, which waits."""
+    held = Held(cc.world.build)
+    monkeypatch.setattr(cc.world, "build", held)
+    monkeypatch.setattr(cc.world, "REBUILT_AT_ONCE", 0)
+    yield held
+    for _ in range(99):
+        held.free.release()
+    for thread in rebuilding():
+        thread.join(WAIT)
+    assert not rebuilding(), "a thread is left over"
+
+
+def rebuilding() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "cylcollide rebuild"]
+
+
+def check_answers(world: cc.HitWorld, limbs: cc.Limbs) -> None:
+    """Assert that the world answers as a fresh one."""
+    fresh, (start, end) = cc.HitWorld(limbs), shots(limbs, sized(200))
+    want = fresh.cast_segments(start, end)
+    assert want.hit.any()
+    assert not same_bits(want, world.cast_segments(start, end))
+    assert world.occluded_segments(start, end).tolist() == want.hit.tolist()
+    assert world.limbs == limbs
+
+
+def same_tree(world: cc.HitWorld, limbs: cc.Limbs) -> bool:
+    """Whether the world has the tree that is built over the limbs, by whoever stands in which slot."""
+    return np.array_equal(world.snapshot().tree.child, cc.HitWorld(limbs).snapshot().tree.child)
+
+
+def test_few_limbs_are_rebuilt_at_once(crowd: cc.Limbs):
+    world = cc.HitWorld(crowd)
+    limbs = leap(world, 1)
+    assert not rebuilding()
+    assert same_tree(world, limbs)
+    check_answers(world, limbs)
+
+
+def test_small_moves_and_moves_of_all_keep_the_tree(crowd: cc.Limbs):
+    world = cc.HitWorld(crowd)
+    tree = world.snapshot().tree
+    for by in (0.01, 1000.0):
+        world.set_endpoints(crowd.p1 + by, crowd.p2 + by)
+        assert world.snapshot().tree.child is tree.child
+
+
+@pytest.mark.parametrize("by", [0.125, 8.0])
+def test_boxes_of_another_size_are_no_measure(by: float):
+    """Limbs that draw together or apart: what the tree cost when it was built says nothing of it any more."""
+    limbs = make_crowd(200)
+    wide = limbs.p1 * 16.0
+    world = cc.HitWorld(limbs.moved(wide, wide + (limbs.p2 - limbs.p1)))
+    tree = world.snapshot().tree
+    world.set_endpoints(wide * by, wide * by + (limbs.p2 - limbs.p1))
+    assert world.snapshot().tree.child is not tree.child
+
+
+def test_a_world_too_large_for_areas_comes_back(crowd: cc.Limbs):
+    """Out there areas are infinite, and one is as good as another; back home it has a tree again."""
+    world = cc.HitWorld(crowd)
+    world.set_endpoints(crowd.p1 * 1e200, crowd.p2 * 1e200)
+    tree = world.snapshot().tree
+    world.set_endpoints(crowd.p1 * 2e200, crowd.p2 * 2e200)
+    assert world.snapshot().tree.child is tree.child
+    world.set_endpoints(crowd.p1, crowd.p2)
+    assert world.snapshot().tree.child is not tree.child
+    assert same_tree(world, crowd)
+    check_answers(world, crowd)
+
+
+@pytest.mark.skipif(sized(2) < 2, reason="plain Python builds a thousand limbs for long")
+@pytest.mark.parametrize("limbs_count", [1023, 1024])
+def test_where_threads_begin(limbs_count: int, monkeypatch: pytest.MonkeyPatch):
+    begun = []
+    monkeypatch.setattr(cc.world, "Thread", lambda *args, **rest: begun.append(1) or threading.Thread(*args, **rest))
+    world = cc.HitWorld(make_crowd(limbs_count))
+    limbs = leap(world, 1)
+    world.finish_rebuild()
+    assert len(begun) == (limbs_count == 1024)
+    assert same_tree(world, limbs)
+
+
+def test_an_update_does_not_wait_for_the_tree(crowd: cc.Limbs, held: Held):
+    world = cc.HitWorld(crowd)
+    tree = world.snapshot().tree
+    limbs = leap(world, 1)
+    assert held.begun.acquire(timeout=WAIT)
+    assert world.snapshot().tree.child is tree.child
+    check_answers(world, limbs)
+    held.free.release()
+    world.finish_rebuild()
+    assert same_tree(world, limbs)
+    check_answers(world, limbs)
+
+
+def test_a_world_that_moves_on_gets_the_tree_too(crowd: cc.Limbs, held: Held):
+    """It is fitted to the limbs where they are by then; nothing else is built meanwhile."""
+    world = cc.HitWorld(crowd)
+    asked = leap(world, 1)
+    assert held.begun.acquire(timeout=WAIT)
+    for k in range(1, 6):
+        limbs = asked.moved(asked.p1 + 0.01 * k, asked.p2 + 0.01 * k)
+        world.set_endpoints(limbs.p1, limbs.p2)
+    assert len(rebuilding()) == 1
+    held.free.release()
+    world.finish_rebuild()
+    assert same_tree(world, asked)
+    assert not held.begun.acquire(timeout=0.01), "built twice"
+    check_answers(world, limbs)
+
+
+def test_a_world_that_leaps_on_gets_another_tree(crowd: cc.Limbs, held: Held):
+    """A tree that no longer fits when it is there is followed by one that does, without another update."""
+    world = cc.HitWorld(crowd)
+    leap(world, 1)
+    assert held.begun.acquire(timeout=WAIT)
+    limbs = leap(world, 2)
+    held.free.release()
+    assert held.begun.acquire(timeout=WAIT)
+    check_answers(world, limbs)
+    held.free.release()
+    world.finish_rebuild()
+    assert same_tree(world, limbs)
+    check_answers(world, limbs)
+
+
+def test_snapshots_of_before_keep_their_tree(crowd: cc.Limbs, held: Held):
+    world = cc.HitWorld(crowd)
+    limbs = leap(world, 1)
+    kept, tree = world.snapshot(), world.snapshot().tree
+    bounds = tree.bounds.copy()
+    held.free.release()
+    world.finish_rebuild()
+    assert kept.tree is tree
+    assert world.snapshot() is not kept
+    assert np.array_equal(tree.bounds, bounds)
+    check_answers(kept, limbs)
+
+
+def test_a_failed_rebuild_is_told_and_tried_again(crowd: cc.Limbs, held: Held, monkeypatch: pytest.MonkeyPatch):
+    told: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    world, held.error = cc.HitWorld(crowd), MemoryError("full")
+    held.free.release()
+    limbs = leap(world, 1)
+    world.finish_rebuild()
+    assert [one.exc_value for one in told] == [held.error]
+    check_answers(world, limbs)
+    assert not same_tree(world, limbs)
+    held.error = None
+    held.free.release()
+    world.set_endpoints(limbs.p1, limbs.p2)
+    world.finish_rebuild()
+    assert same_tree(world, limbs)
+    told.clear()
+
+
+@pytest.mark.usefixtures("held")
+def test_where_no_thread_is_to_be_had_the_update_builds(crowd: cc.Limbs, monkeypatch: pytest.MonkeyPatch):
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    world = cc.HitWorld(crowd)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    limbs = leap(world, 1)
+    assert same_tree(world, limbs)
+    world.finish_rebuild()
+
+
+def test_a_world_that_nobody_holds_goes_at_once(crowd: cc.Limbs, held: Held):
+    world = cc.HitWorld(crowd)
+    leap(world, 1)
+    assert held.begun.acquire(timeout=WAIT)
+    gone = weakref.ref(world)
+    del world
+    gc.collect()
+    assert gone() is None
+    held.free.release()
+    for thread in rebuilding():
+        thread.join(WAIT)
+    assert not rebuilding()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_fork_moves_its_own_world(crowd: cc.Limbs, held: Held, locked: bool):
+    """In a child nobody builds the tree, and nobody is left to give a lock back."""
+    world = cc.HitWorld(crowd)
+    limbs = leap(world, 1)
+    assert held.begun.acquire(timeout=WAIT)
+    if locked:
+        world._moving.acquire()  # as the thread does while it puts the tree in place
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # rather than to wait for ever
+        try:
+            held.free = threading.Semaphore(9)
+            world.finish_rebuild()
+            check_answers(world, limbs)
+            world.set_endpoints(limbs.p1, limbs.p2)
+            world.finish_rebuild()
+            assert same_tree(world, limbs)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    if locked:
+        world._moving.release()
+
+
+LEAP_AND_END = """
+import sys, threading
+sys.path.insert(0, {tests!r})
+import cylcollide as cc
+from support.cases.everyday_worlds import leap, make_crowd
+
+def work():
+    world = cc.HitWorld(make_crowd(3000))
+    leap(world, 1)
+    rebuild = world._rebuild  # none, if it is over already
+    assert rebuild is None or not rebuild.daemon
+    kept.append(world)
+    going.set()
+    while {forever}:
+        leap(world, 1)
+
+kept, going = [], threading.Event()
+threading.Thread(target=work, daemon=True).start()
+assert going.wait(300)
+"""
+
+
+@pytest.mark.skipif(sized(2) < 2, reason="plain Python builds a thousand limbs for long")
+@pytest.mark.parametrize("forever", [False, True])
+def test_a_program_may_end_meanwhile(forever: bool):
+    """Python waits until compiled code has returned, and for no more, however a daemon goes on leaping."""
+    code = LEAP_AND_END.format(tests=str(Path(__file__).parents[1]), forever=forever)
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    begun = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b""
+    assert time.monotonic() - begun < 250

@@ -1,0 +1,292 @@
+"""Chunks: kept whole or not at all, resumed, merged alike in any order, by any executor; and the command above them."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from support.faulty_engines import ExactEngine, InflatedEngine
+
+from cylcollide.crosscheck.cases.case import read_cases
+from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
+from cylcollide.crosscheck.run.chunk_store import Chunk, ChunkStore, UnfinishedError, run_chunks
+from cylcollide.crosscheck.run.families import Plan, local_processes, run_families, write_families
+from cylcollide.crosscheck.run.tally import Tally
+
+pytestmark = pytest.mark.long  # half a minute of whole commands; asked for by .ci/run
+
+KEYS = [ChunkKey("generic", 0, number) for number in range(6)]
+STAMP = {"schema": 2, "versions": {"x": "1"}}
+
+
+def work(key):
+    return Chunk({"cause": np.arange(key.number, dtype=np.int8)}, {"rays": key.number, "text": "ä"})
+
+
+def run(store=None, executor=None, job=work, keys=KEYS):
+    said, done = [], []
+    found = run_chunks(keys, job, executor, store, said.append, done.append)
+    return found, said, done
+
+
+def assert_whole(found):
+    assert list(found) == KEYS
+    for key, chunk in found.items():
+        np.testing.assert_array_equal(chunk.columns["cause"], work(key).columns["cause"])
+        assert chunk.columns["cause"].dtype == np.int8
+        assert chunk.record == work(key).record
+
+
+def test_chunks_come_back_as_they_were(tmp_path):
+    store = ChunkStore(tmp_path / "a" / "chunks", STAMP)
+    found, said, done = run(store)
+    assert_whole(found)
+    assert (said, sorted(done)) == ([], KEYS)
+    # From disk, without a word and without work.
+    again, said, done = run(store, job=None)
+    assert_whole(again)
+    assert (said, done) == ([], KEYS)
+    assert sorted(path.suffix for path in store.folder.iterdir()) == [".npz"] * len(KEYS)
+
+
+def test_a_stopped_sweep_resumes(tmp_path):
+    store, computed = ChunkStore(tmp_path, STAMP), []
+
+    def stops(key):
+        if key.number == 4:
+            raise KeyboardInterrupt
+        computed.append(key)
+        return work(key)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(store, job=stops)
+    assert computed == KEYS[:4]
+
+    def counts(key):
+        computed.append(key)
+        return work(key)
+
+    found, said, done = run(store, job=counts)
+    assert_whole(found)
+    assert computed == KEYS
+    assert (said, done) == ([], KEYS)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "text", "no record"])
+def test_a_damaged_chunk_is_computed_anew(tmp_path, damage):
+    store = ChunkStore(tmp_path, STAMP)
+    run(store)
+    path = store.path(KEYS[2])
+    whole = path.read_bytes()
+    if damage == "no record":
+        np.savez(path, cause=np.arange(2))
+    else:
+        middle = len(whole) // 3
+        path.write_bytes(
+            {
+                "cut": whole[: len(whole) // 2],
+                "empty": b"",
+                "flipped": whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :],
+                "text": b"not a chunk\n",
+            }[damage]
+        )
+    found, said, _ = run(store)
+    assert_whole(found)
+    assert len(said) == 1
+    assert str(path) in said[0]
+    assert "damaged" in said[0]
+    assert said[0].endswith("computing this chunk anew")
+    assert "\n" not in said[0]
+    assert run(store, job=None)[1] == []
+
+
+def test_a_chunk_of_another_version_is_computed_anew(tmp_path):
+    run(ChunkStore(tmp_path, STAMP))
+    found, said, _ = run(ChunkStore(tmp_path, {**STAMP, "versions": {"x": "2"}}))
+    assert_whole(found)
+    assert len(said) == len(KEYS)
+    assert all("other versions or settings" in line for line in said)
+
+
+def test_a_write_that_fails_leaves_nothing_half(tmp_path, monkeypatch):
+    store = ChunkStore(tmp_path, STAMP)
+    store.save(KEYS[0], work(KEYS[0]))
+    before = store.path(KEYS[0]).read_bytes()
+
+    def full(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.save(KEYS[0], Chunk({"cause": np.arange(1000)}, {}))
+    assert store.path(KEYS[0]).read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+class Backwards:
+    """An executor that finishes the last chunk first."""
+
+    def submit(self, job, key):
+        future = Future()
+        future.set_result(job(key))
+        return future
+
+
+def test_order_and_executor_do_not_matter(tmp_path):
+    with ThreadPoolExecutor(3) as threads:
+        assert_whole(run(executor=threads)[0])
+    assert_whole(run(executor=Backwards())[0])
+    # Half of them are there already.
+    store = ChunkStore(tmp_path, STAMP)
+    run(store, keys=KEYS[::-2])
+    assert_whole(run(store, executor=Backwards())[0])
+
+
+def test_a_lost_worker_keeps_what_is_finished(tmp_path):
+    store = ChunkStore(tmp_path, STAMP)
+
+    def dies(key):
+        if key.number == 3:
+            raise RuntimeError("a process in the pool was terminated\nabruptly")
+        return work(key)
+
+    with ThreadPoolExecutor(1) as threads, pytest.raises(UnfinishedError, match=r"of 6 chunks are finished") as raised:
+        run(store, threads, dies)
+    assert "\n" not in str(raised.value)
+    kept = len(list(tmp_path.glob("*.npz")))
+    assert f"{kept} of 6" in str(raised.value)
+    assert_whole(run(store)[0])
+
+
+# Whole runs -----------------------------------------------------------------------------------------------------------
+
+PLAN = Plan(("rim", "elbow"), 4000, 2, tried=6)
+
+
+def timeless(result):
+    return {name: value for name, value in result.summary.items() if name != "seconds"}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return run_families(PLAN)
+
+
+def test_jobs_change_nothing_and_the_seed_decides(alone):
+    assert len(PLAN.keys) == 2
+    with local_processes(2) as executor:
+        assert timeless(run_families(PLAN, executor)) == timeless(alone)
+    other = run_families(Plan(("rim",), 500, 3))
+    assert timeless(other)["families"] != timeless(run_families(Plan(("rim",), 500, 2)))["families"]
+
+
+def test_a_resumed_run_gives_the_same(alone, tmp_path):
+    run_families(Plan(PLAN.families, PLAN.rays, PLAN.seed, tried=PLAN.tried), folder=tmp_path)
+    chunks = sorted((tmp_path / "chunks").iterdir())
+    chunks[0].unlink()
+    chunks[1].write_bytes(chunks[1].read_bytes()[:5000])
+    said = []
+    again = run_families(PLAN, folder=tmp_path, tell=said.append)
+    assert timeless(again) == timeless(alone)
+    assert len(said) == 1
+
+
+def test_chunks_tally_alike_in_any_order(alone):
+    chunks = dict(alone.tally.chunks)
+    turned = Tally({key: chunks[key] for key in reversed(chunks)})
+    assert turned.rows() == alone.tally.rows()
+    assert turned.calibrations == alone.tally.calibrations
+    assert [case.place for case in turned.cases] == [case.place for case in alone.tally.cases]
+
+
+def test_more_chunks_are_more_of_the_same_families():
+    plan = Plan(FAMILIES, 1_000_000, 0)
+    drawn = len(plan.keys) - 1
+    assert drawn % 15 == 0
+    assert plan.size_of("batch-limits") == 65_536
+    assert abs(drawn * plan.size_of("rim") + 65_536 - 1_000_000) < 2000
+    assert 4000 < plan.size_of("rim") < 9000
+    assert len(set(plan.keys)) == len(plan.keys)
+    assert plan.not_tried == []
+
+
+def test_chunks_of_another_engine_are_not_mixed_in(tmp_path):
+    said = []
+    run_families(Plan(("rim",), 300, 0, PlainEngine(ExactEngine)), folder=tmp_path)
+    found = run_families(Plan(("rim",), 300, 0, PlainEngine(InflatedEngine)), folder=tmp_path, tell=said.append)
+    assert len(said) == 1
+    assert found.summary["unexplained"]["disagreements"] > 50
+
+
+def test_files_are_json_and_cases_can_be_read(alone, tmp_path):
+    write_families(alone, tmp_path)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary == json.loads(json.dumps(alone.summary))
+    assert (summary["schema"], summary["run"]) == (2, "families")
+    fields = {"schema", "run", "engine", "seed", "rays", "seconds", "versions", "unexplained", "findings"}
+    fields |= {"asked", "not_tried", "families", "causes", "setups", "grazes", "calls", "scoreboard", "calibrations"}
+    assert set(summary) == fields
+    cases = read_cases(tmp_path / "cases.json")
+    assert len(cases) > 15
+    assert {case.family for case in cases} == set(PLAN.families)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ((("rim", "nope"), 10, 0), "expected families out of all, generic, .*got 'nope'"),
+        ((("rim",), 0, 0), "rays must be at least 1, got 0"),
+        ((("rim",), 10, -1), "seed must be at least 0, got -1"),
+        ((("construction",), 10, 0, PlainEngine(ExactEngine)), "got 'construction'"),
+        ((("batch-limits",), 8191, 0), "rays: expected at least 8,192, half a call of batch-limits, got 8,191"),
+    ],
+)
+def test_bad_plans(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        Plan(*wrong)
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+def command(*arguments):
+    start = [sys.executable, "-m", "cylcollide", "crosscheck"]
+    return subprocess.run([*start, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_the_command_runs_families_and_resumes(tmp_path):
+    options = ["--families", "near-start", "--rays", 400, "--jobs", 1, "--out", tmp_path]
+    done = command(*options)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = " ".join(done.stdout.split())
+    for word in ("near-start", "all", "termination tolerance", "disagreements are unexplained", "index.html"):
+        assert word in text
+    first = json.loads((tmp_path / "summary.json").read_text())
+    chunk = next((tmp_path / "chunks").glob("near-start-*.npz"))
+    chunk.write_bytes(chunk.read_bytes()[:-100])
+    done = command(*options)
+    assert done.returncode == 0
+    assert len(done.stderr.splitlines()) == 1
+    assert "is damaged" in done.stderr
+    second = json.loads((tmp_path / "summary.json").read_text())
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--families", "nope"], "got 'nope'"),
+        (["--families", "rim", "--motion", "walk"], "--motion does not go with --families"),
+        (["--scheduler", "tcp://nowhere:1"], "--scheduler goes with --families"),
+    ],
+)
+def test_bad_options_are_one_line(tmp_path, options, message):
+    done = command(*options, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,226 @@
+"""The families: each generator does what it says, by exact arithmetic, and its chunks depend on their key alone."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS
+from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.families.batch_limits import CALLS, fitting
+from cylcollide.crosscheck.generate.families.elbow import BEND
+from cylcollide.crosscheck.generate.families.margin_sweep import MARGINS
+from cylcollide.crosscheck.generate.families.shots import Intent
+from cylcollide.crosscheck.generate.families.target import SIZES
+from cylcollide.crosscheck.run.families import Plan
+
+SINGLE = [family for family in FAMILIES if family not in ("humanoid", "elbow", "batch-limits")]
+
+
+def chunk(family, n=360, seed=5, number=0):
+    return draw_chunk(ChunkKey(family, seed, number), n)
+
+
+def rows(family, per_scene=8, n=360):
+    """Some segments of every scene: scene, its limb, start, end, intent, depth."""
+    for scene in chunk(family, n):
+        shot = scene.shots
+        limbs = cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius)
+        step = max(1, len(shot.start) // per_scene) | 1  # odd: both halves of a mixed scene are seen
+        for row in range(0, len(shot.start), step):
+            yield scene, limbs[int(shot.target[row])], shot.start[row], shot.end[row], shot.intent[row], shot.depth[row]
+
+
+def rounding(scene, start, end):
+    """A few units in the last place of the largest coordinate."""
+    return 64 * np.spacing(max(np.abs(points).max() for points in (scene.p1, scene.p2, start, end)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_intention_is_met(family):
+    seen = set()
+    for scene in chunk(family):
+        shot = scene.shots
+        limbs = cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius)
+        for target in np.unique(shot.target):
+            mine = shot.target == target
+            hit = limbs[int(target)].cast_segments(shot.start[mine], shot.end[mine]).hit
+            intent = shot.intent[mine]
+            meant = intent != Intent.EITHER
+            np.testing.assert_array_equal(hit[meant], intent[meant] == Intent.HIT)
+            seen |= set(intent.tolist())
+    assert seen - {Intent.EITHER} or family == "elbow"
+
+
+@pytest.mark.parametrize("family", ["side-graze", "axis-parallel", "near-start", "same-line", "margin-sweep"])
+def test_depth_is_the_exact_clearance(family):
+    signs = []
+    for scene, limb, start, end, _, depth in rows(family, n=1200):
+        if np.isfinite(depth):
+            clearance = limb.explain_segment(start, end).clearance
+            assert clearance == pytest.approx(-depth, rel=1e-9, abs=rounding(scene, start, end))
+            signs.append(depth > 0)
+    assert len(signs) > 30
+    assert 0 <= np.mean(signs) < 1
+    assert any(signs) == (family != "near-start")
+
+
+def test_a_graze_of_ten_to_the_minus_five_is_one():
+    found = 0
+    for scene, limb, start, end, intent, depth in rows("side-graze", per_scene=30):
+        share = depth / scene.radius[0]
+        if abs(share) == pytest.approx(1e-5):
+            found += 1
+            why = limb.explain_segment(start, end)
+            assert why.hit == (intent == Intent.HIT) == (share > 0)
+            assert abs(why.clearance) / scene.radius[0] == pytest.approx(1e-5, rel=1e-4)
+    assert found > 10
+
+
+def test_a_corner_is_cut_as_deep_as_meant():
+    for scene, limb, start, end, _, depth in rows("corner-cut"):
+        why = limb.explain_segment(start, end)
+        # Both faces move by x, the corner by √2 x.
+        assert np.sqrt(2) * why.clearance == pytest.approx(-depth, rel=1e-6, abs=2 * rounding(scene, start, end))
+
+
+def test_a_rim_is_crossed_within_the_depth():
+    for scene, limb, start, end, intent, depth in rows("rim"):
+        why = limb.explain_segment(start, end)
+        assert 0 < abs(why.clearance) <= abs(depth) + rounding(scene, start, end)
+        if intent == Intent.HIT:
+            # In through the cap and out through the side, or the other way.
+            assert {why.face, why.exit_face} <= {cc.Face.SIDE, cc.Face.CAP1, cc.Face.CAP2}
+            assert cc.Face.SIDE in (why.face, why.exit_face)
+            assert why.face != why.exit_face
+
+
+def test_an_end_that_touches_touches():
+    touching, depths = 0, set()
+    for scene, limb, start, end, intent, depth in rows("segment-ends", per_scene=30):
+        side = limb.classify_points(end[None])[0]
+        if depth == 0.0:
+            assert side == cc.Side.SURFACE
+            assert limb.cast_segments(start[None], end[None]).fraction[0] == pytest.approx(1.0, abs=1e-15)
+            touching += 1
+        else:
+            assert side == (cc.Side.INSIDE if intent == Intent.HIT else cc.Side.OUTSIDE)
+            depths.add(round(np.log10(abs(depth))))
+        assert limb.explain_segment(end, end).clearance == pytest.approx(-depth, abs=rounding(scene, start, end))
+        assert limb.classify_points(start[None])[0] == cc.Side.OUTSIDE
+    assert touching > 5
+    assert depths >= set(range(-8, -1))
+
+
+def test_near_starts_are_outside_and_inside_starts_inside():
+    for family, side in (("near-start", cc.Side.OUTSIDE), ("inside-start", cc.Side.INSIDE)):
+        for scene, limb, start, end, _, depth in rows(family):
+            assert limb.classify_points(start[None])[0] == side
+            if family == "inside-start":
+                assert limb.explain_segment(start, start).clearance == pytest.approx(
+                    -depth, abs=rounding(scene, start, end)
+                )
+
+
+def test_segments_start_outside_everywhere_else():
+    for family in ("generic", "side-graze", "rim", "corner-cut", "axis-parallel", "construction", "batch-limits"):
+        for _, limb, start, _, _, _ in rows(family, per_scene=20):
+            assert limb.classify_points(start[None])[0] == cc.Side.OUTSIDE
+
+
+def test_extremes_are_extreme():
+    zero, longest, farthest = 0, 0.0, 0.0
+    for scene, _, start, end, _, _ in rows("extremes", per_scene=30):
+        zero += bool(np.array_equal(start, end))
+        longest = max(longest, np.linalg.norm(end - start))
+        farthest = max(farthest, np.abs(scene.p1).max())
+    assert zero > 30
+    assert longest > 1e6
+    assert farthest > 1e5
+
+
+def test_flights_go_on_where_the_last_step_ended():
+    scene = chunk("same-line", 960)[0]
+    shot = scene.shots
+    steps = shot.intent == Intent.EITHER
+    start, end = (points[steps].reshape(8, -1, 3) for points in (shot.start, shot.end))
+    np.testing.assert_array_equal(start[1:], end[:-1])
+    lines = shot.end[~steps].reshape(8, -1, 3)
+    np.testing.assert_array_equal(lines, np.broadcast_to(lines[:1], lines.shape))
+
+
+def test_an_elbow_shares_its_joint_and_bends():
+    for scene in chunk("elbow"):
+        np.testing.assert_array_equal(scene.p2[0], scene.p1[1])
+        first, second = scene.p1[0] - scene.p2[0], scene.p2[1] - scene.p1[1]
+        cosine = first @ second / np.linalg.norm(first) / np.linalg.norm(second)
+        assert cosine == pytest.approx(np.cos(BEND), abs=1e-9)
+        hits = cc.HitWorld(cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius)).cast_segments(
+            scene.shots.start, scene.shots.end
+        )
+        assert {0, 1} <= set(hits.limb.tolist())
+
+
+def test_settings_are_swept():
+    assert {scene.setup.margin for scene in chunk("margin-sweep")} == set(MARGINS)
+    assert {scene.setup.construction for scene in chunk("construction")} == set(CONSTRUCTIONS)
+    assert all(scene.setup.stale for scene in chunk("stale-boxes"))
+
+
+@pytest.mark.parametrize(("share", "calls"), [(0, 1), (20_000, 1), (24_576, 2), (62_500, 4), (10**6, 4)])
+def test_calls_are_as_many_as_fit_and_keep_their_size(share, calls):
+    drawn = [(len(scene.shots.start), scene.as_lists) for scene in chunk("batch-limits", share)]
+    assert drawn == list(CALLS[:calls])
+    assert fitting(share) == (sum(count for count, _ in drawn) if share else 0)
+
+
+@pytest.mark.parametrize("family", SINGLE)
+def test_all_sizes_in_both_poses(family):
+    scenes = chunk(family)
+    assert {float(radius) for scene in scenes for radius in scene.radius} == {radius for radius, _ in SIZES}
+    aligned = [np.count_nonzero(scene.p2 - scene.p1) == len(scene.p1) for scene in scenes]
+    assert any(aligned)
+    assert not all(aligned)
+
+
+def test_the_humanoid_has_its_bullets():
+    scenes = chunk("humanoid", 1200)
+    assert sum(len(scene.shots.start) for scene in scenes) == 1200
+    assert all(len(scene.radius) == 15 for scene in scenes)
+    assert len({scene.p1.tobytes() for scene in scenes}) == len(scenes)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_chunk_depends_on_its_key_alone(family):
+    def numbers(**key):
+        scenes = chunk(family, **key)
+        return [getattr(part, f.name) for s in scenes for part in (s.shots,) for f in fields(part)]
+
+    one, again = numbers(), numbers()
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, again, strict=True))
+    for other in (numbers(seed=6), numbers(number=1)):
+        assert not np.array_equal(one[0], other[0])
+
+
+def test_families_draw_from_different_chance():
+    keys = [ChunkKey(family, 0, 0).generator().random() for family in FAMILIES]
+    assert len(set(keys)) == len(FAMILIES) == 16
+
+
+def test_unknown_family_names_the_known():
+    with pytest.raises(ValueError, match=r"generic, side-graze, .*, humanoid, got 'nope'"):
+        chunk("nope")
+
+
+@pytest.mark.parametrize("rays", [160, 16_000, 65_536, 131_071, 131_072, 400_000, 655_360])
+def test_families_share_evenly_however_few_the_segments(rays):
+    plan = Plan(FAMILIES, rays, 0)
+    shares = dict.fromkeys(FAMILIES, 0)
+    for key in plan.keys:
+        shares[key.family] += plan.size_of(key.family)
+    whole = shares.pop("batch-limits")
+    assert abs(whole - rays / 16) <= 8193  # whole calls of 16,384
+    assert len(set(shares.values())) == 1
+    assert abs(shares["rim"] - rays / 16) <= 8193 / 15 + 20
+    assert (plan.not_tried == [{"family": "batch-limits", "rays": 131_072}]) == (whole == 0) == (rays < 131_072)

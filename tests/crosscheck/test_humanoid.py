@@ -1,0 +1,225 @@
+"""PyBullet's humanoid as limb cylinders: they contain the shapes, and stand where the motion puts them."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pybullet
+import pytest
+
+from cylcollide._pybullet import data_folder
+from cylcollide.crosscheck.generate.humanoid import SCALE, Humanoid, containing_cylinder
+from cylcollide.crosscheck.generate.motion import Motion, load_motions
+
+MOTIONS = (
+    "backflip", "cartwheel", "crawl", "dance_a", "dance_b", "getup_facedown", "getup_faceup", "jump", "kick", "punch",
+    "roll", "run", "spin", "spinkick", "walk",
+)  # fmt: skip
+JOINTS = {  # columns of a motion file, as DeepMimic's interpolator reads them
+    "chest": (8, 12), "neck": (12, 16), "right_hip": (16, 20), "right_knee": (20, 21), "right_ankle": (21, 25),
+    "right_shoulder": (25, 29), "right_elbow": (29, 30), "left_hip": (30, 34), "left_knee": (34, 35),
+    "left_ankle": (35, 39), "left_shoulder": (39, 43), "left_elbow": (43, 44),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def humanoid():
+    with Humanoid() as character:
+        yield character
+
+
+def urdf_root():
+    text = (data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0")
+    return ElementTree.fromstring(text)
+
+
+def vector(element):
+    return SCALE * np.array(element.get("xyz").split(), dtype=float)
+
+
+def rotation_of(joint, frame):
+    """The joint's rotation matrix by Rodrigues' formula, from the columns of the file."""
+    first, last = JOINTS[joint]
+    values = frame[first:last]
+    if last - first == 1:
+        axis, angle = np.array([0.0, 0, 1]), values[0]
+    else:
+        values = values / np.linalg.norm(values)
+        sine = np.linalg.norm(values[1:])
+        axis, angle = (values[1:] / sine if sine else np.zeros(3)), 2 * np.arctan2(sine, values[0])
+    k = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+
+
+def urdf_limbs(frame):
+    """Forward kinematics straight from the file: name -> (p1, p2, radius), every number read anew."""
+    urdf = urdf_root()
+    root_rotation = rotation_of("chest", np.concatenate([np.zeros(8), frame[4:8]]))
+    place = {"base": (frame[1:4], root_rotation)}
+    for joint in urdf.iter("joint"):
+        origin, turn = place[joint.find("parent").get("link")]
+        child = joint.find("child").get("link")
+        own = rotation_of(child, frame) if child in JOINTS else np.eye(3)
+        place[child] = (origin + turn @ vector(joint.find("origin")), turn @ own)
+    limbs = {}
+    for link in urdf.iter("link"):
+        if (collision := link.find("collision")) is None:
+            continue
+        origin, turn = place[link.get("name")]
+        shape = collision.find("geometry")[0]
+        if shape.tag == "box":
+            sides = SCALE * np.array(shape.get("size").split(), dtype=float)
+            assert np.argmax(sides) == 0
+            half, radius = np.array([sides[0] / 2, 0, 0]), np.hypot(sides[1], sides[2]) / 2
+        else:  # a capsule is turned by -90° about x, which takes its z to the link's y
+            radius = SCALE * float(shape.get("radius"))
+            half = np.array([0, SCALE * float(shape.get("length", 0)) / 2 + radius, 0])
+        centre = vector(collision.find("origin"))
+        limbs[link.get("name")] = (origin + turn @ (centre - half), origin + turn @ (centre + half), radius)
+    return limbs
+
+
+def test_every_motion_is_there():
+    motions = load_motions()
+    assert tuple(motions) == MOTIONS
+    assert {name for name, motion in motions.items() if not motion.wraps} == {
+        "getup_facedown", "getup_faceup", "kick", "punch",
+    }  # fmt: skip
+    for motion in motions.values():
+        assert (np.diff(motion.times) > 0).all()
+        assert 0.5 < motion.duration < 5
+
+
+def test_fifteen_named_limbs(humanoid):
+    assert set(humanoid.names) == {"root", "chest", "neck"} | {
+        f"{side}_{part}"
+        for side in ("left", "right")
+        for part in ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
+    }
+    limbs = humanoid.limbs(*humanoid.pose("walk", 0.3))
+    assert limbs.names == humanoid.names
+    np.testing.assert_array_equal(limbs.radius, humanoid.radius)
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_pose_equals_forward_kinematics_of_the_files(humanoid, motion):
+    data = humanoid.motions[motion]
+    for row in (0, 7, len(data.frames) - 1):
+        if row == len(data.frames) - 1 and data.wraps:
+            continue  # the end of a turn is shown as the next one's beginning
+        p1, p2 = humanoid.pose(motion, float(data.times[row]))
+        expected = urdf_limbs(data.frames[row])
+        for name, a, b, radius in zip(humanoid.names, p1, p2, humanoid.radius, strict=True):
+            # getQuaternionSlerp is good to 1e-7 and the capsules' rpy of 1.570796 turns them by 3e-7.
+            # A capsule may run either way along its axis.
+            ends = sorted([a.tolist(), b.tolist()])
+            np.testing.assert_allclose(ends, sorted(np.array(expected[name][:2]).tolist()), rtol=0, atol=2e-6)
+            assert radius == pytest.approx(expected[name][2], abs=1e-12)
+
+
+def surface_samples(kind, dimensions, rng, n=2000):
+    """Points on the surface of one of PyBullet's shapes, in its own frame."""
+    ball = rng.normal(size=(n, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    if kind == pybullet.GEOM_SPHERE:
+        return dimensions[0] * ball
+    if kind == pybullet.GEOM_CAPSULE:
+        length, radius = dimensions[:2]
+        return radius * ball + np.outer(rng.choice([-0.5, 0.5], n) * length, [0, 0, 1])
+    cube = rng.uniform(-0.5, 0.5, (n, 3))
+    cube[np.arange(n), rng.integers(3, size=n)] = rng.choice([-0.5, 0.5], n)
+    corners = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1).T
+    return np.vstack([cube, corners]) * dimensions
+
+
+def test_the_limbs_contain_the_shapes_of_the_model(humanoid):
+    """In the world, at a pose: shapes from getCollisionShapeData against the limb ends of pose()."""
+    rng = np.random.default_rng(5)
+    p1, p2 = humanoid.pose("cartwheel", 1.234)
+    client, body = humanoid._client, humanoid._body
+    kinds = []
+    for limb, shape in enumerate(humanoid._shapes):
+        ((_, _, kind, dimensions, _, centre, turn),) = pybullet.getCollisionShapeData(body, shape.link, client)
+        state = pybullet.getLinkState(body, shape.link, computeForwardKinematics=True, physicsClientId=client)
+        position, orientation = pybullet.multiplyTransforms(state[0], state[1], centre, turn)
+        rotation = np.array(pybullet.getMatrixFromQuaternion(orientation)).reshape(3, 3)
+        points = position + surface_samples(kind, dimensions, rng) @ rotation.T
+        axis = p2[limb] - p1[limb]
+        height = (points - p1[limb]) @ axis / np.linalg.norm(axis)
+        distance = np.linalg.norm(np.cross(points - p1[limb], axis), axis=1) / np.linalg.norm(axis)
+        # multiplyTransforms rounds to float32; the surfaces touch, so that much may stick out.
+        assert height.min() >= -1e-6
+        assert height.max() <= np.linalg.norm(axis) + 1e-6
+        assert distance.max() <= humanoid.radius[limb] + 1e-6
+        # ... and no more than needed: every cylinder is as long and as thick as its shape.
+        slack = 1 - distance.max() / humanoid.radius[limb], 1 - np.ptp(height) / np.linalg.norm(axis)
+        assert max(slack) < 0.01
+        kinds.append(kind)
+    assert len(kinds) == 15
+    assert set(kinds) == {pybullet.GEOM_SPHERE, pybullet.GEOM_CAPSULE, pybullet.GEOM_BOX}
+
+
+def test_a_box_lies_along_its_longest_side():
+    half_axis, radius = containing_cylinder(pybullet.GEOM_BOX, (0.3, 2.0, 0.4))
+    assert half_axis.tolist() == [0, 1, 0]
+    assert radius == 0.25
+
+
+def test_an_unknown_shape_is_refused():
+    with pytest.raises(ValueError, match=f"sphere, capsule or box, got PyBullet geometry type {pybullet.GEOM_MESH}"):
+        containing_cylinder(pybullet.GEOM_MESH, (1, 1, 1))
+
+
+def test_poses_between_frames_are_between(humanoid):
+    data = humanoid.motions["run"]
+    a, b, middle = (
+        humanoid.pose("run", t)[0] for t in (data.times[3], data.times[4], (data.times[3] + data.times[4]) / 2)
+    )
+    step = np.linalg.norm(b - a, axis=1)
+    assert step.min() > 1e-3
+    # Limbs turn, so the way through the middle is an arc, but within one frame hardly longer than the straight one.
+    assert (np.linalg.norm(middle - a, axis=1) + np.linalg.norm(b - middle, axis=1) < 1.1 * step).all()
+    near = humanoid.pose("run", data.times[3] + 1e-9)[0]
+    np.testing.assert_allclose(near, a, rtol=0, atol=1e-6)
+
+
+def test_a_wrapping_motion_goes_on(humanoid):
+    data = humanoid.motions["walk"]
+    first, again = humanoid.pose("walk", 0.4)[0], humanoid.pose("walk", 0.4 + 2 * data.duration)[0]
+    way = data.frames[-1, 1:4] - data.frames[0, 1:4]
+    assert np.linalg.norm(way) > 1
+    np.testing.assert_allclose(again - first, np.tile(2 * way, (15, 1)), rtol=0, atol=1e-6)
+    back = humanoid.pose("walk", 0.4 - data.duration)[0]
+    np.testing.assert_allclose(first - back, np.tile(way, (15, 1)), rtol=0, atol=1e-6)
+
+
+def test_a_motion_that_ends_stays(humanoid):
+    end = humanoid.motions["kick"].duration
+    np.testing.assert_array_equal(humanoid.pose("kick", end + 5)[0], humanoid.pose("kick", end)[0])
+    np.testing.assert_array_equal(humanoid.pose("kick", -5)[0], humanoid.pose("kick", 0)[0])
+
+
+def test_rotations_go_the_short_way():
+    quarter = [np.cos(0.1), 0, np.sin(0.1), 0]
+    frames = np.array([[1, 0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, *np.negative(quarter)]])
+    root, joints = Motion("made up", False, frames).pose(0.5, ())
+    assert joints == []
+    turned = 2 * np.arctan2(abs(root.orientation[1]), abs(root.orientation[3]))
+    assert turned == pytest.approx(0.1, abs=1e-6)
+
+
+def test_each_frame_has_its_own_duration():
+    durations = [0.25, 0.5, 0.0]
+    frames = np.array([[d, 0, 0, x, 1, 0, 0, 0] for d, x in zip(durations, (0.0, 1.0, 3.0), strict=True)])
+    motion = Motion("made up", False, frames)
+    assert motion.duration == 0.75
+    assert [motion.pose(t, ())[0].position[2] for t in (0.125, 0.25, 0.5, 0.75)] == [0.5, 1, 2, 3]
+
+
+def test_a_motion_of_another_body_is_refused():
+    with pytest.raises(ValueError, match=r"frames of 8 numbers, expected 12"):
+        Motion("made up", False, np.zeros((2, 8))).pose(0, (4,))
+
+
+def test_an_unknown_motion_names_the_known(humanoid):
+    with pytest.raises(ValueError, match=r"walk, got 'moonwalk'"):
+        humanoid.pose("moonwalk", 0)

@@ -1,0 +1,215 @@
+"""Changes of one thing at a time, on the installed PyBullet: what each cause predicts happens."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.runs.families import sampled
+
+import cylcollide as cc
+from cylcollide.crosscheck.cases.case import read_cases, write_cases
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.interventions.question import Question
+from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved, trials
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.generate.families.generic import aimed
+from cylcollide.crosscheck.generate.families.rim import draw as draw_rim
+from cylcollide.crosscheck.generate.families.side_graze import grazes
+from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.engines.bullet import BulletEngine
+
+pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+
+TURNED = Body.draw(np.random.default_rng(4), 0.05, 0.2, aligned=False)
+
+
+def ask(scene, scale=1.0):
+    """What both sides say to a scene, its world scaled."""
+    limbs = cc.Limbs.cylinders(scene.p1 * scale, scene.p2 * scale, scene.radius * scale)
+    start, end = scene.shots.start * scale, scene.shots.end * scale
+    with BulletClient(scene.setup) as engine:
+        engine.build(limbs)
+        return cc.HitWorld(limbs).cast_segments(start, end), engine.cast_segments(start, end)
+
+
+def verdicts(scene, scale=1.0):
+    """Shares of true hits that are missed and of true misses that are hit."""
+    ours, theirs = ask(scene, scale)
+    said = theirs.limb >= 0
+    return np.mean(~said[ours.hit]), np.mean(said[~ours.hit])
+
+
+def near_tangent(n=1500):
+    scene = TURNED.scene(grazes(np.random.default_rng(5), TURNED, n))
+    # Gaps of 5 µm to 1 mm: a thousand times as large they are wider than where PyBullet stops.
+    near = (np.abs(scene.shots.depth) < 1.1e-3) & (np.abs(scene.shots.depth) > 4e-6)
+    shot = scene.shots
+    return replace(scene, shots=replace(shot, **{n: getattr(shot, n)[near] for n in shot.__dataclass_fields__}))
+
+
+def test_the_client_builds_the_very_bodies_of_the_engine():
+    rng = np.random.default_rng(6)
+    p1, p2 = rng.normal(size=(2, 4, 3))
+    limbs, start = cc.Limbs.cylinders(p1, p2, 0.2), 4 * rng.normal(size=(2000, 3))
+    end = rng.normal(size=(2000, 3)) - start
+    with BulletEngine() as one, BulletClient() as other:
+        one.build(limbs)
+        other.build(limbs)
+        mine, its = one.cast_segments(start, end), other.cast_segments(start, end)
+    assert (its.limb >= 0).sum() > 300
+    for name in ("limb", "fraction", "position", "normal"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
+
+
+def test_world_times_1000_phantoms_vanish():
+    scene = near_tangent()
+    assert verdicts(scene)[1] > 0.9
+    assert verdicts(scene, 1000.0)[1] == 0.0
+
+
+def test_world_times_1000_errors_shrink():
+    scene = TURNED.scene(aimed(np.random.default_rng(7), TURNED, 800))
+    error = []
+    for scale in (1.0, 1000.0):
+        ours, theirs = ask(scene, scale)
+        both = ours.hit & (theirs.limb >= 0)
+        error.append(np.linalg.norm(theirs.position - ours.position, axis=1)[both] / scale)
+    assert np.median(error[0]) > 5e-5
+    assert np.median(error[1]) < 1e-6
+
+
+def test_margin_zero_hits_vanish():
+    fired = aimed(np.random.default_rng(8), TURNED, 800)
+    lost = {margin: verdicts(TURNED.scene(fired, Setup(margin=margin)))[0] for margin in (0.0, 1e-6, 1e-3)}
+    assert lost[0.0] > 0.05
+    assert 0 < lost[1e-6] < lost[0.0]
+    assert lost[1e-3] < 0.005
+
+
+def test_phantoms_do_not_depend_on_the_margin():
+    shares = [verdicts(replace(near_tangent(), setup=Setup(margin=margin)))[1] for margin in (1e-4, 1e-3, 1e-2)]
+    assert min(shares) > 0.9
+
+
+def test_rim_misses_follow_the_margin():
+    scene = draw_rim(np.random.default_rng(9), TURNED, 3000)[0]
+    lost = [verdicts(replace(scene, setup=Setup(margin=margin)))[0] for margin in (1e-2, 1e-3, 1e-4)]
+    assert lost[0] > 0.8
+    assert lost[1] < 0.5 * lost[0]
+    assert lost[2] < 0.8 * lost[1]
+
+
+def test_implicit_flag_the_hull_offset_vanishes():
+    fired = aimed(np.random.default_rng(10), TURNED, 800)
+    outside = {}
+    for construction in ("urdf", "urdf-implicit"):
+        ours, theirs = ask(TURNED.scene(fired, Setup(construction=construction)))
+        both = ours.hit & (theirs.limb >= 0)
+        axis = TURNED.axis
+        offset = theirs.position[both] - TURNED.centre
+        height = offset @ axis
+        across = np.linalg.norm(offset - height[:, None] * axis, axis=1)
+        outside[construction] = np.median(np.maximum(across - 0.05, np.abs(height) - 0.2))
+    # A millimetre of margin, less the sagitta of 32 facets (0.24 mm at most), more the stop (1 mm at most).
+    assert 0.76e-3 < outside["urdf"] < 2e-3
+    assert outside["urdf-implicit"] < 0.3e-3
+
+
+def test_spin_uncovers_a_phantom_that_the_box_hides():
+    end = np.array([[0.0, 0.0, 0.2]])
+    question = Question(
+        -end, end, np.array([0.05]), np.array([-1.0, 0.0505, 0.0]), np.array([1.0, 0.0505, 0.0]), Setup()
+    )
+    tell = Asker(BulletClient)
+    assert tell(question).verdicts_agree
+    assert Kind.PHANTOM in tell(question.spun(0.4)).causes
+    assert tell(question.spun(0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
+
+
+def test_an_ulp_and_a_start_elsewhere_move_the_hit():
+    scene = near_tangent()
+    rows = np.flatnonzero(scene.shots.depth > 0)[:40]
+    moved, nudged = [], []
+    for row in rows:
+        question = Question(scene.p1, scene.p2, scene.radius, scene.shots.start[row], scene.shots.end[row], scene.setup)
+        changed = [question, question.begun(0.3), question.begun(0.7), question.nudged(1)]
+        early = [outcome.early() for outcome in Asker(BulletClient).several(question, changed)]
+        moved.append(max(early[:3]) - min(early[:3]))
+        nudged.append(abs(early[3] - early[0]))
+    assert np.median(moved) > 1e-4
+    assert max(nudged) > 1e-5
+
+
+def test_changes_leave_the_question_alone():
+    rng = np.random.default_rng(11)
+    question = Question(*rng.normal(size=(2, 1, 3)), np.array([0.1]), *rng.normal(size=(2, 3)), Setup())
+    before = question.start.copy()
+    nudged = question.nudged(-2)
+    assert (nudged.start < question.start).all()
+    np.testing.assert_array_equal(nudged.nudged(2).start, question.start)
+    np.testing.assert_allclose(question.begun(2.0).begun(-2.0).start, question.start, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(question.ended(1.5).end - question.end), 1.5)
+    grown = question.scaled(10.0).scaled(100.0)
+    assert grown.size == 1000.0
+    np.testing.assert_array_equal(grown.radius, 100.0)
+    assert question.with_margin(0.1).setup.margin == 0.1
+    assert question.refreshed().setup == Setup(fresh=True)
+    np.testing.assert_array_equal(question.start, before)
+
+
+def test_proof_needs_a_trial_and_no_contradiction():
+    good, bad = Trial("world x 10", "vanishes", True), Trial("world x 10", "vanishes", False)
+    assert is_proved([good, good])
+    assert not is_proved([good, bad])
+    assert not is_proved([])
+
+
+# On cases of every cause ----------------------------------------------------------------------------------------------
+
+
+def test_interventions_prove_the_causes():
+    rows = {row["cause"]: row["interventions"] for row in sampled().summary["causes"]}
+    tested = sum(row["tested"] for row in rows.values())
+    assert tested > 80
+    assert sum(row["proved"] for row in rows.values()) > 0.9 * tested
+    for cause in (Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.INSIDE_START, Cause.SHAPE, Cause.SEGMENT_END):
+        row = rows[cause.label]
+        assert row["tested"] > 5
+        assert row["proved"] >= 0.9 * row["tested"], cause
+
+
+def test_a_cause_that_is_not_the_right_one_is_not_proved():
+    """A phantom out of the stop is still there with another construction; a rounded rim with a longer segment."""
+    cases = sampled().tally.cases
+    phantom = [c for c in cases if c.kind == "phantom" and c.cause_code == Cause.TERMINATION and c.family == "rim"]
+    rim = [c for c in cases if c.kind == "missed" and c.cause_code == Cause.RIM_ROUNDING and min(c.radius) < 0.5]
+    swapped = [replace(c, cause=Cause.SEGMENT_END.label) for c in rim]
+    swapped += [replace(c, cause=Cause.NO_CORE_DISTANCE.label) for c in rim]
+    swapped += [replace(c, cause=Cause.BROAD_PHASE.label) for c in phantom]
+    ran = [trials(case, Asker(BulletClient)) for case in swapped]
+    assert len(ran) > 10
+    assert np.mean([is_proved(run) for run in ran]) < 0.3
+
+
+def test_cases_replay_from_their_file(tmp_path):
+    cases = sampled().tally.cases[::7]
+    write_cases(tmp_path / "cases.json", cases)
+    back = read_cases(tmp_path / "cases.json")
+    assert back == cases
+    for case in back:
+        if case.kind == "lost":
+            continue
+        outcome = Asker(BulletClient)(Question.of(case))
+        assert (outcome.limb_true, outcome.limb_engine) == (case.limb_true, case.limb_engine)
+        assert outcome.causes[case.kind_code] == case.cause_code
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '[{"family": "rim"}]', "{}x"])
+def test_a_corrupt_case_file_is_one_line(tmp_path, text):
+    path = tmp_path / "cases.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"cases\.json: expected cases as .*; write the file anew$") as raised:
+        read_cases(path)
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,170 @@
+"""A case made smaller is the same case: kind and cause stay, the truth is exact, and what is left is short."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine
+from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
+
+from cylcollide.crosscheck.cases.ask_again import ask
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.minimise import TELLING, NotReproducedError, minimise
+from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, only, size
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause
+from cylcollide.crosscheck.engine.setup import PlainEngine, Setup, as_record
+from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs
+from cylcollide.engines import EngineHits
+
+
+def assert_same_but_smaller(small, case, asker=BULLET):
+    """Kind, cause and limbs are those of before, exact arithmetic agrees, and the answers are those of now."""
+    live = ask(small, asker)
+    assert live.again(small) == small
+    assert (small.kind, small.cause) == (case.kind, case.cause)
+    assert size(small) <= size(case)
+    exact = exact_first_limbs(
+        np.array([small.start]), np.array([small.end]), np.array(small.p1), np.array(small.p2), np.array(small.radius)
+    )
+    assert exact[0] == small.limb_true
+    if case.amount is not None:
+        assert abs(small.amount) >= TELLING * abs(case.amount)
+
+
+def test_cases_of_pybullet_become_short():
+    kinds = {case.kind: case for case in cases("rim") if max(case.radius) < 1.0}
+    assert {"missed", "phantom", "early", "late", "normal"} == set(kinds)
+    digits = []
+    for case in kinds.values():
+        small = minimise(case, BULLET)
+        assert_same_but_smaller(small, case)
+        digits.append((size(case)[-1], size(small)[-1]))
+    before, after = np.transpose(digits)
+    assert np.median(before) > 90
+    assert np.median(after) < 20
+
+
+def test_limbs_that_play_no_part_go_and_names_stay():
+    rng = np.random.default_rng(3)
+    tilted = ((0.1, 0.2, 0.3), (0.31, 0.37, 0.61))
+    p1, p2 = ([tuple(5 + rng.normal(size=3)) for _ in range(4)] for _ in range(2))
+    case = made(
+        [*p1[:3], tilted[0], p1[3]],
+        [*p2[:3], tilted[1], p2[3]],
+        [0.1, 0.1, 0.1, 0.05, 0.1],
+        (0.2, -1.0, 0.5),
+        (0.21, 2.0, 0.4),
+        kind="early",
+        names=("a", "b", "c", "shin", "d"),
+    )
+    small = minimise(case, BULLET)
+    assert_same_but_smaller(small, case)
+    assert size(small) < size(case)
+    assert small.names == ("shin",)
+    assert small.length < case.length
+    assert 0.0 in np.abs((*small.p1[0], *small.p2[0]))
+
+
+def test_settings_that_play_no_part_go():
+    setup = as_record(Setup(construction="urdf", moved=3.0))
+    line = (0.013, 0.021, 0.5), (0.017, 0.022, -0.5)
+    case = made([(0.01, 0.02, 0.0)], [(0.11, 0.23, 0.01)], [0.05], *line, kind="early", setup=setup)
+    assert case.cause == Cause.SHAPE.label
+    small = minimise(case, BULLET)
+    assert_same_but_smaller(small, case)
+    assert small.built == Setup(construction="urdf")
+
+
+def test_it_is_deterministic_and_has_no_end_of_its_own_to_reach():
+    case = next(case for case in cases("rim") if case.kind == "late")
+    small = minimise(case, BULLET)
+    assert small == minimise(case, BULLET)
+    # Nothing is left that could be taken away.
+    assert minimise(small, BULLET) == small
+
+
+def test_the_number_of_questions_is_bounded(monkeypatch):
+    case = next(case for case in cases("rim") if case.kind == "late")
+    asked = []
+    monkeypatch.setattr("cylcollide.crosscheck.cases.minimise.ask", lambda *them: asked.append(them) or ask(*them))
+    sizes = [size(minimise(case, BULLET, questions)) for questions in (0, 3, 200)]
+    assert len(asked) <= 3 + 0 + 3 + 200
+    assert sizes[0] == size(case)
+    assert all(later <= earlier for earlier, later in pairwise(sizes))
+    assert sizes[-1] < sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("planted", "kind", "start", "end"),
+    [
+        (InflatedEngine, "phantom", (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)),
+        (OpenEngine, "missed", (0.011, 0.0117, 2.013), (0.123, 0.017, -2.03)),
+    ],
+)
+def test_a_planted_engine(planted, kind, start, end):
+    asker = Asker(PlainEngine(planted))
+    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, asker=asker)
+    assert case.cause == Cause.SHAPE.label
+    small = minimise(case, asker)
+    assert_same_but_smaller(small, case, asker)
+    assert size(small)[-1] < 20
+
+
+@pytest.mark.long
+def test_a_ray_that_is_lost_by_its_place_in_the_batch():
+    asker = Asker(PlainEngine(LossyEngine))
+    limb = [(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2]
+    case = made(
+        *limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", asker=Asker(PlainEngine(BlindEngine))
+    )
+    case = replace(case, row=999, cause=Cause.API_LIMIT.label, bound=None)
+    small = minimise(case, asker, questions=100)
+    assert_same_but_smaller(small, case, asker)
+    assert small.row == 999
+
+
+class BlindEngine(ExactEngine):
+    """Answers nothing, so that a case can be made of one ray."""
+
+    def cast_segments(self, starts, ends):
+        del ends
+        n = len(starts)
+        nothing = np.full((n, 3), np.nan)
+        return EngineHits(np.full(n, -1, dtype=np.int32), np.full(n, np.nan), nothing, nothing)
+
+
+def test_what_the_engine_does_not_repeat_is_refused():
+    case = next(case for case in cases("rim") if case.kind == "phantom")
+    with pytest.raises(NotReproducedError, match="got another answer to this missed"):
+        minimise(replace(case, kind="missed", limb_true=0, limb_engine=-1), BULLET)
+
+
+def test_moves_keep_the_world_a_world():
+    case = next(case for case in cases("elbow") if case.kind == "wrong limb")
+    seen = 0
+    for simplify in PASSES:
+        for move in simplify(case):
+            moved = move(case)
+            if is_valid(moved):
+                seen += 1
+                moved._check()
+                assert moved.kind == case.kind
+    assert seen > 50
+    alone = only(case, (case.limb_true,)) if case.limb_engine == case.limb_true else only(case, case.about)
+    assert len(alone.radius) == len(case.about)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "family", ["side-graze", "elbow", "construction", "segment-ends", "inside-start", "extremes", "stale-boxes"]
+)
+def test_every_kind_and_cause_becomes_smaller(family):
+    found = of_each_kind_and_cause(cases(family, 2000))
+    shrunk = 0
+    for case in found:
+        small = minimise(case, BULLET)
+        assert_same_but_smaller(small, case)
+        shrunk += size(small) < size(case)
+    # A late hit on a limb of 100 m that hangs on the last bit of every number stays as it is.
+    assert shrunk >= len(found) - 1

@@ -1,0 +1,249 @@
+"""``cylcollide replay``: a saved case is asked again, explained, and what cannot be replayed is one line."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.faulty_engines import InflatedEngine
+from support.runs.humanoid import sample_result
+from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
+
+from cylcollide import cli
+from cylcollide.crosscheck.cases.ask_again import ask
+from cylcollide.crosscheck.cases.case import read_cases, write_case, write_cases
+from cylcollide.crosscheck.cases.cause_words import REASONS, why
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.replay.engines import asked_apart
+from cylcollide.crosscheck.causes.kinds_and_causes import Cause
+from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.run.humanoid_summary import write_rays
+from cylcollide.engines import registry
+
+pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
+
+
+@pytest.fixture
+def replay(monkeypatch, capsys):
+    """The command as a user types it, in this process: its status, its output and its errors."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["cylcollide", "replay", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    monkeypatch.setenv("COLUMNS", "100")
+    return run
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """No other engine is asked, for speed."""
+    monkeypatch.setattr(
+        "cylcollide.crosscheck.cases.replay.engines.asked_apart", lambda names, _: dict.fromkeys(names, "no")
+    )
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "cases.json"
+    write_cases(path, cases("rim"))
+    return path
+
+
+def test_all_cases_of_a_file_are_reproduced(replay, saved):
+    status, out, _ = replay(saved)
+    count = len(cases("rim"))
+    assert status == 0
+    assert f"{count} of {count} reproduced" in out
+    assert out.count(" yes") == count
+
+
+@pytest.mark.usefixtures("alone")
+def test_one_case_is_told_step_by_step(replay, saved):
+    row = next(row for row, case in enumerate(cases("rim")) if case.kind == "phantom")
+    case = cases("rim")[row]
+    status, out, _ = replay(saved, "--row", row)
+    assert status == 0
+    words = " ".join(out.split())
+    for step in range(1, 6):
+        assert f"{step}. " in out
+    assert f"{case.address}: phantom" in words
+    assert "Rational arithmetic: the segment hits no limb; this library says the same." in words
+    assert "Termination tolerance." in words
+    assert "it stops 1 mm in front of a surface" in words
+    assert "predicted: it vanishes it does" in words
+    assert "Reproduced to the last bit" in words
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_place_of_a_segment_tells_all_its_kinds(replay, saved):
+    twice = [case for case in cases("rim") if sum(other.address == case.address for other in cases("rim")) == 2]
+    status, out, _ = replay(saved, "--place", twice[0].address)
+    assert status == 0
+    assert [f"{twice[0].address}: {case.kind}" in out for case in twice[:2]] == [True, True]
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_smaller_case_and_its_script(replay, saved, tmp_path):
+    row = next(row for row, case in enumerate(cases("rim")) if case.kind == "missed")
+    small, script = tmp_path / "small.json", tmp_path / "small.py"
+    status, out, _ = replay(saved, "--row", row, "--minimise", "--out", small, "--repro", script)
+    assert status == 0
+    assert "Minimised: segment" in out
+    (case,) = read_cases(small)
+    assert case.kind == "missed"
+    assert case.address == cases("rim")[row].address
+    run = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, check=True)
+    assert "PyBullet: hits no limb" in run.stdout
+    assert replay(small)[0] == 0
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_humanoid_bullet_is_a_case_too(replay, tmp_path):
+    rays = write_rays(sample_result(seed=1, rays=400), tmp_path)
+    status, out, _ = replay(rays, "--row", 0)
+    # Artificial answers: PyBullet is not asked there, so that what comes back may be another answer.
+    assert status in (0, 1)
+    assert ("Reproduced" in out) == (status == 0)
+    assert "14 other limbs" in out or "13 other limbs" in out
+    status, _, err = replay(rays, "--row", 10_000)
+    assert (status, len(err.splitlines())) == (2, 1)
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_is_not_reproduced_says_what_came_instead(replay, tmp_path):
+    case = next(case for case in cases("rim") if case.kind == "phantom")
+    far = tuple(np.array([case.start, case.end]) + 100.0)
+    gone = replace(case, start=tuple(far[0].tolist()), end=tuple(far[1].tolist()))
+    write_case(tmp_path / "gone.json", gone)
+    status, out, _ = replay(tmp_path / "gone.json")
+    assert status == 1
+    assert "NOT reproduced: PyBullet and this library agree." in out
+
+
+@pytest.mark.usefixtures("alone")
+def test_json_is_for_machines(replay, saved):
+    status, out, _ = replay(saved, "--row", 0, "--json")
+    (record,) = json.loads(out)
+    assert status == 0
+    assert record["schema"] == 1
+    assert record["reproduced"] is True
+    assert record["again"]["fraction_engine"] == record["case"]["fraction_engine"]
+    assert record["engines"][0]["engine"] == "PyBullet"
+    assert record["explained"][0].startswith("limb 0, cylinder")
+
+
+def spoiled(record, **changes):
+    return json.dumps(record | changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "JSONDecodeError"),
+        ("[]", "at least one case"),
+        ("[1]", "TypeError"),
+        ('{"kind": "missed"}', "KeyError: 'p1'"),
+        ({"kind": "shy"}, "kind: expected one of"),
+        ({"cause": "magic"}, "cause: expected one of"),
+        ({"start": [0.0, 1.0]}, "expected 3 finite numbers"),
+        ({"start": [0.0, 1.0, float("nan")]}, "expected 3 finite numbers"),
+        ({"limb_true": 7}, "limb_true: expected one of"),
+        ({"radius": []}, "expected 1 finite numbers"),
+        ({"setup": {"construction": "lego"}}, "construction: expected one of"),
+        ({"setup": {"spin": "much"}}, "setup's spin: expected a value of another type, got 'much'"),
+        ({"options": 3}, "options: expected a value of another type"),
+        ({"row": "x"}, "row: expected a value of another type"),
+        ({"engine": "mujoco", "options": {"sides": 3}}, "mujoco"),
+        ({"engine": "nonesuch"}, "engine: expected one of"),
+    ],
+)
+def test_a_file_that_is_no_case(replay, tmp_path, text, expected):
+    path = tmp_path / "bad.json"
+    path.write_text(text if isinstance(text, str) else spoiled(cases("rim")[0].record(), **text))
+    status, out, err = replay(path)
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert expected in err
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--row", 999], "--row: expected 0 to"),
+        (["--row", -1], "--row: expected 0 to"),
+        (["--place", "rim/0"], "--place: expected FAMILY/SEED/CHUNK/SCENE/ROW"),
+        (["--place", "rim/0", "--row", 1], "leave one of them out"),
+        (["--minimise"], "choose one with --row or --place"),
+        (["--row", 0, "--repro", "/nonexistent/folder/x.py"], "cannot open /nonexistent/folder/x.py"),
+    ],
+)
+@pytest.mark.usefixtures("alone")
+def test_options_that_do_not_fit(replay, saved, options, expected):
+    status, _, err = replay(saved, *options)
+    assert status == 2
+    assert len(err.splitlines()) == 1
+    assert expected in err
+
+
+def test_an_engine_that_is_not_installed(replay, tmp_path, monkeypatch):
+    monkeypatch.setitem(registry._OURS, "ghost", "ghost:Ghost")
+    write_case(tmp_path / "ghost.json", replace(cases("rim")[0], engine="ghost"))
+    status, _, err = replay(tmp_path / "ghost.json")
+    assert (status, len(err.splitlines())) == (2, 1)
+    assert "ghost" in err
+
+
+def test_a_process_of_its_own_says_so_in_one_line(tmp_path):
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 cut short")
+    run = subprocess.run(
+        [sys.executable, "-m", "cylcollide", "replay", tmp_path / "bad.npz"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert len(run.stderr.splitlines()) == 1
+    assert "expected rays as `cylcollide crosscheck` writes them" in run.stderr
+
+
+def test_a_planted_engine_is_asked_like_any_other():
+    asker = Asker(PlainEngine(InflatedEngine))
+    line = (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)
+    case = made([(0.0, 0.0, -0.5)], [(0.0, 0.0, 0.5)], [0.2], *line, kind="phantom", asker=asker)
+    assert case.cause == Cause.SHAPE.label
+    assert ask(case, asker).again(case) == case
+    assert ask(case, BULLET).again(case) is None
+
+
+def test_every_cause_has_words():
+    assert set(REASONS) == set(Cause)
+    for case in cases("rim"):
+        assert "allowed: " in why(case) or case.measured is None
+        assert "nan" not in why(case)
+
+
+@pytest.mark.long
+def test_other_engines_are_asked_apart_and_may_die():
+    case = replace(cases("rim")[0], end=cases("rim")[0].start)
+    others = [name for name, why_not in registry.available().items() if why_not is None and name != "bullet"]
+    said = asked_apart([*others, "nonesuch"], case)
+    assert set(said) == {*others, "nonesuch"}
+    assert said["cylcollide"][0] == "cylcollide"
+    assert "expected one of" in said["nonesuch"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "family", ["side-graze", "elbow", "construction", "segment-ends", "inside-start", "extremes", "batch-limits"]
+)
+def test_cases_of_every_family_are_reproduced(family):
+    for case in of_each_kind_and_cause(cases(family, 2000)):
+        live = ask(case, BULLET)
+        assert live.proved
+        assert live.again(case) == case

@@ -1,0 +1,201 @@
+"""Every engine that is installed here: known shots at every shape it holds, and what it says it cannot do."""
+
+import numpy as np
+import pytest
+from support.cases.one_of_each_shape import ACROSS, AXIS, CENTER, HALF, LIMBS, P1, P2, RADIUS
+
+import cylcollide as cc
+from cylcollide import engines
+from cylcollide._types import Shape
+
+AVAILABLE = [name for name, reason in engines.available().items() if reason is None]
+TOP = {Shape.CAPSULE: HALF + RADIUS, Shape.SPHERE: RADIUS}  # how far the solid reaches along its axis, else HALF
+SIDE = {Shape.TAPERED: 0.25}  # its half width across the axis through the centre, else RADIUS
+
+
+@pytest.fixture(params=AVAILABLE)
+def engine(request):
+    with engines.create(request.param) as made:
+        yield made
+
+
+def held(engine):
+    return [shape for shape in Shape if not engine.capabilities.lacks([shape])]
+
+
+def test_the_engines_that_ci_installs_are_there():
+    assert {"cylcollide", "bullet"} <= set(AVAILABLE)
+
+
+def test_head_on_shots_hit_at_the_known_distance(engine):
+    assert held(engine)
+    for shape in held(engine):
+        engine.build(LIMBS[shape])
+        side, top = SIDE.get(shape, RADIUS), TOP.get(shape, HALF)
+        # Off the axis, where a tube has no bore; across from +x and from -x in the limb's own frame.
+        off = 0.15 * np.array([0.0, 1.0, 0.0]) if shape == Shape.TUBE else 0.0
+        outward = np.array([ACROSS, -ACROSS, AXIS, -AXIS])
+        start = CENTER + 2.0 * outward + np.array([[0.0], [0.0], [1.0], [1.0]]) * off
+        end = start - 4.0 * outward
+        hits = engine.cast_segments(start, end)
+        expected = (2.0 - np.array([side, side, top, top])) / 4.0
+        assert hits.limb.tolist() == [0, 0, 0, 0], shape
+        assert hits.limb.dtype == np.int32
+        np.testing.assert_allclose(
+            hits.fraction, expected, rtol=0, atol=engine.capabilities.accuracy / 4.0, err_msg=shape.name
+        )
+        place = start + expected[:, None] * (end - start)
+        np.testing.assert_allclose(hits.position, place, rtol=0, atol=engine.capabilities.accuracy, err_msg=shape.name)
+        if engine.capabilities.normal:
+            slant = {Shape.TAPERED: 0.12}.get(shape, 0.0)
+            room = slant + (0.2 if engine.capabilities.sides else 0.08)  # half a facet's angle; Bullet's rounding
+            np.testing.assert_allclose(hits.normal, outward, rtol=0, atol=room, err_msg=shape.name)
+
+
+def test_a_clear_miss_and_a_segment_that_ends_before_the_limb(engine):
+    for shape in held(engine):
+        engine.build(LIMBS[shape])
+        start = np.array([CENTER + 2.0 * ACROSS, CENTER + 2.0 * ACROSS + [0.0, 1.0, 0.0], CENTER + 2.0 * ACROSS])
+        end = np.array([CENTER + 0.5 * ACROSS, CENTER - 2.0 * ACROSS + [0.0, 1.0, 0.0], CENTER + 4.0 * ACROSS])
+        hits = engine.cast_segments(start, end)
+        assert hits.limb.tolist() == [-1, -1, -1], shape
+        assert np.isnan(hits.fraction).all()
+        assert np.isnan([hits.position, hits.normal]).all()
+
+
+def test_a_start_inside_does_what_the_engine_declares(engine):
+    for shape in held(engine):
+        engine.build(LIMBS[shape])
+        start = (CENTER + 0.15 * ACROSS + 0.01 * AXIS)[None]
+        hits = engine.cast_segments(start, start + 2.0 * ACROSS)
+        leaves = (SIDE.get(shape, RADIUS) - 0.15) / 2.0
+        match engine.capabilities.inside:
+            case "hit":
+                assert hits.fraction.tolist() == [0.0], shape
+            case "exit":
+                assert abs(hits.fraction[0] - leaves) < 0.01, shape
+            case "ignore":
+                assert hits.limb.tolist() == [-1], shape
+
+
+def test_moved_limbs_are_hit_where_they_are(engine):
+    shift = np.array([3.0, 1.0, -2.0])
+    for shape in held(engine):
+        limbs = LIMBS[shape]
+        engine.build(limbs)
+        before = engine.cast_segments((CENTER + 2 * ACROSS)[None], (CENTER - 2 * ACROSS)[None])
+        engine.set_endpoints(limbs.p1 + shift, limbs.p2 + shift)
+        start = np.array([CENTER + 2 * ACROSS, CENTER + shift + 2 * ACROSS])
+        hits = engine.cast_segments(start, start - 4 * ACROSS)
+        assert hits.limb.tolist() == [-1, 0], shape
+        assert abs(hits.fraction[1] - before.fraction[0]) < engine.capabilities.accuracy / 4.0
+
+
+def test_longer_limbs_are_hit_over_all_their_length(engine):
+    for shape in set(held(engine)) - {Shape.SPHERE, Shape.BOX}:
+        engine.build(LIMBS[shape])
+        engine.set_endpoints(np.array([CENTER - 3 * AXIS]), np.array([CENTER + 3 * AXIS]))
+        start = np.array([CENTER + 2 * ACROSS + 2 * AXIS, CENTER + 2 * ACROSS - 4 * AXIS])
+        assert engine.cast_segments(start, start - 4 * ACROSS).limb.tolist() == [0, -1], shape
+
+
+def test_a_length_that_creeps_is_followed(engine):
+    shape = held(engine)[0]
+    engine.build(LIMBS[shape])
+    # No step is more than an engine may take for rounding, all of them together are.
+    halves = HALF + 3e-6 * np.arange(1, 401)
+    for half in halves if engine.capabilities.moves else halves[-1:]:
+        engine.set_endpoints(np.array([CENTER - half * AXIS]), np.array([CENTER + half * AXIS]))
+    off = 0.15 * np.array([0.0, 1.0, 0.0])
+    start = (CENTER + 2 * AXIS + off)[None]
+    hits = engine.cast_segments(start, start - 4 * AXIS)
+    assert abs(hits.fraction[0] - (2.0 - halves[-1]) / 4.0) < engine.capabilities.accuracy / 8
+
+
+def test_many_limbs_keep_their_numbers(engine):
+    shapes = held(engine)
+    rows = [shapes[i % len(shapes)] for i in range(24)]
+    limbs = cc.Limbs.concat(
+        [LIMBS[shape].moved(p1, p2) for shape, p1, p2 in ((s, *_lifted(LIMBS[s], 2.0 * i)) for i, s in enumerate(rows))]
+    )
+    engine.build(limbs)
+    start = np.array([CENTER + 2.0 * ACROSS + [0.0, 2.0 * i, 0.0] for i in range(24)])
+    hits = engine.cast_segments(start, start - 4.0 * ACROSS)
+    assert hits.limb.tolist() == list(range(24))
+
+
+def _lifted(limbs, by):
+    shift = np.array([0.0, by, 0.0])
+    return limbs.p1 + shift, limbs.p2 + shift
+
+
+def test_a_batch_longer_than_its_limit_keeps_every_ray(engine):
+    shape = held(engine)[0]
+    engine.build(LIMBS[shape])
+    n = 2 * (engine.capabilities.max_batch or 500) + 3
+    rng = np.random.default_rng(4)
+    start = CENTER + 2.0 * ACROSS + rng.normal(size=(n, 3)) * [0.0, 0.3, 0.0]
+    end = start - 4.0 * ACROSS
+    hits = engine.cast_segments(start, end)
+    true = LIMBS[shape].cast_segments(start, end)
+    assert len(hits.limb) == n
+    assert np.mean((hits.limb >= 0) == true.hit) > 0.99
+    assert 0.5 < np.mean(true.hit) < 0.9
+    one = engine.cast_segments(start[-1:], end[-1:])
+    assert one.limb[0] == hits.limb[-1]
+
+
+def test_no_rays_and_no_limbs(engine):
+    shape = held(engine)[0]
+    engine.build(LIMBS[shape])
+    none = np.empty((0, 3))
+    assert [len(column) for column in vars(engine.cast_segments(none, none)).values()] == [0, 0, 0, 0]
+    engine.build(LIMBS[shape][:0])
+    assert engine.cast_segments(CENTER[None], CENTER[None] + 1.0).limb.tolist() == [-1]
+
+
+def test_unknown_shapes_are_refused_by_name(engine):
+    for shape in engine.capabilities.lacks(Shape):
+        limbs = cc.Limbs.concat([LIMBS[held(engine)[0]], LIMBS[shape]])
+        with pytest.raises(ValueError, match=f"{engine.name} holds .* got a {shape.name.lower()} in row 1"):
+            engine.build(limbs)
+
+
+def test_wrong_number_of_ends_is_refused(engine):
+    shape = held(engine)[0]
+    with pytest.raises(ValueError, match="build"):
+        engine.set_endpoints(np.array(P1), np.array(P2))
+    engine.build(LIMBS[shape])
+    with pytest.raises(ValueError, match="2"):
+        engine.set_endpoints(np.zeros((2, 3)), np.ones((2, 3)))
+
+
+def test_closing_twice_is_harmless(engine):
+    engine.build(LIMBS[held(engine)[0]])
+    engine.close()
+    engine.close()
+
+
+def test_versions_and_weaknesses_are_said(engine):
+    assert engine.versions
+    assert all(isinstance(version, str) and version[0].isdigit() for version in engine.versions.values())
+    said = engine.capabilities.cannot()
+    assert (said == []) == (engine.name == "cylcollide")
+    assert any("float32" in phrase for phrase in said) == (engine.capabilities.precision == "float32")
+
+
+@pytest.mark.parametrize("name", [name for name in ("embree", "open3d") if name in AVAILABLE])
+def test_more_sides_are_closer(name):
+    limbs = LIMBS[Shape.CYLINDER]
+    rng = np.random.default_rng(1)
+    start = CENTER + 3.0 * rng.normal(size=(400, 3))
+    end = 2 * CENTER - start
+    true = limbs.cast_segments(start, end).fraction
+    errors = []
+    for sides in (8, 32, 128):
+        with engines.create(name, sides=sides) as engine:
+            engine.build(limbs)
+            errors.append(np.nanmedian(np.abs(engine.cast_segments(start, end).fraction - true)))
+    assert errors[0] > 8 * errors[1] > 64 * errors[2] > 0
+    with pytest.raises(ValueError, match="at least 3, got 2"):
+        engines.create(name, sides=2)

@@ -1,0 +1,77 @@
+"""The page on adding an engine: its example is executed, and asked what every engine is asked."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide import engines
+from cylcollide.crosscheck.scoreboard import scoreboard
+from cylcollide.engines import registry
+
+PAGE = (Path(__file__).parents[2] / "docs" / "adding_an_engine.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def ball_engine():
+    (source,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names = {}
+    exec(compile(source, "adding_an_engine.md", "exec"), names)
+    return names["BallEngine"]
+
+
+def test_the_example_agrees_with_the_truth(ball_engine):
+    rng = np.random.default_rng(2)
+    limbs = cc.Limbs.spheres(rng.uniform(-2, 2, (12, 3)), rng.uniform(0.2, 0.6, 12))
+    start, end = rng.uniform(-2.5, 2.5, (2, 2000, 3))
+    with ball_engine() as engine:
+        engine.build(limbs)
+        for shift in (0.0, 0.5):
+            engine.set_endpoints(limbs.p1 + shift, limbs.p2 + shift)
+            hits = engine.cast_segments(start, end)
+            true = cc.HitWorld(limbs.moved(limbs.p1 + shift, limbs.p2 + shift)).cast_segments(start, end)
+            assert np.mean(hits.limb == true.limb) > 0.995
+            both = (hits.limb == true.limb) & true.hit
+            assert np.sum(both & true.started_inside) > 20
+            assert np.sum(both & ~true.started_inside) > 200
+            away = np.linalg.norm(hits.position - true.position, axis=1)[both]
+            assert np.median(away) < engine.capabilities.accuracy
+        with pytest.raises(ValueError, match="spheres"):
+            engine.build(cc.Limbs.capsules([[0, 0, 0]], [[0, 0, 1]], 0.1))
+        engine.close()
+
+
+def test_the_example_says_what_it_cannot_do(ball_engine):
+    said = ball_engine.capabilities.cannot()
+    assert said[0].startswith("no cylinder")
+    assert {"float32", "no position", "no normal", "impractical above 1,000 limbs"} <= set(said)
+
+
+def test_the_page_tells_every_field_and_every_engine():
+    for field in engines.Capabilities.__dataclass_fields__:
+        assert f"`{field}`" in PAGE
+    for name in engines.names():
+        assert f"| `{name}` |" in PAGE
+
+
+def test_the_scoreboard_says_that_the_example_cannot_be_asked(ball_engine, monkeypatch):
+    monkeypatch.setattr(registry, "names", lambda: ("balls",))
+    monkeypatch.setattr(registry, "_factory", lambda _name: ball_engine)
+    monkeypatch.setattr(scoreboard, "names", registry.names)
+    (score,) = scoreboard.scoreboard(["balls"], 24)
+    assert score.engine == "Balls"
+    assert score.versions == ball_engine.versions
+    assert score.limits == tuple(ball_engine.capabilities.cannot())
+    assert "Balls holds no cylinders" in score.error
+
+
+def test_the_page_tells_every_field_of_a_score_and_every_variant():
+    for field in scoreboard.Score.__dataclass_fields__:
+        assert f"`{field}`" in PAGE
+    for line in PAGE.partition("\n### One scoreboard")[2].splitlines():
+        if line.startswith("| PyBullet"):
+            words = line.split("|")[1].strip().removeprefix("PyBullet, ")
+            assert words in engines.variants("bullet")
+    assert PAGE.count("| PyBullet, ") == len(engines.variants("bullet"))

@@ -1,0 +1,103 @@
+"""Engines by name: ours, those of other packages, and those that are missing."""
+
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide import engines
+from cylcollide._types import Shape
+from cylcollide.engines import registry
+from cylcollide.engines._poses import poses, quaternions, y_up
+
+PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+
+
+def test_a_source_tree_knows_the_entry_points_of_the_package():
+    declared = PYPROJECT["project"]["entry-points"][engines.GROUP]
+    assert {name: registry._MODULE + place for name, place in registry._OURS.items()} == declared
+
+
+def test_ours_are_known_and_an_unknown_name_is_refused():
+    assert engines.names()[:2] == ("cylcollide", "bullet")
+    with pytest.raises(ValueError, match=r"expected one of cylcollide, bullet, .* got 'havok'"):
+        engines.create("havok")
+
+
+def test_an_entry_point_adds_an_engine(monkeypatch):
+    point = EntryPoint("theirs", "cylcollide.engines.own:OwnEngine", engines.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == engines.GROUP else [])
+    assert "theirs" in engines.names()
+    assert engines.available()["theirs"] is None
+    with engines.create("theirs", threads=2) as engine:
+        assert engine.threads == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("bullet", "pybullet", "crosscheck"), ("mujoco", "mujoco", "peers"), ("rapier", "rapier3d", "peers"),
+        ("jolt", "culverin", "peers"), ("embree", "embreex", "peers"), ("open3d", "open3d", "peers"),
+        ("warp", "warp", "peers"),
+    ],
+)  # fmt: skip
+def test_a_missing_package_is_one_line_that_names_the_extra(name, package, extra):
+    code = f"""import sys; sys.modules[{package!r}] = None
+from cylcollide import engines
+try:
+    engines.create({name!r})
+except ImportError as missing:
+    print(missing)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 1
+    assert f"pip install 'cylcollide[{extra}]'" in done.stdout
+
+
+def test_every_peer_is_in_the_extra():
+    extra = " ".join(PYPROJECT["project"]["optional-dependencies"]["peers"])
+    assert all(package in extra for package in ("mujoco", "rapier3d", "culverin", "embreex", "open3d", "warp-lang"))
+
+
+def turned(quaternion, vector):
+    x, y, z, w = quaternion
+    t = 2 * np.cross([x, y, z], vector)
+    return vector + w * t + np.cross([x, y, z], t)
+
+
+def test_poses_put_the_axis_where_the_limb_has_it():
+    rng = np.random.default_rng(3)
+    p1, p2 = rng.normal(size=(2, 50, 3))
+    p2[:4] = np.add(p1[:4], [[0, 0, 1], [0, 0, -1], [1, 0, 0], [0, -1, 0]])
+    solids = poses(cc.Limbs.cylinders(p1, p2, 0.1))
+    for i in range(50):
+        axis = (p2[i] - p1[i]) / np.linalg.norm(p2[i] - p1[i])
+        np.testing.assert_allclose(turned(solids.turn[i], [0, 0, 1]), axis, atol=1e-15)
+        np.testing.assert_allclose(turned(y_up(solids.turn)[i], [0, 1, 0]), axis, atol=1e-15)
+        np.testing.assert_allclose(solids.center[i] + solids.half_length[i] * axis, p2[i], atol=1e-15)
+
+
+def test_quaternions_of_boxes_turn_the_axes():
+    q = np.random.default_rng(5).normal(size=(60, 4))
+    q[:4] = np.eye(4)  # half turns, where three components vanish
+    limbs = cc.Limbs.boxes(np.zeros((60, 3)), q, [1, 2, 3])
+    found = quaternions(limbs.box_axes)
+    for i in range(60):
+        for axis, unit in zip(limbs.box_axes[i], np.eye(3), strict=True):
+            np.testing.assert_allclose(turned(found[i], unit), axis, atol=1e-15)
+
+
+def test_capabilities_say_what_is_missing():
+    best = engines.Capabilities(shapes=frozenset(Shape), inside="hit", accuracy=0.0)
+    assert best.cannot() == []
+    worst = best.replaced(shapes=frozenset({Shape.SPHERE}), inside="ignore", max_batch=1000, normal=False, moves=False)
+    assert worst.lacks([Shape.SPHERE, Shape.BOX]) == [Shape.BOX]
+    assert worst.cannot() == [
+        "no cylinder, tube, tapered cylinder, ellipsoid, capsule, box", "a start inside is not noticed",
+        "1,000 rays a call", "no normal", "moving means building anew",
+    ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""Numbers of the exact layer against the oracle's, which knows roots by their polynomials and not by their radicals."""
+
+from fractions import Fraction
+from itertools import product
+from math import inf, isqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.oracle import algebraic
+
+import cylcollide as cc
+from cylcollide.exact.numbers import DIGITS, QuadraticNumber, scaled_integers
+
+SMALL, LARGE = st.integers(-6, 6), st.integers(-(2**200), 2**200)
+
+
+@st.composite
+def roots(draw: st.DrawFn) -> tuple[QuadraticNumber, algebraic.Param]:
+    """A root of c2 t² + 2 c1 t + c0, as both sides write it; small coefficients tie often."""
+    whole = draw(st.sampled_from([SMALL, LARGE]))
+    c2, c1, c0, upper = abs(draw(whole)) or 1, draw(whole), draw(whole), draw(st.booleans())
+    if c1 * c1 < c2 * c0:
+        c0 = -c0
+    sign = draw(st.sampled_from([-1, 1]))  # a negative denominator says the same
+    number = QuadraticNumber(-c1 * sign, c2 * sign, (1 if upper else -1) * sign, c1 * c1 - c2 * c0)
+    return number, algebraic.root(c2, c1, c0, upper)
+
+
+@given(roots(), roots())
+def test_order_is_the_oracles(one, two):
+    assert one[0].compare(two[0]) == algebraic.compare(one[1], two[1])
+    assert one[0].compare(one[0]) == 0
+
+
+@given(roots(), st.floats(-8, 8))
+def test_order_with_rationals_is_the_oracles(one, value):
+    number = QuadraticNumber.of_float(value)
+    assert one[0].compare(number) == -number.compare(one[0]) == algebraic.compare(one[1], Fraction(value))
+
+
+@given(roots())
+def test_approximations_are_good_to_their_digits(one):
+    number, true = one
+    near = Fraction(*number.approximate())
+    lo, hi = algebraic.enclosure(true, 700)
+    assert max(abs(near - lo), abs(near - hi)) <= abs(near) / 2**DIGITS + (hi - lo)
+    high, low = number.double_double()
+    assert high == float(near)
+    assert abs(Fraction(high) + Fraction(low) - near) <= abs(near) / 2**105 + Fraction(1, 2**1074)
+
+
+def test_a_number_shows_what_it_is():
+    assert repr(QuadraticNumber(1, -3, 1, 2)) == "(-1 -1*sqrt(2)) / 3"
+
+
+def test_cancelling_roots_keep_their_digits():
+    """p - √(p² - 1) is about 1/2p: the first hundred digits cancel."""
+    p = 10**80
+    near = Fraction(*QuadraticNumber(p, 1, -1, p * p - 1).approximate())
+    scaled = (p << 2000) - isqrt((p * p - 1) << 4000)
+    assert abs(near / Fraction(scaled, 1 << 2000) - 1) < Fraction(1, 2**139)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_beyond_the_largest_float_is_infinite(sign):
+    assert QuadraticNumber(sign * 10**400, 1).double_double() == (sign * inf, 0.0)
+
+
+def test_a_ray_that_needs_more_steps_than_floats_count():
+    hits = cc.Limbs.spheres([[1e10, 0, 0]], 1.0).cast_rays([[0, 0, 0]], [[1e-310, 0, 0]])
+    assert (hits.hit[0], hits.fraction[0], hits.face[0]) == (True, inf, cc.Face.SIDE)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6))
+def test_scaled_integers_keep_all_ratios(values):
+    whole = scaled_integers(values)
+    for (a, x), (b, y) in product(zip(values, whole, strict=True), repeat=2):
+        assert Fraction(a) * y == Fraction(b) * x
+        assert (x > 0) == (a > 0)

@@ -1,0 +1,209 @@
+"""Where kernels turn corners: ulp by ulp across every surface, past apexes, and at sizes beyond what they trust.
+
+Every answer is compared with the oracle's. What is swept here by design, the random families meet by luck.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from support.cases.cylinder_rays import Array
+from support.check_cylinders import JIT
+from support.check_shapes import ShapeTally, compare_hits, row_truths
+from support.oracle.any_shape import classify
+from support.oracle.lines import CYLINDER, ELLIPSOID, NAMES, TAPERED
+from support.oracle.shapes import capsule, cylinder, tapered
+from support.oracle.shapes.rows import Shapes, Shots, shapes, shots
+from support.oracle.shapes.table import SHAPE_ROWS
+
+import cylcollide as cc
+from cylcollide.kernels.curve import near_root
+
+STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 8 if JIT else 24)]))
+"""Ulps off a surface: the rounding bound is some hundred."""
+
+
+def all_of(one: Shapes, count: int) -> Shapes:
+    """Return one limb `count` times."""
+    return one.take(np.zeros(count, np.int64))
+
+
+def checked(questions: Shots) -> ShapeTally:
+    """Return what was seen, all of it being right under each policy."""
+    tally = ShapeTally()
+    for inside in ("exit", "ignore", "hit"):
+        tally = compare_hits(questions.cast(inside), row_truths(questions), inside)
+        assert not tally.problems, tally.report()
+    return tally
+
+
+def swept(point: Array, out: Array, along: Array) -> tuple[Array, Array]:
+    """Return segments along `along` through a point moved outwards in steps of an ulp of 1."""
+    middle = np.asarray(point) + STEPS[:, None] * 2.0**-52 * np.asarray(out)
+    return middle - 2.0 * np.asarray(along), middle + 3.0 * np.asarray(along)
+
+
+TANGENTS = {
+    # limb, point of the surface, outward normal, tangent
+    "rod": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+    "slanted rod": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 1, 0.25)),
+    "rod's wall": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 0, 2)),
+    "rod's cap": (cylinder.ROD, (0.5, 0, 0), (0, 0, -1), (0, 1, 0)),
+    "pipe's bore": (SHAPE_ROWS[1].chords["a pipe across"][0], (1, 0, 2), (-1, 0, 0), (0, 1, 0)),
+    "cone": (tapered.CONE, (1, 0, 2), (2, 0, 1), (0, 1, 0)),
+    "cone's generator": (tapered.CONE, (1, 0, 2), (2, 0, 1), (-0.5, 0, 1)),
+    "taper": (tapered.TAPER, (3, 0, 2), (1, 0, -1), (0, 1, 0)),
+    "egg": (SHAPE_ROWS[3].chords["an egg's equator"][0], (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+    "egg's pole": (SHAPE_ROWS[3].chords["an egg's pole"][0], (0, 0, 4), (0, 0, 1), (0, 1, 0)),
+    "pill's side": (capsule.PILL, (1, 0, 2), (1, 0, 0), (0, 1, 0.5)),
+    "pill's seam": (capsule.PILL, (1, 0, 4), (1, 0, 0), (0, 1, 0)),
+    "pill's tip": (capsule.PILL, (0, 0, 5), (0, 0, 1), (1, 1, 0)),
+    "ball": (SHAPE_ROWS[5].chords["a ball touched"][0], (3, 0, 4), (0.75, 0, 1), (0, 1, 0)),
+    "brick's face": (SHAPE_ROWS[6].chords["a brick"][0], (1, 0, 0), (1, 0, 0), (0, 1, 0.5)),
+    "brick's edge": (SHAPE_ROWS[6].chords["a brick's edge"][0], (1, 2, 0), (1, 1, 0), (1, -1, 0)),
+    "brick's corner": (SHAPE_ROWS[6].chords["a brick's corner"][0], (1, 2, 3), (1, 1, 1), (1, -1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", TANGENTS)
+def test_every_ulp_across_a_tangent(name: str):
+    limb, point, out, along = TANGENTS[name]
+    tally = checked(shots(all_of(limb, len(STEPS)), *swept(point, out, along)))
+    assert min(tally.hits, tally.misses) > len(STEPS) // 3 or name in ("pipe's bore", "cone's generator")
+    assert tally.touches > 0 or name in ("rod's wall", "rod's cap", "pipe's bore", "cone's generator", "brick's face")
+
+
+def test_the_table_of_tangents_has_every_shape():
+    assert {int(limb.kind[0]) for limb, *_ in TANGENTS.values()} == set(SHAPE_ROWS)
+
+
+@pytest.mark.parametrize("name", TANGENTS)
+def test_every_ulp_about_an_end(name: str):
+    """From within up to the surface, and from without: the last ulp decides whether the limb is left, or reached."""
+    limb, point, out, _ = TANGENTS[name]
+    last = np.asarray(point) + STEPS[:, None] * 2.0**-52 * np.asarray(out)
+    within, without = (
+        checked(shots(all_of(limb, len(STEPS)), np.asarray(point) + far * np.asarray(out) + 0 * last, last))
+        for far in (-0.25, 0.25)
+    )
+    assert within.started_inside == len(STEPS)
+    assert len(STEPS) // 3 < within.exit_faces[cc.Face.INSIDE] < 2 * len(STEPS) // 3
+    assert len(STEPS) // 3 < without.hits < 2 * len(STEPS) // 3
+    inside = limb.limbs().classify_points(last) != cc.Side.OUTSIDE
+    assert np.array_equal(limb.limbs().axis_distance_squared(last) >= 0.0, inside)
+    assert inside.sum() == without.hits
+
+
+@pytest.mark.parametrize("direction", [(0, 0, 1), (0.125, 0, 1), (0.5, 0, 1), (1, 0, 0.5), (1, 0, 0)])
+def test_every_ulp_past_an_apex(direction: tuple):
+    """Down the cone, along a generator, across: both nappes of the wall are met within the rounding bound."""
+    begins = [swept((0, 0, 4), out, direction) for out in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+    start, end = (np.concatenate(parts) for parts in zip(*begins, strict=True))
+    ends = tapered.CONE.p2, tapered.CONE.p1
+    upside_down = shapes(TAPERED, *ends, radius=np.array([0.0]), radius2=np.array([2.0]))
+    for cone in (tapered.CONE, upside_down):
+        tally = checked(shots(all_of(cone, len(start)), start, end))
+        assert tally.hits > len(STEPS) // 3
+
+
+def test_an_egg_grazed_at_exactly_the_rounding_bound():
+    """x² - r² is a whole number of ulps, and so is the slack of the 3-4-5 egg: for some x they cancel to zero."""
+    egg = shapes(ELLIPSOID, np.zeros((1, 3)), np.array([[0.0, 0, 8]]), radius=np.array([3.0]))
+    extents = np.arange(8, 72, 1 if JIT else 8)
+    off = (125 * extents[:, None] + np.arange(-2, 3)).ravel() * 2.0**-51
+    x = 3.0 + np.concatenate([off, -off])
+    start, end = (np.column_stack([x, 0 * x + y, 0 * x + 4]) for y in (-17.0, 17.0))
+    tally = checked(shots(all_of(egg, len(x)), start, end))
+    assert tally.hits == len(off)
+
+
+@pytest.mark.parametrize("radius", [1e-150, 1e-100, 1e-40])
+def test_walls_thinner_than_a_fraction_can_tell(radius: float):
+    """The hit is good to 4 ulp; which side of the axis it lies on is lost, and with it the normal may be."""
+    n = 40
+    rod = shapes(CYLINDER, np.array([[4.0, 0, 0]]), np.array([[4.0, 4, 0]]), radius=np.array([radius]))
+    start, end = np.zeros((n, 3)), np.zeros((n, 3))
+    start[:, 0], start[:, 1], end[:, 1], end[:, 0] = 1, 2, 2, 5 + np.arange(n)
+    tally = checked(shots(all_of(rod, n), start, end))
+    assert tally.hits == n
+
+
+HUGE = 1e30
+
+
+@pytest.mark.parametrize("kind", SHAPE_ROWS, ids=NAMES)
+def test_points_and_rays_beyond_the_trusted_sizes(kind: int):
+    """Sizes at which squares of squares overflow: exact arithmetic answers all of them."""
+    row, rng, seen = SHAPE_ROWS[kind], np.random.default_rng(kind), Counter()
+    columns = {"p1": [[0.0, 0, 0]], "p2": [[0.0, 0, 4 * HUGE]], "radius": [2 * HUGE], "radius2": [HUGE]}
+    columns |= {"orientation": [[0.0, 0, 0, 1]], "half": [[HUGE, 2 * HUGE, 3 * HUGE]]}
+    limb = shapes(kind, **{name: np.array(columns[name]) for name in row.takes})
+    points = rng.uniform(-2.5, 2.5, (60, 3)) * HUGE + limb.p2 / 2
+    side = limb.limbs().classify_points(points)
+    for got, point in zip(side.tolist(), points.tolist(), strict=True):
+        assert got == classify(limb.solids()[0], point)
+        seen[got] += 1
+    assert min(seen[cc.Side.INSIDE], seen[cc.Side.OUTSIDE]) > 3
+    target, step = rng.uniform(-4, 4, (2, 60, 3)) * HUGE
+    questions = shots(all_of(limb, 60), target - step, target + step)
+    hits, truths = questions.cast(), row_truths(questions)
+    assert hits.rechecked == 60
+    assert hits.hit.tolist() == [bool(t.found) for t in truths]
+    assert np.array_equal(cc.HitWorld(limb.limbs()).cast_segments(questions.start, questions.end).hit, hits.hit)
+    assert 5 < hits.hit.sum() < 60
+    assert hits.face[hits.hit].tolist() == [t.found[0][1].entry_face for t in truths if t.found]
+
+
+FLAT = {
+    # limb, where a face of it is, outward normal, along the face
+    "rod's cap": (cylinder.ROD, (0.25, 0.25, 4.0), (0, 0, 1), (1, 0, 0)),
+    "rod's side": (cylinder.ROD, (1, 0, 2), (1, 0, 0), (0, 0, 1)),
+    "pipe's bore": (SHAPE_ROWS[1].chords["a pipe across"][0], (1, 0, 2), (-1, 0, 0), (0, 0, 1)),
+    "cone's base": (tapered.CONE, (0.25, 0.25, 0), (0, 0, -1), (1, 0, 0)),
+    "taper's wall": (tapered.TAPER, (3, 0, 2), (1, 0, -1), (1, 0, 1)),
+    "egg's equator": (SHAPE_ROWS[3].chords["an egg's equator"][0], (1, 0, 2), (1, 0, 0), (0, 1, 0)),
+    "pill's tip": (capsule.PILL, (0, 0, 5), (0, 0, 1), (1, 0, 0)),
+    "pill's side": (capsule.PILL, (1, 0, 2), (1, 0, 0), (0, 0, 1)),
+    "pill's foot": (capsule.PILL, (0, 0, -1), (0, 0, -1), (1, 0, 0)),
+    "ball": (SHAPE_ROWS[5].chords["a ball touched"][0], (3, 0, 4), (0.6, 0, 0.8), (0, 1, 0)),
+    "brick's face": (SHAPE_ROWS[6].chords["a brick"][0], (1, 0.5, 0.5), (1, 0, 0), (0, 1, 0)),
+}
+
+
+def test_a_limb_without_end_among_others():
+    """Its box is all of space, which has no middle; the tree is built as if it ended somewhere."""
+    rng = np.random.default_rng(1)
+    ends = rng.uniform(-2.0, 2.0, (30, 3))
+    endless = np.array([[-1e200, 0.0, 0.0], [-1e308, -1e308, 0.0]])
+    p1, p2 = np.concatenate([ends, endless]), np.concatenate([ends + 1.0, -endless])
+    limbs = cc.Limbs.cylinders(p1, p2, [0.6] * 30 + [1e-3] * 2)
+    world = cc.HitWorld(limbs)
+    child = world.snapshot().tree.child
+    assert sorted((-2 - child[child < -1]).tolist()) == list(range(32))
+    start, ends = [[0.0, 5.0, 0.25]] * 3, [[1.0, 0.0, 0.25], [3.0, -1.0, 0.25], [0.0, 4.0, 0.25]]
+    hits = world.cast_segments(start, ends)
+    by_limb = [limbs.cast_segments(start[:1], [end]) for end in ends]
+    for limb, one in zip(hits.limb, by_limb, strict=True):
+        assert limb == min(np.flatnonzero(one.hit), key=lambda k, one=one: (one.fraction[k], k), default=-1)
+    assert hits.hit.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_a_start_next_to_a_face_and_almost_along_it(name: str):
+    """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""
+    limb, point, out, along = FLAT[name]
+    rng = np.random.default_rng(11)
+    n = 120 if JIT else 60
+    above = 2.0 ** rng.uniform(-46, -30, n)
+    slope = 2.0 ** rng.uniform(-14, 0, n)
+    normal, tangent = np.array(out) / np.linalg.norm(out), np.array(along) / np.linalg.norm(along)
+    start = np.array(point) + above[:, None] * normal
+    end = start + rng.uniform(0.1, 0.5, n)[:, None] * (tangent - slope[:, None] * normal)
+    tally = checked(shots(all_of(limb, n), start, end))
+    assert tally.hits > n // 3
+
+
+@pytest.mark.parametrize(("b", "falling", "root"), [(2.0, False, 1.0), (2.0, True, -5.0), (-2.0, True, -1.0)])
+def test_both_roots_of_a_quadratic(b: float, falling: bool, root: float):
+    """t² + 2 b t - 5 is zero at -b ± 3 and is asked for either, whatever the sign of b."""
+    assert near_root((1.0, 0.0), (b, 0.0), (-5.0, 0.0), falling) == (root, 0.0)

@@ -1,0 +1,86 @@
+"""Normals are unit vectors for every limb that a constructor accepts, however large, small, long or flat."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.cases.cylinder_rays import Array, _unit
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import sized
+from support.oracle.shapes.rows import Shapes, shots
+from support.oracle.shapes.table import SHAPE_ROWS
+
+import cylcollide as cc
+
+
+def times(limbs: Shapes, power: int) -> Shapes:
+    """Return the limbs in a unit 2**power times as small."""
+    lengths = ("p1", "p2", "radius", "radius2", "half")
+    return replace(limbs, **{name: np.ldexp(getattr(limbs, name), power) for name in lengths})
+
+
+def normals_at(limbs: Shapes, start: Array, end: Array, power: int) -> cc.RayHits:
+    """Return what the segments hit, all lengths being 2**power times as large."""
+    return shots(times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)).cast()
+
+
+@pytest.mark.parametrize("power", [-1000, -664, -200, 200, 664, 1000, 1019])
+def test_a_power_of_two_leaves_normals(power: int):
+    """2**664 is 1e200; squares overflow from 2**512 on, and vanish below 2**-537."""
+    world = mixed(280)
+    k = np.random.default_rng(2).integers(0, 280, 840)
+    start, end = shots_at(world.take(k), len(k))
+    here = world.take(k)
+    middle = 0.5 * (start + end) - 0.5 * (here.p1 + here.p2)
+    start, end = start - middle, end - middle  # through the middle of the limb each of them is asked about
+    plain, far = normals_at(here, start, end, 0), normals_at(here, start, end, power)
+    assert np.array_equal(plain.limb, far.limb)
+    assert np.array_equal(plain.face, far.face)
+    # positions are right to an ulp of coordinates that are some ten radii
+    np.testing.assert_allclose(far.normal, plain.normal, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(far.exit_normal, plain.exit_normal, rtol=0, atol=1e-14)
+    for kind, row in SHAPE_ROWS.items():
+        own = here.kind == kind
+        assert {*plain.face[own & plain.hit], *plain.exit_face[own & plain.hit]} - {cc.Face.INSIDE} == {*row.faces}
+
+
+@pytest.mark.parametrize("kind", SHAPE_ROWS)
+def test_normals_of_limbs_of_any_proportion(kind: int):
+    """Needles and sheets of lengths from 1e-300 to 1e300, and places that are as far: at times no digit is left."""
+    rng, n = np.random.default_rng([3, kind]), sized(1000)
+    limbs = mixed(7 * n).take(np.arange(kind, 7 * n, 7))
+    assert (limbs.kind == kind).all()
+    spread = 10.0 ** rng.uniform(-300, 300, (4, n))
+    axis, apart = limbs.p2 - limbs.p1, spread[3][:, None]
+    p1 = limbs.p1 * np.where(rng.random(n) < 0.3, spread[0], 0.0)[:, None]
+    limbs = replace(
+        limbs,
+        p1=p1,
+        p2=np.where((axis == 0.0).all(axis=1, keepdims=True), p1, p1 + axis * apart),
+        radius=limbs.radius * spread[1],
+        radius2=limbs.radius2 * np.where(rng.random(n) < 0.5, spread[1], spread[2]),
+        half=limbs.half * rng.permuted(spread[1:].T, axis=1),
+    )
+    if kind == cc.Shape.TUBE:
+        limbs = replace(limbs, radius2=np.minimum(limbs.radius2, 0.5 * limbs.radius))
+    limbs = limbs.take((limbs.p1 != limbs.p2).any(axis=1) | (limbs.half > 0).any(axis=1) | (kind == cc.Shape.SPHERE))
+    n = len(limbs)
+    assert n > sized(1000) / 2
+    size = np.abs(limbs.p2 - limbs.p1).max(axis=1) + limbs.radius + limbs.half.max(axis=1)
+    aim = rng.choice([0.0, 0.5, 1.0], n)[:, None]
+    middle = (1 - aim) * limbs.p1 + aim * limbs.p2
+    step = _unit(rng.normal(size=(n, 3))) * (size * 10.0 ** rng.choice([-2, 1], n))[:, None]
+    hits = shots(limbs, middle - 4 * step, middle + 4 * step).cast()
+    assert hits.hit.sum() > n / 9
+    for normal, face in ((hits.normal, hits.face), (hits.exit_normal, hits.exit_face)):
+        unit = face < cc.Face.INSIDE
+        assert unit.sum() > n / 20
+        np.testing.assert_allclose(np.linalg.norm(normal[unit], axis=1), 1.0, rtol=1e-14)
+        assert (normal[face == cc.Face.INSIDE] == 0.0).all()
+
+
+def test_a_ball_too_small_for_the_digits_of_its_place_has_a_normal():
+    """A third has no end: in double-double too its points come out as its centre, and any direction is as good."""
+    hits = cc.Limbs.spheres([1, 1, 1], 1e-40).cast_segments([0, 0, 0], [3, 3, 3])
+    assert hits.hit[0]
+    assert np.linalg.norm(hits.normal[0]) == np.linalg.norm(hits.exit_normal[0]) == 1.0

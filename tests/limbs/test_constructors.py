@@ -1,0 +1,267 @@
+"""The doors of every shape: what goes in, what comes out, what is refused, and answers known by hand."""
+
+import pickle
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
+from support.cases.posed_shapes import rotation_rows
+from support.check_cylinders import JIT, same_bits, sized
+from support.check_shapes import compare_chords, compare_hits, world_truths
+from support.oracle.cylinder import ray
+from support.oracle.lines import NAMES
+from support.oracle.shapes.common import HALF, HIGH, LOW, ONE, TURN
+from support.oracle.shapes.table import SHAPE_ROWS
+
+import cylcollide as cc
+from cylcollide.shapes import RECORDS, Ends
+
+F, S = cc.Face, cc.Shape
+GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.arguments.items()}
+"""Constructor to good arguments of four limbs."""
+
+KIND = {maker: kind for kind, row in SHAPE_ROWS.items() for maker in row.arguments}
+AXIS = [m for m, k in KIND.items() if "p2" in SHAPE_ROWS[k].takes and not SHAPE_ROWS[k].ends_may_meet]
+ARGUMENTS = [(maker, name) for maker, good in GOOD.items() for name in good]
+SIZES = [(m, n) for m, n in ARGUMENTS if n in ("radius", "inner_radius", "half_extents")]
+
+
+def make(maker: str, **changed: object) -> cc.Limbs:
+    return getattr(cc.Limbs, maker)(**GOOD[maker] | changed)
+
+
+def spoiled(maker: str, name: str, value: float) -> np.ndarray:
+    """Return the argument with rows 2 and 3 bad in one place."""
+    array = GOOD[maker][name].copy()
+    rows = [2, 3]
+    array[rows if array.ndim == 1 else (rows, [1, 0])] = value
+    return array
+
+
+# What goes in -------------------------------------------------------------------------------------------------------
+
+
+def test_every_shape_has_its_row_and_its_record():
+    assert list(SHAPE_ROWS) == sorted(SHAPE_ROWS) == sorted(S) == sorted(RECORDS)
+    for kind, row in SHAPE_ROWS.items():
+        assert kind == row.kind
+        assert min(map(len, (row.makers, row.arguments, row.chords, row.hits, row.explained, row.faces))) > 0
+        assert row.exact is not None or kind == S.CYLINDER
+        ends = Ends.FREE if row.ends_may_meet else Ends.APART if "p2" in row.takes else Ends.ONE
+        assert RECORDS[kind].ends == ends
+
+
+def test_the_codes_of_the_shapes():
+    assert [(s.name.lower(), int(s)) for s in S] == [(name, k) for k, name in enumerate(NAMES)]
+
+
+@pytest.mark.parametrize("maker", GOOD)
+def test_columns_of_each_shape(maker: str):
+    limbs, good = make(maker, character=7, mask=[1, 2, 3, 4], name="arm", hit_group=3), GOOD[maker]
+    takes = SHAPE_ROWS[KIND[maker]].takes
+    assert limbs.kind.tolist() == [KIND[maker]] * 4
+    assert np.array_equal(limbs.p1, LOW)
+    assert np.array_equal(limbs.p2, HIGH if "p2" in takes else LOW)
+    assert np.array_equal(limbs.radius2, good.get("inner_radius", good.get("radius2", 0 * ONE)))
+    if "radius" in takes:
+        assert np.array_equal(limbs.radius, good.get("radius", good.get("radius1")))
+    assert np.array_equal(limbs.half_extents, HALF if "half" in takes else 0 * HALF)
+    assert np.array_equal(limbs.box_axes, np.tile(np.eye(3) * ("orientation" in takes), (4, 1, 1)))
+    assert limbs.character.tolist() == [7] * 4
+    assert limbs.mask.tolist() == [1, 2, 3, 4]
+    assert limbs.names == ("arm",) * 4
+    one = {name: array[0] if array.ndim == 1 else array for name, array in good.items()}
+    assert make(maker, **one) == make(maker)
+    whole = {name: array.astype(int).tolist() for name, array in good.items() if name != "inner_radius"}
+    assert make(maker, **whole) == make(maker)
+
+
+def test_one_quaternion_of_any_length_serves_all_boxes():
+    turn = np.array([0.1, -0.7, 0.3, 0.4])
+    one = cc.Limbs.boxes(LOW, turn, [1, 2, 3])
+    assert one == cc.Limbs.boxes(LOW, np.tile(turn, (4, 1)), np.tile([1, 2, 3], (4, 1)))
+    for scale in (2.0**-600, 2.0**-300, 0.5, 2.0**300, 2.0**600):
+        assert np.array_equal(cc.Limbs.boxes(LOW, turn * scale, [1, 2, 3]).box_axes, one.box_axes), scale
+
+
+def test_box_axes_are_the_rotation_of_the_quaternion():
+    turn = np.random.default_rng(8).normal(size=(500, 4))
+    axes = cc.Limbs.boxes(np.zeros((500, 3)), turn, np.ones((500, 3))).box_axes
+    assert np.abs(axes - rotation_rows(turn)).max() < 2e-15
+    assert np.abs(np.einsum("nij,nkj->nik", axes, axes) - np.eye(3)).max() < 4e-15
+    assert (np.linalg.det(axes) > 0.99).all()
+    # A quarter turn about z takes the box's x axis to the world's y.
+    quarter = cc.Limbs.boxes([[0, 0, 0]], [0, 0, np.sin(np.pi / 4), np.cos(np.pi / 4)], [[1, 2, 3]])
+    assert quarter.box_axes[0, 0] == pytest.approx([0, 1, 0], abs=1e-15)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("maker", "name"), ARGUMENTS)
+def test_numbers_that_are_none(maker: str, name: str, value: float):
+    with pytest.raises(ValueError, match=rf"{name}.*row 2\b"):
+        make(maker, **{name: spoiled(maker, name, value)})
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, -1.0, -1e-300])
+@pytest.mark.parametrize(("maker", "name"), SIZES)
+def test_sizes_that_are_not_positive(maker: str, name: str, value: float):
+    with pytest.raises(ValueError, match=rf"{name}.*> 0.*row 2\b"):
+        make(maker, **{name: spoiled(maker, name, value)})
+
+
+@pytest.mark.parametrize(("maker", "name"), ARGUMENTS)
+def test_wrong_shapes(maker: str, name: str):
+    array = GOOD[maker][name]
+    for wrong in (array[:3], array[..., None], "limb", None, array + 1j, np.ones((4, 2))):
+        with pytest.raises(ValueError, match="expected"):
+            make(maker, **{name: wrong})
+
+
+@pytest.mark.parametrize("maker", AXIS)
+def test_axes_without_length(maker: str):
+    first, last = list(GOOD[maker])[:2]
+    ends = HIGH.copy()
+    ends[2:] = LOW[2:]
+    with pytest.raises(ValueError, match=rf"{last}.*row 2\b|row 2\b"):
+        make(maker, **{first: LOW, last: ends})
+
+
+def test_tubes_and_tapers_of_impossible_radii():
+    for inner in ([0.5, 0.5, 1.0, 2.0], [0.5, 0.5, 1.5, 1.0]):
+        with pytest.raises(ValueError, match=r"inner_radius.*row 2\b"):
+            make("tubes", inner_radius=inner)
+    assert len(make("tubes", inner_radius=np.nextafter(1.0, 0.0))) == 4
+    first = [1.0, 0, 0, 0]
+    for one, two in ((first, [0.0, 1, 0, 0]), (first, [0.0, 1, -1, 1]), ([1.0, 0, -1, 0], [0.0, 1, 1, 0])):
+        with pytest.raises(ValueError, match=r"radius[12].*row 2\b"):
+            make("tapered_cylinders", radius1=one, radius2=two)
+    with pytest.raises(ValueError, match=r"orientation.*row 2\b"):
+        make("boxes", orientation=TURN * [[1], [1], [0], [0]])
+    with pytest.raises(ValueError, match=r"orientation"):
+        make("boxes", orientation=[0.0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("maker", GOOD)
+def test_wrong_labels(maker: str):
+    for keywords in ({"character": 0.5}, {"mask": -1}, {"hit_group": 2**40}, {"name": ["a"]}):
+        with pytest.raises(ValueError, match=next(iter(keywords))):
+            make(maker, **keywords)
+    with pytest.raises(TypeError, match="layer"):
+        make(maker, layer=1)
+
+
+# Mixed columns ------------------------------------------------------------------------------------------------------
+
+
+def test_concat_indexing_equality_and_files_keep_every_shape(tmp_path: Path):
+    limbs = mixed(60).limbs()
+    assert set(limbs.kind.tolist()) == set(SHAPE_ROWS)
+    order = np.random.default_rng(1).permutation(60)
+    shuffled = limbs[order]
+    for name in ("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"):
+        assert np.array_equal(getattr(shuffled, name), getattr(limbs, name)[order]), name
+    for name in ("kind", "p1", "p2", "radius", "radius2"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(limbs, name)[0] = 0
+    assert shuffled[np.argsort(order)] == limbs != shuffled
+    assert cc.Limbs.concat([limbs[:20], limbs[20:21], limbs[21:]]) == limbs
+    # What was moved about answers as before: a box takes its axes along.
+    start = limbs.p1 + np.random.default_rng(2).normal(size=(60, 3)) * 2
+    end = limbs.p1 + limbs.p2 - start
+    whole, parts = limbs.cast_segments(start, end), cc.Limbs.concat([limbs[:20], limbs[order], limbs[20:][::-1]])
+    rows = np.concatenate([np.arange(20), order, np.arange(20, 60)[::-1]])
+    again = parts.cast_segments(start[rows], end[rows])
+    for i, row in enumerate(rows.tolist()):
+        one = limbs[row].cast_segments(start[row], end[row])
+        assert set(same_bits(whole, one, slice(row, row + 1))) <= {"limb"}
+        assert set(same_bits(again, one, slice(i, i + 1))) <= {"limb"}
+    assert np.bincount(limbs.kind[whole.hit & ~whole.started_inside], minlength=len(S)).min() >= 3
+    limbs.save(tmp_path / "limbs.npz")
+    assert cc.Limbs.load(tmp_path / "limbs.npz") == limbs
+    assert all(name in repr(limbs) for name in NAMES)
+    for name in ("p2", "radius", "radius2", "orientation", "half"):
+        rows = mixed(60)
+        assert replace(rows, **{name: getattr(rows, name) * 1.01 + (name == "orientation")}).limbs() != limbs, name
+
+
+def test_files_and_copies_hold_what_loops_expect(tmp_path: Path):
+    """Loops take the kinds of columns, and their order in memory, for what they were at their first call."""
+    rng = np.random.default_rng(1)
+    low = rng.normal(size=(40, 3))
+    limbs = cc.Limbs.concat([cc.Limbs.cylinders(low, low + 1, 0.3), cc.Limbs.boxes(low, [0, 0, 0, 1], [1, 2, 3])])
+    start = 5 * rng.normal(size=(9, 3))
+    want = cc.HitWorld(limbs).cast_segments(start, -start)
+    assert want.hit.any()
+    limbs.save(tmp_path / "limbs.npz")
+    with np.load(tmp_path / "limbs.npz") as file:
+        columns = dict(file)
+    wide = {np.dtype(np.int8): np.int64, np.dtype(np.int32): ">i8", np.dtype(np.float64): ">f8"}
+    others = [np.asfortranarray, lambda column: column.astype(wide.get(column.dtype, column.dtype))]
+    for k, other in enumerate(others):
+        np.savez(tmp_path / f"{k}.npz", **{name: other(column) for name, column in columns.items()})
+    copies = [cc.Limbs.load(tmp_path / f"{k}.npz") for k in range(len(others))]
+    for copy in (*copies, pickle.loads(pickle.dumps(limbs)), deepcopy(limbs)):
+        assert copy == limbs
+        assert not any(column.flags.writeable for column in (*copy.table, copy.hit_group))
+        got = cc.HitWorld(copy).cast_segments(start, -start)
+        assert got.limb.tobytes() == want.limb.tobytes()
+        assert got.fraction.tobytes() == want.fraction.tobytes()
+
+
+def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():
+    shapes, by = mixed(40), np.array([0.25, -1.5, 3.0])
+    world = cc.HitWorld(shapes.limbs())
+    starts, ends = shots_at(shapes, sized(300))
+    before = world.cast_segments(starts, ends)
+    world.set_endpoints(shapes.p1 + by, shapes.p2 + by)
+    moved = replace(shapes, p1=shapes.p1 + by, p2=shapes.p2 + by)
+    assert world.limbs == moved.limbs()
+    assert not same_bits(world.cast_segments(starts, ends), cc.HitWorld(moved.limbs()).cast_segments(starts, ends))
+    some = np.flatnonzero(shapes.kind >= S.CAPSULE)
+    world.set_endpoints(shapes.p1[some], shapes.p2[some], limbs=some)
+    rest = np.flatnonzero(shapes.kind < S.CAPSULE)
+    world.set_endpoints(shapes.p1[rest], shapes.p2[rest], limbs=rest)
+    assert world.limbs == shapes.limbs()
+    assert not same_bits(before, world.cast_segments(starts, ends))
+    with pytest.raises(ValueError, match=rf"row {np.flatnonzero(shapes.kind < S.CAPSULE)[0]}\b"):
+        world.set_endpoints(shapes.p1, shapes.p1)
+
+
+# Everyday worlds ----------------------------------------------------------------------------------------------------
+
+
+def test_one_ray_and_many_one_thread_and_several_are_bit_equal():
+    shapes = mixed(60)
+    world, (starts, ends) = cc.HitWorld(shapes.limbs()), shots_at(shapes, 20_000 if JIT else 200)
+    every = world.cast_segments(starts, ends, threads=1)
+    assert not same_bits(every, world.cast_segments(starts, ends, threads=3))
+    order = np.random.default_rng(3).permutation(len(starts))
+    assert not same_bits(every, world.cast_segments(starts[order], ends[order]), order)
+    for i in range(50):
+        assert not same_bits(every, world.cast_segments(starts[i], ends[i]), slice(i, i + 1))
+    one, two = (world.chords_segments(starts, ends, threads=k) for k in (1, 3))
+    for name in ("offsets", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"):
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name
+
+
+def test_an_everyday_crowd_is_the_oracles():
+    shapes = mixed(30, seed=4)
+    starts, ends = shots_at(shapes, sized(120))
+    world, solids = cc.HitWorld(shapes.limbs()), shapes.solids()
+    found, kinds = world_truths(solids, segments_of(starts, ends)), set()
+    for inside in ("hit", "exit", "ignore"):
+        tally = compare_hits(world.cast_segments(starts, ends, inside=inside), found, inside)
+        assert not tally.problems, tally.report()
+        assert not compare_chords(world.chords_segments(starts, ends, inside=inside), found, inside)[1]
+        assert min(tally.hits, tally.misses) > len(starts) / 20
+        kinds |= {kind for kind, what in tally.seen if what == "hit"}
+    assert kinds == set(SHAPE_ROWS)
+    reach = np.where(np.arange(len(starts)) % 3 == 0, np.inf, 1 + np.arange(len(starts)) % 5)
+    queries = [ray(*row) for row in zip(starts, ends - starts, reach, strict=True)]
+    rays = (starts, ends - starts, reach)
+    tally = compare_hits(world.cast_rays(*rays), world_truths(solids, queries), "hit")
+    assert not tally.problems, tally.report()
+    assert not compare_chords(world.chords_rays(*rays), world_truths(solids, queries))[1]

@@ -1,0 +1,166 @@
+"""Explanations: the intervals are those of the exact layer, the clearance is a growth, and the words fit."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed
+from support.cases.shape_rays import sample
+from support.check_cylinders import sized
+from support.explained import BY_HAND, shots_at_own
+from support.oracle.lines import NAMES
+from support.oracle.shapes import cylinder, tube
+
+import cylcollide as cc
+from cylcollide.kernels.clearance import growths_to_reach
+from cylcollide.kernels.limb_table import limb_at
+
+F = cc.Face
+ROD, PIPE = cylinder.ROD.limbs(), tube.PIPE.limbs()
+NEVER = (math.inf, -math.inf)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_by_hand(name):
+    limb, start, end, reason, face, clearance = BY_HAND[name]
+    why = limb.limbs().explain_segment(start, end)
+    assert (why.reason, why.face, why.hit) == (reason, face, face != F.NONE)
+    assert why.clearance == pytest.approx(clearance, abs=1e-14)
+    text = str(why)
+    assert text.startswith(f"limb 0, {why.shape.name.lower()}: {'hit' if why.hit else 'miss'}, {reason}")
+    assert ("depth" if why.hit else "gap") in text
+
+
+def test_the_record_of_a_tube_shot_through():
+    why = PIPE.explain_segment([-4, 0, 1], [4, 0, 1])
+    assert why.bounds == (("slab", -math.inf, math.inf), ("wall", 0.25, 0.75), ("bore", 0.375, 0.625))
+    assert why.passed == ((0.25, 0.375, F.SIDE, F.BORE), (0.625, 0.75, F.BORE, F.SIDE))
+    assert (why.shape, why.limb, why.exit_face, why.rechecked) == (cc.Shape.TUBE, 0, F.BORE, False)
+    assert str(why).splitlines() == [
+        "limb 0, tube: hit, the wall begins last",
+        "  inside     0.25 … 0.375  SIDE → BORE",
+        "  inside     0.625 … 0.75  BORE → SIDE",
+        "  slab       -inf … inf",
+        "  wall       0.25 … 0.75",
+        "  bore       0.375 … 0.625",
+        "  depth      0.5",
+        "  float64 bounds decided",
+    ]
+
+
+def within(bounds):
+    """Return the stretches of [0, 1] that a limb's bounds leave, from their floats alone."""
+    by_name = {}
+    for name, begins, ends in bounds:
+        by_name.setdefault(name, []).append((begins, ends))
+    balls = [by_name.pop(name)[0] for name in ("ball at p1", "ball at p2") if name in by_name]
+    bores = by_name.pop("bore", [NEVER])
+    parts = [(max(b for b, _ in choice), min(e for _, e in choice)) for choice in product(*by_name.values())]
+    parts = [p for p in [*parts, *balls] if p[0] <= p[1]]
+    if balls and parts:
+        parts = [(min(b for b, _ in parts), max(e for _, e in parts))]
+    if bores[0][0] < bores[0][1]:
+        parts = [p for b, e in parts for p in ((b, min(e, bores[0][0])), (max(b, bores[0][1]), e))]
+    return [(max(b, 0.0), min(e, 1.0)) for b, e in parts if b <= e and b <= 1.0 and e >= 0.0]
+
+
+def test_bounds_of_all_shapes_leave_what_is_inside():
+    """The intersection of the printed intervals is the chord, and verdict and faces are those of `cast_segments`."""
+    world = mixed(sized(700))
+    limbs, (start, end) = world.limbs(), shots_at_own(world)
+    hits, seen = limbs.cast_segments(start, end), set()
+    for i in range(len(world)):
+        why = limbs.explain_segment(start[i], end[i], limb=i)
+        assert (why.hit, why.face, why.limb) == (hits.hit[i], hits.face[i], i)
+        left = within(why.bounds)
+        assert len(left) == len(why.passed)
+        np.testing.assert_allclose(left, [p[:2] for p in why.passed], rtol=0, atol=1e-13)
+        if why.hit:
+            assert (why.passed[0].entry, why.passed[0].exit) == (hits.fraction[i], hits.exit_fraction[i])
+        seen.add((int(world.kind[i]), why.hit))
+    assert len(seen) == 2 * len(NAMES)
+
+
+def test_clearance_is_the_growth_that_flips_the_verdict():
+    """A miss hits the limb inflated by more than the gap and not by less; growing any limb takes off as much."""
+    world = mixed(sized(420), seed=6)
+    limbs, (start, end) = world.limbs(), shots_at_own(world)
+    seen = {True: 0, False: 0}
+    for i in range(len(world)):
+        limb = limbs[i]
+        gap = limb.explain_segment(start[i], end[i]).clearance
+        seen[gap < 0] += 1
+        bore = world.radius2[i] if NAMES[world.kind[i]] == "tube" else math.inf
+        if 1e-9 < gap < bore:
+            assert limb.inflated(gap + 1e-12).cast_segments(start[i], end[i]).hit[0]
+            assert not limb.inflated(gap - 1e-12).cast_segments(start[i], end[i]).hit[0]
+        more = min(0.3, 0.5 * bore)
+        grown = limb.inflated(more).explain_segment(start[i], end[i])
+        assert grown.clearance == pytest.approx(gap - more, abs=1e-13)
+        assert grown.hit == (gap <= more)
+    assert min(seen.values()) > len(world) // 10
+
+
+def test_the_growth_of_a_point_is_that_of_the_limb_on_whose_surface_it_lies():
+    """It is in the limb inflated by a little more, and outside of one inflated by a little less."""
+    world, rng = mixed(sized(420), seed=7), np.random.default_rng(7)
+    limbs, growth, seen = world.limbs(), np.empty(1), set()
+    points = (world.p1 + world.p2) / 2 + rng.normal(size=world.p1.shape) * 0.6
+    for i, point in enumerate(points):
+        growths_to_reach(point[None], limb_at(limbs.table.rows, limbs.table.solid, i), growth)
+        gap, bore = growth[0], world.radius2[i] if NAMES[world.kind[i]] == "tube" else math.inf
+        assert (gap <= 0.0) == (limbs[i].classify_points(point)[0] != cc.Side.OUTSIDE)
+        if 1e-9 < gap < bore:
+            assert limbs[i].inflated(gap + 1e-12).classify_points(point)[0] != cc.Side.OUTSIDE
+            assert limbs[i].inflated(gap - 1e-12).classify_points(point)[0] == cc.Side.OUTSIDE
+        seen.add((int(world.kind[i]), bool(gap < 0.0)))
+    assert len(seen) == 2 * len(NAMES)
+
+
+def test_clearance_of_adversarial_shots_has_the_sign_of_the_exact_verdict():
+    questions = sample(sized(1500), seed=2)
+    limbs, hits, zeros, rechecked = questions.shapes.limbs(), questions.cast(), 0, 0
+    for i in range(len(questions)):
+        why = limbs.explain_segment(questions.start[i], questions.end[i], i)
+        assert why.hit == hits.hit[i]
+        assert why.clearance <= 0.0 if why.hit else why.clearance >= 0.0
+        assert 0.0 <= why.nearest <= 1.0
+        zeros += why.clearance == 0.0
+        rechecked += why.rechecked
+    assert zeros > len(questions) // 100
+    assert rechecked == hits.rechecked > len(questions) // 10
+
+
+def test_clearance_of_a_far_start_keeps_its_digits():
+    for distance in (1e3, 1e7, 1e12):
+        why = ROD.explain_segment([-distance, 1.25, 2], [distance, 1.25, 2])
+        assert why.clearance == pytest.approx(0.25, abs=1e-14)
+
+
+def test_beyond_the_trusted_sizes_there_is_a_verdict_but_no_clearance():
+    why = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e30]], 1e30).explain_segment([-9e30, 0, 1e29], [9e30, 0, 1e29])
+    assert (why.hit, why.rechecked) == (True, True)
+    assert np.isnan([why.clearance, why.nearest]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 0, 0], [1, 1, 1]), "limb: expected the index of one of 2 limbs, got None"),
+        (([0, 0, 0], [1, 1, 1], 2), "limb: expected 0 to 1, got 2"),
+        (([0, 0], [1, 1, 1], 0), "start: expected shape"),
+        (([[0, 0, 0]] * 2, [1, 1, 1], 0), "start: expected 1 rows, got 2"),
+        (([0, 0, 0], [1, math.nan, 1], 0), "end: expected finite numbers"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        cc.Limbs.concat([ROD, PIPE]).explain_segment(*arguments)
+
+
+def test_explanations_are_equal_by_what_they_say():
+    one, same = (ROD.explain_segment([-3, 0, 1], [3, 0, 2]) for _ in range(2))
+    assert one == same != ROD.explain_segment([-3, 0, 1], [3, 0, 3])
+    with pytest.raises(AttributeError):
+        one.reason = "none"

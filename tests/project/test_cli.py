@@ -1,0 +1,120 @@
+"""The command line as a user meets it: a process, its output and its exit status."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide import cli
+from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
+from cylcollide.crosscheck.run import humanoid
+
+
+def run(*arguments, code=None):
+    start = ["-m", "cylcollide"] if code is None else ["-c", code]
+    return subprocess.run([sys.executable, *start, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("crosscheck") / "a" / "report"
+    options = ["--rays", 3000, "--seed", 3, "--motion", "walk", "--motion", "kick", "--jobs", 2]
+    return run("crosscheck", *options, "--out", out), out
+
+
+def test_crosscheck_prints_the_table(finished):
+    done, out = finished
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for word in ("aimed", "graze", "rim", "miss", "all", "missed by PyBullet", "phantom in PyBullet", "wrong limb"):
+        assert word in done.stdout
+    assert "…" not in done.stdout  # fits in 80 columns
+    summary = json.loads((out / "summary.json").read_text())
+    assert f"{summary['rows'][-1]['phantom']:,}" in done.stdout
+    with np.load(out / "rays.npz") as rays:
+        count = len(rays["ray"])
+    assert f"{count:,} of {count:,} disagreements proved" in " ".join(done.stdout.split())
+    assert str(out / "index.html") in done.stdout.splitlines()[-1]
+
+
+def test_crosscheck_writes_the_folder(finished):
+    _, out = finished
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["rays"], summary["seed"], summary["motions"]) == (3000, 3, ["walk", "kick"])
+    assert summary["rows"][-1]["phantom"] > 0
+    assert "<html" in (out / "index.html").read_text()
+    assert len(list((out / "repro").glob("*.py"))) == 10
+
+
+def test_version():
+    done = run("--version")
+    assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
+
+
+def test_help_names_the_command_and_its_options():
+    assert "crosscheck" in run("--help").stdout
+    text = run("crosscheck", "--help").stdout
+    for option in ("--rays", "--seed", "--motion", "--out", "--jobs"):
+        assert option in text
+
+
+def test_unknown_motion_names_the_known(tmp_path):
+    done = run("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "'moonwalk'" in done.stderr
+    assert "backflip, cartwheel" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_way_of_the_folder_stops_before_computing(tmp_path):
+    (tmp_path / "taken").write_text("")
+    done = run("crosscheck", "--out", tmp_path / "taken" / "report")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "cannot write to" in done.stderr
+    assert "--out" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["typer", "rich", "pybullet", "jinja2", "plotly"])
+def test_without_the_extra_one_line_names_it(package):
+    hidden = f"import sys; sys.modules[{package!r}] = None; sys.argv = ['x', 'crosscheck']"
+    done = run(code=f"{hidden}; import cylcollide.cli; cylcollide.cli.main()")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"cylcollide: the command line needs {package}, which is missing: pip install 'cylcollide[crosscheck]'"
+    ]
+
+
+def test_a_broken_import_of_our_own_is_not_blamed_on_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cylcollide.crosscheck.commands.crosscheck", None)
+    with pytest.raises(ImportError, match=r"cylcollide\.crosscheck\.command"):
+        cli.main()
+
+
+class WrongWorld(cc.HitWorld):
+    """A world that tells the chest as its neighbour."""
+
+    def cast_segments(self, starts, ends):
+        hits = super().cast_segments(starts, ends)
+        hits.limb[hits.limb == 1] = 2
+        return hits
+
+
+def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(humanoid, "HitWorld", WrongWorld)
+    options = ["--rays", "400", "--motion", "run", "--jobs", "1", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *options])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert stopped.value.code == 1
+    assert "NOT confirmed" in capsys.readouterr().err
+    with np.load(tmp_path / "rays.npz") as rays:
+        assert 0 < np.sum(~rays["proved"]) < len(rays["proved"])
+
+
+def test_default_is_two_hundred_thousand_bullets():
+    assert crosscheck_command.DEFAULT_RAYS == 200_000

@@ -1,0 +1,43 @@
+"""What the README and the demos show is what happens."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+DEMOS = sorted((ROOT / "demos").glob("*.py"))
+
+
+def test_readme_snippets_run():
+    snippets = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    assert snippets
+    for snippet in snippets:
+        exec(compile(snippet, "README.md", "exec"), {})
+
+
+def test_readme_names_the_two_commands_that_ci_runs():
+    text = README.read_text()
+    assert "pip install '.[crosscheck]' && cylcollide crosscheck" in text
+    assert "pip install '.[test]' && pytest -n 2 --dist loadfile" in text
+    assert "pip install '.[test]' --quiet && pytest -n 2 --dist loadfile\n" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_readme_links_lead_somewhere():
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text())
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+@pytest.mark.parametrize("demo", DEMOS, ids=lambda demo: demo.stem)
+def test_demo_runs_and_is_short(demo, capsys):
+    assert len(demo.read_text().splitlines()) < 80
+    runpy.run_path(str(demo), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_bullet_demo_shows_a_phantom(capsys):
+    runpy.run_path(str(ROOT / "demos" / "bullet_disagrees.py"), run_name="__main__")
+    assert "a hit where there is none" in capsys.readouterr().out

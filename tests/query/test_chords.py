@@ -1,0 +1,63 @@
+"""Chords of many rays at once: the same as one by one, in any order and split."""
+
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.everyday_worlds import make_crowd, shots
+from support.check_cylinders import JIT
+from support.force_loop import MIXED, ONE_BY_ONE, STREAMS, forced
+
+import cylcollide as cc
+
+
+def test_chords_and_points_in_any_order_and_split():
+    """The queries that have one way now: order, split and threads change no row of theirs either."""
+    limbs = make_crowd(33)
+    world, n, rng = cc.HitWorld(limbs), 1001 if JIT else 41, np.random.default_rng(4)
+    start, end = shots(limbs, n)
+    with forced(MIXED, RAYS_PER_TASK=n // 10, RAYS_SHARED=n // 10):
+        chords, held = world.chords_segments(start, end, threads=1), world.contains_points(start, threads=1)
+        order = rng.permutation(n)
+        for threads in (2, 4):
+            other = world.chords_segments(start[order], end[order], threads=threads)
+            points = world.contains_points(start[order], threads=threads)
+            for name in ("limb", "count", "axis_distance_squared"):
+                assert getattr(points, name).tobytes() == getattr(held, name)[order].tobytes(), name
+            assert np.array_equal(np.diff(other.offsets), np.diff(chords.offsets)[order])
+            rows = np.concatenate([np.arange(*chords.offsets[i : i + 2]) for i in order])
+            for name in ("limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face"):
+                assert getattr(other, name).tobytes() == getattr(chords, name)[rows].tobytes(), name
+    assert min(len(chords), (held.limb >= 0).sum()) > n // 20
+
+
+def chord_columns(chords: cc.Chords) -> dict[str, bytes]:
+    """Return all that an answer says, low words and the number of exact rows too."""
+    found = {name: column.tobytes() for name, column in chords._chords._asdict().items()}
+    return {**found, "offsets": chords.offsets.tobytes(), "rechecked": bytes(str(chords.rechecked), "ascii")}
+
+
+@pytest.mark.parametrize("kind", ["cylinders", "all shapes"])
+@pytest.mark.parametrize(("room", "inside"), [(8, "hit"), (1, "exit"), (0, "ignore")])
+def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
+    """With room for all that is crossed, for some, for none; some rays blind, some limbs unseen, limbs in two parts."""
+    shape, n = mixed(33, seed=6), 900 if JIT else 24
+    limbs = make_crowd(33) if kind == "cylinders" else shape.limbs()
+    start, end = shots(limbs, n) if kind == "cylinders" else shots_at(shape, n, seed=7)
+    far, grown, seen = start[:3] * 1e250, [limbs.inflated(1e-3 * k) for k in range(12)], Counter[str]()
+    world, one, other = (cc.HitWorld(cc.Limbs.concat(many)) for many in ([limbs], [x[:20] for x in grown], grown))
+    for asked in (world, one, other):  # few limbs, a small world with many in one place, a large one
+        for mask, who, blind in ((1, None, 0), (1, np.arange(n) % 3, 0), (0xFFFFFFFF, None, 3)):
+            begin = np.concatenate((far[:blind], start[blind:]))
+            call = partial(asked.chords_segments, begin, end, inside, mask=mask, ignore_character=who, threads=1)
+            with forced(ONE_BY_ONE):
+                want = call()
+            with forced(STREAMS, LIMBS_CROSSED=room, RAYS_PER_TASK=400, RAYS_SHARED=400) as ways:
+                got = call()
+            assert ways.batches[STREAMS] == -(-n // 400)
+            assert chord_columns(got) == chord_columns(want)
+            seen.update(chords=len(want), many=int((np.diff(want.offsets) > 8).sum()), exact=want.rechecked)
+    assert seen["chords"] > n
+    assert min(seen["many"], seen["exact"]) > 0

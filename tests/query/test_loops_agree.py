@@ -1,0 +1,291 @@
+"""Oracles, laws and hard worlds, each way to find first limbs by itself: all give the answers of real arithmetic."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from support.cases import cylinder_scenes, shape_scenes
+from support.cases.cylinder_rays import Array
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.everyday_worlds import make_crowd
+from support.cases.everyday_worlds import shots as crowd_shots
+from support.cases.hard_worlds import HARD, SHOTS, shots
+from support.cases.shape_rays import SHAPES
+from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
+from support.check_cylinders import FIELDS, same_bits, sized
+from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
+from support.force_loop import DENSE, ONE_BY_ONE, POLICIES, SHORT_STREAMS, STREAMS, WAYS, Seen, cast_all_ways, forced
+from support.oracle.brute_force import check_row_by_row
+from support.oracle.lines import CYLINDER
+from support.oracle.shapes.rows import Shots, shapes
+
+import cylcollide as cc
+
+TREE_WAYS = (ONE_BY_ONE, STREAMS)
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Iterator[Seen]:
+    """Every query of the test goes one way; the test fails if none did."""
+    with forced(request.param, **SHORT_STREAMS) as seen:
+        yield seen
+    assert seen.batches[request.param] > 0, f"nothing went {request.param}: {seen.batches}"
+
+
+# The oracle ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["segments", "rays with limits"])
+def asked(request: pytest.FixtureRequest) -> tuple[Shots, list[Asked]]:
+    rows = adversarial(request.param != "segments")
+    return rows, row_truths(rows)
+
+
+@pytest.mark.parametrize(
+    "inside", ["hit", *(pytest.param(name, marks=pytest.mark.long) for name in ("exit", "ignore"))]
+)
+def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
+    """One by one and as streams with a layer a ray; against all limbs with one layer; all as the oracle says."""
+    s, truths = asked
+    answers, unsure = {}, {}
+    for name in WAYS:
+        with forced(name, **SHORT_STREAMS) as seen:
+            answers[name] = cast_by_layer(s, inside, one_layer=name == DENSE)
+        assert set(seen.batches) == {name}
+        assert min(seen.rows[what] for what in ("hits", "misses", "unsure", "inside")) > 0.01 * seen.rows["rays"]
+        unsure[name] = seen.rows["unsure"]
+        assert not same_bits(answers[ONE_BY_ONE], answers[name]), name
+    tally = compare_hits(answers[STREAMS], truths, inside, s.family)
+    assert not tally.problems, tally.report()
+    each = len(s) / (len(SHAPES) + (s.limit is None))
+    for kind in {int(k) for k in s.shapes.kind}:
+        assert tally.seen[kind, "hit"] > 0.25 * each, kind
+        assert tally.seen[kind, "miss"] > 0.1 * each, kind
+        assert tally.seen[kind, "touch"] > 0.01 * each, kind
+    assert tally.started_inside > 0.1 * len(s)
+    assert unsure[ONE_BY_ONE] == unsure[STREAMS]
+
+
+def scene_of(name: str, rays: int, seed: int) -> tuple[cc.HitWorld, Array, Array, list[Asked]]:
+    """A scene of cylinders or of all shapes, with the truth about its segments."""
+    if name.startswith("cylinders: "):
+        c = cylinder_scenes.scene(name.removeprefix("cylinders: "), rays, seed)
+        limbs, start, end = shapes(CYLINDER, c.p1, c.p2, radius=c.radius), c.start, c.end
+        queries = [c.query(i) for i in range(rays)]
+    else:
+        s = shape_scenes.scene(name, rays, seed)
+        limbs, start, end, queries = s.limbs, s.start, s.end, s.queries()
+    return cc.HitWorld(limbs.limbs()), start, end, world_truths(limbs.solids(), queries)
+
+
+@pytest.mark.parametrize("name", [*shape_scenes.PLANS, *(f"cylinders: {name}" for name in cylinder_scenes.PLANS)])
+def test_scenes_credit_in_exact_order(name: str):
+    """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
+    total: Counter[str] = Counter()
+    for seed in range(70, 72):
+        world, start, end, found = scene_of(name, sized(64), seed)
+        for inside in POLICIES:
+            hits, seen = cast_all_ways(
+                lambda w=world, a=start, b=end, i=inside: w.cast_segments(a, b, inside=i), **SHORT_STREAMS
+            )
+            tally = compare_hits(hits, found, inside)
+            assert not tally.problems, f"{name} {seed=} " + tally.report()
+            for each in WAYS:
+                with forced(each, **SHORT_STREAMS):
+                    assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
+                    chords = world.chords_segments(start, end, inside=inside)
+                count, problems = compare_chords(chords, found, inside) if each != ONE_BY_ONE else (0, [])
+                assert not problems, f"{name} {seed=} {each} {len(problems)} rays differ: {problems[0]}"
+                total["chords"] += count
+            total += Counter(hits=tally.hits, misses=tally.misses, inside=tally.started_inside)
+            total["unsure"] += seen[STREAMS].rows["unsure"]
+    assert min(total[what] for what in ("hits", "chords", "unsure")) > sized(20), total
+    assert min(total["misses"], total["inside"]) > 3, total
+
+
+# Laws ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def everyday() -> tuple[cc.Limbs, Array, Array]:
+    limbs = mixed(60, seed=8)
+    return limbs.limbs(), *shots_at(limbs, sized(600), seed=9)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("power", [-40, 1, 60])
+def test_a_power_of_two_leaves_everything_but_lengths(power: int):
+    c, n = make_crowd(), 2.0**power
+    start, end = crowd_shots(c, sized(300))
+    for inside in POLICIES:
+        one, two = (
+            cc.HitWorld(cc.Limbs.cylinders(c.p1 * f, c.p2 * f, c.radius * f)).cast_segments(
+                start * f, end * f, inside=inside
+            )
+            for f in (1.0, n)
+        )
+        lengths = {"distance", "position", "exit_distance", "exit_position", "thickness"}
+        for name in FIELDS:
+            x, y = getattr(one, name), getattr(two, name)
+            assert np.array_equal(x * n if name in lengths else x, y, equal_nan=x.dtype.kind == "f"), name
+        assert min(one.hit.sum(), (~one.hit).sum()) > 10
+
+
+@pytest.mark.usefixtures("way")
+def test_all_queries_tell_one_story(everyday: tuple[cc.Limbs, Array, Array]):
+    """What is hit is blocked and has a chord; the first chord is the hit; who starts inside is held by a limb."""
+    limbs, start, end = everyday
+    world = cc.HitWorld(limbs)
+    for inside in POLICIES:
+        hits = world.cast_segments(start, end, inside=inside)
+        chords = world.chords_segments(start, end, inside=inside)
+        assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
+        assert np.array_equal(np.diff(chords.offsets) > 0, hits.hit)
+        assert np.array_equal(world.contains_points(start).limb >= 0, hits.started_inside)
+        assert min(hits.hit.sum(), (~hits.hit).sum(), hits.started_inside.sum()) > len(start) // 12
+        if inside != "exit":
+            first = chords.offsets[:-1][hits.hit]
+            assert np.array_equal(chords.limb[first], hits.limb[hits.hit])
+            assert np.array_equal(chords.entry_fraction[first], hits.fraction[hits.hit])
+    rays = world.cast_rays(start, end - start, max_distance=2.0)
+    assert np.array_equal(rays.hit, world.occluded_rays(start, end - start, max_distance=2.0))
+    assert 0 < rays.hit.sum() < world.cast_rays(start, end - start).hit.sum()
+
+
+@pytest.mark.usefixtures("way")
+def test_reversal_finds_the_last_chord(everyday: tuple[cc.Limbs, Array, Array]):
+    """A segment turned round hits what it left last; both ways are blocked alike."""
+    limbs, start, end = everyday
+    world = cc.HitWorld(limbs)
+    back, chords = world.cast_segments(end, start), world.chords_segments(start, end)
+    assert np.array_equal(back.hit, world.cast_segments(start, end).hit)
+    out = np.flatnonzero(back.hit & ~back.started_inside)
+    last = [chords.exit_fraction[a:b].max() for a, b in zip(chords.offsets[out], chords.offsets[out + 1], strict=True)]
+    assert np.abs(1 - back.fraction[out] - last).max() < 1e-13
+    assert len(out) > len(start) // 5
+
+
+@pytest.mark.usefixtures("way")
+def test_a_copy_behind_changes_nothing_one_before_takes_all(everyday: tuple[cc.Limbs, Array, Array]):
+    """Twice the same limbs: of two that are met at once the lower index is credited."""
+    limbs, start, end = everyday
+    few, n = {"starts": start[: sized(200)], "ends": end[: sized(200)], "inside": "ignore"}, len(limbs)
+    once = cc.HitWorld(limbs).cast_segments(**few)
+    twice = cc.HitWorld(cc.Limbs.concat([limbs, limbs])).cast_segments(**few)
+    assert not same_bits(once, twice)
+    assert twice.rechecked > once.hit.sum() // 3
+    other = cc.HitWorld(cc.Limbs.concat([limbs[n // 2 :], limbs])).cast_segments(**few)
+    assert np.array_equal(
+        other.limb, np.where(once.limb >= n // 2, once.limb - n // 2, once.limb + (n - n // 2) * once.hit)
+    )
+
+
+# Masks and characters -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("per_ray", ["both", "mask", "character", "neither"])
+@pytest.mark.parametrize("inside", POLICIES)
+def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
+    """Layers and characters, one or one a ray: as a world of the limbs that are seen."""
+    rng, n = np.random.default_rng(12), sized(240)
+    shape = mixed(36, seed=10)
+    start, end = shots_at(shape, n, seed=11)
+    plain = shape.limbs()
+    character, layer = (np.arange(36) % 4).astype(np.int32), (1 << rng.integers(0, 3, 36)).astype(np.uint32)
+    table = plain.table._replace(mask=layer, character=character)
+    world = cc.HitWorld(cc.Limbs(table, plain.hit_group, plain.names))
+    mask = rng.integers(0, 8, n) if per_ray in ("both", "mask") else np.array(5)
+    ignored = rng.integers(-1, 4, n) if per_ray in ("both", "character") else np.array(2)
+    hits, _ = cast_all_ways(
+        lambda: world.cast_segments(start, end, inside=inside, mask=mask, ignore_character=ignored),
+        tuple(WAYS) if per_ray == "neither" else TREE_WAYS,
+        **SHORT_STREAMS,
+    )
+    masks, nobody = np.broadcast_to(mask, n), np.broadcast_to(ignored, n)
+    seen: Counter[str] = Counter()
+    for m, c in sorted({(int(m), int(c)) for m, c in zip(masks, nobody, strict=True)}):
+        rows = np.flatnonzero((masks == m) & (nobody == c))
+        left = np.flatnonzero(((layer & m) != 0) & ((character != c) | (c < 0)))
+        kept = cc.HitWorld(plain[left])
+        want = kept.cast_segments(start[rows], end[rows], inside=inside, threads=1)
+        limb = np.append(left, -1)[want.limb]
+        assert np.array_equal(hits.limb[rows], limb)
+        assert not set(same_bits(hits, want, rows)) - {"limb", "character"}
+        asked = {"mask": m, "ignore_character": c, "inside": inside}
+        assert np.array_equal(world.occluded_segments(start[rows], end[rows], **asked), want.hit)
+        chords, chords_kept = (
+            world.chords_segments(start[rows], end[rows], **asked),
+            kept.chords_segments(start[rows], end[rows], inside=inside),
+        )
+        assert np.array_equal(chords.limb, left[chords_kept.limb])
+        seen.update(hit=int(want.hit.sum()), miss=int((~want.hit).sum()), sets=1)
+    assert min(seen["hit"], seen["miss"]) > n // 8, seen
+    assert seen["sets"] == {"both": 40, "mask": 8, "character": 5, "neither": 1}[per_ray]
+
+
+# Hard worlds --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_worlds(name: str):
+    """Rays far, along axes and in box faces through far, flat and crowded worlds: the same bits, and none is lost."""
+    limbs = HARD[name]()
+    world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
+    start, end, kind = shots(limbs, sized(64 if slow else 320), seed=20)
+    total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
+    for inside in POLICIES:
+        hits, seen = cast_all_ways(
+            lambda i=inside: world.cast_segments(start, end, inside=i), check_unsure=name != "flat", **SHORT_STREAMS
+        )
+        total.update(check_row_by_row(limbs, start, end, inside, hits))
+        total["unsure"] += seen[STREAMS].rows["unsure"]
+        hit_kinds += np.bincount(kind[hits.hit], minlength=len(SHOTS))
+        assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
+        chords = world.chords_segments(start, end, inside=inside)
+        assert np.array_equal(np.diff(chords.offsets) > 0, hits.hit)
+        assert np.array_equal(world.contains_points(start).limb >= 0, hits.started_inside)
+    assert min(total["hit"], total["miss"], total["inside"]) > len(start) // 8, total
+    assert total["unsure"] > 0 or name == "all sizes"
+    assert (hit_kinds > 0).sum() >= (len(SHOTS) if name in ("grid", "crowd") else 5), hit_kinds
+    assert total["tied"] > len(start) // 2 or not slow
+
+
+@pytest.mark.parametrize("by", [0.0, 1e3, 1e7, 1e12])
+@pytest.mark.parametrize("count", [1, 2, 17, 60])
+def test_after_everything_has_moved_far(count: int, by: float):
+    """A refitted tree, whose frame has moved too, gives the bits of a fresh one, in all ways."""
+    rng = np.random.default_rng(31)
+    p1 = rng.uniform(-3, 3, (count, 3))
+    p2, radius = p1 + rng.normal(size=(count, 3)), rng.uniform(0.1, 0.5, count)
+    world = cc.HitWorld(cc.Limbs.cylinders(p1, p2, radius))
+    hits = misses = 0
+    for step in range(4):
+        shift = by * rng.normal(size=3) + rng.normal(size=(count, 3)) * 0.2 * step
+        size = max(1.0, by * 1e-6)  # where a metre is less than an ulp, limbs are longer
+        q1, q2 = p1 * size + shift, p2 * size + shift
+        world.set_endpoints(q1, q2)
+        limbs = world.limbs
+        fresh = cc.HitWorld(cc.Limbs.cylinders(q1, q2, radius))
+        start, end, _ = shots(limbs, sized(80), seed=32 + step)
+        found, _ = cast_all_ways(lambda a=start, b=end: world.cast_segments(a, b), **SHORT_STREAMS)
+        assert not same_bits(found, fresh.cast_segments(start, end))
+        check_row_by_row(limbs, start, end, "hit", found)
+        hits, misses = hits + int(found.hit.sum()), misses + int((~found.hit).sum())
+    assert min(hits, misses) > 20, (hits, misses)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", HARD)
+def test_hard_worlds_many_times(name: str):
+    limbs = HARD[name]()
+    world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
+    for seed in range(100, 104 if slow else 120):
+        start, end, _ = shots(limbs, 64 if slow else 1000, seed)
+        for inside in POLICIES:
+            hits, _ = cast_all_ways(
+                lambda a=start, b=end, i=inside: world.cast_segments(a, b, inside=i),
+                check_unsure=name != "flat",
+                **SHORT_STREAMS,
+            )
+            assert check_row_by_row(limbs, start, end, inside, hits)["hit"] > len(start) // 8

@@ -1,0 +1,258 @@
+"""Points in batches of every size: found together or one by one, by all shapes, the answers agree bit by bit."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases.cylinder_rays import Array
+from support.cases.everyday_shape_worlds import mixed
+from support.cases.everyday_worlds import make_crowd
+from support.check_cylinders import JIT
+from support.oracle.shapes.table import SHAPE_ROWS
+from support.thresholds import set_threshold
+
+import cylcollide as cc
+from cylcollide._types import Float64Array, Int8Array, Int32Array
+from cylcollide.bvh import points as together
+from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
+from cylcollide.kernels.dispatch import excess
+from cylcollide.kernels.limb_table import limb_at
+from cylcollide.kernels.ray import as_vector
+from cylcollide.query import exact_fallback, scratch
+from cylcollide.query.loops import points as point_loops
+from cylcollide.query.loops.packets import limbs_at, vectors_at
+from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.simd import LANES, store
+
+COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1023, 1025, 4095, 4097)
+LARGEST = max(COUNTS) if JIT else 40
+BATCHES = [n for n in COUNTS if n <= LARGEST]
+COLUMNS = ("limb", "count", "axis_distance_squared")
+FEW, MANY = "locate_few", "locate_many"
+
+
+def counted(name: str, entry: Callable[..., int], taken: Counter[str]) -> Callable[..., int]:
+    """Return an entry point that counts its calls."""
+
+    def call(*args: Any) -> int:
+        taken[name] += 1
+        return entry(*args)
+
+    return call
+
+
+@contextmanager
+def ways(smallest: int) -> Iterator[Counter[str]]:
+    """Batches from `smallest` points on go together; how often each way was taken."""
+    taken = Counter[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        set_threshold(patch, "SMALLEST_BATCH", smallest)
+        for name, entrance in ((FEW, point_loops.locate_few), (MANY, point_loops.locate_many)):
+            patch.setattr(entrance, "call", counted(name, entrance.function, taken))
+        yield taken
+
+
+def both_ways(world: cc.HitWorld, points: Array, threads: int | None = 1) -> tuple[cc.PointHits, cc.PointHits]:
+    """Return the answers of one by one and of together."""
+    with ways(1 << 60) as taken:
+        one_by_one = world.contains_points(points, threads=threads)
+    assert set(taken) == {FEW}
+    with ways(0) as taken:
+        all_at_once = world.contains_points(points, threads=threads)
+    assert set(taken) == {MANY}
+    return one_by_one, all_at_once
+
+
+def differing(one: cc.PointHits, two: cc.PointHits, rows: Any = slice(None)) -> list[str]:
+    """Return the columns of `two` that are not, bit for bit, the rows of `one`."""
+    pairs = [(name, getattr(one, name)[rows], getattr(two, name)) for name in COLUMNS]
+    return [name for name, x, y in pairs if x.tobytes() != y.tobytes() or x.dtype != y.dtype]
+
+
+def world_of(kind: str, count: int) -> cc.HitWorld:
+    """Return a world of so many limbs."""
+    if kind == "in one place":
+        return cc.HitWorld(cc.Limbs.cylinders(np.zeros((count, 3)), np.full((count, 3), 1.0), 0.5))
+    return cc.HitWorld(make_crowd(count) if kind == "cylinders" else mixed(max(count, 7), seed=6).limbs()[:count])
+
+
+def points_near(limbs: cc.Limbs, n: int, seed: int = 3) -> Array:
+    """Return points: most near a limb, some on its axis, on a cap or on the wall, some far away."""
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-5, 5, (n, 3))
+    if len(limbs) == 0:
+        return points
+    k = rng.integers(0, len(limbs), n)
+    along = limbs.p1[k] + rng.choice([0.0, 0.25, 0.5, 1.0], (n, 1)) * (limbs.p2 - limbs.p1)[k]
+    kind = rng.integers(0, 8, (n, 1))
+    near = along + rng.normal(size=(n, 3)) * limbs.radius[k][:, None] * 0.7
+    return np.select([kind == 0, kind == 1, kind == 2], [along, points, 1e6 * points], near)
+
+
+@pytest.mark.parametrize("limbs_count", [0, 1, 7, 33, 200])
+@pytest.mark.parametrize("kind", ["cylinders", "all shapes", "in one place"])
+def test_odd_sizes(kind: str, limbs_count: int):
+    """Together as one by one, in batches of every size; and both as each limb says by itself."""
+    if limbs_count > 33 and not JIT:
+        return
+    world, total = world_of(kind, limbs_count), Counter[str]()
+    limbs = world.limbs
+    points = points_near(limbs, LARGEST)
+    for n in BATCHES:
+        one_by_one, all_at_once = both_ways(world, points[:n])
+        assert not differing(one_by_one, all_at_once), n
+        total.update(held=int((all_at_once.limb >= 0).sum()), free=int((all_at_once.limb < 0).sum()))
+    for i in range(0, len(all_at_once), 1 + LARGEST // 20):
+        holders = np.flatnonzero(limbs.classify_points(points[i]) != cc.Side.OUTSIDE) if limbs_count else []
+        assert all_at_once.count[i] == len(holders)
+        assert all_at_once.limb[i] == (holders[0] if len(holders) else -1)
+        if len(holders):
+            squared = limbs.axis_distance_squared(points[i])[holders[0]]
+            assert all_at_once.axis_distance_squared[i] == squared
+    assert min(total["held"] or limbs_count == 0, total["free"]) > 0
+    if kind == "in one place" and limbs_count:
+        assert set(np.unique(all_at_once.count)) == {0, limbs_count}
+        assert set(np.unique(all_at_once.limb)) == {-1, 0}
+
+
+def test_what_is_shipped_takes_both_ways():
+    world = world_of("cylinders", 20)
+    with ways(SMALLEST_BATCH) as taken:
+        for n in (1, SMALLEST_BATCH - 1, SMALLEST_BATCH):
+            world.contains_points(np.zeros((n, 3)))
+    assert taken == {FEW: 2, MANY: 1}
+
+
+@pytest.mark.parametrize("kind", ["cylinders", "all shapes"])
+def test_order_split_and_threads_change_no_row(kind: str, monkeypatch: pytest.MonkeyPatch):
+    world, rng = world_of(kind, 33), np.random.default_rng(5)
+    points = points_near(world.limbs, LARGEST)
+    want = world.contains_points(points, threads=1)
+    set_threshold(monkeypatch, "SMALLEST_BATCH", 8)
+    set_threshold(monkeypatch, "RAYS_PER_TASK", LARGEST // 5)
+    set_threshold(monkeypatch, "RAYS_SHARED", LARGEST // 5)
+    for threads in (1, 2, 4, None):
+        order = rng.permutation(LARGEST)
+        assert not differing(want, world.contains_points(points[order], threads=threads), order)
+    for cut in (8, 9, 17, LARGEST // 2):
+        assert not differing(want, world.contains_points(points[:cut]), slice(cut))
+        assert not differing(want, world.contains_points(points[cut:]), slice(cut, None))
+    assert min((want.limb >= 0).sum(), (want.limb < 0).sum()) > LARGEST // 20
+
+
+def test_surfaces_are_settled_both_ways(monkeypatch: pytest.MonkeyPatch):
+    """Points on caps, walls and rims of limbs that touch: closed limbs hold them, and no bound says so."""
+    x, y = (a.ravel() for a in np.meshgrid(np.arange(4.0), np.arange(4.0)))
+    foot = np.column_stack([x, y, np.zeros(16)])
+    world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.5))
+    on = [[0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0, 1], [0.25, 0, 1.0 + 2**-52], [0, 0, 0.5], [0, 0.5, -1e-300]]
+    points = (foot[:, None] + np.array(on)).reshape(-1, 3)
+    settled: list[int] = []
+    settle = exact_fallback.settle_points
+    monkeypatch.setattr(exact_fallback, "settle_points", lambda *args: (settled.append(len(args[3])), settle(*args)))
+    one_by_one, all_at_once = both_ways(world, points)
+    assert not differing(one_by_one, all_at_once)
+    assert settled[0] == settled[1] >= 5 * 16
+    inner = one_by_one.count.reshape(16, 7)[(x < 3) & (y < 3)]
+    assert (inner == [1, 1, 2, 2, 0, 1, 0]).all()
+
+
+def test_what_float64_cannot_be_trusted_with():
+    """Limbs beyond all trusted sizes among others, a world without a frame, and points as far as numbers go."""
+    rng = np.random.default_rng(1)
+    p1 = rng.uniform(-2, 2, (30, 3))
+    huge = np.array([[-1e200, 0, 0], [-1e307, -1e307, 0]])
+    for more in (huge[:0], huge[:1], huge):
+        limbs = cc.Limbs.cylinders(
+            np.concatenate([p1, more]), np.concatenate([p1 + 1, -more]), [0.6] * 30 + [1e-3] * len(more)
+        )
+        points = np.concatenate([p1 + 0.5, rng.uniform(-3, 3, (20, 3)), 1e19 * p1[:9], 1e300 * p1[:9], huge / 2])
+        one_by_one, all_at_once = both_ways(cc.HitWorld(limbs), points)
+        assert not differing(one_by_one, all_at_once)
+        truth = [np.flatnonzero(limbs.classify_points(point) != cc.Side.OUTSIDE) for point in points]
+        assert all_at_once.count.tolist() == [len(holders) for holders in truth]
+        assert all_at_once.limb.tolist() == [min(holders, default=-1) for holders in truth]
+        assert (all_at_once.limb[:30] >= 0).all()
+
+
+def test_more_pairs_than_a_step(monkeypatch: pytest.MonkeyPatch):
+    """All points in all boxes: levels fill up beyond a step, and no pair is lost."""
+    monkeypatch.setattr(scratch, "_rooms", threading.local())
+    count, n = (300, 1500) if JIT else (160, 40)
+    assert n * count // TREE_WIDTH > together.STEP
+    rng = np.random.default_rng(2)
+    p1, up = rng.normal(size=(count, 3)), np.array([0.0, 0.0, 9.0])
+    limbs = cc.Limbs.cylinders(p1 - up, p1 + up, 9.0)
+    one_by_one, all_at_once = both_ways(cc.HitWorld(limbs), rng.uniform(-1, 1, (n, 3)))
+    assert not differing(one_by_one, all_at_once)
+    assert (all_at_once.count == count).all()
+    assert (all_at_once.limb == 0).all()
+
+
+def test_input_is_checked_and_kept():
+    """A bad number in any block is named by its row, and what the caller does later changes nothing."""
+    world = world_of("cylinders", 33)
+    points = points_near(world.limbs, LARGEST)
+    want = world.contains_points(points.copy()).axis_distance_squared.copy()
+    for row in {0, 7, LARGEST // 2, LARGEST - 1}:
+        for value in (np.nan, np.inf, -np.inf):
+            bad = points.copy()
+            bad[row, row % 3] = value
+            with ways(0), pytest.raises(ValueError, match=rf"points.*row {row}\b"):
+                world.contains_points(bad)
+    for smallest in (0, 1 << 60):
+        for given in (points.copy(), np.asfortranarray(points), points.tolist()):
+            with ways(smallest):
+                held = world.contains_points(given)
+            if isinstance(given, np.ndarray):
+                given[:] = 0.0
+            world.set_endpoints(world.limbs.p1 + 1.0, world.limbs.p2 + 1.0)
+            assert held.axis_distance_squared.tobytes() == want.tobytes()
+            world.set_endpoints(*(getattr(make_crowd(33), name) for name in ("p1", "p2")))
+
+
+def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch):
+    world, points = world_of("cylinders", 5), np.full((9, 3), np.nan)
+
+    def refuse(*_: Any) -> int:
+        points[:] = 0.0  # what another thread may do
+        return -1
+
+    monkeypatch.setattr(point_loops.locate_few, "call", refuse)
+    with pytest.raises(ValueError, match=r"points: expected numbers that stay.*pass copies"):
+        world.contains_points(points)
+
+
+@compiled
+def _one_by_one(points: Float64Array, rows: Float64Array, solids: Int8Array, answer: Float64Array) -> None:
+    for i in range(answer.size):
+        answer[i] = excess(as_vector(points, i), limb_at(rows, solids, i))
+
+
+@compiled
+def _eight_by_eight(
+    points: Float64Array, rows: Float64Array, shape: int, number: Int32Array, answer: Float64Array
+) -> None:
+    for k in range(0, answer.size, LANES):
+        store(answer, k, excess(vectors_at(points, number, k), limbs_at(rows, shape, number, k)))
+
+
+@pytest.mark.parametrize("shape", SHAPE_ROWS)
+def test_eight_excesses_are_each_ones(shape: cc.Shape):
+    """Kernels are written once, for a number or eight: every bit of theirs agrees."""
+    n = 7 * (400 if JIT else 80)
+    every = mixed(n).limbs()
+    limbs = every[np.flatnonzero(every.table.kind == shape)]
+    limbs = limbs[: len(limbs) // LANES * LANES]
+    rows, solids = limbs.table.rows, limbs.table.solid
+    middle, rng = 0.5 * (limbs.p1 + limbs.p2), np.random.default_rng(4)
+    points = middle + 0.4 * rng.normal(size=middle.shape)
+    one, eight = np.empty((2, len(limbs)))
+    _one_by_one(points, rows, solids, one)
+    _eight_by_eight(points, rows, int(solids[0]), np.arange(len(limbs), dtype=np.int32), eight)
+    assert one.tobytes() == eight.tobytes()
+    assert min((one < 0).sum(), (one > 0).sum()) > 0

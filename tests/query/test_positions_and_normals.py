@@ -1,0 +1,126 @@
+"""Positions and normals: the same bits for a ray alone and among thousands, whatever path computes them."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.cases.cylinder_rays import Array
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.shape_rays import sample, sample_rays
+from support.check_cylinders import sized
+from support.force_loop import POLICIES
+from support.oracle.shapes.table import SHAPE_ROWS
+
+import cylcollide as cc
+from cylcollide.kernels.ray import Rays
+from cylcollide.query.loops import surface as surface_loops
+from cylcollide.query.loops.inputs import Query
+
+SPOTS = ("position", "normal", "exit_position", "exit_normal")
+FAR = (0.0, 1e3, 1e7, 1e12)
+
+
+def bits_of(hits: cc.RayHits, name: str) -> Array:
+    """A field as integers, so that NaN equals NaN and 0.0 is not -0.0."""
+    return np.ascontiguousarray(getattr(hits, name)).view(np.int64)
+
+
+def spots(hits: cc.RayHits) -> Array:
+    """All positions and normals of hits as integers; (n, 12)."""
+    return np.concatenate([bits_of(hits, name) for name in SPOTS], axis=1)
+
+
+@pytest.mark.parametrize("inside", POLICIES)
+@pytest.mark.parametrize("away", FAR)
+def test_a_ray_alone_gets_the_bits_that_it_gets_among_thousands(inside: str, away: float):
+    """In parts of every odd size: a ray is first of sixteen, last of eight, alone of its face, one of a crowd."""
+    shapes = mixed(70, seed=11)
+    start, end = shots_at(shapes, sized(2000), seed=12)
+    step = np.array([away, -away, 0.5 * away])
+    world = cc.HitWorld(replace(shapes, p1=shapes.p1 + step, p2=shapes.p2 + step).limbs())
+    many = world.cast_segments(start + step, end + step, inside=inside)
+    expected, begin, seen = spots(many), 0, Counter()
+    for size in (1, 1, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 255, 257, 1023):
+        part = slice(begin, min(begin + size, len(start)))
+        few = world.cast_segments(start[part] + step, end[part] + step, inside=inside)
+        assert np.array_equal(spots(few), expected[part]), (size, part)
+        begin += size
+        seen[size] += int(few.hit.sum())
+    assert sum(seen.values()) > 5
+    if not away:
+        known = {face for kind in SHAPE_ROWS for face in SHAPE_ROWS[kind].faces}
+        assert {*many.face[many.hit]} | {*many.exit_face[many.hit]} >= known
+    assert np.isnan(many.position[~many.hit]).all()
+    assert np.isnan(many.exit_normal[~many.hit]).all()
+    assert not np.isnan(many.position[many.hit]).any()
+    length = np.linalg.norm(many.normal[many.hit], axis=1)
+    assert (np.where(many.face[many.hit] == cc.Face.INSIDE, length == 0.0, abs(length - 1.0) < 1e-15 * 4)).all()
+
+
+@pytest.mark.parametrize("inside", POLICIES)
+def test_grazes_and_rows_settled_exactly_get_the_same_bits_alone(inside: str):
+    """Adversarial rows, each with a limb of its own: touches, rims, apexes, starts on surfaces, parallels."""
+    for drawn in (sample(sized(700), seed=61), sample_rays(sized(350), seed=62)):
+        many = drawn.cast(inside)
+        expected = spots(many)
+        rows = np.arange(0, len(drawn), 3)
+        for i in rows.tolist():
+            assert np.array_equal(spots(drawn.take(np.array([i])).cast(inside))[0], expected[i]), drawn.family[i]
+        assert many.rechecked > 0.05 * len(drawn)
+        assert many.hit[rows].sum() > len(rows) // 4
+
+
+@pytest.mark.parametrize("is_segment", [True, False])
+def test_eight_side_by_side_agree_with_one_by_its_double_double(is_segment: bool):
+    """The two paths to a normal share no rounding: that of hits and exits, and that of rows settled exactly."""
+    shapes = mixed(70, seed=13)
+    start, end = shots_at(shapes, sized(2000), seed=14)
+    limbs = shapes.limbs()
+    world = cc.HitWorld(limbs)
+    second = end if is_segment else end - start
+    hits = world.cast_segments(start, end) if is_segment else world.cast_rays(start, second)
+    rays = Rays(start, second, is_segment, np.full(1, np.inf))
+    query = Query(rays, np.full(1, 2**32 - 1, np.uint32), np.full(1, -1, np.int64), 0)
+    for face, fraction, names in (
+        (hits.face, hits.fraction, SPOTS[:2]),
+        (hits.exit_face, hits.exit_fraction, SPOTS[2:]),
+    ):
+        position, normal = np.full((2, len(start), 3), np.nan)
+        rows, both = np.arange(len(start)), np.stack([fraction, np.zeros(len(start))], axis=1)
+        surface_loops.write_exactly.call(query, limbs.table.seen, rows, hits.limb, both, face, position, normal)
+        # the fraction is right to an ulp; normals turn by that much times the curvature, but at a pole or an apex
+        np.testing.assert_allclose(getattr(hits, names[0]), position, rtol=0, atol=1e-14)
+        off = np.abs(getattr(hits, names[1]) - normal)[hits.hit].max(axis=1)
+        assert (off > 1e-13).sum() <= 2
+        assert len({*face[hits.hit]}) >= 10
+
+
+def test_a_position_is_rounded_once():
+    """It is the point at the fraction as a double-double: the fraction alone, rounded, misses it by an ulp and more."""
+    shapes = mixed(70, seed=15)
+    start, end = shots_at(shapes, sized(2000), seed=16)
+    hits = cc.HitWorld(shapes.limbs()).cast_segments(start, end)
+    entry = hits._chords.entry
+    rows = np.flatnonzero(hits.hit & (hits.face != cc.Face.INSIDE))
+    assert len(rows) > 50
+    for i in rows.tolist():
+        at = Fraction(entry[i, 0]) + Fraction(entry[i, 1])
+        largest = max(np.abs(start[i]).max(), np.abs(end[i]).max())
+        for a, b, x in zip(start[i].tolist(), end[i].tolist(), hits.position[i].tolist(), strict=True):
+            true = Fraction(a) + at * (Fraction(b) - Fraction(a))
+            assert abs(Fraction(x) - true) <= Fraction(0.51 * np.spacing(largest)), (i, x)
+
+
+def test_nobody_hits():
+    """No limbs, no rays, and rays that all miss."""
+    empty = cc.HitWorld(cc.Limbs.spheres(np.zeros((0, 3)), 1.0))
+    far = np.full((100, 3), 50.0) + np.arange(300.0).reshape(100, 3)
+    one = cc.HitWorld(cc.Limbs.spheres([0.0, 0.0, 0.0], 1.0))
+    for world in (empty, one):
+        for n in (0, 1, 7, 100):
+            hits = world.cast_segments(far[:n], far[:n] + 1.0)
+            for name in SPOTS:
+                assert getattr(hits, name).shape == (n, 3)
+                assert np.isnan(getattr(hits, name)).all()

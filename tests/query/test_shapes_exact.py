@@ -1,0 +1,209 @@
+"""Every shape: verdict, limb and faces equal those of real arithmetic, positions stay within 4 ulp."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.cases.shape_rays import SHAPES, sample, sample_rays
+from support.cases.shape_scenes import PLANS, scene
+from support.check_cylinders import FIELDS, sized
+from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits, row_truths, world_truths
+from support.oracle import any_shape
+from support.oracle import cylinder as oracle
+from support.oracle.cylinder import INSIDE
+from support.oracle.lines import NAMES, TUBE, Solid
+from support.oracle.shapes.rows import Shots
+from support.oracle.shapes.table import SHAPE_ROWS
+
+import cylcollide as cc
+
+POLICIES = ("hit", "exit", "ignore")
+COUNT = 10_500
+
+
+def saw_enough(tally: ShapeTally, inside: str, rows: int) -> None:
+    """Assert that every shape met every kind of answer, in shares that a broken sample would not have."""
+    assert tally.rows >= rows
+    each = rows / len(SHAPES)
+    for kind in SHAPES:
+        seen = {what: tally.seen[kind, what] for what in ("hit", "miss", "touch")}
+        assert seen["hit"] > 0.3 * each, (NAMES[kind], seen)
+        assert seen["miss"] > 0.1 * each, (NAMES[kind], seen)
+        assert seen["touch"] > 0.02 * each, (NAMES[kind], seen)
+        more = {INSIDE} if inside == "hit" else set()
+        assert {face for k, face in tally.entry_seen if k == kind} == SHAPE_ROWS[kind].faces | more
+        assert {face for k, face in tally.exit_seen if k == kind} == SHAPE_ROWS[kind].faces | {INSIDE}
+    assert tally.seen[TUBE, "two chords"] > 0.1 * each
+    assert tally.started_inside > 0.1 * rows
+
+
+@pytest.fixture(scope="module")
+def segments() -> Shots:
+    return sample(sized(COUNT), seed=31)
+
+
+@pytest.fixture(scope="module")
+def truths(segments: Shots) -> list[Asked]:
+    return row_truths(segments)
+
+
+@pytest.mark.parametrize("inside", POLICIES)
+def test_every_shape_and_family_row_by_row(segments: Shots, truths: list[Asked], inside: str):
+    # Every row under "hit", a third of each family under the other policies.
+    rows = np.arange(0, len(segments), 1 if inside == "hit" else 3)
+    asked = segments.take(rows)
+    hits = asked.cast(inside)
+    tally = compare_hits(hits, [truths[i].alone(k) for k, i in enumerate(rows)], inside, asked.family)
+    assert not tally.problems, tally.report()
+    saw_enough(tally, inside, len(rows))
+    assert hits.rechecked > 0.05 * len(asked), "adversarial rays are what exact arithmetic is for"
+
+
+@pytest.mark.parametrize("inside", POLICIES)
+def test_rays_with_limits_row_by_row(inside: str):
+    r = sample_rays(sized(2400), seed=32)
+    tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
+    assert not tally.problems, tally.report()
+    saw_enough(tally, inside, sized(2300))
+
+
+def test_ordinary_rays_need_no_recheck():
+    s = sample(sized(COUNT), seed=33)
+    near = (np.char.find(s.family, ": aimed") >= 0) & (np.abs(s.shapes.p1).max(axis=1) < 1e3)
+    for kind in SHAPES:
+        ordinary = s.take(near & (s.shapes.kind == kind))
+        assert len(ordinary) > sized(COUNT) // 300
+        assert ordinary.cast().rechecked < 0.35 * len(ordinary), NAMES[kind]
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")  # interpreted, kernels say so; compiled, not
+@pytest.mark.parametrize("power", [-250, -90, 90, 250])
+def test_lengths_of_any_unit(segments: Shots, power: int):
+    """Adversarial rows in units of 10⁻⁷⁵ to 10⁷⁵, whose eighth powers no float64 holds: the same verdicts and faces."""
+    s, factor = segments.take(np.arange(power % 7, len(segments), 7)), 2.0**power
+    lengths = {name: getattr(s.shapes, name) * factor for name in ("p1", "p2", "radius", "radius2", "half")}
+    scaled = replace(s, shapes=replace(s.shapes, **lengths), start=s.start * factor, end=s.end * factor)
+    one, two = s.cast(), scaled.cast()
+    for name in ("hit", "limb", "face", "exit_face", "started_inside"):
+        differ = np.flatnonzero(getattr(one, name) != getattr(two, name))
+        assert not len(differ), (name, s.family[differ], differ)
+    assert np.allclose(one.fraction, two.fraction, rtol=1e-15, atol=0)
+    assert np.allclose(one.exit_fraction, two.exit_fraction, rtol=1e-15, atol=0)
+    largest = np.abs([s.start, s.end, s.shapes.p1, s.shapes.p2]).max(axis=(0, 2))[one.hit]
+    for name in ("position", "exit_position"):
+        off = np.abs(getattr(one, name) - getattr(two, name) / factor)[one.hit].max(axis=1)
+        assert (off <= 8 * np.spacing(largest)).all(), name
+
+
+def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):
+    """Each row in a world of its own: all chords of the tubes, with entry and exit."""
+    two, wrong = 0, []
+    rows = np.flatnonzero((segments.shapes.kind == TUBE) | (np.arange(len(segments)) % 20 == 0))
+    limbs = segments.shapes.limbs()
+    for i in rows[:: max(1, len(rows) // sized(500))].tolist():
+        asked = truths[i].alone(0)
+        world, row = cc.HitWorld(limbs[i]), (segments.start[i : i + 1], segments.end[i : i + 1])
+        for inside in POLICIES:
+            count, problems = compare_chords(world.chords_segments(*row, inside=inside), [asked], inside)
+            wrong += [f"{segments.family[i]} {problem}" for problem in problems]
+            two += count == 2
+    assert not wrong, f"{len(wrong)} differ: {wrong[:3]}"
+    assert two > sized(500) // 10
+
+
+def test_points_of_every_shape(segments: Shots):
+    """Ends of the adversarial segments as points: exact side, and the squared distance from the axis."""
+    limbs, solids, seen = segments.shapes.limbs(), segments.shapes.solids(), Counter()
+    for half, points in enumerate((segments.start, segments.end)):
+        side, squared = limbs.classify_points(points).tolist(), limbs.axis_distance_squared(points).tolist()
+        for i, solid in list(enumerate(solids))[half::2]:
+            want = any_shape.classify(solid, points[i].tolist())
+            assert side[i] == want, (segments.family[i], solid, points[i].tolist())
+            check_distance(solid, points[i].tolist(), want != oracle.POINT_OUTSIDE, squared[i])
+            seen[solid.kind, want] += 1
+    assert all(seen[kind, want] > len(segments) / 600 for kind in SHAPES for want in range(3)), seen
+
+
+def check_distance(solid: Solid, point: list[float], inside: bool, squared: float) -> None:
+    """Assert a squared distance from the axis (a centre, a box's z axis): its root is good to ulps of coordinates."""
+    if not inside:
+        assert squared == -1.0
+        return
+    true = float(any_shape.axis_distance_squared(solid, point))
+    slack = 16 * 2.0**-52 * max(map(abs, (*point, *solid.p1, *solid.p2)))
+    assert abs(squared - true) <= 1e-14 * true + 2 * true**0.5 * slack + slack**2, (solid, point, squared, true)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_mixed_worlds_credit_in_exact_order(name: str):
+    seen: Counter[object] = Counter()
+    for seed in range(4):
+        s = scene(name, sized(50), seed)
+        world, found = cc.HitWorld(s.limbs.limbs()), world_truths(s.limbs.solids(), s.queries())
+        seen.update(asked.solids[k].kind for asked in found for k, _ in asked.found)
+        for inside in POLICIES:
+            hits = world.cast_segments(s.start, s.end, inside=inside)
+            tally = compare_hits(hits, found, inside)
+            assert not tally.problems, f"{name} {seed=} " + tally.report()
+            assert np.array_equal(world.occluded_segments(s.start, s.end, inside=inside), hits.hit)
+            count, problems = compare_chords(world.chords_segments(s.start, s.end, inside=inside), found, inside)
+            assert not problems, f"{name} {seed=} {len(problems)} rays differ: {problems[0]}"
+            seen[inside] += tally.hits
+            seen["chords"] += count
+    assert min(seen[inside] for inside in POLICIES) > 5
+    assert seen["chords"] > sized(200)
+    assert all(seen[kind] > 3 for kind in SHAPE_ROWS)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_mixed_worlds_are_brute_force(name: str):
+    """The tree finds what asking every limb finds, and who holds a point."""
+    for seed in range(5, 8):
+        s = scene(name, sized(60), seed)
+        limbs = s.limbs.limbs()
+        world = cc.HitWorld(limbs)
+        hits = world.cast_segments(s.start, s.end, inside="ignore")
+        each = [limbs.cast_segments(a, b, inside="ignore") for a, b in zip(s.start, s.end, strict=True)]
+        for i, rows in enumerate(each):
+            assert hits.hit[i] == rows.hit.any()
+            assert hits.started_inside[i] == rows.started_inside.any()
+            if rows.hit.any():
+                k = int(hits.limb[i])
+                assert hits.fraction[i] == pytest.approx(rows.fraction.min(), rel=1e-15)
+                # A neighbour may send the ray to exact arithmetic, which rounds the last digit of its own.
+                for field in set(FIELDS) - {"limb", "started_inside"}:
+                    assert getattr(hits, field)[i] == pytest.approx(getattr(rows, field)[k], rel=1e-14, abs=1e-15)
+        held, points = world.contains_points(s.start), s.start
+        for i, point in enumerate(points):
+            holders = np.flatnonzero(limbs.classify_points(point) != cc.Side.OUTSIDE)
+            assert held.count[i] == len(holders)
+            assert held.limb[i] == (holders[0] if len(holders) else -1)
+            if len(holders):
+                assert held.axis_distance_squared[i] == limbs.axis_distance_squared(point)[holders[0]]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(50))
+def test_a_million_segments_and_rays(part: int):
+    s = sample(16_000, seed=1000 + part)
+    inside = POLICIES[part % 3]
+    tally = compare_hits(s.cast(inside), row_truths(s), inside, s.family)
+    assert not tally.problems, tally.report()
+    saw_enough(tally, inside, 16_000)
+    r = sample_rays(6000, seed=2000 + part)
+    tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
+    assert not tally.problems, tally.report()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PLANS)
+def test_many_mixed_worlds(name: str):
+    for seed in range(1000, 1060):
+        s = scene(name, 80, seed)
+        world, found = cc.HitWorld(s.limbs.limbs()), world_truths(s.limbs.solids(), s.queries())
+        for inside in POLICIES:
+            tally = compare_hits(world.cast_segments(s.start, s.end, inside=inside), found, inside)
+            assert not tally.problems, f"{name} {seed=} " + tally.report()
+            problems = compare_chords(world.chords_segments(s.start, s.end, inside=inside), found, inside)[1]
+            assert not problems, f"{name} {seed=} {len(problems)} rays differ: {problems[0]}"

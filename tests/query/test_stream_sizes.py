@@ -1,0 +1,298 @@
+"""Batches of every size against worlds of every size: no ray is lost, or touched by its neighbours."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from itertools import pairwise, product
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.cylinder_rays import Array
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.everyday_worlds import make_crowd, shots
+from support.check_cylinders import JIT, same_bits
+from support.force_loop import DENSE, MIXED, ONE_BY_ONE, POLICIES, STREAMS, WAYS, cast_all_ways, forced
+
+import cylcollide as cc
+from cylcollide.bvh.stream import make_stream
+from cylcollide.bvh.traverse import make_stack
+from cylcollide.constants import SMALLEST_STREAM
+from cylcollide.query import scratch
+from cylcollide.query.loops import single
+from cylcollide.query.loops.brute_force import cast_few, make_lists
+from cylcollide.query.loops.columns import Verdicts, empty_verdicts
+from cylcollide.query.loops.leaf import ANY, FIRST, make_work
+from cylcollide.query.loops.ray_sort import make_sorting
+from cylcollide.query.loops.refine import make_entering
+from cylcollide.query.loops.stream import cast_stream
+from cylcollide.query.request import Question, about_segments
+
+RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
+LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
+LARGEST = 70_000 if JIT else 40
+BATCHES = [n for n in RAY_COUNTS if n <= LARGEST]
+
+
+def verdicts_of(hits: cc.RayHits) -> Verdicts:
+    """What a query wrote, without what is computed when asked for."""
+    none = np.zeros(len(hits), bool)
+    return Verdicts(hits.limb, hits.fraction, hits.face, hits.started_inside, none)
+
+
+def differing(one: Verdicts, two: Verdicts, rows: slice | Array = slice(None)) -> list[str]:
+    """Return the columns of `two` that are not, bit for bit, the rows of `one`."""
+    columns = zip(Verdicts._fields, one, two, strict=True)
+    return [name for name, x, y in columns if x[rows].tobytes() != y.tobytes() or x.dtype != y.dtype]
+
+
+@pytest.fixture(scope="module", params=["cylinders", "all shapes"])
+def rays(request: pytest.FixtureRequest) -> tuple[cc.Limbs, Array, Array]:
+    """Limbs, and as many segments as any test wants."""
+    if request.param == "cylinders":
+        limbs = make_crowd(max(LIMB_COUNTS))
+        return limbs, *shots(limbs, LARGEST)
+    shape = mixed(max(LIMB_COUNTS), seed=6)
+    return shape.limbs(), *shots_at(shape, LARGEST, seed=7)
+
+
+@pytest.mark.parametrize("limbs_count", LIMB_COUNTS)
+def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
+    """Each way, and the mixture that is shipped, writes the rows that one by one writes, in batches of every size."""
+    limbs, start, end = rays[0][:limbs_count], *rays[1:]
+    world, total = cc.HitWorld(limbs), Counter()
+    for k, n in enumerate(BATCHES):
+        inside = POLICIES[(k + limbs_count) % 3]
+        every = (*WAYS, MIXED) if n <= 5000 else (ONE_BY_ONE, STREAMS, DENSE if limbs_count < 5 else STREAMS, MIXED)
+        answers = {}
+        for way in every:
+            with forced(way) as seen:
+                hits = world.cast_segments(start[:n], end[:n], inside=inside, threads=1)
+                assert np.array_equal(world.occluded_segments(start[:n], end[:n], inside=inside, threads=1), hits.hit)
+            if n >= 8 and way != MIXED:
+                assert set(seen.batches) == {way}
+            if n < 8:
+                assert set(seen.batches) <= {ONE_BY_ONE}, "too few for eight lanes"
+            answers[way] = verdicts_of(hits)
+            total[f"{way}: batches"] += seen.batches[way]
+            assert not differing(answers[ONE_BY_ONE], answers[way]), (way, n, inside)
+        total.update(hits=int(hits.hit.sum()), misses=int((~hits.hit).sum()), inside=int(hits.started_inside.sum()))
+    assert min(total[f"{way}: batches"] for way in WAYS) >= len([n for n in BATCHES if 8 <= n <= 5000])
+    assert total["misses"] > sum(BATCHES) // 20
+    assert min(total["hits"], total["inside"]) > sum(BATCHES) // 300 or limbs_count < (1 if JIT else 5), total
+
+
+def test_what_is_shipped_uses_every_way():
+    """With the numbers as they are: few rays go one by one, few limbs are met by all, all else goes as streams."""
+    limbs = make_crowd(40)
+    taken = Counter()
+    for m in (1, 3, 40):
+        start, end = shots(limbs, 5000 if JIT else 210)
+        for n in (4, len(start)):
+            with forced(MIXED) as seen:
+                cc.HitWorld(limbs[:m]).cast_segments(start[:n], end[:n])
+            taken.update({(n > 4, way): count for way, count in seen.batches.items()})
+    assert set(taken) == {(False, ONE_BY_ONE), (True, DENSE), (True, STREAMS)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("chunk", [8192, 1000] if JIT else [16])
+def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Array], way: str, chunk: int):
+    """Any permutation, any split and any number of threads: each ray's row stays as it is."""
+    limbs, start, end = rays[0][:17], *(x[: 12_345 if JIT else 50] for x in rays[1:])
+    world, n, rng = cc.HitWorld(limbs), len(start), np.random.default_rng(3)
+    with forced(ONE_BY_ONE):
+        want = verdicts_of(world.cast_segments(start, end, threads=1))
+    with forced(way, RAYS_PER_TASK=chunk, RAYS_SHARED=chunk, STREAM_RAYS=512) as seen:
+        for threads in (1, 2, 4, None):
+            got = verdicts_of(world.cast_segments(start, end, threads=threads))
+            assert not differing(want, got), threads
+            assert np.array_equal(world.occluded_segments(start, end, threads=threads), got.limb >= 0)
+        threads_each = (1, 2, 4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+        at_work = [max(1, min(k, n // SMALLEST_STREAM)) for k in threads_each]
+        tasks = [k * ceil(ceil(n / chunk) / k) for k in at_work]  # as many for each thread
+        assert seen.batches[way] == 2 * (4 if way == ONE_BY_ONE else sum(tasks))  # one by one goes in one call
+        for _ in range(3):
+            order = rng.permutation(n)
+            assert not differing(want, verdicts_of(world.cast_segments(start[order], end[order])), order)
+        cuts = [0, 1, 2, 9, 18, *sorted(rng.integers(18, n, 6).tolist()), n]
+        for a, b in pairwise(cuts):
+            assert not differing(want, verdicts_of(world.cast_segments(start[a:b], end[a:b])), slice(a, b))
+    assert min((want.limb >= 0).sum(), (want.limb < 0).sum()) > n // 20
+
+
+@pytest.mark.parametrize("limit", ["one", "each"])
+def test_rays_with_limits(limit: str):
+    """Rays of any length with limits, infinite ones too: the same bits from all ways."""
+    limbs, rng, n = mixed(30, seed=14), np.random.default_rng(15), 3001 if JIT else 41
+    start, end = shots_at(limbs, n, seed=16)
+    world, step = cc.HitWorld(limbs.limbs()), (end - start) * 10.0 ** rng.uniform(-3, 3, (n, 1))
+    reach = 3.0 if limit == "one" else np.where(rng.random(n) < 0.3, np.inf, rng.uniform(0, 8, n))
+    for inside in POLICIES:
+        hits, seen = cast_all_ways(lambda i=inside: world.cast_rays(start, step, max_distance=reach, inside=i))
+        assert min(seen[STREAMS].rows[what] for what in ("hits", "misses", "inside")) > n // 20
+        assert np.array_equal(world.occluded_rays(start, step, max_distance=reach, inside=inside), hits.hit)
+
+
+# The loops by themselves --------------------------------------------------------------------------------------------
+
+
+def question_of(start: Array, end: Array) -> Question:
+    """A question as the world asks it."""
+    return about_segments(start, end, "hit")
+
+
+@pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
+def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Array], stream_rays: int):
+    """Begin and end anywhere, streams of any length, room that was used before: rows are written whole, others not."""
+    limbs, start, end = rays[0][:20], *(x[: 2500 if JIT else 40] for x in rays[1:])
+    snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
+    given, query = question.given, question.query
+    question.receive(0, n)
+    table, tree = snapshot.seen, snapshot.tree
+    want = empty_verdicts(n)
+    single.cast_closest(query, table, tree, make_stack(tree), 0, n, want)
+    room = make_work(stream_rays), make_stream(tree, stream_rays), make_sorting(n), make_entering(stream_rays)
+    lists = make_lists(len(limbs))
+    for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
+        for way, aim in product((STREAMS, DENSE), (FIRST, ANY)):
+            got = Verdicts(*(np.full(n, 77, column.dtype) for column in want))
+            if way == STREAMS:
+                assert cast_stream.call(given, query, table, tree, *room, begin, last, aim, got)
+            else:
+                assert cast_few.call(given, query, table, lists, begin, last, aim, got)
+            inner, outer = slice(begin, last), np.r_[0:begin, last:n]
+            if aim == ANY:
+                sure = ~(want.unsure | got.unsure)[inner]
+                assert np.array_equal((want.limb >= 0)[inner][sure], (got.limb >= 0)[inner][sure]), (way, begin, last)
+            else:
+                assert not differing(want, Verdicts(*(column[inner] for column in got)), inner), (way, begin, last)
+            assert all((column[outer] == np.full(1, 77, column.dtype)).all() for column in got), (way, begin, last)
+            assert not room[0].pairs.any(), "no pair may wait when a stream has ended"
+    assert min((want.limb >= 0).sum(), (want.limb < 0).sum(), want.inside.sum()) > n // 20
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_doubt_is_settled(way: str):
+    """Touches, and rays from farther than float64 can follow, side by side with plain ones: hits, and any hit."""
+    far, beside = 2.0**60, np.nextafter(0.5, 1.0)
+    rows = [
+        ((0.5, -3, 0.5), (0.5, 3, 0.5), True),  # touches the wall
+        ((beside, -3, 0.5), (beside, 3, 0.5), False),
+        ((-3, 0, 1), (3, 0, 1), True),  # lies in a cap
+        ((far, 0, 0.5), (-3, 0, 0.5), True),
+        ((far, 0.75, 0.5), (-3, 0.75, 0.5), False),
+        ((3, 0, 0.5), (-3, 0, 0.5), True),
+        ((3, 2, 0.5), (-3, 2, 0.5), False),
+    ]
+    chosen = np.random.default_rng(1).integers(0, len(rows), 150 if JIT else 40)
+    start, end = (np.array([rows[k][side] for k in chosen], float) for side in (0, 1))
+    world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0], [0, 9, 0]], [[0, 0, 1], [0, 9, 1]], 0.5))
+    with forced(way):
+        hits, blocked = world.cast_segments(start, end), world.occluded_segments(start, end)
+    assert hits.hit.tolist() == blocked.tolist() == [rows[k][2] for k in chosen]
+    assert hits.rechecked == (chosen < 5).sum()
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_every_octant_and_direction_on_a_border(zero: float):
+    """Rays of every octant, and with zero components of either sign: equal bits, and each hits what it is aimed at."""
+    limbs, n = make_crowd(33), 27 * (40 if JIT else 2)
+    world, rng = cc.HitWorld(limbs), np.random.default_rng(21)
+    sign = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
+    sign = sign[(sign != 0).any(axis=1)][np.arange(n) % 26]
+    step = np.where(sign == 0, zero, sign * rng.uniform(10, 20, (n, 3)))
+    k = rng.integers(0, len(limbs), n)
+    aim = (limbs.p1[k] + limbs.p2[k]) / 2
+    for start in (aim - step, aim - step / 64, aim + step * 2):
+        hits, seen = cast_all_ways(lambda a=start: world.cast_rays(a, step))
+        assert seen[STREAMS].rows["rays"] == n
+        occluded = world.occluded_rays(start, step)
+        assert np.array_equal(occluded, hits.hit)
+        behind = (start == aim + step * 2).all()
+        assert behind or hits.hit.all(), "each ray is aimed at the middle of a limb"
+    octant = np.unique(np.signbit(step) @ [1, 2, 4])
+    assert len(octant) == 8
+
+
+def test_segments_with_a_negative_zero_between_their_ends():
+    """From 0.0 to -0.0 there is a step of -0.0."""
+    foot = np.arange(9.0)[:, None] * [0.0, 0.0, 4.0]
+    limbs = cc.Limbs.cylinders(foot, foot + np.eye(3)[2], 0.5)
+    n = 80 if JIT else 16
+    z = np.arange(n) % 9 * 4 + 0.5
+    start, end = (np.column_stack([np.full(n, x), np.full(n, y), z]) for x, y in ((0.0, -5.0), (-0.0, 5.0)))
+    hits, _ = cast_all_ways(lambda: cc.HitWorld(limbs).cast_segments(start, end))
+    assert hits.limb.tolist() == (np.arange(n) % 9).tolist()
+
+
+def test_rooms_are_kept_from_world_to_world():
+    """Small and large worlds, short and long batches in turn, by one thread: what is left in the room does no harm."""
+    rng, rooms = np.random.default_rng(22), set()
+    with forced(STREAMS):
+        for _ in range(12):
+            limbs = make_crowd(int(rng.integers(1, 400)), seed=int(rng.integers(100)))
+            start, end = shots(limbs, int(rng.integers(8, 3000 if JIT else 20)))
+            snapshot = cc.HitWorld(limbs).snapshot()
+            got = verdicts_of(snapshot.cast_segments(start, end, threads=1))
+            rooms.add(id(getattr(scratch._rooms, "streams", None)))
+            want = Verdicts(*(np.concatenate(c) for c in zip(*(row_by_row(snapshot, start, end)), strict=True)))
+            assert not differing(want, got)
+    assert len(rooms) < 12, "rooms are kept"
+
+
+LARGE_THEN_SMALL = """
+import numpy as np
+import cylcollide as cc
+rng = np.random.default_rng(2)
+start, end = rng.uniform(-50, 50, (2, 65, 3))
+for n in (1_000_000, 20):
+    p = rng.uniform(-50, 50, (n, 3))
+    world = cc.HitWorld(cc.Limbs.cylinders(p, p + np.array([0, 0, 1]), 8.0))
+    together = world.cast_segments(start, end, threads=1).limb
+    alone = [world.cast_segments(a, b, threads=1).limb[0] for a, b in zip(start, end)]
+    print(together.max() >= 0, together.tolist() == alone)
+"""
+
+
+@pytest.mark.skipif(not JIT, reason="interpreted, an index out of bounds is an error in the test above")
+def test_a_small_world_after_a_large_one():
+    """Lanes that are not in use must not read a limb of a world that is gone: that is memory of somebody else."""
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    run = subprocess.run([sys.executable, "-c", LARGE_THEN_SMALL], env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, f"exit code {run.returncode} {run.stderr}"
+    assert run.stdout.split() == ["True"] * 4
+
+
+def row_by_row(snapshot: cc.Snapshot, start: Array, end: Array) -> list[Verdicts]:
+    """Return the answers in batches of seven, which go one by one."""
+    rows = range(0, len(start), 7)
+    return [verdicts_of(snapshot.cast_segments(start[i : i + 7], end[i : i + 7], threads=1)) for i in rows]
+
+
+def test_threads_have_rooms_of_their_own():
+    """Eight Python threads ask for streams at once, each its own rays: nobody sees another's."""
+    limbs = make_crowd(100)
+    world, n = cc.HitWorld(limbs), 4000 if JIT else 16
+    asked = [shots(limbs, n, seed=k) for k in range(8)]
+    with forced(ONE_BY_ONE):
+        want = [verdicts_of(world.cast_segments(*pair, threads=1)) for pair in asked]
+    wrong: list[object] = []
+
+    def ask(k: int) -> None:
+        for _ in range(5):
+            wrong.extend(differing(want[k], verdicts_of(world.cast_segments(*asked[k], threads=1))))
+
+    with forced(STREAMS, STREAM_RAYS=256) as seen:
+        threads = [threading.Thread(target=ask, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert seen.batches[STREAMS] >= 30
+    assert not wrong
+    assert len({w.limb.tobytes() for w in want}) == 8
+    assert not same_bits(world.cast_segments(*asked[0]), world.cast_segments(*asked[0]))

@@ -1,0 +1,236 @@
+"""Bad input is refused at the door, the message says where, and nothing has changed."""
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.check_cylinders import same_bits
+
+import cylcollide as cc
+from cylcollide.query import request
+
+GOOD = np.arange(15.0).reshape(5, 3)
+UP = GOOD + np.array([0.0, 0.0, 5.0])
+INF, NAN = np.inf, np.nan
+
+
+def spoiled(array: np.ndarray, row: int, value: object) -> np.ndarray:
+    """Return a copy with one bad row, and a second bad row later on."""
+    out = array.astype(float)
+    out[row if out.ndim == 1 else (row, 1)] = value
+    out[-1 if out.ndim == 1 else (-1, 0)] = value
+    return out
+
+
+@pytest.mark.parametrize("row", [0, 3])
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+@pytest.mark.parametrize("name", ["p1", "p2", "radius"])
+def test_limbs_of_numbers_that_are_none(name: str, value: float, row: int):
+    good = {"p1": GOOD, "p2": UP, "radius": np.ones(5)}
+    with pytest.raises(ValueError, match=rf"{name}.*row {row}\b"):
+        cc.Limbs.cylinders(**good | {name: spoiled(good[name], row, value)})
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, -1.0, -1e-300])
+def test_limbs_without_thickness(value: float):
+    with pytest.raises(ValueError, match=r"radius.*> 0.*row 3\b"):
+        cc.Limbs.cylinders(GOOD, UP, spoiled(np.ones(5), 3, value))
+    with pytest.raises(ValueError, match=r"radius.*> 0"):
+        cc.Limbs.cylinders(GOOD, UP, value)
+
+
+def test_limbs_without_length():
+    ends = UP.copy()
+    ends[[2, 4]] = GOOD[[2, 4]]
+    with pytest.raises(ValueError, match=r"row 2\b"):
+        cc.Limbs.cylinders(GOOD, ends, 1.0)
+    ends[2], ends[4] = np.nextafter(GOOD[2], 99), UP[4]
+    assert len(cc.Limbs.cylinders(GOOD, ends, 1.0)) == 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (GOOD[:, :2], UP[:, :2], 1.0),
+        (GOOD, UP[:4], 1.0),
+        (GOOD, UP, np.ones(4)),
+        (GOOD, UP, np.ones((5, 1))),
+        (GOOD.reshape(5, 3, 1), UP, 1.0),
+        (1.0, 2.0, 1.0),
+        ([[0, 0, 0], [1, 1]], [[0, 0, 1], [1, 1, 2]], 1.0),
+        ("limb", UP, 1.0),
+        (None, UP, 1.0),
+        (GOOD + 1j, UP, 1.0),
+    ],
+)
+def test_limbs_of_wrong_shape(arguments: tuple):
+    with pytest.raises(ValueError, match="expected"):
+        cc.Limbs.cylinders(*arguments)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"character": np.arange(4)},
+        {"character": 0.5},
+        {"character": [0, 1, -2, 3, -7]},
+        {"mask": [1, 1, 1, -1, 1]},
+        {"mask": 2**32},
+        {"mask": np.ones(6, int)},
+        {"name": ["a", "b"]},
+        {"hit_group": 2**40},
+    ],
+)
+def test_limbs_with_wrong_labels(keywords: dict):
+    with pytest.raises(ValueError, match=next(iter(keywords))):
+        cc.Limbs.cylinders(GOOD, UP, 1.0, **keywords)
+
+
+RAY_QUERIES = ("cast_rays", "occluded_rays", "chords_rays")
+SEGMENT_QUERIES = ("cast_segments", "occluded_segments", "chords_segments")
+
+
+@pytest.fixture
+def world() -> cc.HitWorld:
+    return cc.HitWorld(make_crowd(12))
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+@pytest.mark.parametrize("query", [*RAY_QUERIES, *SEGMENT_QUERIES])
+def test_queries_with_numbers_that_are_none(world: cc.HitWorld, query: str, value: float):
+    with pytest.raises(ValueError, match=r"row 3\b"):
+        getattr(world, query)(spoiled(GOOD, 3, value), UP)
+    with pytest.raises(ValueError, match=r"row 3\b"):
+        getattr(world, query)(GOOD, spoiled(UP, 3, value))
+
+
+@pytest.mark.parametrize("value", [NAN, INF])
+def test_points_that_are_none(world: cc.HitWorld, value: float):
+    for ask in (world.contains_points, world.limbs[:5].classify_points, world.limbs[:5].axis_distance_squared):
+        with pytest.raises(ValueError, match=r"points.*row 3\b"):
+            ask(spoiled(GOOD, 3, value))
+
+
+@pytest.mark.parametrize("query", RAY_QUERIES)
+def test_rays_without_direction_or_with_a_wrong_limit(world: cc.HitWorld, query: str):
+    ask = getattr(world, query)
+    flat = UP.copy()
+    flat[[3, 4]] = [[0.0] * 3, [-0.0] * 3]
+    with pytest.raises(ValueError, match=r"direction.*row 3\b"):
+        ask(GOOD, flat)
+    for value in (-1.0, NAN, -INF, -1e-300):
+        with pytest.raises(ValueError, match=r"max_distance.*row 3\b"):
+            ask(GOOD, UP, max_distance=spoiled(np.ones(5), 3, value))
+        with pytest.raises(ValueError, match=r"max_distance"):
+            ask(GOOD, UP, max_distance=value)
+    for shape in (np.ones(4), np.ones((5, 1)), "far"):
+        with pytest.raises(ValueError, match=r"max_distance"):
+            ask(GOOD, UP, max_distance=shape)
+
+
+@pytest.mark.parametrize("query", [*RAY_QUERIES, *SEGMENT_QUERIES])
+@pytest.mark.parametrize(
+    ("keywords", "match"),
+    [
+        ({"inside": "out"}, "inside"),
+        ({"inside": None}, "inside"),
+        ({"inside": ["hit"]}, "inside"),
+        ({"mask": -1}, "mask"),
+        ({"mask": 1.5}, "mask"),
+        ({"mask": np.ones(4, int)}, "mask"),
+        ({"ignore_character": 0.5}, "ignore_character"),
+        ({"ignore_character": [0, 1]}, "ignore_character"),
+        ({"ignore_character": [0, 1, 2, -5, 3]}, r"ignore_character.*row 3"),
+        ({"threads": 0}, "threads"),
+        ({"threads": 1.5}, "threads"),
+        ({"threads": "all"}, "threads"),
+    ],
+)
+def test_queries_with_wrong_options(world: cc.HitWorld, query: str, keywords: dict, match: str):
+    with pytest.raises(ValueError, match=match):
+        getattr(world, query)(GOOD, UP, **keywords)
+
+
+def test_rows_that_do_not_belong_together(world: cc.HitWorld):
+    for query in (*RAY_QUERIES, *SEGMENT_QUERIES):
+        for starts, ends in ((GOOD, UP[:4]), (GOOD[:, :2], UP[:, :2]), (GOOD, UP.T), (3.0, UP)):
+            with pytest.raises(ValueError, match="expected"):
+                getattr(world, query)(starts, ends)
+    limbs = world.limbs
+    with pytest.raises(ValueError, match=r"12.*5|5.*12"):
+        limbs.cast_segments(GOOD, UP)
+    with pytest.raises(ValueError, match=r"12.*5|5.*12"):
+        limbs.classify_points(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda w: w.set_endpoints(spoiled(w.limbs.p1, 3, NAN), w.limbs.p2), r"p1.*row 3\b"),
+        (lambda w: w.set_endpoints(w.limbs.p1, spoiled(w.limbs.p2, 3, INF)), r"p2.*row 3\b"),
+        (lambda w: w.set_endpoints(w.limbs.p1 + 1, w.limbs.p1 + 1), r"row 0\b"),
+        (lambda w: w.set_endpoints(GOOD, UP), r"12"),
+        (lambda w: w.set_endpoints(w.limbs.p1[:, :2], w.limbs.p2[:, :2]), "expected"),
+        (lambda w: w.set_endpoints(GOOD, spoiled(UP, 3, NAN), limbs=[0, 1, 2, 3, 4]), r"row 3\b"),
+        (lambda w: w.set_endpoints(GOOD, UP, limbs=[0, 1, 2, 3]), "expected"),
+        (lambda w: w.set_endpoints(GOOD, UP, limbs=[0, 1, 2, 12, 4]), r"12"),
+        (lambda w: w.set_endpoints(GOOD, UP, limbs=[0, 1, 2, -13, 4]), r"-13"),
+        (lambda w: w.set_endpoints(GOOD, UP, limbs=[0, 1, 2, 2, 4]), "limbs"),
+        (lambda w: w.set_endpoints(GOOD, UP, limbs=[0.5, 1, 2, 3, 4]), "limbs"),
+        (lambda w: w.set_endpoints(GOOD, GOOD, limbs=[0, 1, 2, 3, 4]), r"row 0\b"),
+    ],
+)
+def test_a_failed_update_leaves_the_world_as_it_was(world: cc.HitWorld, change, match: str):
+    rng = np.random.default_rng(0)
+    starts, ends = rng.uniform(-6, 6, (2, 200, 3))
+    before = world.cast_segments(starts, ends)
+    points = world.contains_points(world.limbs.p1)
+    p1 = world.limbs.p1.copy()
+    with pytest.raises(ValueError, match=match):
+        change(world)
+    assert before.hit.any()
+    assert not same_bits(before, world.cast_segments(starts, ends))
+    assert np.array_equal(points.limb, world.contains_points(p1).limb)
+    assert np.array_equal(world.limbs.p1, p1)
+
+
+def test_limbs_cannot_be_changed_behind_the_worlds_back(world: cc.HitWorld):
+    for name in ("p1", "p2", "radius", "character", "mask"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(world.limbs, name)[0] = 0
+
+
+MANY = 2100
+"""More than a block, so that rows are received in parts; not a multiple of eight."""
+
+
+@pytest.mark.parametrize("bad", [0, 7, 1031, MANY - 1])
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+@pytest.mark.parametrize("limbs", [1, 17])
+def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
+    """Against few limbs, in streams, any hit, chords and row by row: rays that are received in blocks."""
+    p1 = np.arange(3.0 * limbs).reshape(limbs, 3)
+    shapes = cc.Limbs.cylinders(p1, p1 + 1.0, 0.4)
+    world, good = cc.HitWorld(shapes), np.random.default_rng(1).normal(size=(MANY, 3))
+    for column in range(3):
+        wrong = good.copy()
+        wrong[bad, column] = value
+        asked = [world.cast_segments, world.occluded_segments, world.chords_segments]
+        for ask in [*asked, shapes.cast_segments] if limbs == 1 else asked:
+            with pytest.raises(ValueError, match=rf"starts.*row {bad}\b"):
+                ask(wrong, good)
+            with pytest.raises(ValueError, match=rf"ends.*row {bad}\b"):
+                ask(good, wrong)
+        with pytest.raises(ValueError, match=rf"directions.*row {bad}\b"):
+            world.cast_rays(good, wrong)
+    still = good.copy()
+    still[bad] = 0.0
+    with pytest.raises(ValueError, match=rf"directions.*zero.*row {bad}\b"):
+        world.cast_rays(good, still)
+
+
+def test_rays_that_change_while_they_are_read_are_no_answer():
+    """A bad number that is gone when the message is made: an error all the same, never unfinished rows."""
+    points = np.ones((100, 3))
+    question = request.about_segments(points, points + 1.0, "hit")
+    with pytest.raises(ValueError, match="stay while a query reads them"):
+        question.refuse()

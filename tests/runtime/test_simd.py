@@ -1,0 +1,197 @@
+"""Eight lanes do what eight single numbers do, bit for bit, compiled and interpreted, on every kind of processor."""
+
+import inspect
+import os
+import subprocess
+import sys
+from math import inf, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from llvmlite.binding import get_host_cpu_features
+from support.check_cylinders import JIT
+from support.simd_operations import (
+    EDGES,
+    FLOAT32_EDGES,
+    FUSED,
+    TINY,
+    by_numpy,
+    eight,
+    eight_beside_literals,
+    interpreted,
+    literals_by_numpy,
+    njit,
+    one,
+    one_beside_literals,
+    results_of,
+    same,
+    triples,
+)
+
+from cylcollide import Face
+from cylcollide.runtime import simd
+from cylcollide.runtime.simd import LANES, fused_multiply_add, load, opposite, select, spread, store
+
+
+def test_lanes_single_numbers_interpreter_and_numpy_agree_on_float64():
+    """All operations on numbers, for random ones and every pair of zeros, infinities, NaN, subnormals and others."""
+    columns = triples(EDGES)
+    want = by_numpy(*columns)
+    for function in (eight, one, interpreted(eight), interpreted(one)):
+        got = results_of(function, columns, len(want))
+        assert same(got, want), [k for k in range(len(want)) if not same(got[k], want[k])]
+    assert np.isnan(want).any(axis=1).all()
+    zeros, subnormal = want == 0.0, (np.abs(want) < np.finfo(float).tiny) & (want != 0.0)
+    assert np.signbit(want)[zeros].any()
+    assert not np.signbit(want)[zeros].all()
+    assert subnormal.any(axis=1).sum() > 15
+    assert np.isinf(want).any(axis=1).all()
+
+
+def test_lanes_single_numbers_and_numpy_agree_on_float32():
+    columns = triples(FLOAT32_EDGES)
+    want = by_numpy(*columns)
+    side, single = (results_of(function, columns, len(want)) for function in (eight, one))
+    rows = [k for k in range(len(want)) if k != FUSED]  # of that, numpy here knows the rounding of float64 only
+    assert same(side[rows], want[rows])
+    assert same(single[rows], want[rows])
+    assert not JIT or same(side[FUSED], single[FUSED])
+    assert np.allclose(side[FUSED], want[FUSED], rtol=1e-7, atol=1e-44, equal_nan=True)
+
+
+def test_a_number_beside_eight_counts_for_eight():
+    a = np.ascontiguousarray(triples(EDGES)[0])
+    want = literals_by_numpy(a)
+    for function in (
+        eight_beside_literals,
+        one_beside_literals,
+        interpreted(eight_beside_literals),
+        interpreted(one_beside_literals),
+    ):
+        assert same(results_of(function, (a,), len(want)), want)
+
+
+def test_fused_multiply_add_rounds_once_with_and_without_c():
+    """Both ways to interpret it, on products that cancel, overflow and vanish."""
+    cases = [
+        (0.1, 10.0, -1.0, 2.0**-54),
+        (1 + 2.0**-52, 1 - 2.0**-53, -1.0, 2.0**-53 - 2.0**-105),
+        (1e300, 1e300, -inf, -inf),
+        (1e300, 1e300, 0.0, inf),
+        (-1e300, 1e300, 1.0, -inf),
+        (1e200, 1e200, -1e308, inf),
+        (TINY, -0.25, 0.0, -0.0),
+        (0.0, -1.0, -0.0, -0.0),
+        (0.0, -1.0, 0.0, 0.0),
+        (1.0, 1.0, -1.0, 0.0),
+        (inf, 0.0, 1.0, nan),
+        (inf, 1.0, -inf, nan),
+        (nan, 1.0, 1.0, nan),
+        (1.0, 1.0, nan, nan),
+    ]
+    a, b, c, want = np.array(cases).T
+    assert simd._fma_of_c() is not None, "this platform has no fma to compare with"
+    for function in (simd._fma_of_c(), simd._fused_by_fractions):
+        assert same([function(*row[:3]) for row in cases], want)
+    with np.errstate(all="ignore"):
+        assert same(inspect.unwrap(fused_multiply_add)(a, b, c), want)
+
+
+@njit
+def chosen(truths, limits, out):
+    """One truth between eights and between numbers, eight truths between numbers, and `opposite` of one."""
+    for k in range(truths.size):
+        store(out, k * 4 * LANES, select(truths[k], load(limits, 0), 5.0))
+        store(out, k * 4 * LANES + LANES, select(opposite(truths[k]), load(limits, 0), load(limits, LANES)))
+        store(out, k * 4 * LANES + 2 * LANES, spread(select(truths[k], 2.0, 3.0)))
+        store(out, k * 4 * LANES + 3 * LANES, select(load(limits, 0) < 4.0, 1.0, 2.0))
+
+
+@pytest.mark.parametrize("way", [lambda f: f, interpreted])
+def test_one_truth_chooses_between_eights(way):
+    truths, limits, out = np.array([True, False]), np.arange(16.0), np.zeros((2, 4, LANES))
+    way(chosen)(truths, limits, out)
+    small = [1.0] * 4 + [2.0] * 4
+    assert same(out[0], [limits[:8], limits[8:], [2.0] * 8, small])
+    assert same(out[1], [[5.0] * 8, limits[:8], [3.0] * 8, small])
+
+
+# The whole, on lesser processors.
+
+QUERY = """
+import sys
+import numpy as np
+import cylcollide as cc
+from worlds import make_crowd, shots
+
+limbs, rays = make_crowd(int(sys.argv[1])), int(sys.argv[2])
+hits = cc.HitWorld(limbs).cast_segments(*shots(limbs, rays), inside="exit", threads=1)
+np.savez(sys.argv[3], limb=hits.limb, fraction=hits.fraction, face=hits.face, exit_fraction=hits.exit_fraction)
+"""
+
+
+OPERATIONS = """
+import sys
+import numpy as np
+from support import simd_operations
+
+columns = simd_operations.triples(simd_operations.EDGES)
+np.save(sys.argv[1], simd_operations.results_of(simd_operations.eight, columns, 21))
+"""
+
+
+def lesser(processor):
+    """Environment in which numba compiles for a lesser processor than this one."""
+    if processor == "generic":
+        return {"NUMBA_CPU_NAME": "generic"}
+    features = get_host_cpu_features()
+    given = (f"{'+' if on and 'avx512' not in name else '-'}{name}" for name, on in features.items())
+    return {"NUMBA_CPU_FEATURES": ",".join(given)}
+
+
+def run(script, environment, *arguments):
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join([str(tests.parent), str(tests)])
+    subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env={**os.environ, **environment, "PYTHONPATH": path},
+        check=True,
+    )
+
+
+@pytest.mark.skipif(not JIT, reason="about machine code")
+@pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
+def test_operations_are_bit_equal_on_lesser_processors(tmp_path, processor):
+    """Four vectors of SSE2 without a fused multiply-add, or two of AVX, give what this processor gives."""
+    run(OPERATIONS, lesser(processor), tmp_path / "results.npy")
+    columns = triples(EDGES)
+    want = results_of(eight, columns, 21)
+    assert same(np.load(tmp_path / "results.npy"), want)
+
+
+@pytest.mark.skipif(not JIT, reason="about machine code")
+@pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
+def test_lists_are_packed_alike_on_lesser_processors(processor):
+    """Without an instruction for it the places behind a list once held what lay in memory, and were read as rows."""
+    run("from support import packing as t; t.check_append_where(lambda f: f)", lesser(processor))
+
+
+def answers(folder, environment, limbs, rays):
+    """Ask a world in a fresh process."""
+    run(QUERY, environment, limbs, rays, folder / "hits.npz")
+    with np.load(folder / "hits.npz") as columns:
+        return dict(columns)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not JIT, reason="about machine code")
+@pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
+@pytest.mark.parametrize(("limbs", "rays"), [(2, 500), (40, 60), (40, 20000)], ids=["few limbs", "few rays", "streams"])
+def test_hits_are_bit_equal_on_lesser_processors(tmp_path, processor, limbs, rays):
+    want = answers(tmp_path, {}, limbs, rays)
+    got = answers(tmp_path, {**lesser(processor), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, limbs, rays)
+    for name, column in want.items():
+        assert np.array_equal(column.view(np.uint8), got[name].view(np.uint8)), name
+    assert 0 < (want["limb"] >= 0).sum() < rays
+    assert {Face.SIDE, Face.CAP1, Face.NONE} <= set(want["face"].tolist())

@@ -1,0 +1,122 @@
+"""Shares of a query among threads: none too small, none lost when things end, and questions within questions."""
+
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd, shots
+from support.check_cylinders import JIT
+from support.force_loop import STREAMS, forced
+
+import cylcollide as cc
+from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
+from cylcollide.query.loops import stream
+from cylcollide.runtime import threads as thread_pool
+from cylcollide.runtime.simd import LANES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
+def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
+    """Less than eight rays would be written beyond their ends."""
+    n = RAYS_SHARED + 77
+    shares = thread_pool.in_chunks(n, threads, lambda begin, end: (begin, end))
+    assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
+    assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
+    assert shares[-1][1] == n
+
+
+def test_batches_of_any_size_share_one_pool():
+    """A pool for each number of shares that pay would fill the process with threads."""
+    thread_pool.pool_of.cache_clear()
+    for n in range(12_600, 30_000, 1_700):
+        assert sum(thread_pool.in_chunks(n, 90, lambda begin, end: end - begin)) == n
+    assert thread_pool.pool_of.cache_info().currsize == 1
+
+
+def test_an_error_waits_for_all_who_have_begun():
+    """They read the caller's arrays. Whoever fails first, one goes on."""
+    active, n = set[int](), 3 * RAYS_SHARED
+
+    def task(begin: int, end: int) -> None:
+        active.add(begin)
+        all_have_begun.wait(60)
+        if end == n:
+            time.sleep(0.1)
+        active.remove(begin)
+        if end < n:
+            raise ValueError("a bad row")
+
+    for _ in range(8):
+        all_have_begun = threading.Barrier(3)
+        with pytest.raises(ValueError, match="a bad row"):
+            thread_pool.in_chunks(n, 3, task)
+        assert not active
+
+
+def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPatch):
+    """There may be as many threads as the system allows, or Python may be ending."""
+
+    def refused(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(thread_pool.ThreadPoolExecutor, "submit", refused)
+    n = 5 * RAYS_SHARED
+    assert sum(thread_pool.in_chunks(n, 7, lambda begin, end: end - begin)) == n
+
+
+SERVER = """
+import threading, time
+import numpy as np
+import cylcollide as cc
+limbs = cc.Limbs.spheres(np.zeros(3), 1.0)
+start = np.tile([5.0, 0.0, 0.0], (13_000, 1))
+main = threading.main_thread()
+
+def serve():
+    main.join()
+    time.sleep(0.2)
+    print(int(cc.HitWorld(limbs).cast_segments(start, -start, threads=3).hit.sum()), "hits")
+
+threading.Thread(target=serve).start()
+"""
+
+
+@pytest.mark.skipif(not JIT, reason="13,000 rays take minutes")
+def test_a_server_goes_on_when_the_main_thread_has_ended():
+    """Python hands out no more work to pools by then."""
+    run = subprocess.run([sys.executable, "-c", SERVER], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.stdout.split() == ["13000", "hits"], run.stderr
+
+
+@pytest.mark.parametrize("crosses_more", [False, True])
+def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.MonkeyPatch):
+    """Signals are handled between two steps of Python, and who handles one may ask: the same thread, the same room."""
+    limbs = make_crowd(33)
+    n = 900 if JIT else 24
+    start, end = shots(limbs, n)
+    ask = [partial(cc.HitWorld(limbs).chords_segments, begin, begin + step, threads=1)
+           for begin, step in ((start, end - start), (start + 1e3, np.ones(3)))]  # fmt: skip
+    outer, inner = ask[::-1] if crosses_more else ask
+    with forced(STREAMS):
+        want = outer()
+        call = stream.cast_stream.call
+
+        def interrupted(*arguments: object) -> object:
+            answer = call(*arguments)
+            with monkeypatch.context() as patch:
+                patch.setattr(stream.cast_stream, "call", call)
+                inner()
+            return answer
+
+        monkeypatch.setattr(stream.cast_stream, "call", interrupted)
+        got = outer()
+    assert len(inner()) != len(want)
+    assert got.offsets.tobytes() == want.offsets.tobytes()
+    assert got.limb.tobytes() == want.limb.tobytes()

@@ -1,9 +1,0 @@
-"""The one table of shapes that all tests read from: a shape that is entered here is tested like the others."""
-
-from kinds import box, capsule, cylinder, ellipsoid, sphere, tapered, tube
-from shape_row import ShapeRow
-
-SHAPE_ROWS: dict[int, ShapeRow] = {
-    module.ROW.kind: module.ROW for module in (cylinder, tube, tapered, ellipsoid, capsule, sphere, box)
-}
-"""By code."""

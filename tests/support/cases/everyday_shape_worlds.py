@@ -1,0 +1,46 @@
+"""Everyday worlds of all shapes, and shots at them: for tests of everything but exactness."""
+
+import numpy as np
+from support.cases.cylinder_rays import Array
+from support.oracle.cylinder import Ray, segment
+from support.oracle.shapes.rows import Shapes, shapes
+from support.oracle.shapes.table import SHAPE_ROWS
+
+
+def mixed(count: int, seed: int = 5) -> Shapes:
+    """Return limbs of all shapes, one after another, strewn over a box of 6 m; radii 0.2 to 0.6, lengths about 1 m."""
+    rng = np.random.default_rng(seed)
+    kinds = list(SHAPE_ROWS)
+    kind = np.resize(kinds, count)
+    p1, radius = rng.uniform(-3, 3, (count, 3)), rng.uniform(0.2, 0.6, count)
+    p2, share = p1 + rng.normal(size=(count, 3)), rng.uniform(0.1, 0.9, count)
+    pointed = rng.random(count) < 0.4  # where a second radius may vanish
+    turn, half = rng.normal(size=(count, 4)), rng.uniform(0.2, 0.8, (count, 3))
+    parts = []
+    for k in kinds:
+        row, at = SHAPE_ROWS[k], kind == k
+        low, high = row.share or (0.0, 0.0)
+        radius2 = radius * np.where(pointed & (low == 0.0), 0.0, low + (high - low) * share)
+        columns = {"p1": p1, "p2": p2, "radius": radius, "radius2": radius2, "orientation": turn, "half": half}
+        parts.append(shapes(k, **{name: columns[name][at] for name in row.takes}))
+    order = np.argsort(np.concatenate([np.flatnonzero(kind == k) for k in kinds]))
+    return Shapes(*(np.concatenate([getattr(p, name) for p in parts])[order] for name in Shapes.__dataclass_fields__))
+
+
+def shots_at(limbs: Shapes, n: int, seed: int = 3) -> tuple[Array, Array]:
+    """Return n segments: most through the limbs, some that start in one, some short, some past everything."""
+    rng = np.random.default_rng(seed)
+    start, end = rng.uniform(-5, 5, (2, n, 3))
+    k = rng.integers(0, len(limbs), n)
+    # A point in the limb, or near it: on the axis, in the wall of a tube, in a ball.
+    off = rng.normal(size=(n, 3))
+    off *= (rng.uniform(0.3, 1, n) * np.maximum(limbs.radius[k], 0.3) / np.linalg.norm(off, axis=1))[:, None]
+    near = limbs.p1[k] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[k] + off
+    kind = rng.integers(0, 6, (n, 1))
+    start = np.where(kind == 0, near, start)
+    return start, np.select([kind == 1, kind >= 3], [near, 2 * near - start], end)
+
+
+def segments_of(start: Array, end: Array) -> list[Ray]:
+    """Return the segments for the oracle."""
+    return [segment(a, b) for a, b in zip(start, end, strict=True)]

@@ -1,0 +1,43 @@
+"""Worlds of everyday limbs and shots at them, for tests of everything but exactness."""
+
+import numpy as np
+from support.oracle.cylinder import Limb
+
+import cylcollide as cc
+
+
+def make_crowd(count: int = 40, seed: int = 5) -> cc.Limbs:
+    """Return `count` limbs strewn over a box of 6 m."""
+    rng = np.random.default_rng(seed)
+    p1 = rng.uniform(-3, 3, (count, 3))
+    i = np.arange(count)
+    return cc.Limbs.cylinders(
+        p1, p1 + rng.normal(size=(count, 3)), rng.uniform(0.05, 0.4, count), character=i // 8, mask=1 << (i % 3)
+    )
+
+
+def shots(limbs: cc.Limbs, n: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return n segments: most through the crowd, some that start inside a limb, some short, some past everything."""
+    rng = np.random.default_rng(seed)
+    spread = np.abs(limbs.p1).max(initial=1.0)
+    start, end = rng.uniform(-2 * spread, 2 * spread, (2, n, 3))
+    if len(limbs):
+        k = rng.integers(0, len(limbs), n)
+        on_axis = limbs.p1[k] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[k]
+        kind = rng.integers(0, 6, (n, 1))
+        start = np.where(kind == 0, on_axis, start)
+        end = np.select([kind == 1, kind == 2], [on_axis, 2 * on_axis - start], end)
+    return start, end
+
+
+def oracle_limbs(limbs: cc.Limbs) -> list[Limb]:
+    rows = zip(limbs.p1.tolist(), limbs.p2.tolist(), limbs.radius.tolist(), strict=True)
+    return [Limb(tuple(p1), tuple(p2), r) for p1, p2, r in rows]
+
+
+def leap(world: cc.HitWorld, seed: int) -> cc.Limbs:
+    """Shuffle the limbs; the same, of a world of its own."""
+    limbs = world.limbs
+    by = limbs.p1[np.random.default_rng(seed).permutation(len(limbs))] - limbs.p1
+    world.set_endpoints(limbs.p1 + by, limbs.p2 + by)
+    return limbs.moved(limbs.p1 + by, limbs.p2 + by)

@@ -1,0 +1,117 @@
+"""Limbs anywhere in the world in frames of their own, and what the places on them are made with (see `support/oracle/shapes/`).
+
+Places are in the frame of the limb, in metres: the axis is z and p1 the origin (a sphere's or box's centre). They are
+met up to rounding; what the numbers then say is for the oracle to decide.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from support.cases.cylinder_rays import Array, Posed, _circle, _unit
+from support.oracle.shapes.rows import Shapes, shapes
+
+
+@dataclass(frozen=True)
+class Placed:
+    """n limbs of one shape with their frames: rows of `frame` are unit vectors, `height` the length of the axis."""
+
+    limbs: Shapes
+    frame: Array  # (n, 3, 3)
+    height: Array  # (n,)
+
+    @property
+    def kind(self) -> int:
+        """Return the shape."""
+        return int(self.limbs.kind[0])
+
+    @property
+    def size(self) -> Array:
+        """Return about how long the limbs are, (n,)."""
+        return self.limbs.radius + self.height + np.linalg.norm(self.limbs.half, axis=1)
+
+    def world(self, local: Array) -> Array:
+        """Return local points in the world, rounded."""
+        return self.limbs.p1 + self.turned(local)
+
+    def turned(self, local: Array) -> Array:
+        """Return local directions in the world, rounded."""
+        return np.einsum("nji,nj->ni", self.frame, local)
+
+
+def upright(kind: int, p: Posed, **columns: Array) -> Placed:
+    """Return limbs that stand along the frames' axes from p1 to p2."""
+    return Placed(shapes(kind, p.p1, p.p2, **columns), frame_of(p), p.height)
+
+
+def frame_of(p: Posed) -> Array:
+    """Return the unit vectors of the frames, (n, 3, 3)."""
+    return np.stack([p.x, p.y, p.z], axis=1)
+
+
+def rotation_rows(quaternion: Array) -> Array:
+    """Return the box axes of quaternions x, y, z, w of any length, (n, 3, 3), good to a few roundings."""
+    x, y, z, w = (quaternion / np.linalg.norm(quaternion, axis=1)[:, None]).T
+    columns = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
+        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
+        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(columns), 2, 0)
+
+
+# Places -------------------------------------------------------------------------------------------------------------
+
+
+def from_the_middle(surface: Callable[[Placed, Generator], tuple[Array, Array]], p: Placed, rng: Generator) -> Array:
+    """Return points on the way from the middle to the surface."""
+    point, _ = surface(p, rng)
+    share = rng.random((len(point), 1))
+    return share * point + (1 - share) * at(0 * p.height, 0 * p.height, p.height / 2)
+
+
+def ball_surface(p: Placed, rng: Generator, side_share: float) -> tuple[Array, Array]:
+    """Return points and normals of what is at one distance from the axis, a share of them between the ends."""
+    n, r, h = len(p.limbs), p.limbs.radius, p.height
+    side = rng.random(n) < side_share
+    normal = _unit(np.where(side[:, None], at(*_circle(rng, n), 0 * r), rng.normal(size=(n, 3))))
+    z = np.where(side, rng.random(n) * h, np.where(normal[:, 2] > 0, h, 0.0))
+    return normal * r[:, None] + at(0 * r, 0 * r, z), normal
+
+
+def capped_surface(p: Placed, rng: Generator, top: Array, inner: Array) -> tuple[Array, Array]:
+    """Return points and normals of a wall, two caps, and a bore where `inner` is not 0; `top` is the radius at p2."""
+    n, r, h = len(p.limbs), p.limbs.radius, p.height
+    x, y = _circle(rng, n)
+    where = rng.choice(4, n, p=[0.4, 0.3, 0.15, 0.15])  # side, bore (side too where there is none), cap 1, cap 2
+    bore, cap = (where == 1) & (inner > 0), where >= 2
+    u = np.where(cap, where - 2, rng.random(n))
+    wall = np.where(bore, inner, r + (top - r) * u)
+    rho = np.where(cap, inner + (wall - inner) * np.sqrt(rng.random(n)), wall)
+    out = np.where(bore, -1.0, 1.0)
+    normal = np.where(cap[:, None], at(0 * r, 0 * r, 2 * u - 1), _unit(at(out * x, out * y, (r - top) / h)))
+    return at(rho * x, rho * y, u * h), normal
+
+
+def walled_feature(p: Placed, rng: Generator, bore: Array | None = None, tips: bool = False) -> tuple[Array, Array]:
+    """Return points of rims, seams and walls (or the tips), along the axis, round the wall, or across."""
+    n, r, h = len(p.limbs), p.limbs.radius, p.height
+    x, y = _circle(rng, n)
+    in_bore = (bore is not None) & (rng.random(n) < 0.6)
+    rho = np.where(in_bore, r if bore is None else bore, np.where(rng.random(n) < 0.1, 0.0, r))
+    z = np.choose(rng.integers(0, 3, n), [0 * r, h, rng.random(n) * h])
+    z = np.where(tips & (rho == 0), np.where(z > h / 2, h + r, -r), z)
+    along = either(rng, at(0 * x, 0 * x, 1 + 0 * x), at(-y, x, 0 * x), at(x, y, 0 * x))
+    return at(rho * x, rho * y, z), along
+
+
+def at(x: Array, y: Array, z: Array) -> Array:
+    """Return points (n, 3) from their coordinates."""
+    return np.stack([x, y, z], axis=1)
+
+
+def either(rng: Generator, *choices: Array) -> Array:
+    """Return one of the choices, row by row."""
+    n = len(choices[0])
+    return np.array(choices)[rng.integers(0, len(choices), n), np.arange(n)]

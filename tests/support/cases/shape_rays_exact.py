@@ -1,0 +1,103 @@
+"""Limbs in integers (see `cylinder_rays_exact.Frame`), with exact tangents and exactly singular places (see `support/oracle/shapes/`).
+
+In the local frame the axis is z and p1 the origin (a sphere's or box's centre). All points and steps are whole, so that
+in the world's float64 numbers a tangent is a tangent and an apex the apex. `finer` halves the unit of a frame as often
+as needed to keep limbs within 100 m where a shape needs long integers.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from support.cases.cylinder_rays import Whole
+from support.cases.cylinder_rays_exact import Frame, frames
+from support.cases.cylinder_scenes import QUADRUPLES
+from support.oracle.shapes.rows import UNTURNED, Shapes, shapes
+
+
+@dataclass(frozen=True)
+class Exact:
+    """n local limbs of one shape and places on them, all integers, rows parallel."""
+
+    frame: Frame
+    limbs: Shapes  # in the world
+    touch: Whole  # (n, 3) a point whose tangent (or a line that touches an edge) is `tangent`
+    tangent: Whole
+    special: Whole  # an apex, pole, rim, seam, corner, ...
+    along: Whole  # a direction that is singular there: generator, axis, edge, ...
+    inside: Whole  # mostly strictly inside
+    reach: Whole  # (n,) about the size of the limb
+
+
+def finer(f: Frame, times: Whole) -> Frame:
+    """Return the frame with a unit `times` shorter, rounded up to a power of two, its place in the world kept."""
+    bits = np.ceil(np.log2(times)).astype(np.int64)
+    return replace(f, unit=f.unit / 2.0**bits, shift=f.shift << bits[:, None])
+
+
+def xyz(xy: Whole, z: Whole) -> Whole:
+    return np.column_stack([xy, z])
+
+
+def sideways(xy: Whole) -> Whole:
+    """Return the horizontal step at right angles to (x, y)."""
+    return xyz(np.column_stack([-xy[:, 1], xy[:, 0]]), 0 * xy[:, 0])
+
+
+def up(f: Frame) -> Whole:
+    return xyz(0 * f.rim, 1 + 0 * f.radius)
+
+
+def one_of(rng: Generator, *choices: Whole) -> Whole:
+    """Return one of the choices, row by row."""
+    n = len(choices[0])
+    return np.array(choices)[rng.integers(0, len(choices), n), np.arange(n)]
+
+
+def multiple(count: Whole, vector: Whole) -> Whole:
+    return np.asarray(count)[:, None] * vector
+
+
+def whole(rng: Generator, n: int, low: int, high: int) -> Whole:
+    return rng.integers(low, high + 1, n)
+
+
+def standing(kind: int, f: Frame, height: Whole, **lengths: Whole) -> Shapes:
+    """Return the limbs in the world; lengths and height are local."""
+    top = xyz(0 * f.rim, height)
+    return shapes(kind, f.world(0 * top), f.world(top), **{name: f.length(x) for name, x in lengths.items()})
+
+
+def whole_ball(rng: Generator, n: int) -> tuple[Frame, Whole, Whole]:
+    """Return frames, whole points of a ball about the origin, and its radius in radii of the frame."""
+    rows = QUADRUPLES[rng.integers(0, len(QUADRUPLES), n)]
+    f = finer(frames(rng, n), rows[:, 3])
+    signed = rng.permuted(rows[:, :3], axis=1) * rng.choice([-1, 1], (n, 3))
+    return f, multiple(f.radius, signed), rows[:, 3]
+
+
+def whole_across(rng: Generator, v: Whole) -> Whole:
+    """Return whole vectors at right angles to v, never zero."""
+    plain = v // np.gcd.reduce(v, axis=1)[:, None]
+    found = np.cross(plain, rng.integers(-3, 4, v.shape))
+    flat = (found == 0).all(axis=1)
+    found[flat] = sideways(plain[:, :2])[flat]
+    found[(found == 0).all(axis=1)] = (1, 0, 0)
+    return found
+
+
+DIAGONALS = [(1, 1, 1, 1), (-1, 1, 1, 1), (1, -1, 1, 1), (1, 1, -1, 1)]
+TURNS = np.array([UNTURNED, (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), *DIAGONALS])
+"""Rotations whose float64 matrix has no rounding: half turns about an axis, third turns about a diagonal."""
+
+
+def turned_rows(orientation: Whole) -> Whole:
+    """Return the axes of `TURNS`, (n, 3, 3), whole."""
+    x, y, z, w = orientation.astype(np.int64).T
+    columns = [
+        [w * w + x * x - y * y - z * z, 2 * (x * y + w * z), 2 * (x * z - w * y)],
+        [2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)],
+        [2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z],
+    ]
+    rows = np.moveaxis(np.array(columns), 2, 0)
+    return rows // (x * x + y * y + z * z + w * w)[:, None, None]

@@ -1,0 +1,195 @@
+"""Compare the library's answers for any shape with those of `any_shape`, and say what reproduces a difference."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from support.check_cylinders import DISTANCE_ULPS, FIELDS, POSITION_ULPS, Tally
+from support.oracle import any_shape
+from support.oracle import cylinder as oracle
+from support.oracle.algebraic import Param, value
+from support.oracle.cylinder import INSIDE, NONE, Chord, Ray
+from support.oracle.lines import Solid
+from support.oracle.shapes.rows import Shots
+from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.spots import Spot, length
+
+Place = Sequence[Fraction]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One ray, the limbs it may meet by index, and the truth about it: every chord, in order."""
+
+    query: Ray
+    solids: Mapping[int, Solid]
+    found: Sequence[tuple[int, Chord]]
+
+    def alone(self, row: int) -> "Asked":
+        """Return the question about the one limb it has, under another index."""
+        (solid,) = self.solids.values()
+        return Asked(self.query, {row: solid}, [(row, c) for _, c in self.found])
+
+
+def row_truths(questions: Shots) -> list[Asked]:
+    """Return the truth row by row, about the limb of that row."""
+    solids = questions.shapes.solids()
+    queries = [questions.query(i) for i in range(len(questions))]
+    rows = zip(queries, solids, strict=True)
+    return [Asked(q, {i: s}, [(i, c) for c in any_shape.chords(s, q)]) for i, (q, s) in enumerate(rows)]
+
+
+def world_truths(solids: Sequence[Solid], queries: Sequence[Ray]) -> list[Asked]:
+    """Return the truth about every ray through a world of limbs."""
+    table = dict(enumerate(solids))
+    return [Asked(q, table, any_shape.all_chords(table.items(), q)) for q in queries]
+
+
+@dataclass
+class ShapeTally(Tally):
+    """What a comparison has seen, and the faces by shape."""
+
+    entry_seen: Counter[tuple[int, int]] = field(default_factory=Counter)  # (kind, face)
+    exit_seen: Counter[tuple[int, int]] = field(default_factory=Counter)
+    seen: Counter[tuple[int, str]] = field(default_factory=Counter)  # (kind, "hit", "miss", "touch", "two chords")
+
+
+def compare_hits(hits, truths: Sequence[Asked], inside: str, labels: Sequence[str] | None = None) -> ShapeTally:
+    """Return what was seen when `hits`, a RayHits of the policy `inside`, is held against the truth."""
+    tally = ShapeTally()
+    assert len(hits) == len(truths)
+    columns = {name: getattr(hits, name).tolist() for name in FIELDS}
+    for i, asked in enumerate(truths):
+        tally.rows += 1
+        problem = _compare_row({name: column[i] for name, column in columns.items()}, asked, inside, tally)
+        if problem:
+            label = "" if labels is None else labels[i]
+            shown = [asked.solids[k] for k in sorted({k for k, _ in asked.found} or set(list(asked.solids)[:1]))]
+            tally.problems.append(f"row {i} {label} {inside=}: {problem}; {asked.query}; {shown}")
+    return tally
+
+
+def _compare_row(row: dict, asked: Asked, inside: str, tally: ShapeTally) -> str:
+    """Return what is wrong with one row, "" if nothing is."""
+    started = any(c.started_inside for _, c in asked.found)
+    best = any_shape.credited(asked.found, inside)
+    tally.started_inside += started
+    want = {"started_inside": started, "hit": best is not None}
+    if best is None:
+        for solid in asked.solids.values() if len(asked.solids) == 1 else ():
+            tally.seen[solid.kind, "miss"] += 1
+        want |= {"fraction": math.inf, "distance": math.inf, "limb": -1, "character": -1, "face": NONE}
+        want |= {"exit_fraction": math.inf, "exit_distance": math.inf, "exit_face": NONE}
+        nan = all(math.isnan(x) for name in ("position", "normal", "exit_position", "exit_normal") for x in row[name])
+        nan = nan and math.isnan(row["thickness"])
+        return _unequal(row, want) or ("" if nan else f"a miss has nan positions and normals, got {row}")
+    chord, solid = best.chord, asked.solids[best.limb]
+    wrong = _unequal(row, want | {"limb": best.limb, "face": best.face, "exit_face": chord.exit_face})
+    if wrong:
+        return f"{wrong}, at {float(value(best.at))}"
+    touch = chord.entry == chord.exit
+    tally.hits += 1
+    tally.entry_faces[best.face] += 1
+    tally.exit_faces[chord.exit_face] += 1
+    tally.touches += touch
+    tally.entry_seen[solid.kind, best.face] += 1
+    tally.exit_seen[solid.kind, chord.exit_face] += 1
+    tally.seen[solid.kind, "hit"] += 1
+    tally.seen[solid.kind, "touch"] += touch
+    tally.seen[solid.kind, "two chords"] += sum(i == best.limb for i, _ in asked.found) == 2
+    assert chord.exit is not None
+    return (
+        _wrong_place(solid, asked.query, best.at, best.face, row, "", tally)
+        or _wrong_place(solid, asked.query, chord.exit, chord.exit_face, row, "exit_", tally)
+        or _wrong_thickness(solid, asked.query, chord, row)
+    )
+
+
+def _unequal(row: dict, want: dict) -> str:
+    """Return the exact fields that differ."""
+    wrong = {name: (row[name], value) for name, value in want.items() if row[name] != value}
+    return f"(got, true) {wrong}" if wrong else ""
+
+
+def ulp_at(solid: Solid, query: Ray, point: Place) -> float:
+    """Return one ulp of the largest coordinate among ray ends, limb ends (a centre) and the point."""
+    end = query.target if query.segment else ()
+    return math.ulp(max(abs(float(x)) for x in (*query.origin, *end, *solid.p1, *solid.p2, *point)))
+
+
+def ulps_off(solid: Solid, query: Ray, point: Place, answer: Sequence[float | Fraction]) -> float:
+    """Return the worst error of a coordinate in those ulps."""
+    if not all(map(math.isfinite, answer)):
+        return math.inf
+    error = max(abs(Fraction(a) - x) for a, x in zip(answer, point, strict=True))
+    return float(error / Fraction(ulp_at(solid, query, point)))
+
+
+def fraction_off(solid: Solid, query: Ray, at: Param, fraction: float) -> float:
+    """Return how far origin + fraction·direction is from the true point, in those ulps."""
+    if not math.isfinite(fraction):
+        return math.inf
+    step = zip(query.origin, query.direction(), strict=True)
+    return ulps_off(solid, query, oracle.position(query, at), [Fraction(o) + Fraction(fraction) * d for o, d in step])
+
+
+def _wrong_place(solid: Solid, query: Ray, at: Param, face: int, row: dict, prefix: str, tally: ShapeTally) -> str:
+    """Return what is wrong with position, fraction, distance and normal of entry or exit."""
+    point, position = oracle.position(query, at), row[f"{prefix}position"]
+    ulps = ulps_off(solid, query, point, position)
+    tally.worst_ulps = max(tally.worst_ulps, ulps)
+    if ulps > POSITION_ULPS:
+        return f"{prefix}position is {ulps:.3g} ulp off: {position}, true {[float(x) for x in point]}, {face=}"
+    ulps = fraction_off(solid, query, at, row[f"{prefix}fraction"])
+    if ulps > POSITION_ULPS:
+        return f"start + {prefix}fraction·direction is {ulps:.3g} ulp off: {row[f'{prefix}fraction']}, {face=}"
+    ulp = ulp_at(solid, query, point)
+    distance = float(value(at)) * length(query.direction())
+    if not abs(row[f"{prefix}distance"] - distance) <= DISTANCE_ULPS * ulp:
+        return f"{prefix}distance {row[f'{prefix}distance']}, true {distance}"
+    normal, (want, curvature) = row[f"{prefix}normal"], normal_at(solid, point, face)
+    # 4√3 ulp of position and 1 of the offset turn the normal by that much times the curvature; then it is rounded.
+    bound = 16 * 2.0**-53 + 8 * ulp * curvature
+    if not max(abs(g - w) for g, w in zip(normal, want, strict=True)) <= bound:
+        return f"{prefix}normal {normal}, true {want}, {face=}, bound {bound:.3g}"
+    return ""
+
+
+def _wrong_thickness(solid: Solid, query: Ray, chord: Chord, row: dict) -> str:
+    """Return what is wrong with the thickness, the way from entry to exit."""
+    assert chord.exit is not None
+    thickness = float(value(chord.exit) - value(chord.entry)) * length(query.direction())
+    bound = 2 * DISTANCE_ULPS * max(ulp_at(solid, query, oracle.position(query, t)) for t in (chord.entry, chord.exit))
+    return "" if abs(row["thickness"] - thickness) <= bound else f"thickness {row['thickness']}, true {thickness}"
+
+
+def normal_at(solid: Solid, point: Place, face: int) -> tuple[list[float], float]:
+    """Return the outward unit normal of a face at a point, good to a few roundings, and the largest curvature there.
+
+    Zero for INSIDE. The curvature bounds how fast the normal turns, per length.
+    """
+    return ([0.0] * 3, 0.0) if face == INSIDE else SHAPE_ROWS[solid.shape].normal(Spot(solid, point), face)
+
+
+def compare_chords(chords, truths: Sequence[Asked], inside: str = "hit") -> tuple[int, list[str]]:
+    """Return how many chords there are and what is wrong with the `Chords` of segments under a policy, ray by ray."""
+    count, problems = 0, []
+    for i, asked in enumerate(truths):
+        rows = slice(*chords.offsets[i : i + 2])
+        want = any_shape.counted(asked.found, inside)
+        names = ("limb", "entry_face", "exit_face", "entry_fraction", "exit_fraction")
+        got = list(zip(*(getattr(chords, name)[rows].tolist() for name in names), strict=True))
+        count += len(want)
+        wrong = [g[:3] for g in got] != [(k, c.entry_face, c.exit_face) for k, c in want]
+        for (k, c), (*_, first, last) in zip(want, got, strict=False) if not wrong else ():
+            assert c.exit is not None
+            ends = ((c.entry, first), (c.exit, last))
+            wrong |= any(fraction_off(asked.solids[k], asked.query, t, f) > POSITION_ULPS for t, f in ends)
+        if wrong or not (np.asarray(chords.ray[rows]) == i).all():
+            true = [(k, c.entry_face, c.exit_face, float(value(c.entry)), float(value(c.exit))) for k, c in want]
+            shown = {k: asked.solids[k] for k, _ in asked.found}
+            problems.append(f"ray {i} {inside=}: got {got}, true {true}; {asked.query}; {shown}")
+    return count, problems

@@ -1,0 +1,148 @@
+"""Every way to find first limbs, forced one after another, and what each of them was seen to do.
+
+Which way a query takes depends on numbers that `cylcollide.query` reads when it runs; here they are put where
+every batch goes one way, and the entry points of the ways count how often they were taken.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from support.check_cylinders import same_bits
+from support.thresholds import set_threshold
+
+import cylcollide as cc
+from cylcollide.query import exact_fallback, scratch
+from cylcollide.query.loops import single
+from cylcollide.query.loops.brute_force import cast_few
+from cylcollide.query.loops.columns import Verdicts
+from cylcollide.query.loops.stream import cast_stream
+from cylcollide.runtime.compile import Entrance
+
+LANES = 8
+"""Smaller batches than this always go one by one."""
+
+NEVER = 1 << 60
+ONE_BY_ONE, DENSE, STREAMS, MIXED = "one by one", "dense", "streams", "as shipped"
+
+WAYS: dict[str, dict[str, int]] = {
+    ONE_BY_ONE: {"SMALLEST_BATCH": NEVER, "SMALLEST_STREAM": NEVER},
+    DENSE: {"SMALLEST_BATCH": LANES, "FEW_LIMBS": NEVER},
+    STREAMS: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": -1},
+}
+"""The thresholds for a way to be taken by all batches of eight or more rays with one mask."""
+
+SHORT_STREAMS = {"STREAM_RAYS": 64}
+"""So that a batch of a few hundred rays needs many streams."""
+
+POLICIES = ("hit", "exit", "ignore")
+
+
+@dataclass
+class Seen:
+    """What a forced way did: a comparison of ways that were not taken compares nothing."""
+
+    batches: Counter[str] = field(default_factory=Counter)  # by way
+    rows: Counter[str] = field(default_factory=Counter)  # "rays", "hits", "misses", "unsure", "inside"
+    raw: Verdicts | None = None  # of the last query, before anything is settled
+
+    def kept(self, verdicts: Verdicts) -> None:
+        """Keep a copy, and count."""
+        self.raw = Verdicts(*(column.copy() for column in verdicts))
+        sure = ~verdicts.unsure
+        self.rows["rays"] += len(verdicts.limb)
+        self.rows["hits"] += int((sure & (verdicts.limb >= 0)).sum())
+        self.rows["misses"] += int((sure & (verdicts.limb < 0)).sum())
+        self.rows["unsure"] += int(verdicts.unsure.sum())
+        self.rows["inside"] += int(verdicts.inside.sum())
+
+
+@contextmanager
+def forced(way: str, **more: int) -> Iterator[Seen]:
+    """All queries of this process go this way while the context lasts; `more`: further thresholds."""
+    seen = Seen()
+
+    def counted(name: str, entrance: Entrance[..., Any]) -> Callable[..., Any]:
+        entry = entrance.function
+
+        def call(*args: Any) -> Any:
+            seen.batches[name] += 1
+            return entry(*args)
+
+        return call
+
+    settle = exact_fallback.ray_hits
+
+    def watched(asked: Any, table: Any, limbs: Any, inside: Any, near: Any) -> Any:
+        seen.kept(Verdicts(*(getattr(asked, name) for name in Verdicts._fields)))
+        assert (near is not None) == asked.unsure.any()
+        return settle(asked, table, limbs, inside, near)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**WAYS.get(way, {}), **more}.items():
+            set_threshold(patch, name, value)
+        patch.setattr(scratch, "_rooms", type(scratch._rooms)())  # rooms are as large as the numbers above say
+        for name, entrance in ((ONE_BY_ONE, single.closest_of_few), (DENSE, cast_few), (STREAMS, cast_stream)):
+            patch.setattr(entrance, "call", counted(name, entrance))
+        patch.setattr(exact_fallback, "ray_hits", watched)
+        yield seen
+
+
+def cast_all_ways(
+    cast: Callable[[], cc.RayHits], ways: tuple[str, ...] = tuple(WAYS), check_unsure: bool = True, **more: int
+) -> tuple[cc.RayHits, dict[str, Seen]]:
+    """What `cast` answers one by one; asserts that the other ways give the same bits, and were taken.
+
+    So must the verdicts be before anything is settled. `check_unsure`: streams leave the same rows unsure, too.
+    """
+    seen: dict[str, Seen] = {}
+    first: cc.RayHits | None = None
+    for way in ways:
+        with forced(way, **more) as seen[way]:
+            hits = cast()
+        if len(hits) >= LANES:
+            assert set(seen[way].batches) == {way}, f"asked for {way}, went {seen[way].batches}"
+        if first is None:
+            first = hits
+            continue
+        differ = same_bits(first, hits)
+        assert not differ, f"{way}: {differ}, {shown_difference(first, hits)}"
+        check_same_verdicts(seen[ways[0]], seen[way], way, check_unsure and way != DENSE)
+    assert first is not None
+    return first, seen
+
+
+def check_same_verdicts(one: Seen, two: Seen, way: str, unsure_too: bool) -> None:
+    """Assert that two ways wrote the same columns before anything was settled, at least where both are sure.
+
+    Without a tree other rows may be unsure: boxes keep limbs away whose own bounds would not decide, and a ray that
+    starts too far away for any box may be decided by its limbs. Between two walks of one tree, too, where such limbs
+    are many: what comes first decides which boxes are out of reach. The settled answers are equal all the same.
+    """
+    assert one.raw is not None
+    assert two.raw is not None
+    comparable = np.ones(len(one.raw.limb), bool) if unsure_too else ~(one.raw.unsure | two.raw.unsure)
+
+    for name, x, y in zip(Verdicts._fields, one.raw, two.raw, strict=True):
+        rows = np.flatnonzero(comparable & (x.view(f"u{x.itemsize}") != y.view(f"u{y.itemsize}")))
+        assert not len(rows), (
+            f"{way}: raw {name} differs in {len(rows)} rows, first {rows[0]}: {x[rows[0]]} {y[rows[0]]}"
+        )
+
+
+def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
+    """The first rows in which limb, fraction or face differ."""
+    differ = (one.limb != two.limb) | (one.fraction != two.fraction) | (one.face != two.face)
+    rows = np.flatnonzero(differ | (one.started_inside != two.started_inside))
+    lines = [
+        f"row {i}: {h.limb[i]} {h.fraction[i]!r} {h.face[i]} {h.started_inside[i]}"
+        for i in rows[:3]
+        for h in (one, two)
+    ]
+    rays = one._found.asked.rays
+    shown = f"{rays.origin[rows[:3]]!r} {rays.second[rows[:3]]!r}"
+    return f"{len(rows)} of {len(one)} rows, rays {shown}: {lines}"

@@ -1,0 +1,40 @@
+"""The truth about a world without its tree: every limb asked by itself, and exact order where they tie."""
+
+from collections import Counter
+
+import numpy as np
+from support.cases.cylinder_rays import Array
+from support.check_cylinders import FIELDS
+
+import cylcollide as cc
+from cylcollide.exact import order
+from cylcollide.exact.line import RayNumbers
+from cylcollide.query.exact_fallback import exact_limb
+
+NEARLY = 1e-9
+"""Fractions this close, relatively, are put in order exactly: rounding is a million times smaller."""
+
+
+def check_row_by_row(limbs: cc.Limbs, starts: Array, ends: Array, inside: str, hits: cc.RayHits) -> Counter[str]:
+    """Assert that each row is that of the first of all limbs that are hit; returns what was seen."""
+    seen: Counter[str] = Counter()
+    for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        each = limbs.cast_segments(start, end, inside=inside)
+        seen["inside"] += int(each.started_inside.any())
+        assert hits.started_inside[i] == each.started_inside.any(), f"ray {i}: {start!r} {end!r} {inside}"
+        near = np.flatnonzero(each.hit & (each.fraction <= each.fraction.min(initial=np.inf) * (1 + NEARLY) + 1e-300))
+        want = int(near[0]) if len(near) else -1
+        if len(near) > 1:
+            ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
+            first, _ = order.closest(ray, ((k, exact_limb(limbs.table, k)) for k in near.tolist()), inside)
+            assert first is not None
+            want = first[0]
+            seen["tied"] += 1
+        assert hits.limb[i] == want, f"ray {i}: {start!r} {end!r} {inside}: limb {hits.limb[i]}, true {want}"
+        seen["miss" if want < 0 else "hit"] += 1
+        for name in set(FIELDS) - {"limb", "started_inside", "character"} if want >= 0 else ():
+            got, true = getattr(hits, name)[i], getattr(each, name)[want]
+            assert np.array_equal(got, true, equal_nan=True), (
+                f"ray {i}: {start!r} {end!r} {inside}: {name} {got}, alone {true}"
+            )
+    return seen

@@ -1,0 +1,138 @@
+"""What the shapes' oracle is made of: a limb, polynomials along a line, and the quantities that a limb sees of it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+
+from support.oracle.algebraic import Param, root
+from support.oracle.cylinder import Point, Ray
+from support.oracle.cylinder import _integers as integers
+
+CYLINDER, TUBE, TAPERED, ELLIPSOID, CAPSULE, SPHERE, BOX = range(7)
+"""Codes of the shapes, spelled here again so that a wrong code in the library is seen."""
+
+NAMES = ("cylinder", "tube", "tapered", "ellipsoid", "capsule", "sphere", "box")
+
+BORE, NEG_X = 3, 4
+"""Face codes beside those of `support.oracle.cylinder`; a box has six from NEG_X on."""
+
+
+@dataclass(frozen=True)
+class Solid:
+    """One closed limb. `radius2`: a tube's bore, a tapered limb's radius at p2. A sphere or box has p1 = p2 = centre.
+
+    `axes` are the rows of a box's rotation as float64, `half` its half extents.
+    """
+
+    kind: int
+    p1: Point
+    p2: Point
+    radius: float = 0.0
+    radius2: float = 0.0
+    axes: tuple[Point, Point, Point] = ((0.0, 0.0, 0.0),) * 3
+    half: Point = (0.0, 0.0, 0.0)
+
+    @property
+    def shape(self) -> int:
+        """Return the kind, a capsule without length being a sphere."""
+        return SPHERE if self.kind == CAPSULE and self.p1 == self.p2 else self.kind
+
+
+@dataclass(frozen=True)
+class Poly:
+    """c0 + c1 t + c2 t² with integer coefficients."""
+
+    c0: int
+    c1: int = 0
+    c2: int = 0
+
+    def __add__(self, other: "Poly") -> "Poly":
+        return Poly(self.c0 + other.c0, self.c1 + other.c1, self.c2 + other.c2)
+
+    def __sub__(self, other: "Poly") -> "Poly":
+        return self + other * -1
+
+    def __mul__(self, other: "Poly | int") -> "Poly":
+        """Return the product with a whole number, or of two polynomials whose degrees add up to 2 at most."""
+        if isinstance(other, int):
+            return Poly(self.c0 * other, self.c1 * other, self.c2 * other)
+        assert self.c2 * other.c1 == self.c1 * other.c2 == self.c2 * other.c2 == 0
+        low, mixed = self.c0 * other.c0, self.c0 * other.c1 + self.c1 * other.c0
+        return Poly(low, mixed, self.c0 * other.c2 + self.c1 * other.c1 + self.c2 * other.c0)
+
+    def sign(self, t: Fraction) -> int:
+        """Return the sign at a rational t."""
+        n, m = t.numerator, t.denominator
+        v = (self.c2 * n + self.c1 * m) * n + self.c0 * m * m
+        return (v > 0) - (v < 0)
+
+    def roots(self) -> set[Param]:
+        """Return where the polynomial is zero; none if it is zero everywhere."""
+        if self.c2 == 0:
+            return {Fraction(-self.c0, self.c1)} if self.c1 else set()
+        if self.c1 * self.c1 < 4 * self.c2 * self.c0:
+            return set()
+        up = 1 if self.c2 > 0 else -1
+        return {root(2 * up * self.c2, up * self.c1, 2 * up * self.c0, upper) for upper in (False, True)}
+
+
+def dot(x: Iterable[Poly], y: Iterable[Poly | int]) -> Poly:
+    """Return the scalar product of two vectors."""
+    total = Poly(0)
+    for u, v in zip(x, y, strict=True):
+        total += u * v
+    return total
+
+
+Signs = Mapping[str, int]
+"""A sign, -1, 0 or 1, for each polynomial of a solid."""
+
+
+class Seen:
+    """The line of a ray as a limb sees it: polynomials in t, all lengths in one unit, whole."""
+
+    def __init__(self, solid: Solid, query: Ray) -> None:
+        lengths = [*solid.p1, *solid.p2, solid.radius, solid.radius2, *solid.half, *query.origin, *query.target]
+        p1, p2, (self.r, self.r2), self.half, origin, target = split(integers(lengths), (3, 3, 2, 3, 3, 3))
+        step = [y - x for x, y in zip(origin, target, strict=True)] if query.segment else target
+        self.m, self.n = ([Poly(o - c, d) for o, c, d in zip(origin, p, step, strict=True)] for p in (p1, p2))
+        self.a = [y - x for x, y in zip(p1, p2, strict=True)]
+        self.aa = sum(x * x for x in self.a)
+        self.axes = solid.axes
+
+    @cached_property
+    def mm(self) -> Poly:
+        """Return the squared distance from p1."""
+        return dot(self.m, self.m)
+
+    @cached_property
+    def nn(self) -> Poly:
+        """Return the squared distance from p2."""
+        return dot(self.n, self.n)
+
+    @cached_property
+    def along(self) -> Poly:
+        """Return aa u: u runs from 0 at p1 to 1 at p2."""
+        return dot(self.m, self.a)
+
+    @cached_property
+    def beyond(self) -> Poly:
+        """Return aa (1 - u)."""
+        return Poly(self.aa) - self.along
+
+    @cached_property
+    def off(self) -> Poly:
+        """Return aa times the squared distance from the axis line."""
+        return self.mm * self.aa - self.along * self.along
+
+    def capped(self, wall: Poly) -> dict[str, Poly]:
+        """Return the polynomials of a solid between two caps and within a wall."""
+        return {"low": self.along, "high": self.beyond, "wall": wall}
+
+
+def split(flat: Iterable[int], counts: Iterable[int]) -> list[list[int]]:
+    """Return the list cut into parts of the given lengths."""
+    left = iter(flat)
+    return [list(islice(left, count)) for count in counts]

@@ -1,0 +1,136 @@
+"""The box in the tests' table."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+from support.cases.cylinder_rays import Array, Posed
+from support.cases.cylinder_rays_exact import frames
+from support.cases.posed_shapes import Placed, either, rotation_rows
+from support.cases.shape_rays_exact import TURNS, Exact, turned_rows
+from support.oracle.lines import BOX, NEG_X, Poly, Seen, Signs, dot, integers, split
+from support.oracle.shapes.common import HALF, LOW, TURN, X, Y, Z
+from support.oracle.shapes.record import ShapeRow
+from support.oracle.shapes.rows import UNTURNED, shapes
+from support.oracle.spots import Spot
+
+import cylcollide as cc
+
+F = cc.Face
+PLANES = ("-x", "+x", "-y", "+y", "-z", "+z")
+EXTENTS = np.array([[1.0, 2, 3]])
+BRICK = shapes(BOX, np.zeros((1, 3)), half=EXTENTS)
+TURNED = shapes(BOX, np.zeros((1, 3)), half=EXTENTS, orientation=np.ones((1, 4)))
+"""Its x, y, z axes are the world's y, z, x."""
+S2 = np.sqrt(0.5)
+
+
+def polynomials(s: Seen) -> dict[str, Poly]:
+    *rows, (one,) = split(integers([x for row in s.axes for x in row] + [1.0]), (3, 3, 3, 1))
+    across = [dot(s.m, row) for row in rows]
+    planes = [Poly(h * one) + x * sign for x, h in zip(across, s.half, strict=True) for sign in (1, -1)]
+    return dict(zip(PLANES, planes, strict=True))
+
+
+def where(s: Signs) -> int:
+    return min(s.values())
+
+
+def face(s: Signs) -> int:
+    return NEG_X + list(s.values()).index(0)
+
+
+def normal(spot: Spot, face: int) -> tuple[list[float], float]:
+    row, sign = spot.solid.axes[(face - NEG_X) // 2], -1 if (face - NEG_X) % 2 == 0 else 1
+    return [sign * x for x in row], 0.0
+
+
+def placed(rng: Generator, p: Posed) -> Placed:
+    n = len(p.radius)
+    turn = rng.normal(size=(n, 4)) * 10.0 ** rng.uniform(-3, 3, (n, 1))
+    turn[rng.random(n) < 0.3] = UNTURNED
+    half = p.radius[:, None] * 10.0 ** rng.uniform(-1.5, 0.5, (n, 3))
+    return Placed(shapes(BOX, p.p1, orientation=turn, half=half), rotation_rows(turn), np.zeros(n))
+
+
+def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
+    n = len(p.limbs)
+    rows, which, sign = np.arange(n), rng.integers(0, 3, n), rng.choice([-1.0, 1.0], n)
+    point, normal = p.limbs.half * rng.uniform(-1, 1, (n, 3)), np.zeros((n, 3))
+    point[rows, which], normal[rows, which] = sign * p.limbs.half[rows, which], sign
+    return point, normal
+
+
+def feature(p: Placed, rng: Generator) -> tuple[Array, Array]:
+    """Corners, edges and faces; along an edge or in a face."""
+    n = len(p.limbs)
+    share = rng.choice([-1.0, 1.0], (n, 3)) * np.where(rng.random((n, 3)) < 0.3, rng.random((n, 3)), 1.0)
+    share[np.arange(n), rng.integers(0, 3, n)] = 1.0
+    edge = np.eye(3)[rng.integers(0, 3, n)]
+    level = rng.normal(size=(n, 3)) * (np.eye(3)[rng.integers(0, 3, n)] == 0)
+    return share * p.limbs.half, either(rng, edge, level)
+
+
+def exact(rng: Generator, n: int) -> Exact:
+    """A face, an edge or a corner is touched; the box is turned by a rotation without rounding."""
+    f = frames(rng, n)
+    orientation = TURNS[rng.integers(0, len(TURNS), n)]
+    f = replace(f, turn=np.swapaxes(turned_rows(orientation), 1, 2), size=1 + 0 * f.size)
+    half, rows = rng.integers(1, 25, (n, 3)), np.arange(n)
+    sign = rng.choice([-1, 1], (n, 3))
+    free = half * rng.uniform(-1, 1, (n, 3))
+    first, second = (order := rng.permuted(np.tile(np.arange(3), (n, 1)), axis=1))[:, 0], order[:, 1]
+    edge = free.astype(np.int64)
+    for which in (first, second):
+        edge[rows, which] = (sign * half)[rows, which]
+    # A line touches the edge if it comes out of one face's slab where it goes into the other's.
+    tangent = rng.integers(-5, 6, (n, 3))
+    tangent[rows, first] = sign[rows, first] * rng.integers(1, 6, n)
+    tangent[rows, second] = -sign[rows, second] * rng.integers(0, 6, n)
+    corner = np.where(rng.random((n, 1)) < 0.5, sign * half, edge)
+    along = np.eye(3, dtype=np.int64)[first]
+    along = np.where(rng.random((n, 1)) < 0.5, along, rng.integers(1, 6, (n, 3)) * (1 - along))
+    limbs = shapes(BOX, f.world(0 * edge), orientation=orientation.astype(float), half=half * f.unit[:, None])
+    return Exact(f, limbs, edge, tangent, corner, along, (free / 2).astype(np.int64), half.sum(axis=1))
+
+
+ROW = ShapeRow(
+    kind=BOX,
+    faces=frozenset(range(NEG_X, NEG_X + 6)),
+    takes=("p1", "orientation", "half"),
+    grows=("half",),
+    make=lambda s: cc.Limbs.boxes(s.p1, s.orientation, s.half),
+    makers={"box": lambda p1, p2, r, rng: cc.Limbs.boxes([p1], rng.normal(size=4), rng.uniform(0.1, 1.0, 3))},
+    arguments={"boxes": {"center": LOW, "orientation": TURN, "half_extents": HALF}},
+    polynomials=polynomials,
+    where=where,
+    face=face,
+    holds=lambda spot: all(abs(c) <= h for c, h in zip(spot.across, spot.solid.half, strict=True)),
+    normal=normal,
+    placed=placed,
+    surface=surface,
+    feature=feature,
+    exact=exact,
+    chords={
+        "a brick": (BRICK, (-2, 0, 0), (2, 0, 0), [(2, F.NEG_X, 6, F.POS_X)]),
+        "a brick along an edge": (BRICK, (-2, -2, 3), (2, -2, 3), [(2, F.NEG_X, 6, F.POS_X)]),
+        "a brick in a face": (BRICK, (0, -4, 3), (0, 4, 3), [(2, F.NEG_Y, 6, F.POS_Y)]),
+        "a brick in its first face": (BRICK, (-1, -4, 0), (-1, 4, 0), [(2, F.NEG_X, 6, F.NEG_X)]),
+        "a brick's edge": (BRICK, (0, 1, 4), (0, 3, 2), [(4, F.POS_Y, 4, F.POS_Y)]),
+        "a brick's corner": (BRICK, (0, 3, 3), (2, 1, 3), [(4, F.POS_X, 4, F.POS_X)]),
+    },
+    hits={
+        "a brick's x": (BRICK, (-4, 0, 0), (4, 0, 0), F.NEG_X, -X, 3, F.POS_X, X, 5),
+        "a brick's y": (BRICK, (0, 4, 0), (0, -4, 0), F.POS_Y, Y, 2, F.NEG_Y, -Y, 6),
+        "a brick's z": (BRICK, (0, 0, -4), (0, 0, 4), F.NEG_Z, -Z, 1, F.POS_Z, Z, 7),
+        "a brick's corner": (BRICK, (0, 3, 3), (2, 1, 3), F.POS_X, X, S2 * 2, F.POS_X, X, S2 * 2),
+        "a turned brick's x": (TURNED, (0, -4, 0), (0, 4, 0), F.NEG_X, -Y, 3, F.POS_X, Y, 5),
+        "a turned brick's y": (TURNED, (0, 0, -4), (0, 0, 4), F.NEG_Y, -Z, 2, F.POS_Y, Z, 6),
+        "a turned brick's z": (TURNED, (-4, 0, 0), (4, 0, 0), F.NEG_Z, -X, 1, F.POS_Z, X, 7),
+    },
+    explained={
+        "box": (BRICK, (-9, 0, 0), (9, 0, 0), "the slab x begins last", F.NEG_X, -1),
+        "edge": (BRICK, (-2, -3, 0), (3, 2, 0), "the slab x and the slab y begin last", F.NEG_X, -1),
+        "past a box": (BRICK, (-9, 4, 0), (9, 4, 0), "its line stays outside the slab y", F.NONE, 2),
+    },
+)

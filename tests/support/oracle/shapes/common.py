@@ -1,0 +1,22 @@
+"""What several shapes share: four good limbs, one upright pair of ends, and the meaning of caps."""
+
+import numpy as np
+from support.oracle.cylinder import CAP1, CAP2, SIDE
+from support.oracle.lines import Signs
+
+LOW = np.array([[0.0, 0, 0], [1, 2, 3], [4, 5, 6], [7, 8, 9]])
+HIGH = np.array([[0.0, 0, 2], [1, 2, 9], [4, 9, 6], [9, 8, 9]])
+TURN, HALF, ONE = np.tile([0.0, 0, 0, 1], (4, 1)), np.ones((4, 3)), np.ones(4)
+
+UPRIGHT = np.array([[0.0, 0, 0]]), np.array([[0.0, 0, 4]])
+X, Y, Z = np.eye(3)
+
+
+def capped_where(s: Signs) -> int:
+    """Return where the signs of `Seen.capped` say."""
+    return min(s["low"], s["high"], -s["wall"])
+
+
+def capped_face(s: Signs) -> int:
+    """Return the cap whose plane the point lies in, else the side."""
+    return CAP1 if s["low"] == 0 else CAP2 if s["high"] == 0 else SIDE

@@ -1,0 +1,117 @@
+"""Limbs of every shape as parallel arrays, and the questions asked of them: what the shape families are made of."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from support.cases.cylinder_rays import Array, Whole
+from support.oracle.cylinder import Ray, ray, segment
+from support.oracle.lines import BOX, Solid
+
+import cylcollide as cc
+
+UNTURNED = (0.0, 0.0, 0.0, 1.0)
+"""The quaternion x, y, z, w of no rotation."""
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """n limbs. What a shape does not use is 0; p1 = p2 = centre of a sphere or box. `radius2` as in `Limbs`."""
+
+    kind: Whole  # (n,) codes of `support.oracle.lines`
+    p1: Array  # (n, 3)
+    p2: Array
+    radius: Array  # (n,)
+    radius2: Array
+    orientation: Array  # (n, 4) quaternions x, y, z, w of any length
+    half: Array  # (n, 3)
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def take(self, rows: Whole | NDArray[np.bool_]) -> "Shapes":
+        """Return the rows asked for."""
+        return Shapes(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def limbs(self) -> cc.Limbs:
+        """Return the library's limbs in the same order, each made by the constructor of its shape."""
+        from support.oracle.shapes.table import SHAPE_ROWS
+
+        rows = [np.flatnonzero(self.kind == kind) for kind in SHAPE_ROWS]
+        made = [row.make(self.take(r)) for r, row in zip(rows, SHAPE_ROWS.values(), strict=True) if len(r)]
+        return cc.Limbs.concat(made)[np.argsort(np.concatenate(rows))]
+
+    def solids(self) -> list[Solid]:
+        """Return the limbs for the oracle. Of the library only a box's axes are asked: they define the box."""
+        axes = box_axes(self.orientation)
+        axes[self.kind != BOX] = 0.0
+        columns = (self.kind, self.p1, self.p2, self.radius, self.radius2, axes, self.half)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [Solid(k, tuple(p), tuple(q), r, s, tuple(map(tuple, m)), tuple(h)) for k, p, q, r, s, m, h in rows]
+
+
+def box_axes(orientation: Array) -> Array:
+    """Return the float64 axes that the library gives to boxes of these orientations, (n, 3, 3), a writable copy."""
+    n = len(orientation)
+    return np.array(cc.Limbs.boxes(np.zeros((n, 3)), orientation, np.ones((n, 3))).box_axes)
+
+
+def shapes(kind: int, p1: Array, p2: Array | None = None, **columns: Array) -> Shapes:
+    """Return limbs of one kind, 0 for every column left out."""
+    n = len(p1)
+    blank = {"radius": np.zeros(n), "radius2": np.zeros(n), "half": np.zeros((n, 3))}
+    blank["orientation"] = np.tile(UNTURNED, (n, 1))
+    return Shapes(np.full(n, kind), p1, p1 if p2 is None else p2, **blank | columns)
+
+
+@dataclass(frozen=True)
+class Shots:
+    """n questions: what does the closed segment start → end, or the ray, cross of limb i?
+
+    Of rays `end` is the direction, and `limit` the max_distance.
+    """
+
+    family: NDArray[np.str_]  # (n,) "shape: family"
+    shapes: Shapes
+    start: Array  # (n, 3)
+    end: Array
+    limit: Array | None = None  # (n,), None for segments
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def query(self, i: int) -> Ray:
+        """Return the segment or ray of row i for the oracle."""
+        if self.limit is None:
+            return segment(self.start[i], self.end[i])
+        return ray(self.start[i], self.end[i], float(self.limit[i]))
+
+    def take(self, rows: Whole | NDArray[np.bool_]) -> "Shots":
+        """Return the rows asked for."""
+        limit = None if self.limit is None else self.limit[rows]
+        return Shots(self.family[rows], self.shapes.take(rows), self.start[rows], self.end[rows], limit)
+
+    def cast(self, inside: str = "hit") -> cc.RayHits:
+        """Return what the library answers, row by row."""
+        limbs = self.shapes.limbs()
+        if self.limit is None:
+            return limbs.cast_segments(self.start, self.end, inside=inside)
+        return limbs.cast_rays(self.start, self.end, max_distance=self.limit, inside=inside)
+
+
+def shots(limbs: Shapes, start: Array, end: Array, limit: Array | None = None) -> Shots:
+    """Return questions whose family is still unnamed."""
+    return Shots(np.full(len(start), "", dtype="U32"), limbs, start, end, limit)
+
+
+def named(rows: Shots, name: str) -> Shots:
+    """Return the questions with their family's name in every row."""
+    return replace(rows, family=np.full(len(rows), name, dtype="U32"))
+
+
+def joined(parts: list[Shots]) -> Shots:
+    """Return all rows of all parts: segments only, or rays only."""
+    limbs = Shapes(*(np.concatenate([getattr(p.shapes, name) for p in parts]) for name in Shapes.__dataclass_fields__))
+    family, start, end = (np.concatenate([getattr(p, name) for p in parts]) for name in ("family", "start", "end"))
+    bounded = [p.limit for p in parts if p.limit is not None]
+    return Shots(family, limbs, start, end, np.concatenate(bounded) if bounded else None)

@@ -1,0 +1,53 @@
+"""Cases of a small run on the installed PyBullet, shared by the tests that ask about them again."""
+
+from functools import cache
+
+from cylcollide.crosscheck.cases.ask_again import ask
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
+from cylcollide.crosscheck.generate.families import ChunkKey
+from cylcollide.crosscheck.run.chunk import Work
+
+BULLET = Asker(BulletClient)
+
+
+@cache
+def cases(family: str, rays: int = 600) -> list[Case]:
+    """Every case that one chunk of a family keeps."""
+    return [Case.read(record) for record in Work({family: rays})(ChunkKey(family, 7, 0)).record["cases"]]
+
+
+def of_each_kind_and_cause(found: list[Case]) -> list[Case]:
+    """The first case of every kind and cause."""
+    first: dict[tuple[str, str], Case] = {}
+    for case in found:
+        first.setdefault((case.kind, case.cause), case)
+    return list(first.values())
+
+
+def made(p1, p2, radius, start, end, *, kind, asker=BULLET, **more):
+    """A case of these limbs and this segment, with the answers that both sides give now."""
+    blank = Case(
+        family="made",
+        seed=0,
+        chunk=0,
+        scene=0,
+        row=0,
+        kind=kind,
+        cause="",
+        setup=more.pop("setup", as_record(DEFAULT)),
+        p1=tuple(p1),
+        p2=tuple(p2),
+        radius=tuple(radius),
+        start=start,
+        end=end,
+        limb_true=-1,
+        limb_engine=-1,
+        **dict.fromkeys(("fraction_true", "fraction_engine", "normal_true", "normal_engine")),
+        **dict.fromkeys(("amount", "measured", "bound")),
+        **more,
+    )
+    (case,) = (now for now in ask(blank, asker).cases if now.kind == kind)
+    return case

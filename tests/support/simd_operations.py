@@ -1,0 +1,223 @@
+"""Every operation on numbers, on lanes and on single ones, compiled, interpreted and by numpy."""
+
+import inspect
+from math import inf, nan
+
+import numba
+import numpy as np
+from support.check_cylinders import JIT
+
+from cylcollide.runtime import simd
+from cylcollide.runtime.compile import merged
+from cylcollide.runtime.simd import (
+    LANES,
+    alike,
+    fused_multiply_add,
+    larger,
+    load,
+    magnitude,
+    opposite,
+    select,
+    smaller,
+    square_root,
+    store,
+    whole,
+    with_sign,
+)
+
+TINY = 5e-324  # the smallest subnormal
+EDGES = np.array(
+    [0.0, -0.0, 1.0, -1.0, inf, -inf, nan, TINY, -TINY, 2.2e-308, 1.7e308, -1.7e308, 0.1, -2.5, 3e9, 1e-200]
+)
+FLOAT32_EDGES = np.array([0.0, -0.0, 1.0, inf, -inf, nan, 1e-45, -1e-45, 3e38, -3e38, 0.1, -2.5], np.float32)
+
+
+def njit(function):
+    """Compile with the options of the package, for a test."""
+    return numba.njit(error_model="numpy")(function) if JIT else np.errstate(all="ignore")(function)
+
+
+@merged
+def numbers_from(a, b, c):
+    """Every operation on numbers, of a number or of eight."""
+    return (
+        a + b,
+        a - b,
+        a * b,
+        a / b,
+        -a,
+        larger(a, b),
+        smaller(a, b),
+        magnitude(a),
+        square_root(a),
+        whole(a),
+        with_sign(a, b),
+        fused_multiply_add(a, b, c),
+        alike(a, b),
+        select(a < b, a, c),
+        select(a <= b, a, c),
+        select(a > b, a, c),
+        select(a >= b, a, c),
+        select(a == b, a, c),
+        select(opposite(a < b), a, c),
+        select((a < b) & (b < c), a, c),
+        select((a < b) | (b < c), a, c),
+    )
+
+
+@merged
+def numbers_beside_literals(a):
+    """A number beside eight counts for eight."""
+    return (
+        a + 0.5,
+        0.5 - a,
+        a * 3.0,
+        1.0 / a,
+        larger(a, 0.0),
+        larger(0.0, a),
+        smaller(a, 0.0),
+        with_sign(2.0, a),
+        fused_multiply_add(2.0, a, 1.0),
+        select(a < 1.0, a, 7.0),
+        select(2.0 >= a, 7.0, a),  # noqa: SIM300 - the number comes first on purpose
+        alike(-0.0, a),
+    )
+
+
+@njit
+def eight(a, b, c, out):
+    """Lanes: row k of `out` is result k."""
+    for offset in range(0, a.size, LANES):
+        results = numbers_from(load(a, offset), load(b, offset), load(c, offset))
+        for k in range(len(results)):
+            store(out, k * a.size + offset, results[k])
+
+
+@njit
+def one(a, b, c, out):
+    """Single numbers."""
+    for i in range(a.size):
+        results = numbers_from(a[i], b[i], c[i])
+        for k in range(len(results)):
+            out[k, i] = results[k]
+
+
+@njit
+def eight_beside_literals(a, out):
+    for offset in range(0, a.size, LANES):
+        results = numbers_beside_literals(load(a, offset))
+        for k in range(len(results)):
+            store(out, k * a.size + offset, results[k])
+
+
+@njit
+def one_beside_literals(a, out):
+    for i in range(a.size):
+        results = numbers_beside_literals(a[i])
+        for k in range(len(results)):
+            out[k, i] = results[k]
+
+
+@np.errstate(all="ignore")
+def by_numpy(a, b, c):
+    """What `numbers_from` should give, and its number of results."""
+    fused = [float(simd._fused_by_fractions(*row)) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    return np.array(
+        [
+            a + b,
+            a - b,
+            a * b,
+            a / b,
+            np.negative(a),
+            np.where(a > b, a, b),
+            np.where(a < b, a, b),
+            np.abs(a),
+            np.sqrt(a),
+            np.trunc(a),
+            np.copysign(a, b),
+            fused,
+            a,
+            np.where(a < b, a, c),
+            np.where(a <= b, a, c),
+            np.where(a > b, a, c),
+            np.where(a >= b, a, c),
+            np.where(a == b, a, c),
+            np.where(a < b, c, a),
+            np.where((a < b) & (b < c), a, c),
+            np.where((a < b) | (b < c), a, c),
+        ],
+        a.dtype,
+    )
+
+
+FUSED = 11  # its row
+
+
+@np.errstate(all="ignore")
+def literals_by_numpy(a):
+    """What `numbers_beside_literals` should give."""
+    return np.array(
+        [
+            a + 0.5,
+            0.5 - a,
+            a * 3.0,
+            1.0 / a,
+            np.where(a > 0.0, a, 0.0),
+            np.where(a < 0.0, 0.0, a),
+            np.where(a < 0.0, a, 0.0),
+            np.copysign(2.0, a),
+            [simd._fused_by_fractions(2.0, x, 1.0) for x in a.tolist()],
+            np.where(a < 1.0, a, 7.0),
+            np.where(a <= 2.0, 7.0, a),
+            np.full(a.size, -0.0),
+        ]
+    )
+
+
+def interpreted(function):
+    """The function, with everything it calls, as it is where nothing is compiled."""
+    if not JIT:
+        return function
+    plain = getattr(function, "py_func", function)
+    names = {}
+    for name in plain.__code__.co_names:
+        value = plain.__globals__.get(name)
+        if name in simd.__all__:
+            names[name] = inspect.unwrap(value) if callable(value) else value
+        elif hasattr(value, "py_func"):
+            names[name] = interpreted(value)
+    quiet = np.errstate(all="ignore")
+    return quiet(type(plain)(plain.__code__, {**plain.__globals__, **names}))
+
+
+def images(numbers):
+    """Bits, with one image for all NaN."""
+    numbers = np.asarray(numbers)
+    return np.where(np.isnan(numbers), numbers.dtype.type(nan), numbers).view(f"u{numbers.dtype.itemsize}")
+
+
+def same(a, b):
+    """Whether two arrays are bit-equal, and of one kind."""
+    a, b = np.asarray(a), np.asarray(b)
+    return a.dtype == b.dtype and np.array_equal(images(a), images(b))
+
+
+def triples(edges, seed=11):
+    """Three columns: every pair of edges, numbers of all sizes, and products that a third number nearly cancels."""
+    rng = np.random.default_rng(seed)
+    kind, info = edges.dtype.type, np.finfo(edges.dtype)
+    a, b = (column.ravel() for column in np.meshgrid(edges, edges))
+    c = rng.permutation(a)
+    n = 256
+    wild = np.ldexp(rng.uniform(-1, 1, (3, n)), rng.integers(info.minexp - 40, info.maxexp - 1, (3, n)))
+    x, y = rng.uniform(-2, 2, (2, n))
+    with np.errstate(over="ignore", under="ignore"):
+        close = np.array([x, y, -(x.astype(kind) * y.astype(kind))]).astype(kind)
+        columns = np.concatenate([[a, b, c], wild.astype(kind), close], axis=1)
+    return np.ascontiguousarray(columns[:, : columns.shape[1] // LANES * LANES])
+
+
+def results_of(function, columns, rows):
+    out = np.full((rows, columns[0].size), 99.0, columns[0].dtype)
+    function(*columns, out)
+    return out

@@ -1,0 +1,17 @@
+"""Thresholds of `cylcollide.constants`, changed for a test in every Python module that reads them."""
+
+import pytest
+
+from cylcollide.query import chords, closest, points, scratch, strategy
+from cylcollide.runtime import threads
+
+READERS = (strategy, scratch, threads, closest, chords, points)
+"""Modules that read thresholds when a query runs; compiled loops have them as constants."""
+
+
+def set_threshold(patch: pytest.MonkeyPatch, name: str, value: int) -> None:
+    """Put a value in place of a threshold wherever a query reads it."""
+    readers = [module for module in READERS if name in vars(module)]
+    assert readers, f"no module reads {name}"
+    for module in readers:
+        patch.setattr(module, name, value)

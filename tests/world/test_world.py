@@ -1,0 +1,307 @@
+"""A world answers as if it had no tree, no threads and no batches, whatever moved before."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd, oracle_limbs, shots
+from support.check_cylinders import FIELDS, JIT, same_bits, sized
+from support.oracle import cylinder as oracle
+from support.oracle.cylinder import Chord, Ray, ray, segment
+
+import cylcollide as cc
+
+POLICIES = ("hit", "exit", "ignore")
+RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 4095, 4097)
+LIMB_COUNTS = (0, 1, 2, 16, 17, 33, 500)
+
+
+def check_against_brute_force(limbs: cc.Limbs, queries: list[Ray], hits: cc.RayHits, singles: list, inside: str) -> int:
+    """Assert that each ray's row equals the row of the limb that exact order picks from all limbs hit; return hits.
+
+    `singles[i]` is ray i cast against every limb by itself, without a tree.
+    """
+    exact = oracle_limbs(limbs)
+    count = 0
+    for i, (query, each) in enumerate(zip(queries, singles, strict=True)):
+        crossed: list[tuple[int, Chord]] = []
+        for k in np.flatnonzero(each.hit | each.started_inside).tolist():
+            found = oracle.chord(exact[k], query)
+            assert found is not None
+            crossed.append((k, found))
+        best = oracle.credited(crossed, inside)
+        assert hits.started_inside[i] == each.started_inside.any()
+        assert hits.limb[i] == (-1 if best is None else best.limb), f"ray {i}: {query}"
+        if best is not None:
+            count += 1
+            for name in set(FIELDS) - {"limb", "started_inside", "character"}:
+                assert np.array_equal(getattr(hits, name)[i], getattr(each, name)[best.limb]), f"ray {i}: {name}"
+    return count
+
+
+@pytest.mark.parametrize("inside", POLICIES)
+@pytest.mark.parametrize("limbs_count", [n for n in LIMB_COUNTS if n])
+def test_tree_equals_brute_force(limbs_count: int, inside: str):
+    limbs = make_crowd(limbs_count)
+    starts, ends = shots(limbs, sized(60))
+    hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside)
+    singles = [limbs.cast_segments(s, e, inside=inside) for s, e in zip(starts, ends, strict=True)]
+    queries = [segment(s, e) for s, e in zip(starts, ends, strict=True)]
+    count = check_against_brute_force(limbs, queries, hits, singles, inside)
+    assert count > len(starts) // 10
+    assert (~hits.hit).sum() > 0 or limbs_count == 500
+
+
+FLAT = {
+    "cylinder": cc.Limbs.cylinders,
+    "tube": lambda p1, p2, r: cc.Limbs.tubes(p1, p2, r, 0.5 * r),
+    "tapered": lambda p1, p2, r: cc.Limbs.tapered_cylinders(p1, p2, r, 0.5 * r),
+    "ellipsoid": cc.Limbs.ellipsoids,
+}
+
+
+@pytest.mark.parametrize("shape", FLAT)
+def test_the_box_of_a_disc_reaches_its_rim(shape: str):
+    """Discs 10⁻³⁰ thick, whose axis squared no product of the kernels is trusted with: a part in 10⁶ within the rim."""
+    rng, n = np.random.default_rng(11), 40
+    place = np.arange(n)[:, None] * [3.0, 0.0, 0.0]
+    axis = rng.normal(size=(n, 3)) * [0, 1, 1]
+    world = cc.HitWorld(FLAT[shape](place, place + 1e-30 * axis, np.ones(n)))
+    across = np.cross(axis / np.linalg.norm(axis, axis=1, keepdims=True), [1.0, 0.0, 0.0])
+    turn = rng.uniform(0, 2 * np.pi, (n, 1))
+    turn[:4] = [[0], [0.5 * np.pi], [np.pi], [1.5 * np.pi]]
+    rim = np.cos(turn) * [1.0, 0.0, 0.0] + np.sin(turn) * across
+    for share, found in ((1 - 1e-6, np.arange(n)), (1 + 1e-6, np.full(n, -1))):
+        target = place + share * rim
+        hits = world.cast_segments(target - axis, target + axis)
+        assert np.array_equal(hits.limb, found), shape
+
+
+@pytest.mark.parametrize("inside", POLICIES)
+def test_rays_with_limits_equal_brute_force(inside: str):
+    limbs = make_crowd(60)
+    starts, ends = shots(limbs, sized(80), seed=4)
+    limit = np.random.default_rng(9).uniform(0, 12, len(starts))
+    limit[::5] = np.inf
+    hits = cc.HitWorld(limbs).cast_rays(starts, ends - starts, max_distance=limit, inside=inside)
+    rows = list(zip(starts, ends - starts, limit, strict=True))
+    singles = [limbs.cast_rays(o, d, max_distance=m, inside=inside) for o, d, m in rows]
+    queries = [ray(o, d, m) for o, d, m in rows]
+    assert check_against_brute_force(limbs, queries, hits, singles, inside) > len(starts) // 10
+    assert (hits.distance[hits.hit] <= limit[hits.hit] * (1 + 1e-12)).all()
+
+
+def special_worlds() -> dict[str, cc.Limbs]:
+    """Return worlds that are hard on a tree."""
+    near = make_crowd(40)
+    rng = np.random.default_rng(8)
+    grid = np.stack(np.meshgrid(*[np.arange(4.0) * 2] * 3), axis=-1).reshape(-1, 3)
+    upright = np.tile([0.0, 0.0, 1.0], (64, 1))
+    far = np.array([1e7, -1e7, 1e7])
+    one = np.tile([0.5, 0.25, -0.75], (50, 1))
+    spread = rng.normal(size=(50, 3))
+    return {
+        "far": cc.Limbs.cylinders(near.p1 + far, near.p2 + far, near.radius),
+        "grid": cc.Limbs.cylinders(grid, grid + upright, 0.5),
+        "all in one place": cc.Limbs.cylinders(one, one + upright[:50], 0.5),
+        "one centre": cc.Limbs.cylinders(one - spread, one + spread, 0.125),
+        "tiny and huge": cc.Limbs.cylinders(near.p1, near.p2, 10.0 ** rng.uniform(-6, 1, 40)),
+    }
+
+
+@pytest.mark.parametrize("name", special_worlds())
+def test_hard_worlds_equal_brute_force(name: str):
+    """Random rays, rays along the axes, and rays in the faces of the limbs' boxes: none may be lost to a box test."""
+    limbs = special_worlds()[name]
+    rng = np.random.default_rng(2)
+    n = sized(60)
+    k = rng.integers(0, len(limbs), n)
+    centre = (limbs.p1[k] + limbs.p2[k]) / 2
+    step = np.eye(3)[rng.integers(0, 3, n)] * rng.choice([-16.0, 16.0], (n, 1))
+    # An upright limb's box ends exactly at p ± r: a ray in that face touches the wall or lies in the cap plane.
+    face = np.roll(np.sign(step), 1, axis=1) * np.where(rng.random((n, 1)) < 0.5, limbs.radius[k, None], 0.5)
+    kind = rng.integers(0, 3, (n, 1))
+    aim = np.select([kind == 0, kind == 1], [centre, centre + face], limbs.p2[k])
+    step[kind[:, 0] == 2] = rng.normal(size=(n, 3))[kind[:, 0] == 2] * 8
+    starts, ends = aim - step, aim + step
+    world, touched = cc.HitWorld(limbs), 0
+    for inside in POLICIES:
+        hits = world.cast_segments(starts, ends, inside=inside)
+        singles = [limbs.cast_segments(s, e, inside=inside) for s, e in zip(starts, ends, strict=True)]
+        queries = [segment(s, e) for s, e in zip(starts, ends, strict=True)]
+        assert check_against_brute_force(limbs, queries, hits, singles, inside) > n // 3
+        touched += int((hits.thickness[hits.hit] == 0).sum())
+    assert touched > 0 or name not in ("grid", "all in one place")
+
+
+@pytest.mark.parametrize("limbs_count", LIMB_COUNTS)
+@pytest.mark.parametrize("rays_count", RAY_COUNTS if JIT else RAY_COUNTS[:4])
+def test_batch_thread_and_chunk_change_no_bit(rays_count: int, limbs_count: int):
+    limbs = make_crowd(limbs_count)
+    world = cc.HitWorld(limbs)
+    starts, ends = shots(limbs, rays_count)
+    for inside in POLICIES:
+        whole = world.cast_segments(starts, ends, inside=inside, threads=1)
+        assert len(whole) == rays_count
+        assert not same_bits(whole, world.cast_segments(starts, ends, inside=inside, threads=2))
+        assert not same_bits(whole, world.cast_segments(starts, ends, inside=inside))
+        odd = np.arange(rays_count) % 3 == 1
+        assert not same_bits(whole, world.cast_segments(starts[odd], ends[odd], inside=inside), odd)
+        for i in range(0, rays_count, max(1, rays_count // 5)):
+            assert not same_bits(whole, world.cast_segments(starts[i], ends[i], inside=inside), slice(i, i + 1))
+    assert world.occluded_segments(starts, ends, threads=2).tolist() == world.cast_segments(starts, ends).hit.tolist()
+    one, two = (world.chords_segments(starts, ends, threads=t) for t in (1, 2))
+    for name in ("offsets", "ray", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"):
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name
+    points = (starts + ends) / 2
+    one, two = (world.contains_points(points, threads=t) for t in (1, 2))
+    assert all(np.array_equal(getattr(one, k), getattr(two, k)) for k in ("limb", "axis_distance_squared", "count"))
+
+
+@pytest.mark.parametrize("limbs_count", [n for n in LIMB_COUNTS if n])
+def test_a_moved_world_equals_a_fresh_one(limbs_count: int):
+    limbs = make_crowd(limbs_count)
+    rng = np.random.default_rng(1)
+    starts, ends = shots(limbs, sized(300))
+    world = cc.HitWorld(limbs)
+    before = world.cast_segments(starts, ends)
+    p1, p2, changed = limbs.p1.copy(), limbs.p2.copy(), 0
+    for round_ in range(6):
+        some = None if round_ % 2 else rng.permutation(limbs_count)[: max(1, limbs_count // 3)]
+        rows = slice(None) if some is None else some
+        by = rng.normal(size=p1[rows].shape) * 4.0**round_ / 16
+        p1[rows] += by
+        p2[rows] += by + rng.normal(size=by.shape) / 8
+        if some is None:
+            world.set_endpoints(p1, p2)
+        else:
+            world.set_endpoints(p1[some], p2[some], limbs=some)
+        fresh = cc.HitWorld(cc.Limbs.cylinders(p1, p2, limbs.radius, character=limbs.character, mask=limbs.mask))
+        starts, ends = shots(fresh.limbs, sized(300), seed=round_)
+        for inside in POLICIES:
+            assert not same_bits(*(w.cast_segments(starts, ends, inside=inside) for w in (fresh, world)))
+        assert world.occluded_segments(starts, ends).tolist() == fresh.occluded_segments(starts, ends).tolist()
+        one, two = (w.chords_segments(starts, ends) for w in (world, fresh))
+        assert np.array_equal(one.limb, two.limb)
+        assert np.array_equal(one.entry_fraction, two.entry_fraction)
+        assert np.array_equal(world.contains_points(p1).limb, fresh.contains_points(p1).limb)
+        changed += int((world.cast_segments(starts, ends).hit != before.hit).sum())
+    assert changed > 0
+
+
+def test_a_snapshot_and_past_hits_do_not_move(crowd: cc.Limbs):
+    world = cc.HitWorld(crowd)
+    starts, ends = shots(crowd, sized(200))
+    want = world.cast_segments(starts, ends)
+    want_bits = {name: getattr(want, name).copy() for name in FIELDS}
+    late = world.cast_segments(starts, ends)  # its heavy fields are asked for only after the world has moved
+    kept = world.snapshot()
+    world.set_endpoints(crowd.p1 + 100.0, crowd.p2 + 100.0)
+    assert not world.cast_segments(starts, ends).hit.any()
+    assert not same_bits(kept.cast_segments(starts, ends), late)
+    assert all(np.array_equal(want_bits[name], getattr(late, name), equal_nan=True) for name in FIELDS)
+    assert want.hit.sum() > len(starts) // 10
+
+
+def test_input_arrays_may_be_reused(crowd: cc.Limbs):
+    p1, p2, radius = crowd.p1.copy(), crowd.p2.copy(), crowd.radius.copy()
+    world = cc.HitWorld(cc.Limbs.cylinders(p1, p2, radius))
+    starts, ends = shots(crowd, 50)
+    want = world.cast_segments(starts, ends)
+    position = want.position.copy()
+    late, s, e = (x := starts.copy()), starts.copy(), ends.copy()
+    hits = world.cast_segments(s, e)
+    for array in (p1, p2, radius, s, e, x):
+        array[:] = 99.0
+    assert late is x
+    assert np.array_equal(hits.position, position, equal_nan=True)
+    assert not same_bits(want, world.cast_segments(starts, ends))
+
+
+def test_rows_can_be_taken_out(crowd: cc.Limbs):
+    hits = cc.HitWorld(crowd).cast_segments(*shots(crowd, 40))
+    for i in (int(hits.hit.argmax()), int((~hits.hit).argmax()), -1):
+        for name in FIELDS:
+            assert np.array_equal(getattr(hits[i], name), getattr(hits, name)[i], equal_nan=True), name
+
+
+def test_any_number_type_is_taken_without_loss():
+    whole = {"p1": [[0, 0, 0], [3, 1, 0]], "p2": [[0, 0, 2], [3, 1, 2]], "radius": [1, 2]}
+    asked = {"starts": [[-5, 0, 1], [9, 2, 1]], "ends": [[5, 1, 1], [-9, 2, 2]]}
+    want = cc.HitWorld(cc.Limbs.cylinders(**whole)).cast_segments(**asked)
+    assert want.hit.all()
+    for kind in (np.float32, np.float64, np.int8, np.int64, np.float16, ">f8"):
+        limbs = cc.Limbs.cylinders(**{k: np.array(v, dtype=kind) for k, v in whole.items()})
+        assert limbs.p1.dtype == np.float64
+        for order in ("C", "F"):
+            rays = {k: np.array(v, dtype=kind, order=order) for k, v in asked.items()}
+            assert not same_bits(want, cc.HitWorld(limbs).cast_segments(**rays))
+    world = cc.HitWorld(cc.Limbs.cylinders(**whole))
+    assert not same_bits(want, world.cast_segments(tuple(asked["starts"]), list(map(tuple, asked["ends"]))))
+    third = np.float32(1 / 3)
+    limbs = cc.Limbs.cylinders(np.full((1, 3), third), np.full((1, 3), 2 * third), third)
+    assert limbs.radius[0] == float(third)
+
+
+def test_a_limit_is_one_number_or_one_a_ray(crowd: cc.Limbs):
+    world = cc.HitWorld(crowd)
+    starts, ends = shots(crowd, sized(100))
+    for limit in (0, 0.5, 3, np.inf):
+        one = world.cast_rays(starts, ends - starts, max_distance=limit)
+        each = world.cast_rays(starts, ends - starts, max_distance=np.full(len(starts), limit))
+        assert not same_bits(one, each)
+    assert one.hit.sum() > world.cast_rays(starts, ends - starts, max_distance=0.5).hit.sum() > 0
+    scaled = world.cast_rays(starts, (ends - starts) * 8, max_distance=3)
+    assert np.array_equal(scaled.fraction * 8, world.cast_rays(starts, ends - starts, max_distance=3).fraction)
+
+
+def test_an_empty_world_and_an_empty_query(crowd: cc.Limbs):
+    empty = cc.HitWorld(make_crowd(0))
+    starts, ends = shots(crowd, 5)
+    hits = empty.cast_segments(starts, ends)
+    assert not hits.hit.any()
+    assert (hits.limb == -1).all()
+    assert (hits.character == -1).all()
+    assert np.isinf(hits.fraction).all()
+    assert np.isnan(hits.position).all()
+    assert (hits.face == cc.Face.NONE).all()
+    assert not empty.occluded_segments(starts, ends).any()
+    assert empty.chords_segments(starts, ends).offsets.tolist() == [0] * 6
+    assert empty.contains_points(starts).limb.tolist() == [-1] * 5
+    for nothing in ([], np.zeros((0, 3))):
+        for world in (empty, cc.HitWorld(crowd)):
+            assert len(world.cast_segments(nothing, nothing)) == 0
+            assert len(world.cast_rays(nothing, nothing, max_distance=3.0)) == 0
+            assert world.cast_segments(nothing, nothing).position.shape == (0, 3)
+            assert world.occluded_segments(nothing, nothing).shape == (0,)
+            assert world.chords_segments(nothing, nothing).offsets.tolist() == [0]
+            assert len(world.contains_points(nothing).limb) == 0
+
+
+def test_what_a_caller_keeps_is_never_written_again():
+    """Large arrays lie in memory that is lent again and again; a slice is as good a hold on it as the array."""
+    rng = np.random.default_rng(8)
+    ends = rng.normal(size=(2, 30_000, 3))
+    limbs = cc.Limbs.cylinders(ends[0], ends[1], 0.1)
+    kept = limbs.p1[::2]
+    del limbs
+    world = cc.HitWorld(cc.Limbs.cylinders([0, 0, 0], [0, 0, 1], 0.1))
+    for _ in range(6):
+        hits = world.cast_segments(rng.normal(size=(30_000, 3)), rng.normal(size=(30_000, 3)))
+        assert len(hits) == 30_000
+    assert np.array_equal(kept, ends[0][::2])
+
+
+@pytest.mark.parametrize("n", [3, 30_000])
+def test_an_answer_keeps_nothing_of_the_callers_alive(crowd: cc.Limbs, n: int):
+    """One by one and many at once: what is computed later comes from a copy, and the caller's memory is free."""
+    rng, world = np.random.default_rng(9), cc.HitWorld(crowd)
+    start, end = rng.normal(size=(2, n, 3))
+    start, end = start.copy(), end.copy()
+    want = world.cast_segments(start.copy(), end.copy()).distance
+    hits, alive = world.cast_segments(start, end), [weakref.ref(start), weakref.ref(end)]
+    del start, end
+    gc.collect()
+    assert all(one() is None for one in alive)
+    assert np.array_equal(hits.distance, want)
