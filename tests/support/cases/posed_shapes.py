@@ -1,4 +1,4 @@
-"""Limbs anywhere in the world in frames of their own, and what the places on them are made with (see `support/oracle/shapes/`).
+"""Limbs anywhere in the world in frames of their own, and what the places on them are made with (`oracle/shapes`).
 
 Places are in the frame of the limb, in metres: the axis is z and p1 the origin (a sphere's or box's centre). They are
 met up to rounding; what the numbers then say is for the oracle to decide.

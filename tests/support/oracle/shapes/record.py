@@ -1,4 +1,4 @@
-"""One record of all that tests know of a shape. `shapes.table` collects them; each stands in a file of `support/oracle/shapes/`."""
+"""One record of all that tests know of a shape. `shapes.table` collects them; one file a shape."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
