@@ -66,7 +66,7 @@ POLICY_HIT, POLICY_EXIT, POLICY_IGNORE = 0, 1, 2
 POLICY_CODES: dict[str, int] = {"hit": POLICY_HIT, "exit": POLICY_EXIT, "ignore": POLICY_IGNORE}
 
 # A kernel's verdict. UNSURE: the float64 bounds do not decide, exact arithmetic must.
-MISS, HIT, UNSURE = 0, 1, 2
+MISS, HIT, UNDECIDED = 0, 1, 2
 
 NO_LIMB = -1  # what a miss credits
 NO_CHARACTER = -1  # a limb of nobody; as `ignore_character` it ignores nobody

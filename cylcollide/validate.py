@@ -40,7 +40,7 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
 
 
 FLOAT64 = np.dtype(np.float64)
-EVERY_LAYER, NOBODY, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64), np.full(1, np.inf)
+EVERY_LAYER, IGNORE_NONE, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64), np.full(1, np.inf)
 """What most queries ask for: read, never written."""
 
 
@@ -58,7 +58,7 @@ def _finite(array: Float64Array, name: str) -> Float64Array:
     return array
 
 
-def unchecked(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
+def as_vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3) in C order whose numbers are still to be checked, and copied: they may be the caller's own."""
     if type(values) is np.ndarray and values.dtype is FLOAT64 and values.flags.carray:
         given: Float64Array = values
@@ -200,7 +200,7 @@ def masks(mask: ArrayLike, rows: int) -> Uint32Array:
 def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Array:
     """Characters to ignore, one or one a ray; -1 or None ignores nobody."""
     if ignore_character is None:
-        return NOBODY
+        return IGNORE_NONE
     return one_or_per_row(ignore_character, "ignore_character", rows, -1, 2**31 - 1)
 
 

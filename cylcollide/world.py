@@ -19,8 +19,8 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import chords as chord_queries
 from cylcollide.query import closest as closest_queries
 from cylcollide.query import points as point_queries
-from cylcollide.query import request
 from cylcollide.query.hits import Chords, PointHits, RayHits
+from cylcollide.query.request import ray_request, segment_request
 
 
 class Queries(ABC):
@@ -57,8 +57,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> RayHits:
         """The first limb along each closed segment; starts, ends (n, 3)."""
-        question = request.about_segments(starts, ends, inside, mask, ignore_character)
-        return closest_queries.closest(self.snapshot(), question, validate.workers(threads))
+        request = segment_request(starts, ends, inside, mask, ignore_character)
+        return closest_queries.closest(self.snapshot(), request, validate.workers(threads))
 
     def cast_rays(
         self,
@@ -74,8 +74,8 @@ class Queries(ABC):
 
         `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
         """
-        question = request.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
-        return closest_queries.closest(self.snapshot(), question, validate.workers(threads))
+        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
+        return closest_queries.closest(self.snapshot(), request, validate.workers(threads))
 
     def occluded_segments(
         self,
@@ -87,8 +87,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each closed segment hits any limb; bool (n,)."""
-        question = request.about_segments(starts, ends, inside, mask, ignore_character)
-        return closest_queries.occluded(self.snapshot(), question, validate.workers(threads))
+        request = segment_request(starts, ends, inside, mask, ignore_character)
+        return closest_queries.occluded(self.snapshot(), request, validate.workers(threads))
 
     def occluded_rays(
         self,
@@ -101,8 +101,8 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> BoolArray:
         """Whether each ray hits any limb; bool (n,)."""
-        question = request.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
-        return closest_queries.occluded(self.snapshot(), question, validate.workers(threads))
+        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
+        return closest_queries.occluded(self.snapshot(), request, validate.workers(threads))
 
     def chords_segments(
         self,
@@ -118,8 +118,8 @@ class Queries(ABC):
         A limb that holds the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the ray ends in it,
         "ignore" leaves it out.
         """
-        question = request.about_segments(starts, ends, inside, mask, ignore_character)
-        return chord_queries.chords(self.snapshot(), question, validate.workers(threads))
+        request = segment_request(starts, ends, inside, mask, ignore_character)
+        return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
 
     def chords_rays(
         self,
@@ -132,14 +132,12 @@ class Queries(ABC):
         threads: int | None = None,
     ) -> Chords:
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
-        question = request.about_rays(origins, directions, max_distance, inside, mask, ignore_character)
-        return chord_queries.chords(self.snapshot(), question, validate.workers(threads))
+        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
+        return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """Which limb holds each point (n, 3): the lowest index, its squared axis distance, and how many hold it."""
-        return point_queries.containing(
-            self.snapshot(), validate.unchecked(points, "points"), validate.workers(threads)
-        )
+        return point_queries.contains(self.snapshot(), validate.as_vectors(points, "points"), validate.workers(threads))
 
 
 class Snapshot(Queries):
@@ -151,7 +149,7 @@ class Snapshot(Queries):
         """Boxes around the limbs."""
         self.table = limbs.table
         """The columns of the limbs."""
-        self.seen = limbs.table.seen
+        self.kernel_rows = limbs.table.kernel_rows
         """What loops read of the limbs."""
 
     @classmethod

@@ -14,7 +14,7 @@ from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.bvh.sah import HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.runtime.compile import allocating, compiled, merged
+from cylcollide.runtime.compile import allocating, compiled, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import load
 
@@ -41,7 +41,7 @@ class Slots(NamedTuple):
     centre: Float32Array  # (3, TREE_WIDTH): of its box, doubled
 
 
-@merged
+@inlined
 def _put_in(slots: Slots, s: int, what: int, boxes: Float32Array, row: int) -> None:
     """Put a node or an item with its box into a slot."""
     slots.what[s], slots.area[s] = what, half_area(load(boxes, row * ROW))

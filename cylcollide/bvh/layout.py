@@ -13,7 +13,7 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
 from cylcollide.constants import BOX_PAD, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 
 EMPTY = -1
 """Child code of an empty slot; an item is coded as -2 - its number."""
@@ -56,7 +56,7 @@ def space_around(low: Float64Array, high: Float64Array) -> Space:
     return Space((a, b, c), scale, first, last)
 
 
-@merged
+@inlined
 def box_edge(coordinate: float, centre: float, scale: float, pad: float) -> float:
     """Where an edge of a box lies in the frame of the tree, moved by the pad."""
     return (coordinate - centre) * scale + pad if scale > 0.0 else pad

@@ -12,8 +12,8 @@ import numpy as np
 from cylcollide._types import Float32Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import LANES, Truth, append_where, load, opposite, prefetch, spread, store, with_sign
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, logical_not, prefetch, store, with_sign
 
 STEP = 512
 """Pairs that are worked off at a time: enough to hide what each of them waits for, and in the first cache."""
@@ -26,10 +26,10 @@ class Pairs(NamedTuple):
     """Pairs of a traveller and a node that are still to be looked at, and of a traveller and an item."""
 
     node: Int32Array  # (levels, room)
-    who: Int32Array  # (levels, room)
-    waiting: Int64Array  # (levels,): how many pairs there are
+    ray: Int32Array  # (levels, room)
+    queued: Int64Array  # (levels,): how many pairs there are
     item: Int32Array  # (room,): codes of items, as in `Tree.child`
-    item_who: Int32Array  # (room,)
+    item_ray: Int32Array  # (room,)
 
 
 def levels_of(tree: Tree) -> int:
@@ -45,7 +45,7 @@ def make_pairs(levels: int, first: int) -> Pairs:
     return Pairs(node, who, np.zeros(levels, np.int64), item, item_who)
 
 
-@merged
+@inlined
 def fetch_node(tree: Tree, code: int) -> None:
     """Let the cache fetch a node."""
     for line in range(0, 6 * TREE_WIDTH, 2 * TREE_WIDTH):
@@ -53,8 +53,8 @@ def fetch_node(tree: Tree, code: int) -> None:
     prefetch(tree.child, code * TREE_WIDTH)
 
 
-@merged
-def lead_on(
+@inlined
+def push_children(
     tree: Tree,
     signs: Float32Array,
     code: int,
@@ -69,18 +69,18 @@ def lead_on(
 
     `signs` are the codes of the children, read as float32: an item has a minus.
     """
-    child, slots, me = tree.child, code * TREE_WIDTH, spread(np.float32(who))
-    is_item = with_sign(1.0, load(signs, slots)) < spread(np.float32(0.0))
-    store(pairs.who[level + 1], inners, me)
-    store(pairs.item_who, items, me)
-    inners += append_where(pairs.node[level + 1], inners, child, slots, meets & opposite(is_item))
+    child, slots, me = tree.child, code * TREE_WIDTH, broadcast(np.float32(who))
+    is_item = with_sign(1.0, load(signs, slots)) < broadcast(np.float32(0.0))
+    store(pairs.ray[level + 1], inners, me)
+    store(pairs.item_ray, items, me)
+    inners += append_where(pairs.node[level + 1], inners, child, slots, meets & logical_not(is_item))
     items += append_where(pairs.item, items, child, slots, meets & is_item)
     return inners, items
 
 
-@merged
+@inlined
 def deepest(pairs: Pairs, level: int) -> int:
     """The deepest level that has any pairs, from this one on up; -1 if none has."""
-    while level >= 0 and pairs.waiting[level] == 0:
+    while level >= 0 and pairs.queued[level] == 0:
         level -= 1
     return level

@@ -14,8 +14,8 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
-from cylcollide.runtime.compile import allocating, compiled, merged
-from cylcollide.runtime.simd import LANES, Real, lane, load, smaller, spread, store
+from cylcollide.runtime.compile import allocating, compiled, inlined
+from cylcollide.runtime.simd import LANES, Real, broadcast, lane, load, smaller, store
 
 HIGH, CENTRE = 4, LANES
 """Where in a row of `boxes` the negated high corner begins, and the centre, doubled."""
@@ -43,17 +43,17 @@ def fill_boxes(low: Float64Array, high: Float64Array, space: Space, boxes: Float
             boxes[i, CENTRE + axis], boxes[i, CENTRE + HIGH + axis] = begin + end, -begin - end
 
 
-@merged
+@inlined
 def half_area(box: Real) -> float:
     """Half the surface area of a box, eight lanes of it."""
     x, y, z = -lane(box, HIGH) - lane(box, 0), -lane(box, HIGH + 1) - lane(box, 1), -lane(box, HIGH + 2) - lane(box, 2)
     return x * y + y * z + z * x
 
 
-@merged
+@inlined
 def enclose(boxes: Float32Array, order: Int32Array, first: int, last: int, around: Float32Array, k: int) -> None:
     """Write the boxes around a run of items and around their centres into row k."""
-    box, centre = spread(np.float32(inf)), spread(np.float32(inf))
+    box, centre = broadcast(np.float32(inf)), broadcast(np.float32(inf))
     for j in range(first, last):
         at = order[j] * ROW
         box, centre = smaller(box, load(boxes, at)), smaller(centre, load(boxes, at + CENTRE))
@@ -61,7 +61,7 @@ def enclose(boxes: Float32Array, order: Int32Array, first: int, last: int, aroun
     store(around, k * ROW + CENTRE, centre)
 
 
-@merged
+@inlined
 def bin_of(boxes: Float32Array, item: int, axis: int, smallest: float, scale: float) -> int:
     """The bin along an axis that the centre of an item falls into."""
     return min(int((boxes[item, CENTRE + axis] - smallest) * scale), SAH_BINS - 1)
@@ -75,18 +75,18 @@ class Bins(NamedTuple):
     left_cost: Float32Array  # (SAH_BINS,): of everything left of the right edge of each bin
 
 
-@merged
+@inlined
 def best_boundary(bins: Bins, axis: int, items: int, most: float) -> tuple[int, float]:
     """How many bins along an axis are best put to the left, 0 if nothing costs less than `most`; and what that costs.
 
     A side without items has a cost that is not a number, which is not less than anything.
     """
     begin, best = axis * SAH_BINS, 0
-    box, count = spread(np.float32(inf)), 0
+    box, count = broadcast(np.float32(inf)), 0
     for b in range(SAH_BINS - 1):
         box, count = smaller(box, load(bins.box, (begin + b) * LANES)), count + bins.items[begin + b]
         bins.left_cost[b] = count * half_area(box)
-    box, count = spread(np.float32(inf)), 0
+    box, count = broadcast(np.float32(inf)), 0
     for b in range(SAH_BINS - 1, 0, -1):
         box, count = smaller(box, load(bins.box, (begin + b) * LANES)), count + bins.items[begin + b]
         cost = bins.left_cost[b - 1] + count * half_area(box)
@@ -95,7 +95,7 @@ def best_boundary(bins: Bins, axis: int, items: int, most: float) -> tuple[int, 
     return best, most
 
 
-@merged
+@inlined
 def into_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bins: Bins, grid: Float32Array) -> None:
     """Count a run of items, and enclose them, in the bins along three axes; `grid` has their begins and scales."""
     bins.box[:], bins.items[:] = inf, 0

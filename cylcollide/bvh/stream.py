@@ -13,25 +13,25 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import EMPTY, Tree
-from cylcollide.bvh.ray_node_pairs import AHEAD, STEP, Pairs, deepest, fetch_node, lead_on, levels_of, make_pairs
+from cylcollide.bvh.ray_node_pairs import AHEAD, STEP, Pairs, deepest, fetch_node, levels_of, make_pairs, push_children
 from cylcollide.bvh.traverse import NO_ITEM
 from cylcollide.constants import TREE_WIDTH, WORTH_A_LIST
-from cylcollide.runtime.compile import merged
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import (
     LANES,
     append_where,
+    broadcast,
     highest_bit,
     larger,
     load,
     load_rows,
     lowest_bit,
     smaller,
-    spread,
     store,
 )
 
-RECORD = 8
+RECORD_SIZE = 8
 """Numbers a ray: three reciprocals, three products (see `LocalRay`), the reach, and nothing."""
 
 
@@ -60,13 +60,13 @@ def make_stream(tree: Tree, rays: int) -> Stream:
     # worst case; memory that is not touched costs nothing
     live = np.zeros((rays + LANES) * (1 + TREE_WIDTH * depth), np.int32)
     first, count, top = np.empty((3, size), np.int64)
-    record = aligned((rays, RECORD), np.float32)
+    record = aligned((rays, RECORD_SIZE), np.float32)
     code, children, lanes = np.empty(size, np.int32), np.empty(8, np.int64), np.arange(LANES, dtype=np.float32)
     pairs = make_pairs(levels_of(tree), 0)
     return Stream(record, live, code, first, count, top, children, lanes, pairs)
 
 
-@merged
+@inlined
 def start_stream(stream: Stream, count: int) -> int:
     """Put the root on the stack for the rays that come first in `live`; the new stack height."""
     stream.code[0] = 0
@@ -74,7 +74,7 @@ def start_stream(stream: Stream, count: int) -> int:
     return 1 if count > 0 else 0
 
 
-@merged
+@inlined
 def planes_met(octant: int) -> tuple[int, int, int, int, int, int]:
     """Where in a node the planes are that rays of an octant meet first, and last, along each axis.
 
@@ -86,7 +86,7 @@ def planes_met(octant: int) -> tuple[int, int, int, int, int, int]:
     return near_x, near_y, near_z, 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
 
 
-@merged
+@inlined
 def in_order(octant: int, first: Any, last: Any) -> tuple[Any, Any]:
     """When rays meet two planes across an axis, the earlier one first."""
     if octant == MIXED:
@@ -94,7 +94,7 @@ def in_order(octant: int, first: Any, last: Any) -> tuple[Any, Any]:
     return first, last
 
 
-@merged
+@inlined
 def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -> tuple[int, int, int, int, int]:
     """The next item whose box many rays of the stream meet, and items that few meet.
 
@@ -105,13 +105,13 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
     planes, child, axes, pairs = tree.bounds.reshape(-1), tree.child, tree.axis, stream.pairs
     record, live, children = stream.record, stream.live, stream.children
     codes, firsts, counts, tops = stream.code, stream.first, stream.rays, stream.top
-    zero, lanes = spread(np.float32(0.0)), load(stream.lanes, 0)
-    items, waiting = 0, pairs.waiting[0]
+    zero, lanes = broadcast(np.float32(0.0)), load(stream.lanes, 0)
+    items, waiting = 0, pairs.queued[0]
     while height > 0 and items < STEP and waiting < STEP:
         height -= 1
         code, first, count, top = codes[height], firsts[height], counts[height], tops[height]
         if code < 0:
-            pairs.waiting[0] = waiting
+            pairs.queued[0] = waiting
             return height, -2 - code, first, count, items
 
         # eight rays against one box after another, those that meet it appended to its list
@@ -120,7 +120,7 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
             children[slot] = top + slot * room
         for position in range(first, end, LANES):
             c = load_rows(record, live, position, 0)
-            listed = lanes < spread(np.float32(end - position))
+            listed = lanes < broadcast(np.float32(end - position))
             for slot in range(TREE_WIDTH):
                 if child[code, slot] != EMPTY:
                     k = base + slot
@@ -147,47 +147,47 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
                 tops[height] = top + TREE_WIDTH * room
                 height += 1
             elif below >= 0:
-                waiting = part(pairs.node, pairs.who, waiting, below, live, begin, members, lanes)
+                waiting = split_off_pairs(pairs.node, pairs.ray, waiting, below, live, begin, members, lanes)
             else:
-                items = part(pairs.item, pairs.item_who, items, below, live, begin, members, lanes)
-    pairs.waiting[0] = waiting
+                items = split_off_pairs(pairs.item, pairs.item_ray, items, below, live, begin, members, lanes)
+    pairs.queued[0] = waiting
     return height, NO_ITEM, 0, 0, items
 
 
-@merged
-def part(
+@inlined
+def split_off_pairs(
     codes: Int32Array, who: Int32Array, count: int, code: int, live: Int32Array, begin: int, members: int, lanes: Any
 ) -> int:
     """Let the members of a list go on by themselves, each paired with a node or an item; how many pairs there are."""
     for k in range(0, members, LANES):
-        store(codes, count, spread(float(code)))
-        count += append_where(who, count, live, begin + k, lanes < spread(np.float32(members - k)))
+        store(codes, count, broadcast(float(code)))
+        count += append_where(who, count, live, begin + k, lanes < broadcast(np.float32(members - k)))
     return count
 
 
-@merged
+@inlined
 def next_items_on_rays(tree: Tree, stream: Stream, level: int, octant: int) -> tuple[int, int]:
     """Look at pairs of the deepest level that has any: the next such level, -1 at the end, and the items met.
 
-    So many items have a box that a ray meets: `pairs.item` has their codes and `pairs.item_who` the rays.
+    So many items have a box that a ray meets: `pairs.item` has their codes and `pairs.item_ray` the rays.
     """
     near_x, near_y, near_z, far_x, far_y, far_z = planes_met(octant)
     bounds, record, pairs, signs = tree.bounds, stream.record, stream.pairs, tree.child.reshape(-1).view(np.float32)
-    nodes, rays, zero = pairs.node[level], pairs.who[level], spread(np.float32(0.0))
-    end, inners, items = pairs.waiting[level], 0, 0
+    nodes, rays, zero = pairs.node[level], pairs.ray[level], broadcast(np.float32(0.0))
+    end, inners, items = pairs.queued[level], 0, 0
     begin = max(end - STEP, 0)
     for k in range(begin, end):
         fetch_node(tree, nodes[min(k + AHEAD, end - 1)])
         code, ray = nodes[k], rays[k]
         base = code * 6 * TREE_WIDTH
-        rx, ry, rz = spread(record[ray, 0]), spread(record[ray, 1]), spread(record[ray, 2])
-        px, py, pz = spread(record[ray, 3]), spread(record[ray, 4]), spread(record[ray, 5])
+        rx, ry, rz = broadcast(record[ray, 0]), broadcast(record[ray, 1]), broadcast(record[ray, 2])
+        px, py, pz = broadcast(record[ray, 3]), broadcast(record[ray, 4]), broadcast(record[ray, 5])
         x = in_order(octant, load(bounds, base + near_x) * rx - px, load(bounds, base + far_x) * rx - px)
         y = in_order(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
         z = in_order(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
         enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
         full = load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH)  # of an empty slot low is above high
-        meets = full & (enters <= smaller(leaves, spread(record[ray, 6])))
-        inners, items = lead_on(tree, signs, code, ray, meets, pairs, level, inners, items)
-    pairs.waiting[level], pairs.waiting[level + 1] = begin, inners
+        meets = full & (enters <= smaller(leaves, broadcast(record[ray, 6])))
+        inners, items = push_children(tree, signs, code, ray, meets, pairs, level, inners, items)
+    pairs.queued[level], pairs.queued[level + 1] = begin, inners
     return deepest(pairs, level + 1), items

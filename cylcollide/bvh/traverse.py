@@ -15,19 +15,19 @@ import numpy as np
 from cylcollide._types import Float32Array, Int32Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import (
     Real,
     Truth,
-    alike,
-    bits,
+    absolute,
+    broadcast,
+    broadcast_like,
     larger,
     load,
+    logical_not,
     lowest_bit,
-    magnitude,
-    opposite,
+    movemask,
     smaller,
-    spread,
     store,
     with_sign,
 )
@@ -41,8 +41,8 @@ NO_ITEM = -1
 class LocalRay(NamedTuple):
     """A ray in the frame of the tree, or eight: it begins where it comes near, and time counts from there."""
 
-    blind: Truth  # it cannot be brought near: it may meet any box
-    clear: Truth  # it meets no box at all
+    untrusted: Truth  # it cannot be brought near: it may meet any box
+    misses_root: Truth  # it meets no box at all
     start: Real  # how far along it begins, in units of the tree
     reciprocal: Vector  # of the direction, finite
     product: Vector  # origin times reciprocal
@@ -64,7 +64,7 @@ def make_stack(tree: Tree) -> Stack:
     return Stack(np.empty(size, np.int32), near, entry)
 
 
-@merged
+@inlined
 def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, limit: Real) -> LocalRay:
     """A ray, with a unit direction and a limit in metres, seen from the tree."""
     scale = space.scale
@@ -81,52 +81,52 @@ def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, lim
     leave = smaller(smaller(x[1], y[1]), z[1])
     begin = (o[0] + start * direction[0], o[1] + start * direction[1], o[2] + start * direction[2])
     product = (begin[0] * r[0], begin[1] * r[1], begin[2] * r[2])
-    farthest = larger(magnitude(o[0]), larger(magnitude(o[1]), magnitude(o[2])))
-    blind = opposite((farthest <= FARTHEST_START) & (extent < inf) & (alike(scale, extent) > 0.0))
+    farthest = larger(absolute(o[0]), larger(absolute(o[1]), absolute(o[2])))
+    blind = logical_not((farthest <= FARTHEST_START) & (extent < inf) & (broadcast_like(scale, extent) > 0.0))
     return LocalRay(blind, start > leave, start, r, product, local_reach(limit, scale, start))
 
 
-@merged
+@inlined
 def bounded_reciprocal(component: Real) -> Real:
     """1 / component, bounded: a component that vanishes counts as a very small one of its sign."""
-    return with_sign(smaller(1.0 / larger(magnitude(component), 1e-300), STEEPEST_RECIPROCAL), component)
+    return with_sign(smaller(1.0 / larger(absolute(component), 1e-300), STEEPEST_RECIPROCAL), component)
 
 
-@merged
+@inlined
 def slab_times(origin: Real, reciprocal: Real, low: float, high: float) -> tuple[Real, Real]:
     """When a coordinate is between two."""
     first, last = (low - origin) * reciprocal, (high - origin) * reciprocal
     return smaller(first, last), larger(first, last)
 
 
-@merged
+@inlined
 def local_reach(limit: Real, scale: float, start: Real) -> Real:
     """Time left until a limit in metres, from where the local ray begins; larger by more than it errs in float32."""
     return (limit * scale - start) * (1.0 + BOX_PAD) + BOX_PAD
 
 
 @compiled
-def start_walk(stack: Stack) -> int:
+def start_traversal(stack: Stack) -> int:
     """Put the root on the stack; the new stack height."""
     stack.code[0], stack.near[0] = 0, 0.0
     return 1
 
 
-@merged
-def spread_float32(v: Vector) -> Any:
+@inlined
+def broadcast_float32(v: Vector) -> Any:
     """Each component eight times, in float32."""
-    return spread(np.float32(v[0])), spread(np.float32(v[1])), spread(np.float32(v[2]))
+    return broadcast(np.float32(v[0])), broadcast(np.float32(v[1])), broadcast(np.float32(v[2]))
 
 
-@merged
+@inlined
 def planes(bounds: Float32Array, offset: int, reciprocal: Any, product: Any) -> Any:
     """When the ray meets eight planes."""
     return load(bounds, offset) * reciprocal - product
 
 
-@merged
+@inlined
 def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach: float) -> tuple[int, int]:
-    """The next item whose box the ray meets within `reach`, which counts as in `LocalRay`.
+    """The next item whose box the ray meets within `limb_aabb`, which counts as in `LocalRay`.
 
     Returns the stack height and the item, NO_ITEM at the end of the walk.
     """
@@ -138,8 +138,8 @@ def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
     bounds, children = tree.bounds, tree.child
     codes, nears, entries = stack.code, stack.near, stack.entry
     limit = np.float32(reach)
-    rx, ry, rz = spread_float32(ray.reciprocal)
-    px, py, pz = spread_float32(ray.product)
+    rx, ry, rz = broadcast_float32(ray.reciprocal)
+    px, py, pz = broadcast_float32(ray.product)
     while height > 0:
         height -= 1
         code = codes[height]
@@ -154,7 +154,7 @@ def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
         leave = smaller(planes(bounds, base + far_x, rx, px), planes(bounds, base + far_y, ry, py))
         leave = smaller(leave, smaller(planes(bounds, base + far_z, rz, pz), limit))
         store(entries, 0, entry)
-        met = bits(entry <= leave)
+        met = movemask(entry <= leave)
         bottom = height
         while met != 0:
             slot = lowest_bit(met)
@@ -169,7 +169,7 @@ def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
     return 0, NO_ITEM
 
 
-@merged
+@inlined
 def local_point(space: Space, point: Vector) -> Vector:
     """A point in the frame of the tree."""
     return (
@@ -179,11 +179,11 @@ def local_point(space: Space, point: Vector) -> Vector:
     )
 
 
-@merged
+@inlined
 def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int]:
     """The next item whose box holds the point, given in the frame of the tree; returns as `next_item_on_ray` does."""
     bounds, children, codes = tree.bounds, tree.child, stack.code
-    x, y, z = spread_float32(point)
+    x, y, z = broadcast_float32(point)
     while height > 0:
         height -= 1
         code = codes[height]
@@ -192,7 +192,7 @@ def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> 
         base = code * 6 * TREE_WIDTH
         above = (load(bounds, base) <= x) & (load(bounds, base + 8) <= y) & (load(bounds, base + 16) <= z)
         below = (x <= load(bounds, base + 24)) & (y <= load(bounds, base + 32)) & (z <= load(bounds, base + 40))
-        met = bits(above & below)
+        met = movemask(above & below)
         while met != 0:
             slot = lowest_bit(met)
             met &= met - 1

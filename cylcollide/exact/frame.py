@@ -20,7 +20,7 @@ class AxisFrame(NamedTuple):
     """A line seen from the axis p1 → p2; a = p2 - p1.
 
     The height (x - p1)·a = height + t rate is 0 at p1 and top = a² at p2. The distance from the axis, times |a|, is the
-    length of (x - p1) × a, and its square is A t² + 2 B t + C with `spread` = (A, B, C).
+    length of (x - p1) × a, and its square is A t² + 2 B t + C with `broadcast` = (A, B, C).
     """
 
     height: int

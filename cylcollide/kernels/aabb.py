@@ -5,7 +5,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.constants import BOX_FLOOR
 from cylcollide.kernels.axis import MARGIN
-from cylcollide.kernels.dispatch import reach
+from cylcollide.kernels.dispatch import limb_aabb
 from cylcollide.kernels.limb_table import LimbTable, limb_at
 from cylcollide.runtime.compile import allocating
 
@@ -17,7 +17,7 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
     n = solids.size
     low, high = np.empty((n, 3)), np.empty((n, 3))
     for i in range(n):
-        smallest, largest = reach(limb_at(rows, solids, i))
+        smallest, largest = limb_aabb(limb_at(rows, solids, i))
         for k in range(3):
             room = MARGIN * (abs(smallest[k]) + abs(largest[k]) + (largest[k] - smallest[k])) + BOX_FLOOR
             low[i, k], high[i, k] = smallest[k] - room, largest[k] + room

@@ -22,7 +22,7 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import cross, dot, largest_component
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, select, square_root
 
 CAP2 = float(Face.CAP2)
@@ -37,16 +37,16 @@ MOST_UNITS = 2.0**300
 # Points -------------------------------------------------------------------------------------------------------------
 
 
-@merged
-def offset(point: Vector, frame: Frame) -> Vector:
+@inlined
+def from_centre(point: Vector, frame: Frame) -> Vector:
     """From the limb's centre to the point."""
     return point[0] - frame.centre[0], point[1] - frame.centre[1], point[2] - frame.centre[2]
 
 
-@merged
+@inlined
 def height_and_distance(point: Vector, frame: Frame) -> tuple[Real, Real]:
     """Place of a point along the axis, from the centre, and its distance from the axis."""
-    v, w = offset(point, frame), frame.axis
+    v, w = from_centre(point, frame), frame.axis
     height = dot(v, w)
     across = (v[0] - height * w[0], v[1] - height * w[1], v[2] - height * w[2])
     return height, square_root(dot(across, across))
@@ -82,7 +82,7 @@ class Aside(NamedTuple):
     taper_along: Real  # by how much the radius grows from p1 to p2
 
 
-@merged
+@inlined
 def aside_of(x: DoubleDoubleVector, limb: Limb) -> Aside:
     """The point at x, from an end of a limb whose products float64 holds, against its axis."""
     axis, r = vector_difference(limb.p2, limb.p1), limb.radius
@@ -110,7 +110,7 @@ def aside(point: DoubleDoubleVector, base: Vector, limb: Limb) -> Aside:
     return projected(x, axis, top, height, sizes)
 
 
-@merged
+@inlined
 def projected(
     x: DoubleDoubleVector, axis: DoubleDoubleVector, top: DoubleDouble, height: DoubleDouble, sizes: Vector
 ) -> Aside:
@@ -123,31 +123,31 @@ def projected(
     return Aside(heads(x), cross(a, m), a, top[0], middle, sizes[0], sizes[1], sizes[2])
 
 
-@merged
+@inlined
 def exponent(v: DoubleDoubleVector) -> int:
     """The binary exponent of a vector's largest component."""
     return frexp(largest_component(heads(v)))[1]
 
 
-@merged
+@inlined
 def halved(a: DoubleDouble, times: int) -> DoubleDouble:
     """A / 2**times."""
     return np.ldexp(a[0], -times), np.ldexp(a[1], -times)
 
 
-@merged
+@inlined
 def in_units(length: float, exponent: int) -> float:
     """A length in units of 2**exponent, bounded."""
     return float(min(max(np.ldexp(length, -exponent), -MOST_UNITS), MOST_UNITS))
 
 
-@merged
+@inlined
 def quarter(v: Vector) -> Vector:
     """V / 4."""
     return 0.25 * v[0], 0.25 * v[1], 0.25 * v[2]
 
 
-@merged
+@inlined
 def tilted(beside: Aside, share: Real, slope: Real) -> Vector:
     """So much of what leads across the axis, less so much of the axis."""
     across, axis = beside.across, beside.axis
@@ -158,7 +158,7 @@ def tilted(beside: Aside, share: Real, slope: Real) -> Vector:
     )
 
 
-@merged
+@inlined
 def cap_normal(beside: Aside, face: float) -> Vector:
     """The outward direction of a cap."""
     x, y, z = beside.axis
@@ -170,19 +170,19 @@ def cap_normal(beside: Aside, face: float) -> Vector:
 # Boxes --------------------------------------------------------------------------------------------------------------
 
 
-@merged
+@inlined
 def has_safe_axis(limb: Limb) -> bool:
     """Whether the square of the axis has its digits."""
     return SMALLEST_SAFE < largest_component(axis_of(limb)) < LARGEST_SAFE
 
 
-@merged
+@inlined
 def axis_of(limb: Limb) -> Vector:
     """From p1 to p2."""
     return limb.p2[0] - limb.p1[0], limb.p2[1] - limb.p1[1], limb.p2[2] - limb.p1[2]
 
 
-@merged
+@inlined
 def disc_shares(limb: Limb) -> Vector:
     """How far a disc across the axis reaches along each coordinate, in radii, rounded up.
 
@@ -200,7 +200,7 @@ def disc_shares(limb: Limb) -> Vector:
     )
 
 
-@merged
+@inlined
 def about_ends(limb: Limb, first: float, last: float, shares: Vector) -> tuple[Vector, Vector]:
     """Low and high corner about both ends, with a radius at each, of which `shares` count along the coordinates."""
     a, b, (x, y, z) = limb.p1, limb.p2, shares
@@ -218,7 +218,7 @@ def about_ends(limb: Limb, first: float, last: float, shares: Vector) -> tuple[V
     )
 
 
-@merged
+@inlined
 def about_point(middle: Vector, reach: Vector) -> tuple[Vector, Vector]:
     """Low and high corner about a point."""
     x, y, z = middle

@@ -3,15 +3,15 @@
 from typing import NamedTuple
 
 from cylcollide._types import Face
-from cylcollide.kernels.axis import about_point, offset
+from cylcollide.kernels.axis import about_point, from_centre
 from cylcollide.kernels.curve import Curve, plane_curve, plane_step, relative_to
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, exactly, heads
-from cylcollide.kernels.interval import UNDECIDED, Bracket, Span, both
+from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Span, both
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import Real, larger, magnitude, select
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, absolute, larger, select
 
 NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 
@@ -25,7 +25,7 @@ class BoxFrame(NamedTuple):
     extent: Real
 
 
-@merged
+@inlined
 def box_frame(limb: Limb) -> BoxFrame:
     """The box that a limb of kind BOX is: its numbers stand in the cells of axis, radii and ends."""
     x = limb.frame.axis
@@ -33,7 +33,7 @@ def box_frame(limb: Limb) -> BoxFrame:
     return BoxFrame(limb.frame.centre, (x, y, limb.p1), limb.p2, limb.frame.extent)
 
 
-@merged
+@inlined
 def ray_box(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside. A face is certain if its slab is entered after the shrunk ones of both others."""
     box = box_frame(limb)
@@ -54,15 +54,15 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
     return Span(inside.outer, inside.inner, first, last)
 
 
-@merged
+@inlined
 def faces_of(one: Bracket, others: Bracket, rate: Real, low: Real) -> tuple[Real, Real]:
     """The faces of a slab that the ray certainly enters and leaves the box by; `low` is the code of its lower face."""
     enters, leaves = one.outer[0] > others.inner[0], one.outer[1] < others.inner[1]
     first, last = select(rate > 0.0, low, low + 1.0), select(rate > 0.0, low + 1.0, low)
-    return select(enters, first, UNDECIDED), select(leaves, last, UNDECIDED)
+    return select(enters, first, UNDECIDED_FACE), select(leaves, last, UNDECIDED_FACE)
 
 
-@merged
+@inlined
 def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
     """Axis that belongs to a face of a box, and the signed height of the face along it."""
     box = box_frame(limb)
@@ -76,7 +76,7 @@ def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
     return axis, half
 
 
-@merged
+@inlined
 def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The plane of a face along the ray."""
     normal, height = box_face(limb, face)
@@ -84,7 +84,7 @@ def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, 
     return plane_curve(x, heads(displacement), exactly(normal), height)
 
 
-@merged
+@inlined
 def box_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float
 ) -> DoubleDouble:
@@ -94,7 +94,7 @@ def box_step(
     return plane_step(x, displacement, exactly(normal), height)
 
 
-@merged
+@inlined
 def box_normal(limb: Limb, face: float) -> Vector:
     """The outward direction of a face."""
     normal, _ = box_face(limb, face)
@@ -102,18 +102,18 @@ def box_normal(limb: Limb, face: float) -> Vector:
     return sign * normal[0], sign * normal[1], sign * normal[2]
 
 
-@merged
-def box_excess(point: Vector, limb: Limb) -> Real:
+@inlined
+def box_outside_by(point: Vector, limb: Limb) -> Real:
     """How far the point is outside of the slab it is most outside of."""
-    box, x = box_frame(limb), offset(point, limb.frame)
-    beyond_x = magnitude(dot(x, box.axes[0])) - box.half[0]
-    beyond_y = magnitude(dot(x, box.axes[1])) - box.half[1]
-    beyond_z = magnitude(dot(x, box.axes[2])) - box.half[2]
+    box, x = box_frame(limb), from_centre(point, limb.frame)
+    beyond_x = absolute(dot(x, box.axes[0])) - box.half[0]
+    beyond_y = absolute(dot(x, box.axes[1])) - box.half[1]
+    beyond_z = absolute(dot(x, box.axes[2])) - box.half[2]
     return larger(larger(beyond_x, beyond_y), beyond_z)
 
 
-@merged
-def box_reach(limb: Limb) -> tuple[Vector, Vector]:
+@inlined
+def box_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner about the box."""
     x, y, z = box_frame(limb).axes
     a, b, c = box_frame(limb).half

@@ -14,26 +14,26 @@ from cylcollide.kernels.double_double import (
     heads,
     two_product,
 )
-from cylcollide.kernels.interval import UNDECIDED, Interval, Span, both, hull
+from cylcollide.kernels.interval import UNDECIDED_FACE, Interval, Span, both, hull
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, ball, line_about, passage, rounding_bound, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import Real, alike, larger, magnitude, select, smaller, square_root
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, select, smaller, square_root
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
 
-@merged
+@inlined
 def ray_sphere(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside the ball about the limb's centre."""
     frame = limb.frame
     inside = ball(ray, frame.centre, frame.radius, rounding_bound(ray, frame.extent))
-    side = alike(SIDE, ray.limit)
+    side = broadcast_like(SIDE, ray.limit)
     return Span(inside.outer, inside.inner, side, side)
 
 
-@merged
+@inlined
 def ray_capsule(ray: Ray, limb: Limb) -> Span:
     """From the first beginning to the last end of the three parts: their union is convex."""
     line, radius, half_length = line_about(ray, limb.frame), limb.radius, limb.frame.half_length
@@ -49,25 +49,25 @@ def ray_capsule(ray: Ray, limb: Limb) -> Span:
     )
 
 
-@merged
+@inlined
 def zone(line: Line, half_length: Real, times: Interval) -> Real:
     """The face by the axial place at some time between two: beyond an end its ball, between them the side."""
     a = line.height + line.rate * (times[0] - line.shift)
     b = line.height + line.rate * (times[1] - line.shift)
     low, high = smaller(a, b) - line.delta, larger(a, b) + line.delta
-    side = select((low > -half_length) & (high < half_length), SIDE, UNDECIDED)
+    side = select((low > -half_length) & (high < half_length), SIDE, UNDECIDED_FACE)
     face = select(high < -half_length, CAP1, select(low > half_length, CAP2, side))
-    known = (magnitude(times[0]) < inf) & (magnitude(times[1]) < inf)
-    return select(known, face, UNDECIDED)
+    known = (absolute(times[0]) < inf) & (absolute(times[1]) < inf)
+    return select(known, face, UNDECIDED_FACE)
 
 
-@merged
+@inlined
 def sphere_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb) -> Curve:
     """The sphere along the ray."""
     return ball_curve(relative_to(origin, displacement, fraction, limb.p1), heads(displacement), limb.radius)
 
 
-@merged
+@inlined
 def capsule_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The wall, or the ball that the face is, along the ray."""
     if face == SIDE:
@@ -76,7 +76,7 @@ def capsule_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Re
     return ball_curve(end, heads(displacement), limb.radius)
 
 
-@merged
+@inlined
 def ball_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
@@ -86,7 +86,7 @@ def ball_step(
     return near_root(dd_dot(displacement, displacement), dd_dot(x, displacement), room, entering)
 
 
-@merged
+@inlined
 def capsule_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
@@ -96,20 +96,20 @@ def capsule_step(
     return ball_step(origin, displacement, fraction, limb, face, entering)
 
 
-@merged
+@inlined
 def capsule_normal(beside: Aside, face: float) -> Vector:
     """Away from the axis, or from an end of it."""
     return beside.across if face == SIDE else beside.place
 
 
-@merged
-def capsule_excess(height: Real, distance: Real, limb: Limb) -> Real:
+@inlined
+def capsule_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """Distance of a point from the segment between the ends less the radius."""
-    beyond = larger(magnitude(height) - limb.frame.half_length, 0.0)
+    beyond = larger(absolute(height) - limb.frame.half_length, 0.0)
     return square_root(distance * distance + beyond * beyond) - limb.radius
 
 
-@merged
-def capsule_reach(limb: Limb) -> tuple[Vector, Vector]:
+@inlined
+def capsule_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner about both balls, of a sphere too."""
     return about_ends(limb, limb.radius, limb.radius, (1.0, 1.0, 1.0))

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 from cylcollide._types import POLICY_HIT, Face
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.kernels.hit_bounds import ray_event
-from cylcollide.kernels.interval import UNDECIDED, Span
+from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.refine import face_crossing
-from cylcollide.runtime.compile import merged
+from cylcollide.runtime.compile import inlined
 
 INSIDE = float(Face.INSIDE)
 
@@ -24,14 +24,14 @@ class CertainChord(NamedTuple):
     last_face: float
 
 
-@merged
+@inlined
 def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span) -> CertainChord:
     """The chord of one ray in a stretch of a limb, decided if its bounds are; `limit` is the ray's largest fraction."""
-    event = ray_event(ray, span, POLICY_HIT)
+    event = ray_hit_bounds(ray, span, POLICY_HIT)
     first, last = event.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
     ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
     entry, leave = (0.0, 0.0), (limit, 0.0)
-    if not event.certain or ends_undecided or first == UNDECIDED or last == UNDECIDED:
+    if not event.certain or ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE:
         return CertainChord(False, entry, leave, first, last)
     enters, leaves = first != INSIDE, last != INSIDE
     if enters:

@@ -7,7 +7,7 @@ a bore narrows by it. The limbs of all growths are nested, so every point lies o
 from math import sqrt
 
 from cylcollide._types import Float64Array
-from cylcollide.kernels.dispatch import growth
+from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot
@@ -48,7 +48,7 @@ def least_growth(place: Vector, direction: Vector, first: float, last: float, li
 def growth_at(place: Vector, direction: Vector, s: float, limb: Limb) -> float:
     """Growth that reaches place + s direction."""
     point = (place[0] + s * direction[0], place[1] + s * direction[1], place[2] + s * direction[2])
-    return growth(point, limb)
+    return growth_to_reach(point, limb)
 
 
 @compiled
@@ -72,6 +72,6 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
 
 @compiled
 def growths_to_reach(points: Float64Array, limb: Limb, growths: Float64Array) -> None:
-    """`solid.growth` for points (n, 3)."""
+    """`solid.growth_to_reach` for points (n, 3)."""
     for i in range(growths.size):
-        growths[i] = growth(as_vector(points, i), limb)
+        growths[i] = growth_to_reach(as_vector(points, i), limb)

@@ -29,8 +29,8 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import cross, dot
-from cylcollide.runtime.compile import compiled, merged
-from cylcollide.runtime.simd import Real, Truth, alike, magnitude
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import Real, Truth, absolute, broadcast_like
 
 SIDE, CAP2, BORE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE)
 
@@ -44,7 +44,7 @@ class Curve(NamedTuple):
     size: Real
 
 
-@merged
+@inlined
 def relative_to(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, base: Vector) -> DoubleDoubleVector:
     """Origin + fraction displacement - base; error at most 16 u² times the largest term."""
     return (
@@ -54,7 +54,7 @@ def relative_to(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
     )
 
 
-@merged
+@inlined
 def moved_by(x: DoubleDoubleVector, displacement: DoubleDoubleVector, step: Real) -> DoubleDoubleVector:
     """X + step displacement, for a step of a few units in the last place of the fraction that led to x."""
     return (
@@ -64,7 +64,7 @@ def moved_by(x: DoubleDoubleVector, displacement: DoubleDoubleVector, step: Real
     )
 
 
-@merged
+@inlined
 def relative_coordinate(origin: Real, displacement: DoubleDouble, fraction: Real, base: Real) -> DoubleDouble:
     """`relative_to` for one coordinate."""
     product, error_product = two_product(fraction, displacement[0])
@@ -73,7 +73,7 @@ def relative_coordinate(origin: Real, displacement: DoubleDouble, fraction: Real
     return renormalised(high, (error + error_start) + (error_product + fraction * displacement[1]))
 
 
-@merged
+@inlined
 def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, radius: Real) -> Curve:
     """A cylinder's wall: f = |m|² - r² a² with m = x × a, for x from p1.
 
@@ -89,7 +89,7 @@ def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
     return Curve(value, dot(heads(m), n), dot(n, n), square[0] * top[0] * dot(d, d))
 
 
-@merged
+@inlined
 def ball_curve(x: DoubleDoubleVector, d: Vector, radius: Real) -> Curve:
     """A ball: f = |x|² - r², for x from its centre."""
     square, room = dd_dot(x, x), two_product(radius, radius)
@@ -97,22 +97,22 @@ def ball_curve(x: DoubleDoubleVector, d: Vector, radius: Real) -> Curve:
     return Curve(value, dot(heads(x), d), dot(d, d), square[0] * dot(d, d))
 
 
-@merged
+@inlined
 def plane_curve(x: DoubleDoubleVector, d: Vector, normal: DoubleDoubleVector, height: Real) -> Curve:
     """A plane: f = x·normal - height."""
     gap, n = dd_dot(x, normal), heads(normal)
     rate = dot(d, n)
-    return Curve((gap[0] - height) + gap[1], 0.5 * rate, alike(0.0, rate), 0.25 * dot(d, d) * dot(n, n))
+    return Curve((gap[0] - height) + gap[1], 0.5 * rate, broadcast_like(0.0, rate), 0.25 * dot(d, d) * dot(n, n))
 
 
-@merged
+@inlined
 def cap_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The plane of a cap: x·a = 0, for x from its end of the axis."""
     x = relative_to(origin, displacement, fraction, end_of(limb, face))
     return plane_curve(x, heads(displacement), vector_difference(limb.p2, limb.p1), 0.0)
 
 
-@merged
+@inlined
 def end_of(limb: Limb, face: float) -> Vector:
     """The end of the axis that a cap belongs to."""
     if face == CAP2:
@@ -120,7 +120,7 @@ def end_of(limb: Limb, face: float) -> Vector:
     return limb.p1
 
 
-@merged
+@inlined
 def short_step(curve: Curve, guess: Real) -> tuple[Real, Truth]:
     """The step from the guess to the surface, and whether both together are right to about a unit of roundoff.
 
@@ -128,15 +128,15 @@ def short_step(curve: Curve, guess: Real) -> tuple[Real, Truth]:
     0.3 u of the guess, what the error of b does below 0.54 u.
     """
     step = -0.5 * curve.value / curve.half_slope
-    room = magnitude(guess * curve.half_slope)
-    straight = step * step * magnitude(curve.curvature) <= STEP_ERROR * room
+    room = absolute(guess * curve.half_slope)
+    straight = step * step * absolute(curve.curvature) <= STEP_ERROR * room
     return step, straight & (step * step * curve.size <= SLOPE_ERROR * room * room)
 
 
 # Grazes: the same surfaces as f = a t² + 2 b t + c in double-double, for x the place of the guess.
 
 
-@merged
+@inlined
 def wall_quadratic(
     x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector
 ) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
@@ -157,7 +157,7 @@ def near_root(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, falling: bool) 
     return dd_divide(dd_subtract(root, b), a)
 
 
-@merged
+@inlined
 def plane_step(x: DoubleDoubleVector, d: DoubleDoubleVector, normal: DoubleDoubleVector, height: float) -> DoubleDouble:
     """The step to the plane x·normal = height."""
     return dd_divide(dd_subtract((height, 0.0), dd_dot(x, normal)), dd_dot(d, normal))

@@ -12,17 +12,17 @@ from cylcollide._types import Face
 from cylcollide.kernels.axis import Aside, about_ends, cap_normal, disc_shares
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wall_step
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
-from cylcollide.kernels.interval import UNDECIDED, Span, chosen, empty
+from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty, select_interval
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import capped, line_about, passage, slab, wall
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import Real, larger, magnitude, select, smaller
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, absolute, larger, select, smaller
 
 SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 
 
-@merged
+@inlined
 def ray_cylinder(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside, bounded from both sides."""
     frame = limb.frame
@@ -30,7 +30,7 @@ def ray_cylinder(ray: Ray, limb: Limb) -> Span:
     return capped(wall(passage(line), frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
 
 
-@merged
+@inlined
 def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     """The stretch before the bore (piece 0) or behind it (piece 1). A ray that misses the bore has all in piece 0.
 
@@ -42,25 +42,25 @@ def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
     whole = capped(wall(way, frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
     bore = wall(way, limb.radius2, line.delta)
     if piece == 0:
-        last = select(whole.outer[1] < bore.outer[0], whole.last_face, UNDECIDED)
+        last = select(whole.outer[1] < bore.outer[0], whole.last_face, UNDECIDED_FACE)
         return Span(
             (whole.outer[0], smaller(whole.outer[1], bore.inner[0])),
             (whole.inner[0], smaller(whole.inner[1], bore.outer[0])),
             whole.first_face,
             select(bore.inner[0] < whole.inner[1], BORE, last),
         )
-    first = select(whole.outer[0] > bore.outer[1], whole.first_face, UNDECIDED)
+    first = select(whole.outer[0] > bore.outer[1], whole.first_face, UNDECIDED_FACE)
     outer = (larger(whole.outer[0], bore.inner[1]), whole.outer[1])
     inner = (larger(whole.inner[0], bore.outer[1]), whole.inner[1])
     return Span(
-        chosen(empty(bore.outer), (inf, -inf), outer),
-        chosen(empty(bore.inner), (inf, -inf), inner),
+        select_interval(empty(bore.outer), (inf, -inf), outer),
+        select_interval(empty(bore.inner), (inf, -inf), inner),
         select(bore.inner[1] > whole.inner[0], BORE, first),
         whole.last_face,
     )
 
 
-@merged
+@inlined
 def cylinder_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The wall, a bore or a cap along the ray."""
     if face == SIDE:
@@ -70,7 +70,7 @@ def cylinder_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: R
     return cap_curve(origin, displacement, fraction, limb, face)
 
 
-@merged
+@inlined
 def cylinder_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
@@ -82,7 +82,7 @@ def cylinder_step(
     return cap_step(origin, displacement, fraction, limb, face)
 
 
-@merged
+@inlined
 def cylinder_normal(beside: Aside, face: float) -> Vector:
     """Away from the axis, from a bore towards it, from a cap along it."""
     if face == SIDE:
@@ -93,19 +93,19 @@ def cylinder_normal(beside: Aside, face: float) -> Vector:
     return cap_normal(beside, face)
 
 
-@merged
-def cylinder_excess(height: Real, distance: Real, limb: Limb) -> Real:
+@inlined
+def cylinder_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """How far a point is beyond the caps or the wall."""
-    return larger(magnitude(height) - limb.frame.half_length, distance - limb.radius)
+    return larger(absolute(height) - limb.frame.half_length, distance - limb.radius)
 
 
-@merged
-def tube_excess(height: Real, distance: Real, limb: Limb) -> Real:
+@inlined
+def tube_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """How far a point is beyond the caps or the wall, or within the bore."""
-    return larger(cylinder_excess(height, distance, limb), limb.radius2 - distance)
+    return larger(cylinder_outside_by(height, distance, limb), limb.radius2 - distance)
 
 
-@merged
-def cylinder_reach(limb: Limb) -> tuple[Vector, Vector]:
+@inlined
+def cylinder_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner about both discs."""
     return about_ends(limb, limb.radius, limb.radius, disc_shares(limb))

@@ -7,13 +7,13 @@ shape. The cylinder is merged into every loop that asks; the other shapes stay b
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
 from cylcollide.kernels.axis import Aside, height_and_distance
-from cylcollide.kernels.box import box_curve, box_excess, box_frame, box_normal, box_reach, box_step, ray_box
+from cylcollide.kernels.box import box_aabb, box_curve, box_frame, box_normal, box_outside_by, box_step, ray_box
 from cylcollide.kernels.capsule import (
     ball_step,
+    capsule_aabb,
     capsule_curve,
-    capsule_excess,
     capsule_normal,
-    capsule_reach,
+    capsule_outside_by,
     capsule_step,
     ray_capsule,
     ray_sphere,
@@ -21,14 +21,14 @@ from cylcollide.kernels.capsule import (
 )
 from cylcollide.kernels.curve import Curve
 from cylcollide.kernels.cylinder import (
+    cylinder_aabb,
     cylinder_curve,
-    cylinder_excess,
     cylinder_normal,
-    cylinder_reach,
+    cylinder_outside_by,
     cylinder_step,
     ray_cylinder,
     ray_tube,
-    tube_excess,
+    tube_outside_by,
 )
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, exactly, vector_difference
 from cylcollide.kernels.interval import Span, unless
@@ -36,19 +36,19 @@ from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.revolution import (
-    ellipsoid_excess,
-    ellipsoid_growth,
+    ellipsoid_aabb,
+    ellipsoid_growth_to_reach,
     ellipsoid_normal,
-    ellipsoid_reach,
+    ellipsoid_outside_by,
     ray_ellipsoid,
     ray_tapered,
     sloping_curve,
     sloping_step,
-    tapered_excess,
+    tapered_aabb,
     tapered_normal,
-    tapered_reach,
+    tapered_outside_by,
 )
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real
 
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
@@ -60,25 +60,25 @@ NEG_X, INSIDE = int(Face.NEG_X), int(Face.INSIDE)
 # When is a ray inside? ----------------------------------------------------------------------------------------------
 
 
-@merged
+@inlined
 def pieces(kind: int) -> int:
     """How many stretches of a line a limb can have: one, or two."""
     return 2 if kind == TUBE else 1
 
 
-@merged
+@inlined
 def faces(kind: int) -> tuple[int, int]:
     """The codes of a shape's faces begin with the one and end before the other."""
     return (NEG_X, INSIDE) if kind == BOX else (0, NEG_X)
 
 
-@merged
+@inlined
 def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
     """When the ray's line is inside the limb, bounded from both sides; unknown where float64 is not to be trusted."""
     return trusted(ray, limb, ray_shape(ray, limb, piece))
 
 
-@merged
+@inlined
 def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple[Span, Span]:
     """`ray_limb` of twice eight rays, piece 0, with limbs of one shape."""
     if limb_of_one.kind == CYLINDER:
@@ -88,13 +88,13 @@ def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple
     return trusted(one, limb_of_one, first), trusted(two, limb_of_two, second)
 
 
-@merged
+@inlined
 def trusted(ray: Ray, limb: Limb, span: Span) -> Span:
     """The span, unless its rounding errors are beyond what float64 can hold."""
     return unless(rounding_bound(ray, limb.frame.extent) > LARGEST_SAFE, span)
 
 
-@merged
+@inlined
 def ray_shape(ray: Ray, limb: Limb, piece: int) -> Span:
     """`ray_limb` where float64 is trusted."""
     if limb.kind == CYLINDER:
@@ -121,7 +121,7 @@ def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
 # Where does it cross a face, and which way does the face look? ------------------------------------------------------
 
 
-@merged
+@inlined
 def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The surface of a face along the ray, seen from a fraction near it."""
     if limb.kind == CYLINDER or limb.kind == TUBE:
@@ -157,7 +157,7 @@ def graze_step(
     return cylinder_step(origin, displacement, fraction, limb, face, entering)
 
 
-@merged
+@inlined
 def face_normal(beside: Aside, limb: Limb, face: float) -> Vector:
     """The outward direction of a face at a point of it, of any length."""
     if limb.kind == BOX:
@@ -176,61 +176,61 @@ def face_normal(beside: Aside, limb: Limb, face: float) -> Vector:
 # Points and boxes ---------------------------------------------------------------------------------------------------
 
 
-@merged
-def excess(point: Vector, limb: Limb) -> Real:
+@inlined
+def outside_by(point: Vector, limb: Limb) -> Real:
     """How far outside a point is, in metres: negative inside, and never changing faster than the point moves."""
     if limb.kind == CYLINDER:
         height, distance = height_and_distance(point, limb.frame)
-        return cylinder_excess(height, distance, limb)
-    return other_excess(point, limb)
+        return cylinder_outside_by(height, distance, limb)
+    return other_outside_by(point, limb)
 
 
 @compiled
-def other_excess(point: Vector, limb: Limb) -> Real:
-    """`excess` for the shapes beside the cylinder."""
+def other_outside_by(point: Vector, limb: Limb) -> Real:
+    """`outside_by` for the shapes beside the cylinder."""
     if limb.kind == BOX:
-        return box_excess(point, limb)
+        return box_outside_by(point, limb)
     height, distance = height_and_distance(point, limb.frame)  # of a sphere 0, and the distance from its centre
     if limb.kind == SPHERE:
         return distance - limb.radius
     if limb.kind == CAPSULE:
-        return capsule_excess(height, distance, limb)
+        return capsule_outside_by(height, distance, limb)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_excess(height, distance, limb)
+        return ellipsoid_outside_by(height, distance, limb)
     if limb.kind == TAPERED:
-        return tapered_excess(height, distance, limb)
-    return tube_excess(height, distance, limb)
+        return tapered_outside_by(height, distance, limb)
+    return tube_outside_by(height, distance, limb)
 
 
 @compiled
-def growth(point: Vector, limb: Limb) -> float:
+def growth_to_reach(point: Vector, limb: Limb) -> float:
     """Growth at which the limb's surface reaches the point, in metres: positive outside, negative inside."""
     if limb.kind == ELLIPSOID:
-        return ellipsoid_growth(point, limb)
-    return excess(point, limb)
+        return ellipsoid_growth_to_reach(point, limb)
+    return outside_by(point, limb)
 
 
 @compiled
-def reach(limb: Limb) -> tuple[Vector, Vector]:
+def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner of the axis-aligned box around the limb, not yet rounded outward."""
     if limb.kind == BOX:
-        return box_reach(limb)
+        return box_aabb(limb)
     if limb.kind == SPHERE or limb.kind == CAPSULE:
-        return capsule_reach(limb)
+        return capsule_aabb(limb)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_reach(limb)
+        return ellipsoid_aabb(limb)
     if limb.kind == TAPERED:
-        return tapered_reach(limb)
-    return cylinder_reach(limb)
+        return tapered_aabb(limb)
+    return cylinder_aabb(limb)
 
 
-@merged
-def foot(limb: Limb) -> Vector:
+@inlined
+def axis_point(limb: Limb) -> Vector:
     """A point of the axis that `axis_distance_squared` means."""
     return limb.frame.centre if limb.kind == BOX else limb.p1
 
 
-@merged
+@inlined
 def main_axis(limb: Limb) -> DoubleDoubleVector:
     """The direction of that axis, of any length: the third of a box, none of a sphere."""
     if limb.kind == BOX:

@@ -9,15 +9,15 @@ all products and sums are added up beside them).
 
 from typing import TypeAlias
 
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import Real, alike, fused_multiply_add, select, square_root
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, broadcast_like, fused_multiply_add, select, square_root
 
 Vector: TypeAlias = tuple[Real, Real, Real]
 DoubleDouble: TypeAlias = tuple[Real, Real]
 DoubleDoubleVector: TypeAlias = tuple[DoubleDouble, DoubleDouble, DoubleDouble]
 
 
-@merged
+@inlined
 def two_sum(a: Real, b: Real) -> DoubleDouble:
     """A + b without error."""
     total = a + b
@@ -25,20 +25,20 @@ def two_sum(a: Real, b: Real) -> DoubleDouble:
     return total, (a - (total - shadow)) + (b - shadow)
 
 
-@merged
+@inlined
 def two_difference(a: Real, b: Real) -> DoubleDouble:
     """A - b without error."""
     return two_sum(a, -b)
 
 
-@merged
+@inlined
 def two_product(a: Real, b: Real) -> DoubleDouble:
     """A b without error."""
     product = a * b
     return product, fused_multiply_add(a, b, -product)
 
 
-@merged
+@inlined
 def renormalised(high: Real, low: Real) -> DoubleDouble:
     """The same sum with the low word below half an ulp of the high one.
 
@@ -48,7 +48,7 @@ def renormalised(high: Real, low: Real) -> DoubleDouble:
     return total, low - (total - high)
 
 
-@merged
+@inlined
 def dd_add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A + b, relative error at most 3 u²."""
     high, error = two_sum(a[0], b[0])
@@ -57,13 +57,13 @@ def dd_add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     return renormalised(high, error + rest)
 
 
-@merged
+@inlined
 def dd_subtract(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A - b, relative error at most 3 u²."""
     return dd_add(a, (-b[0], -b[1]))
 
 
-@merged
+@inlined
 def dd_multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A b, relative error at most 5 u²."""
     high, low = two_product(a[0], b[0])
@@ -71,7 +71,7 @@ def dd_multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     return renormalised(high, low + cross)
 
 
-@merged
+@inlined
 def dd_divide(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     """A / b, relative error at most 15 u²."""
     quotient = a[0] / b[0]
@@ -79,7 +79,7 @@ def dd_divide(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
     return renormalised(quotient, (rest[0] + rest[1]) / b[0])
 
 
-@merged
+@inlined
 def dd_square_root(a: DoubleDouble) -> DoubleDouble:
     """Square root of a >= 0, relative error at most 8 u²; 0 where rounding has made a negative."""
     positive = a[0] > 0.0
@@ -89,13 +89,13 @@ def dd_square_root(a: DoubleDouble) -> DoubleDouble:
     return select(positive, high, 0.0), select(positive, low, 0.0)
 
 
-@merged
+@inlined
 def mixed(a: DoubleDouble, b: DoubleDouble) -> Real:
     """What the low words add to a product, up to u²."""
     return fused_multiply_add(a[0], b[1], a[1] * b[0])
 
 
-@merged
+@inlined
 def dd_dot(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDouble:
     """Scalar product of two vectors; error at most 25 u² times the sum of the magnitudes of the terms."""
     x, error_x = two_product(a[0][0], b[0][0])
@@ -107,7 +107,7 @@ def dd_dot(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDouble:
     return renormalised(high, low + ((mixed(a[0], b[0]) + mixed(a[1], b[1])) + mixed(a[2], b[2])))
 
 
-@merged
+@inlined
 def dd_determinant(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, d: DoubleDouble) -> DoubleDouble:
     """A d - b c; error at most 17 u² times the sum of the magnitudes of both products."""
     first, error_first = two_product(a[0], d[0])
@@ -116,7 +116,7 @@ def dd_determinant(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, d: DoubleD
     return renormalised(high, (error + (error_first - error_second)) + (mixed(a, d) - mixed(b, c)))
 
 
-@merged
+@inlined
 def dd_cross(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector:
     """Vector product of two vectors."""
     return (
@@ -126,26 +126,26 @@ def dd_cross(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector
     )
 
 
-@merged
+@inlined
 def vector_difference(a: Vector, b: Vector) -> DoubleDoubleVector:
     """A - b of two float64 vectors, without error."""
     return two_difference(a[0], b[0]), two_difference(a[1], b[1]), two_difference(a[2], b[2])
 
 
-@merged
+@inlined
 def scaled(a: DoubleDouble, power_of_two: Real) -> DoubleDouble:
     """A times a power of two, without error."""
     return a[0] * power_of_two, a[1] * power_of_two
 
 
-@merged
+@inlined
 def heads(v: DoubleDoubleVector) -> Vector:
     """The high words."""
     return v[0][0], v[1][0], v[2][0]
 
 
-@merged
+@inlined
 def exactly(v: Vector) -> DoubleDoubleVector:
     """The vector with low words of zero."""
-    zero = alike(0.0, v[0])
+    zero = broadcast_like(0.0, v[0])
     return (v[0], zero), (v[1], zero), (v[2], zero)

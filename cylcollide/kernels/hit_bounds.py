@@ -11,13 +11,13 @@ from cylcollide.kernels.dispatch import pieces, ray_limb, ray_limbs
 from cylcollide.kernels.interval import Span, empty
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import Real, Truth, opposite, select
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, Truth, logical_not, select
 
 INSIDE = float(Face.INSIDE)
 
 
-class Event(NamedTuple):
+class HitBounds(NamedTuple):
     """What a ray does with a limb, as far as bounds tell. What is not possible is certainly no hit."""
 
     possible: Truth
@@ -28,24 +28,24 @@ class Event(NamedTuple):
     face: Real  # UNDECIDED, if the bounds do not tell
 
 
-@merged
-def ray_event(ray: Ray, span: Span, policy: int) -> Event:
+@inlined
+def ray_hit_bounds(ray: Ray, span: Span, policy: int) -> HitBounds:
     """Does this stretch count as hit, when, and does the ray start in it?"""
     outer, inner = span.outer, span.inner
-    possible = opposite(empty(outer)) & (outer[1] >= 0.0) & (outer[0] <= ray.limit)
+    possible = logical_not(empty(outer)) & (outer[1] >= 0.0) & (outer[0] <= ray.limit)
     ahead = possible & (outer[0] > 0.0)
-    reached = ahead & opposite(empty(inner)) & (inner[0] <= ray.limit)
+    reached = ahead & logical_not(empty(inner)) & (inner[0] <= ray.limit)
     inside = possible & (inner[0] <= 0.0) & (inner[1] >= 0.0)
     earliest = select(ahead, outer[0], 0.0)
     if policy == POLICY_HIT:
         latest = select(inside, 0.0, select(reached, inner[0], inf))
-        return Event(possible, reached | inside, earliest, latest, inside, select(inside, INSIDE, span.first_face))
+        return HitBounds(possible, reached | inside, earliest, latest, inside, select(inside, INSIDE, span.first_face))
     if policy == POLICY_IGNORE:
         latest = select(reached, inner[0], inf)
-        return Event(possible & opposite(inside), reached, earliest, latest, inside, span.first_face)
+        return HitBounds(possible & logical_not(inside), reached, earliest, latest, inside, span.first_face)
     left = inside & (outer[1] <= ray.limit)
-    return Event(
-        possible & (opposite(inside) | (inner[1] <= ray.limit)),
+    return HitBounds(
+        possible & (logical_not(inside) | (inner[1] <= ray.limit)),
         reached | left,
         select(inside, inner[1], earliest),
         select(left, outer[1], select(reached, inner[0], inf)),
@@ -54,38 +54,43 @@ def ray_event(ray: Ray, span: Span, policy: int) -> Event:
     )
 
 
-@merged
-def limb_event(ray: Ray, limb: Limb, policy: int) -> Event:
+@inlined
+def limb_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
     """The event of the first stretch that counts."""
-    event = ray_event(ray, ray_limb(ray, limb, 0), policy)
+    bounds = ray_hit_bounds(ray, ray_limb(ray, limb, 0), policy)
     if pieces(limb.kind) == 2:
-        event = or_behind(event, ray, limb, policy)
-    return event
+        bounds = or_second_piece(bounds, ray, limb, policy)
+    return bounds
 
 
-@merged
-def two_events(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb, policy: int) -> tuple[Event, Event]:
-    """`limb_event` of twice eight rays with limbs of one shape: each chain of operations fills the other's waits."""
+@inlined
+def two_hit_bounds(
+    one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb, policy: int
+) -> tuple[HitBounds, HitBounds]:
+    """`limb_hit_bounds` of twice eight rays with limbs of one shape: two independent chains hide each other's latency."""
     first, second = ray_limbs(one, two, limb_of_one, limb_of_two)
-    event, other = ray_event(one, first, policy), ray_event(two, second, policy)
+    bounds, other_bounds = ray_hit_bounds(one, first, policy), ray_hit_bounds(two, second, policy)
     if pieces(limb_of_one.kind) == 2:
-        event, other = or_behind(event, one, limb_of_one, policy), or_behind(other, two, limb_of_two, policy)
-    return event, other
+        bounds, other_bounds = (
+            or_second_piece(bounds, one, limb_of_one, policy),
+            or_second_piece(other_bounds, two, limb_of_two, policy),
+        )
+    return bounds, other_bounds
 
 
-@merged
-def or_behind(event: Event, ray: Ray, limb: Limb, policy: int) -> Event:
+@inlined
+def or_second_piece(bounds: HitBounds, ray: Ray, limb: Limb, policy: int) -> HitBounds:
     """The event, or that of the stretch behind it.
 
     Unless the ray starts before it: then the limb is ignored, or never left.
     """
-    behind = ray_event(ray, ray_limb(ray, limb, 1), policy)
-    first = event.possible | event.inside
-    return Event(
-        event.possible | (opposite(first) & behind.possible),
-        event.certain | (opposite(first) & behind.certain),
-        select(first, event.lower, behind.lower),
-        select(first, event.upper, behind.upper),
-        event.inside | (opposite(first) & behind.inside),
-        select(first, event.face, behind.face),
+    behind = ray_hit_bounds(ray, ray_limb(ray, limb, 1), policy)
+    first = bounds.possible | bounds.inside
+    return HitBounds(
+        bounds.possible | (logical_not(first) & behind.possible),
+        bounds.certain | (logical_not(first) & behind.certain),
+        select(first, bounds.lower, behind.lower),
+        select(first, bounds.upper, behind.upper),
+        bounds.inside | (logical_not(first) & behind.inside),
+        select(first, bounds.face, behind.face),
     )

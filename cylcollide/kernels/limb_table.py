@@ -10,7 +10,7 @@ from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import Real
 
@@ -46,7 +46,7 @@ class LimbTable(NamedTuple):
     rows: Float64Array  # (n, ROW): what `limb_at` reads
 
     @property
-    def seen(self) -> LimbRows:
+    def kernel_rows(self) -> LimbRows:
         """What loops read."""
         return LimbRows(self.solid, self.character, self.mask, self.rows, int(np.bitwise_and.reduce(self.mask)))
 
@@ -126,7 +126,7 @@ def _fill_rows(
             row[9 + k], row[12 + k] = a[k], b[k]
 
 
-@merged
+@inlined
 def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
     """Limb i."""
     return limb_of(
@@ -136,20 +136,20 @@ def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
     )
 
 
-@merged
+@inlined
 def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
     """The limb whose row these are, or the eight limbs of one shape."""
     frame = Frame((low[0], low[1], low[2]), (low[3], low[4], low[5]), low[6], low[7], high[7])
     return Limb(kind, frame, low[7], high[0], (high[1], high[2], high[3]), (high[4], high[5], high[6]))
 
 
-@merged
-def considered(limb_character: int, limb_mask: int, mask: int, ignored: int) -> bool:
+@inlined
+def is_considered(limb_character: int, limb_mask: int, mask: int, ignored: int) -> bool:
     """Whether a query with this mask sees the limb, and the limb is not of the character it ignores."""
     return not (ignored >= 0 and limb_character == ignored) and (limb_mask & mask) != 0
 
 
-@merged
-def all_considered(table: LimbRows, mask: int, ignored: int) -> bool:
+@inlined
+def all_are_considered(table: LimbRows, mask: int, ignored: int) -> bool:
     """Whether that is so for all limbs, as far as can be told without looking at each."""
     return ignored < 0 and (table.shared_mask & mask) != 0

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from cylcollide._types import Face
 from cylcollide.constants import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import UNDECIDED, Bracket, Interval, Span, about, both
+from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Interval, Span, about, both
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.runtime.compile import merged
-from cylcollide.runtime.simd import Real, Truth, fused_multiply_add, larger, magnitude, select, with_sign
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, Truth, absolute, fused_multiply_add, larger, select, with_sign
 
 SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
@@ -38,13 +38,13 @@ class Line(NamedTuple):
     delta: Real  # bound on all rounding errors, as a displacement
 
 
-@merged
+@inlined
 def rounding_bound(ray: Ray, extent: Real) -> Real:
     """Delta for a ray and a limb: what all rounding errors together may displace, in metres."""
     return ROUNDING_BOUND * (ray.extent + extent)
 
 
-@merged
+@inlined
 def closest_approach(ray: Ray, centre: Vector) -> tuple[Real, Vector]:
     """Metres from the start to the line's closest approach to a point, and the vector from the point to there."""
     d = ray.direction
@@ -53,7 +53,7 @@ def closest_approach(ray: Ray, centre: Vector) -> tuple[Real, Vector]:
     return shift, along(o, d, shift)
 
 
-@merged
+@inlined
 def along(start: Vector, direction: Vector, s: Real) -> Vector:
     """Start + s direction."""
     return (
@@ -63,7 +63,7 @@ def along(start: Vector, direction: Vector, s: Real) -> Vector:
     )
 
 
-@merged
+@inlined
 def line_about(ray: Ray, limb: Frame) -> Line:
     """The ray's line, conditioned."""
     shift, x = closest_approach(ray, limb.centre)
@@ -72,18 +72,18 @@ def line_about(ray: Ray, limb: Frame) -> Line:
     return Line(shift, height, rate, along(x, w, -height), along(d, w, -rate), rounding_bound(ray, limb.extent))
 
 
-@merged
+@inlined
 def slab(line: Line, half_length: Real) -> Bracket:
     """When the line is between the planes at -half_length and +half_length along the axis."""
     return slab_about(line.height, line.rate, half_length, line.shift, line.delta)
 
 
-@merged
+@inlined
 def slab_about(height: Real, rate: Real, half: Real, shift: Real, delta: Real) -> Bracket:
     """When |height + rate (s - shift)| <= half."""
-    per_height = 1.0 / with_sign(larger(magnitude(rate), SLOPE_FLOOR), rate)
+    per_height = 1.0 / with_sign(larger(absolute(rate), SLOPE_FLOOR), rate)
     crossing = fused_multiply_add(-height, per_height, shift)
-    longest, shortest = (half + delta) * magnitude(per_height), (half - delta) * magnitude(per_height)
+    longest, shortest = (half + delta) * absolute(per_height), (half - delta) * absolute(per_height)
     return Bracket((crossing - longest, crossing + longest), (crossing - shortest, crossing + shortest))
 
 
@@ -95,7 +95,7 @@ class Passage(NamedTuple):
     per_speed_squared: Real
 
 
-@merged
+@inlined
 def passage(line: Line) -> Passage:
     """Least distance from the axis. The minimiser may be far off along a nearly parallel ray, the distance is not."""
     per_speed_squared = 1.0 / larger(dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR)
@@ -104,13 +104,13 @@ def passage(line: Line) -> Passage:
     return Passage(line.shift + middle, dot(nearest, nearest), per_speed_squared)
 
 
-@merged
+@inlined
 def wall(way: Passage, radius: Real, delta: Real) -> Bracket:
     """When the line is within `radius` of the axis."""
     return within(way.middle, way.gap_squared, way.per_speed_squared, radius, delta)
 
 
-@merged
+@inlined
 def within(middle: Real, gap_squared: Real, per_speed_squared: Real, radius: Real, delta: Real) -> Bracket:
     """When the line is within `radius` of something it passes at `middle`, with a gap, at a speed."""
     grown, shrunk = radius + delta, radius - delta
@@ -119,14 +119,14 @@ def within(middle: Real, gap_squared: Real, per_speed_squared: Real, radius: Rea
     return Bracket(outer, inner)
 
 
-@merged
+@inlined
 def ball(ray: Ray, centre: Vector, radius: Real, delta: Real) -> Bracket:
     """When the line is within `radius` of a point."""
     shift, x = closest_approach(ray, centre)
     return within(shift, dot(x, x), 1.0, radius, delta)
 
 
-@merged
+@inlined
 def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
     """The span between wall and caps. The later beginning and the earlier end name the faces."""
     inside = both(walls, slabs)
@@ -141,7 +141,7 @@ def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
     )
 
 
-@merged
+@inlined
 def face_between(side: Truth, shrunk_wall: Interval, plane: Interval) -> Real:
     """SIDE, CAP1 for either cap, or undecided.
 
@@ -149,4 +149,4 @@ def face_between(side: Truth, shrunk_wall: Interval, plane: Interval) -> Real:
     which its plane may be crossed, the ray is inside the shrunk wall. At a rim neither holds.
     """
     cap = (shrunk_wall[0] <= plane[0]) & (plane[1] <= shrunk_wall[1])
-    return select(side, SIDE, select(cap, CAP1, UNDECIDED))
+    return select(side, SIDE, select(cap, CAP1, UNDECIDED_FACE))

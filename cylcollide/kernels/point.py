@@ -1,26 +1,26 @@
 """Is a point inside a limb, and how far from its axis?
 
-Each shape answers with its excess (`solid.excess`); a point whose excess is beyond the rounding bound is certain.
+Each shape answers with its excess (`solid.outside_by`); a point whose excess is beyond the rounding bound is certain.
 """
 
-from cylcollide._types import HIT, MISS, UNSURE
+from cylcollide._types import HIT, MISS, UNDECIDED
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
-from cylcollide.kernels.dispatch import excess, foot, main_axis
+from cylcollide.kernels.dispatch import axis_point, main_axis, outside_by
 from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, heads, vector_difference
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import largest_component
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Truth
 
 
-@merged
+@inlined
 def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
     """Whether a point is certainly strictly inside, and whether certainly outside; neither on and next to the surface.
 
     One point and one limb, or eight and eight.
     """
     delta = ROUNDING_BOUND * (largest_component(point) + limb.frame.extent)
-    trusted, beyond = delta <= LARGEST_SAFE, excess(point, limb)
+    trusted, beyond = delta <= LARGEST_SAFE, outside_by(point, limb)
     return trusted & (beyond < -delta), trusted & (beyond > delta)
 
 
@@ -30,13 +30,13 @@ def point_limb(point: Vector, limb: Limb) -> int:
     inside, outside = certain_side(point, limb)
     if outside:
         return MISS
-    return HIT if inside else UNSURE
+    return HIT if inside else UNDECIDED
 
 
 @compiled
 def point_axis_distance_squared(point: Vector, limb: Limb) -> float:
     """Squared distance of a point from the limb's axis, or from its centre if it has none; right but for about u²."""
-    v, axis = vector_difference(point, foot(limb)), main_axis(limb)
+    v, axis = vector_difference(point, axis_point(limb)), main_axis(limb)
     if largest_component(heads(axis)) == 0.0:
         return dd_dot(v, v)[0]
     across = dd_cross(v, axis)

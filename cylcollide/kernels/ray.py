@@ -6,8 +6,8 @@ from typing import NamedTuple
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
-from cylcollide.runtime.compile import compiled, merged
-from cylcollide.runtime.simd import Real, fused_multiply_add, larger, magnitude, select, square_root
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import Real, absolute, fused_multiply_add, larger, select, square_root
 
 
 class Rays(NamedTuple):
@@ -30,31 +30,31 @@ class Ray(NamedTuple):
     extent: Real  # largest |coordinate| of the origin; inf if the ray is beyond what the kernels trust
 
 
-@merged
+@inlined
 def as_vector(rows: Float64Array, i: int) -> Vector:
     """Row i of an (n, 3) array."""
     return rows[i, 0], rows[i, 1], rows[i, 2]
 
 
-@merged
+@inlined
 def largest_component(v: Vector) -> Real:
     """The maximum norm of a vector."""
-    return larger(larger(magnitude(v[0]), magnitude(v[1])), magnitude(v[2]))
+    return larger(larger(absolute(v[0]), absolute(v[1])), absolute(v[2]))
 
 
-@merged
+@inlined
 def dot(a: Vector, b: Vector) -> Real:
     """Scalar product."""
     return fused_multiply_add(a[2], b[2], fused_multiply_add(a[1], b[1], a[0] * b[0]))
 
 
-@merged
+@inlined
 def cross(a: Vector, b: Vector) -> Vector:
     """Vector product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@merged
+@inlined
 def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real) -> Ray:
     """Prepare a ray for boxes and limbs; a segment goes as far as its displacement, a ray so many metres.
 
@@ -79,13 +79,13 @@ def exact_displacement(origin: Vector, second: Vector, is_segment: bool) -> Doub
     return (second[0], 0.0), (second[1], 0.0), (second[2], 0.0)
 
 
-@merged
+@inlined
 def shared(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
     """Where entry i of a per-ray array is, if one entry may stand for all."""
     return i if values.size > 1 else 0
 
 
-@merged
+@inlined
 def limit_of(rays: Rays, i: int) -> float:
     """Largest fraction of ray i, whose numbers are trusted: where a chord is cut off. The same as `door.limits`."""
     if rays.is_segment:
@@ -94,7 +94,7 @@ def limit_of(rays: Rays, i: int) -> float:
     return float(rays.distance[shared(rays.distance, i)] / sqrt(x * x + y * y + z * z))
 
 
-@merged
+@inlined
 def ray_at(rays: Rays, i: int) -> Ray:
     """Row i, prepared."""
     origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)

@@ -9,10 +9,10 @@ from cylcollide.kernels.dispatch import face_curve, graze_step
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, dd_add, two_sum
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray
-from cylcollide.runtime.compile import merged
+from cylcollide.runtime.compile import inlined
 
 
-@merged
+@inlined
 def face_crossing(
     ray: Ray, displacement: DoubleDoubleVector, guess: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:

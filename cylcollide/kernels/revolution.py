@@ -33,12 +33,12 @@ from cylcollide.kernels.double_double import (
     two_product,
     vector_difference,
 )
-from cylcollide.kernels.interval import EVERYTHING, Bracket, Interval, Span, chosen, empty, intersection
+from cylcollide.kernels.interval import EVERYTHING, Bracket, Interval, Span, empty, intersection, select_interval
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import Line, capped, line_about, slab
 from cylcollide.kernels.ray import Ray, dot
-from cylcollide.runtime.compile import compiled, merged
-from cylcollide.runtime.simd import Real, alike, larger, magnitude, select, smaller, square_root, with_sign
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import Real, absolute, broadcast_like, larger, select, smaller, square_root, with_sign
 
 SIDE = float(Face.SIDE)
 TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
@@ -47,7 +47,7 @@ HALVINGS = 120
 """From the size of a limb to below its last digit, with as many again for a growth near zero."""
 
 
-@merged
+@inlined
 def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> Interval:
     """Where a s² + 2 b s + c <= 0. If that is two half lines, the one that meets `between`.
 
@@ -63,33 +63,33 @@ def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> 
     near, far = smaller(one, other), larger(one, other)
 
     # a bowl is below zero between its roots, a dome outside of them
-    bowl = chosen(real, (near, far), (inf, -inf))
+    bowl = select_interval(real, (near, far), (inf, -inf))
     before, behind = (-inf, near), (far, inf)
     clear_before, clear_behind = empty(intersection(between, before)), empty(intersection(between, behind))
-    one_of_them = chosen(clear_before, behind, before)
+    one_of_them = select_interval(clear_before, behind, before)
     if generous:
-        outside = chosen(clear_before | clear_behind, one_of_them, (-inf, inf))
+        outside = select_interval(clear_before | clear_behind, one_of_them, (-inf, inf))
     else:
-        outside = chosen(clear_before | clear_behind, one_of_them, (inf, -inf))
-    dome = chosen(real, outside, (-inf, inf))
-    level = chosen(c <= 0.0, (-inf, inf), (inf, -inf))
-    slope = chosen(b > 0.0, (-inf, other), (other, inf))
-    straight = chosen(b == 0.0, level, slope)
-    return chosen(a > 0.0, bowl, chosen(a < 0.0, dome, straight))
+        outside = select_interval(clear_before | clear_behind, one_of_them, (inf, -inf))
+    dome = select_interval(real, outside, (-inf, inf))
+    level = select_interval(c <= 0.0, (-inf, inf), (inf, -inf))
+    slope = select_interval(b > 0.0, (-inf, other), (other, inf))
+    straight = select_interval(b == 0.0, level, slope)
+    return select_interval(a > 0.0, bowl, select_interval(a < 0.0, dome, straight))
 
 
-@merged
+@inlined
 def moved(interval: Interval, shift: Real) -> Interval:
     """The interval, later by shift."""
     return interval[0] + shift, interval[1] + shift
 
 
-@merged
+@inlined
 def quadric(line: Line, half_length: Real, radius: Real, g: Vector, between: Bracket) -> Bracket:
     """When Q <= 0 on the nappe that meets `between`; `g` are g0, g1, g2, `radius` the largest of the limb."""
     g0, g1, g2 = g
     reach = square_root(half_length * half_length + radius * radius)
-    slack = 2.0 * line.delta * (2.0 * reach * (1.0 + magnitude(g2)) + magnitude(g1))
+    slack = 2.0 * line.delta * (2.0 * reach * (1.0 + absolute(g2)) + absolute(g1))
     z, rate = line.height, line.rate
     a = dot(line.p, line.p) - g2 * rate * rate
     b = dot(line.q, line.p) - (0.5 * g1 + g2 * z) * rate
@@ -99,7 +99,7 @@ def quadric(line: Line, half_length: Real, radius: Real, g: Vector, between: Bra
     return Bracket(moved(outer, line.shift), moved(inner, line.shift))
 
 
-@merged
+@inlined
 def ray_tapered(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside a tapered cylinder: its wall is a cone, of which the caps leave one nappe."""
     half_length, radius1, radius2 = limb.frame.half_length, limb.radius, limb.radius2
@@ -111,7 +111,7 @@ def ray_tapered(ray: Ray, limb: Limb) -> Span:
     return capped(walls, caps, line.rate > 0.0)
 
 
-@merged
+@inlined
 def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
     """When the ray's line is inside an ellipsoid of revolution: ρ² = r² (1 - z² / h²)."""
     half_length, radius = limb.frame.half_length, limb.radius
@@ -119,11 +119,11 @@ def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
     ratio = radius / half_length
     g = (radius * radius, 0.0, -ratio * ratio)
     inside = quadric(line, half_length, radius, g, Bracket(EVERYTHING, EVERYTHING))
-    side = alike(SIDE, ray.limit)
+    side = broadcast_like(SIDE, ray.limit)
     return Span(inside.outer, inside.inner, side, side)
 
 
-@merged
+@inlined
 def sloping_quadratic(
     x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector, limb: Limb
 ) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
@@ -135,7 +135,7 @@ def sloping_quadratic(
     if limb.kind == TAPERED:
         # a⁴ ρ² = (r1 a² + (r2 - r1) h)² = (start + t change)²
         taper = two_difference(limb.radius2, limb.radius)
-        start = dd_add(dd_multiply((limb.radius, alike(0.0, limb.radius)), top), dd_multiply(taper, height))
+        start = dd_add(dd_multiply((limb.radius, broadcast_like(0.0, limb.radius)), top), dd_multiply(taper, height))
         change = dd_multiply(taper, rate)
         return (
             dd_subtract(a, dd_multiply(change, change)),
@@ -152,7 +152,7 @@ def sloping_quadratic(
     )
 
 
-@merged
+@inlined
 def sloping_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The sloping wall along the ray, or a cap of a tapered cylinder."""
     if face != SIDE:
@@ -162,7 +162,7 @@ def sloping_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Re
     return Curve(c[0], b[0], a[0], b[0] * b[0])
 
 
-@merged
+@inlined
 def sloping_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
@@ -174,7 +174,7 @@ def sloping_step(
     return near_root(a, b, c, entering)
 
 
-@merged
+@inlined
 def tapered_normal(beside: Aside, face: float) -> Vector:
     """Along the axis on a cap, else at right angles to the sloping wall: its distance from the axis is its radius."""
     if face != SIDE:
@@ -183,23 +183,23 @@ def tapered_normal(beside: Aside, face: float) -> Vector:
     return tilted(beside, beside.axis_squared, beside.taper_along * size)
 
 
-@merged
+@inlined
 def ellipsoid_normal(beside: Aside) -> Vector:
     """At right angles to the surface: ρ² = 4 r² u (1 - u)."""
     return tilted(beside, 1.0, 2.0 * beside.radius * beside.radius_along * beside.middle)
 
 
-@merged
-def tapered_excess(height: Real, distance: Real, limb: Limb) -> Real:
+@inlined
+def tapered_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """How far a point is beyond the caps, or the sloping wall at right angles to it."""
     h = limb.frame.half_length
     slope = (limb.radius2 - limb.radius) / (2.0 * h)
     wall = 0.5 * (limb.radius + limb.radius2) + slope * height
-    return larger(magnitude(height) - h, (distance - wall) / square_root(1.0 + slope * slope))
+    return larger(absolute(height) - h, (distance - wall) / square_root(1.0 + slope * slope))
 
 
-@merged
-def ellipsoid_excess(height: Real, distance: Real, limb: Limb) -> Real:
+@inlined
+def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
     """The gauge of a point less 1, times the smaller half axis."""
     h = limb.frame.half_length
     x, z = distance / limb.radius, height / h
@@ -207,7 +207,7 @@ def ellipsoid_excess(height: Real, distance: Real, limb: Limb) -> Real:
 
 
 @compiled
-def ellipsoid_growth(point: Vector, limb: Limb) -> float:
+def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
     """The g at which (distance / (r + g))² + (height / (h + g))² = 1, by halving; its least is -min(r, h)."""
     (height, distance), h, r = height_and_distance(point, limb.frame), limb.frame.half_length, limb.radius
     low, high = -min(r, h), sqrt(distance * distance + height * height)
@@ -223,14 +223,14 @@ def ellipsoid_growth(point: Vector, limb: Limb) -> float:
     return high
 
 
-@merged
-def tapered_reach(limb: Limb) -> tuple[Vector, Vector]:
+@inlined
+def tapered_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner about both discs."""
     return about_ends(limb, limb.radius, limb.radius2, disc_shares(limb))
 
 
-@merged
-def ellipsoid_reach(limb: Limb) -> tuple[Vector, Vector]:
+@inlined
+def ellipsoid_aabb(limb: Limb) -> tuple[Vector, Vector]:
     """Low and high corner about the ellipsoid; about its cylinder, if the square of the axis has lost its digits."""
     shares = disc_shares(limb)
     if not has_safe_axis(limb):

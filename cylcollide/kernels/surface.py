@@ -22,7 +22,7 @@ from cylcollide.kernels.double_double import (
 )
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import dot, largest_component
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, square_root
 
 INSIDE = float(Face.INSIDE)
@@ -35,7 +35,7 @@ class Spot(NamedTuple):
     normal: Vector  # of unit length
 
 
-@merged
+@inlined
 def spot_near(
     origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float
 ) -> tuple[Spot, Truth]:
@@ -56,7 +56,7 @@ def spot_near(
     return Spot(position, over_length(outward)), right
 
 
-@merged
+@inlined
 def coordinate_at(origin: Real, displacement: DoubleDouble, fraction: Real, step: Real) -> Real:
     """Origin + (fraction + step) displacement, rounded once but for u² of the terms."""
     product, error_product = two_product(fraction, displacement[0])
@@ -74,7 +74,7 @@ def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleD
     )
 
 
-@merged
+@inlined
 def over_length(v: Vector) -> Vector:
     """V / |v|, for a vector whose square float64 holds."""
     per_length = 1.0 / square_root(dot(v, v))

@@ -21,8 +21,8 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, explain_words, tables
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import single
-from cylcollide.query.loops.columns import empty_verdicts
-from cylcollide.query.loops.inputs import Query
+from cylcollide.query.loops.columns import empty_hits
+from cylcollide.query.loops.inputs import RayBatch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -181,10 +181,10 @@ def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
 
 def _rechecked(rays: Rays, alone: LimbTable) -> bool:
     """Whether the fast path leaves this segment to exact arithmetic."""
-    query = Query(rays, validate.masks(ALL_LAYERS, 1), validate.ignored_characters(None, 1), POLICY_HIT)
-    verdicts = empty_verdicts(1)
-    single.cast_rows(query, alone.seen, verdicts)
-    return bool(verdicts.unsure[0])
+    batch = RayBatch(rays, validate.masks(ALL_LAYERS, 1), validate.ignored_characters(None, 1), POLICY_HIT)
+    hits = empty_hits(1)
+    single.cast_rows(batch, alone.kernel_rows, hits)
+    return bool(hits.undecided[0])
 
 
 def _clearance(ray: RayNumbers, limb: Limb) -> tuple[float, float]:

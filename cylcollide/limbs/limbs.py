@@ -13,7 +13,7 @@ from cylcollide._types import (
     HIT,
     MISS,
     NO_LIMB,
-    UNSURE,
+    UNDECIDED,
     Float64Array,
     InsidePolicy,
     Int8Array,
@@ -25,12 +25,12 @@ from cylcollide._types import (
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.limbs import explain, tables
 from cylcollide.limbs.tables import Labels
-from cylcollide.query import exact_fallback, request
+from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import single
-from cylcollide.query.loops.columns import empty_verdicts
-from cylcollide.query.request import Answered, Question
+from cylcollide.query.loops.columns import empty_hits
+from cylcollide.query.request import BatchResult, RayRequest, ray_request, segment_request
 from cylcollide.shapes import Solids
 
 
@@ -204,26 +204,26 @@ class Limbs:
             What a segment that starts in the limb does: "hit" it at fraction 0, hit where it leaves ("exit"), or
             "ignore" the limb.
         """
-        return self._cast(request.about_segments(starts, ends, inside))
+        return self._cast(segment_request(starts, ends, inside))
 
     def cast_rays(
         self, origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike = np.inf, inside: InsidePolicy = "hit"
     ) -> RayHits:
         """Ray i against limb i, as `cast_segments`; directions (n, 3) of any length, `max_distance` in metres."""
-        return self._cast(request.about_rays(origins, directions, max_distance, inside))
+        return self._cast(ray_request(origins, directions, max_distance, inside))
 
-    def _cast(self, question: Question) -> RayHits:
-        rays = question.query.rays
-        question.receive(0, len(rays.origin))
+    def _cast(self, request: RayRequest) -> RayHits:
+        rays = request.batch.rays
+        request.copy_checked(0, len(rays.origin))
         n = self._paired(len(rays.origin), "rays")
         if len(rays.origin) != n:
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
-        query = question.query._replace(rays=rays)
-        verdicts = empty_verdicts(n)
-        seen = self.table.seen
-        single.cast_rows(query, seen, verdicts)
-        near = self._own_limb if verdicts.unsure.any() else None
-        return exact_fallback.ray_hits(Answered(query, *verdicts), self.table, seen, question.inside, near)
+        batch = request.batch._replace(rays=rays)
+        hits = empty_hits(n)
+        seen = self.table.kernel_rows
+        single.cast_rows(batch, seen, hits)
+        near = self._own_limb if hits.undecided.any() else None
+        return exact_fallback.ray_hits(BatchResult(batch, *hits), self.table, seen, request.inside, near)
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
         """The limb that each of these rows is paired with."""
@@ -233,8 +233,8 @@ class Limbs:
         """Where point i lies with respect to limb i, or all points to one limb, or one point to all: `Side`, exact."""
         position, verdict = self._classified(points)
         side = np.where(verdict == HIT, Side.INSIDE, Side.OUTSIDE).astype(np.int8)
-        for i in np.flatnonzero(verdict == UNSURE).tolist():
-            side[i] = exact_fallback.settle_point(position[i], self.table, i if len(self) > 1 else 0)
+        for i in np.flatnonzero(verdict == UNDECIDED).tolist():
+            side[i] = exact_fallback.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
         return side
 
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
@@ -248,7 +248,7 @@ class Limbs:
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         squared = np.empty(len(side))
         point_loops.axis_distances(
-            position, self.table.seen, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared
+            position, self.table.kernel_rows, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared
         )
         return squared
 
@@ -262,7 +262,7 @@ class Limbs:
         if len(position) != n:
             position = np.repeat(position, n, axis=0)
         verdict = np.full(n, MISS, np.int8)
-        point_loops.classify_rows(position, self.table.seen, verdict)
+        point_loops.classify_rows(position, self.table.kernel_rows, verdict)
         return position, verdict
 
     def _paired(self, rows: int, what: str) -> int:

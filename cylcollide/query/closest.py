@@ -9,45 +9,47 @@ from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import (
-    empty_verdicts,
+    empty_hits,
 )
-from cylcollide.query.loops.leaf import ANY, FIRST
-from cylcollide.query.request import Answered, AnsweredFew, Asked, Question, State
-from cylcollide.query.strategy import one_by_one, strategy
+from cylcollide.query.loops.leaf import ANY, CLOSEST
+from cylcollide.query.request import BatchResult, RayRequest, RayResult, SmallBatchResult, State
+from cylcollide.query.strategy import loop_for, use_single_rays
 from cylcollide.runtime.threads import in_chunks
 
 
-def closest(state: State, question: Question, threads: int | None) -> RayHits:
+def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
     """The first limb along each ray."""
-    table, n = state.table, len(question.first)
-    asked: Asked
-    if one_by_one(state, n):
-        asked, unsure = closest_of_few(state, question, n)
+    table, n = state.table, len(request.first)
+    result: RayResult
+    if use_single_rays(state, n):
+        result, undecided = closest_single_rays(state, request, n)
     else:
-        verdicts = empty_verdicts(n)
-        in_chunks(n, threads, strategy(state, question, FIRST, verdicts))
-        asked, unsure = Answered(question.query, *verdicts), bool(np.count_nonzero(verdicts.unsure))
-    near = partial(exact_fallback.limbs_near_rays, asked.query, table, state.tree) if unsure else None
-    return exact_fallback.ray_hits(asked, table, state.seen, question.inside, near)
+        hits = empty_hits(n)
+        in_chunks(n, threads, loop_for(state, request, CLOSEST, hits))
+        result, undecided = BatchResult(request.batch, *hits), bool(np.count_nonzero(hits.undecided))
+    near = partial(exact_fallback.limbs_near_rays, result.batch, table, state.tree) if undecided else None
+    return exact_fallback.ray_hits(result, table, state.kernel_rows, request.inside, near)
 
 
-def closest_of_few(state: State, question: Question, n: int) -> tuple[Asked, bool]:
+def closest_single_rays(state: State, request: RayRequest, n: int) -> tuple[RayResult, bool]:
     """The first limbs of a few rays, one by one; and whether any row is unsure."""
-    room, facts = np.empty((single.FEW_COLUMNS, n)), question.facts
-    unsure = single.closest_of_few.call(state.seen, state.tree, question.first, question.second, *facts, room)
-    if unsure < 0:
-        question.refuse()
-    return AnsweredFew(room, facts), unsure > 0
+    room, options = np.empty((single.SINGLE_ROWS, n)), request.options
+    undecided = single.cast_single_rays.call(
+        state.kernel_rows, state.tree, request.first, request.second, *options, room
+    )
+    if undecided < 0:
+        request.raise_invalid()
+    return SmallBatchResult(room, options), undecided > 0
 
 
-def occluded(state: State, question: Question, threads: int | None) -> BoolArray:
+def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:
     """Whether each ray hits any limb."""
-    n = len(question.first)
-    if one_by_one(state, n):
-        return closest(state, question, threads).hit  # which one comes first costs no more
-    verdicts = empty_verdicts(n)
-    in_chunks(n, threads, strategy(state, question, ANY, verdicts))
-    blocked, rows = verdicts.limb >= 0, np.flatnonzero(verdicts.unsure)
+    n = len(request.first)
+    if use_single_rays(state, n):
+        return closest(state, request, threads).hit  # which one comes first costs no more
+    hits = empty_hits(n)
+    in_chunks(n, threads, loop_for(state, request, ANY, hits))
+    blocked, rows = hits.limb >= 0, np.flatnonzero(hits.undecided)
     if len(rows):
-        exact_fallback.settle_any(question.query, state.table, state.tree, question.inside, rows, blocked)
+        exact_fallback.resolve_any(request.batch, state.table, state.tree, request.inside, rows, blocked)
     return blocked

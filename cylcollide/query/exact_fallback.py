@@ -16,23 +16,23 @@ from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, shared
 from cylcollide.query.hits import RayHits, Surface
 from cylcollide.query.loops import surface as surface_loops
-from cylcollide.query.loops.chords import complete_chords, possible_stretches
+from cylcollide.query.loops.chords import complete_chords, find_pieces
 from cylcollide.query.loops.columns import (
-    Chorded,
+    ChordColumns,
     ChordRows,
-    Verdicts,
-    chosen_chords,
+    HitColumns,
+    concat_chords,
     empty_chords,
-    empty_verdicts,
-    joined_chords,
+    empty_hits,
     missed_chords,
     offsets_of,
     ray_of_each,
+    take_chords,
 )
-from cylcollide.query.loops.inputs import Query
+from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.points import limbs_near_point
 from cylcollide.query.loops.single import cast_rows
-from cylcollide.query.request import Asked
+from cylcollide.query.request import RayResult
 from cylcollide.shapes import RECORDS, Numbers
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
@@ -70,7 +70,7 @@ def _limbs_of(codes: Int32Array) -> list[int]:
 
 
 def _write_first(
-    chords: Chorded, row: int, ray: RayNumbers, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
+    chords: ChordColumns, row: int, ray: RayNumbers, table: LimbTable, limbs: Iterable[int], inside: InsidePolicy
 ) -> bool:
     """Write the chord of the limb that the ray hits first, if it hits any; whether it starts in one."""
     first, started_inside = order.closest(ray, _numbered(table, limbs), inside)
@@ -79,196 +79,196 @@ def _write_first(
     return started_inside
 
 
-def _write(chords: Chorded, row: int, limb: int, chord: order.Chord) -> None:
+def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord) -> None:
     chords.limb[row] = limb
     chords.entry[row], chords.entry_face[row] = chord.entry.double_double(), chord.entry_face
     chords.exit[row] = (np.inf, 0.0) if chord.exit is None else chord.exit.double_double()
     chords.exit_face[row] = chord.exit_face
 
 
-class Settled(NamedTuple):
+class Resolved(NamedTuple):
     """Rows that were unsure."""
 
     rows: Int64Array
-    chords: Chorded  # of each of them
+    chords: ChordColumns  # of each of them
     exact_hit: BoolArray  # not even alone with its limb is the hit decided by kernels
     exact_chord: BoolArray  # the same of the chord
 
 
-NOTHING_SETTLED = Settled(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bool), np.zeros(0, bool))
+NOTHING_RESOLVED = Resolved(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bool), np.zeros(0, bool))
 
 
-class Found:
+class ResolvedHits:
     """What rays hit, and what is not asked of every hit: whole chords, and surfaces."""
 
-    def __init__(self, asked: Asked, table: LimbTable, seen: LimbRows, inside: InsidePolicy) -> None:
-        self.asked, self.table, self.seen, self.inside = asked, table, seen, inside
-        self.settled = NOTHING_SETTLED
+    def __init__(self, result: RayResult, table: LimbTable, seen: LimbRows, inside: InsidePolicy) -> None:
+        self.result, self.table, self.kernel_rows, self.inside = result, table, seen, inside
+        self.resolved = NOTHING_RESOLVED
 
     @property
     def rechecked(self) -> int:
         """How many rows were unsure."""
-        return len(self.settled.rows)
+        return len(self.resolved.rows)
 
-    def settle(self, candidates: Candidates) -> None:
+    def resolve(self, candidates: Candidates) -> None:
         """Answer the unsure rows."""
-        self.settled = _settle_hits(self.asked, self.table, self.inside, candidates)
+        self.resolved = _resolve_hits(self.result, self.table, self.inside, candidates)
 
-    def chords(self) -> tuple[Chorded, BoolArray]:
+    def chords(self) -> tuple[ChordColumns, BoolArray]:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
-        limb, query, settled = self.asked.limb, self.asked.query, self.settled
+        limb, batch, resolved = self.result.limb, self.result.batch, self.resolved
         chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-        if complete_chords.call(query, self.seen, limb, chords, undecided):
-            known = settled.rows[settled.exact_chord]
-            _put_rows(chords, known, chosen_chords(settled.chords, settled.exact_chord))
+        if complete_chords.call(batch, self.kernel_rows, limb, chords, undecided):
+            known = resolved.rows[resolved.exact_chord]
+            _put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))
             for i in np.setdiff1d(np.flatnonzero(undecided), known).tolist():
-                _write_first(chords, i, ray_numbers(query.rays, i), self.table, [limb.item(i)], self.inside)
+                _write_first(chords, i, ray_numbers(batch.rays, i), self.table, [limb.item(i)], self.inside)
         return chords, undecided
 
     def surface(self) -> Surface:
         """Position and normal of each hit."""
-        asked, table, settled = self.asked, self.seen, self.settled
-        found = surface_loops.surface(asked.query, table, asked.limb, asked.fraction, asked.face, False)
-        if len(settled.rows):
-            rows, chords = settled.rows[settled.exact_hit], chosen_chords(settled.chords, settled.exact_hit)
-            fraction, face = _seen_hit(chords, self.inside)
-            surface_loops.write_exactly.call(asked.query, table, rows, chords.limb, fraction, face, *found)
+        result, table, resolved = self.result, self.kernel_rows, self.resolved
+        found = surface_loops.surface(result.batch, table, result.limb, result.fraction, result.face, False)
+        if len(resolved.rows):
+            rows, chords = resolved.rows[resolved.exact_hit], take_chords(resolved.chords, resolved.exact_hit)
+            fraction, face = _hit_end(chords, self.inside)
+            surface_loops.write_exactly.call(result.batch, table, rows, chords.limb, fraction, face, *found)
         return found
 
-    def exit_surface(self, chords: Chorded, exact: BoolArray) -> Surface:
+    def exit_surface(self, chords: ChordColumns, exact: BoolArray) -> Surface:
         """Position and normal where each ray leaves, of `chords`."""
-        query, table, rows = self.asked.query, self.seen, np.flatnonzero(exact)
+        batch, table, rows = self.result.batch, self.kernel_rows, np.flatnonzero(exact)
         fraction = np.ascontiguousarray(chords.exit[:, 0])
-        found = surface_loops.surface(query, table, chords.limb, fraction, chords.exit_face, True)
+        found = surface_loops.surface(batch, table, chords.limb, fraction, chords.exit_face, True)
         if len(rows):
-            known = chosen_chords(chords, rows)
-            surface_loops.write_exactly.call(query, table, rows, known.limb, known.exit, known.exit_face, *found)
+            known = take_chords(chords, rows)
+            surface_loops.write_exactly.call(batch, table, rows, known.limb, known.exit, known.exit_face, *found)
         return found
 
 
 def ray_hits(
-    asked: Asked, table: LimbTable, seen: LimbRows, inside: InsidePolicy, candidates: Candidates | None
+    result: RayResult, table: LimbTable, seen: LimbRows, inside: InsidePolicy, candidates: Candidates | None
 ) -> RayHits:
     """What the rays hit, unsure rows settled; without candidates no row is unsure."""
-    found = Found(asked, table, seen, inside)
+    found = ResolvedHits(result, table, seen, inside)
     if candidates is not None:
-        found.settle(candidates)
+        found.resolve(candidates)
     return RayHits(found)
 
 
-def _settle_hits(asked: Asked, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Settled:
+def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Resolved:
     """Fill in the unsure rows."""
-    query, rows = asked.query, np.flatnonzero(asked.unsure)
+    batch, rows = result.batch, np.flatnonzero(result.undecided)
     chords, (exact_hit, exact_chord) = missed_chords(len(rows)), np.ones((2, len(rows)), bool)
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
-        asked.inside[i] = _write_first(chords, k, ray_numbers(query.rays, i), table, limbs, inside)
-    asked.limb[rows] = chords.limb
+        result.inside[i] = _write_first(chords, k, ray_numbers(batch.rays, i), table, limbs, inside)
+    result.limb[rows] = chords.limb
     hit = np.flatnonzero(chords.limb >= 0)
-    part, limbs = _of_rows(query, rows[hit]), chords.limb[hit]
+    part, limbs = _take_rays(batch, rows[hit]), chords.limb[hit]
     exact_chord[hit] = _prefer_kernels(part, table, hit, chords)
-    fraction, asked.face[rows] = _seen_hit(chords, inside)
-    asked.fraction[rows] = np.where(chords.limb >= 0, fraction[:, 0], np.inf)
-    alone = _alone(part, table, limbs)
-    decided = (alone.limb >= 0) & ~alone.unsure
-    asked.fraction[rows[hit[decided]]] = alone.fraction[decided]
+    fraction, result.face[rows] = _hit_end(chords, inside)
+    result.fraction[rows] = np.where(chords.limb >= 0, fraction[:, 0], np.inf)
+    alone = _hit_alone(part, table, limbs)
+    decided = (alone.limb >= 0) & ~alone.undecided
+    result.fraction[rows[hit[decided]]] = alone.fraction[decided]
     exact_hit[hit] = ~decided
-    return Settled(rows, chords, exact_hit, exact_chord)
+    return Resolved(rows, chords, exact_hit, exact_chord)
 
 
-def _of_rows(query: Query, rows: Int64Array) -> Query:
+def _take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
     """The same about some of its rays; what concerns which limbs they see is left as it is."""
-    rays = query.rays
+    rays = batch.rays
     distance = rays.distance[rows] if len(rays.distance) > 1 else rays.distance
-    return query._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance))
+    return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance))
 
 
-def _alone(query: Query, table: LimbTable, limbs: Int32Array) -> Verdicts:
+def _hit_alone(batch: RayBatch, table: LimbTable, limbs: Int32Array) -> HitColumns:
     """What kernels say of rays, each against the one limb that it hits.
 
     If they decide a ray among other limbs they decide it here, and with the same bits; so where they do, theirs is the
     answer, and it does not depend on which limbs a strategy has met.
     """
-    seen, verdicts = table.seen, empty_verdicts(len(limbs))
+    seen, hits = table.kernel_rows, empty_hits(len(limbs))
     columns = (seen.solid[limbs], seen.character[limbs], seen.mask[limbs], seen.rows[limbs])
-    cast_rows(query, LimbRows(*columns, seen.shared_mask), verdicts)
-    return verdicts
+    cast_rows(batch, LimbRows(*columns, seen.shared_mask), hits)
+    return hits
 
 
-def _seen_hit(chords: Chorded, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
+def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
     """Fraction and face of the end of each chord that is the hit."""
     leaves = (chords.entry_face == Face.INSIDE) & (inside == "exit")
     fraction = np.where(leaves[:, None], chords.exit, chords.entry)
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 
 
-def _prefer_kernels(query: Query, table: LimbTable, hit: Int64Array, chords: Chorded) -> BoolArray:
+def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, chords: ChordColumns) -> BoolArray:
     """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are.
 
-    `hit` are the chords of the rays of `query`. Returns where kernels do not decide.
+    `hit` are the chords of the rays of `batch`. Returns where kernels do not decide.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
-    complete_chords.call(query, table.seen, chords.limb[hit], fast, undecided)
-    _put_rows(chords, hit[~undecided], chosen_chords(fast, ~undecided))
+    complete_chords.call(batch, table.kernel_rows, chords.limb[hit], fast, undecided)
+    _put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))
     return undecided
 
 
-def limbs_near_rays(query: Query, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
+def limbs_near_rays(batch: RayBatch, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
     """The limbs that each of the given rays does not certainly miss."""
-    offsets, codes = possible_stretches.call(query, table.seen, tree, make_stack(tree), rows)
+    offsets, codes = find_pieces.call(batch, table.kernel_rows, tree, make_stack(tree), rows)
     return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(rows))]
 
 
-def settle_any(
-    query: Query, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
+def resolve_any(
+    batch: RayBatch, table: LimbTable, tree: Tree, inside: InsidePolicy, rows: Int64Array, blocked: BoolArray
 ) -> None:
     """Whether the given rays hit any limb."""
-    for i, limbs in zip(rows.tolist(), limbs_near_rays(query, table, tree, rows), strict=True):
-        blocked[i] = order.closest(ray_numbers(query.rays, i), _numbered(table, limbs), inside)[0] is not None
+    for i, limbs in zip(rows.tolist(), limbs_near_rays(batch, table, tree, rows), strict=True):
+        blocked[i] = order.closest(ray_numbers(batch.rays, i), _numbered(table, limbs), inside)[0] is not None
 
 
-def settle_chords(
-    rays: Rays, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array, unsure: BoolArray
+def resolve_chords(
+    rays: Rays, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array, undecided: BoolArray
 ) -> ChordRows:
     """Chords of the rays `begin`, `begin` + 1, ..., those of unsure rays settled anew.
 
     `codes` are what those rays may hit, `fast` the kernels' answer to that.
     """
     ray, offsets = ray_of_each(fast.offsets), fast.offsets
-    decided = ~unsure[ray]
-    kept, kept_ray = chosen_chords(fast.chords, decided), ray[decided]
+    decided = ~undecided[ray]
+    kept, kept_ray = take_chords(fast.chords, decided), ray[decided]
     found = [
         (k, limb, chord)
-        for k in np.flatnonzero(unsure).tolist()
+        for k in np.flatnonzero(undecided).tolist()
         for limb, chord in order.sorted_chords(
             ray_numbers(rays, begin + k), _numbered(table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
         )
     ]
-    settled = empty_chords(len(found))
+    resolved = empty_chords(len(found))
     for row, (_, limb, chord) in enumerate(found):
-        _write(settled, row, limb, chord)
-    both = joined_chords([kept, settled])
+        _write(resolved, row, limb, chord)
+    both = concat_chords([kept, resolved])
     both_ray = np.concatenate((kept_ray, np.array([k for k, _, _ in found], np.int64)))
     by_ray = np.argsort(both_ray, kind="stable")
-    chords = chosen_chords(both, by_ray)
-    return ChordRows(offsets_of(both_ray[by_ray], len(unsure)), chords, fast.rechecked)
+    chords = take_chords(both, by_ray)
+    return ChordRows(offsets_of(both_ray[by_ray], len(undecided)), chords, fast.rechecked)
 
 
-def _put_rows(chords: Chorded, rows: Int64Array, part: Chorded) -> None:
+def _put_rows(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> None:
     """Write chords into the given rows of others."""
     chords.limb[rows], chords.entry[rows], chords.exit[rows] = part.limb, part.entry, part.exit
     chords.entry_face[rows], chords.exit_face[rows] = part.entry_face, part.exit_face
 
 
-def settle_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
+def resolve_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
     """Where one point (3,) lies with respect to one limb."""
     return exact_limb(table, limb).side(tuple(point.tolist()))
 
 
-def settle_points(
+def resolve_points(
     points: Float64Array, table: LimbTable, tree: Tree, rows: Int64Array, limb_of: Int32Array, count: Int32Array
 ) -> None:
     """The lowest limb that holds each of the given points, and how many do."""
     for i in rows.tolist():
         near = limbs_near_point(points[i], tree, make_stack(tree)).tolist()
-        holding = [limb for limb in near if settle_point(points[i], table, limb) != Side.OUTSIDE]
+        holding = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
         limb_of[i], count[i] = min(holding, default=-1), len(holding)

@@ -10,17 +10,17 @@ import numpy as np
 from cylcollide._types import NO_CHARACTER, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import Answer, Chorded, ChordRows, ray_of_each
+from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitResult, ray_of_each
 
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
 
 
-class Found(Protocol):
+class HitSource(Protocol):
     """What a query found, and what is computed when it is first asked for."""
 
     @property
-    def asked(self) -> Answer:
+    def result(self) -> HitResult:
         """The rays and their columns."""
 
     @property
@@ -31,13 +31,13 @@ class Found(Protocol):
     def rechecked(self) -> int:
         """How many rays needed exact arithmetic."""
 
-    def chords(self) -> tuple[Chorded, BoolArray]:
+    def chords(self) -> tuple[ChordColumns, BoolArray]:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
 
     def surface(self) -> Surface:
         """Position and normal of each hit."""
 
-    def exit_surface(self, chords: Chorded, exact: BoolArray) -> Surface:
+    def exit_surface(self, chords: ChordColumns, exact: BoolArray) -> Surface:
         """Position and normal where each ray leaves, of what `chords` answers."""
 
 
@@ -49,7 +49,7 @@ class RayHits:
     that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
     """
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: HitSource) -> None:
         self._found = found
 
     @property
@@ -60,22 +60,22 @@ class RayHits:
     @property
     def limb(self) -> Int32Array:
         """Index of the limb hit, -1 for a miss; int32 (n,)."""
-        return self._found.asked.limb
+        return self._found.result.limb
 
     @property
     def fraction(self) -> Float64Array:
         """Parameter of the hit point, inf for a miss; (n,)."""
-        return self._found.asked.fraction
+        return self._found.result.fraction
 
     @property
     def face(self) -> Int8Array:
         """`Face` of the hit; int8 (n,)."""
-        return self._found.asked.face
+        return self._found.result.face
 
     @property
     def started_inside(self) -> BoolArray:
         """The start lies in some limb that the query considers, hit or not; bool (n,)."""
-        return self._found.asked.inside
+        return self._found.result.inside
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -94,11 +94,11 @@ class RayHits:
         return self.limb >= 0
 
     @cached_property
-    def _known_chords(self) -> tuple[Chorded, BoolArray]:
+    def _known_chords(self) -> tuple[ChordColumns, BoolArray]:
         return self._found.chords()
 
     @property
-    def _chords(self) -> Chorded:
+    def _chords(self) -> ChordColumns:
         """The whole chord of each hit, both ends as double-doubles."""
         return self._known_chords[0]
 
@@ -124,7 +124,7 @@ class RayHits:
 
     @cached_property
     def _length(self) -> Float64Array:
-        return _lengths(self._found.asked.rays)
+        return _lengths(self._found.result.rays)
 
     @cached_property
     def distance(self) -> Float64Array:

@@ -14,12 +14,12 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy,
 from cylcollide.bvh.layout import Tree
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import Answer
-from cylcollide.query.loops.inputs import Facts, Given, Query, received
+from cylcollide.query.loops.columns import HitResult
+from cylcollide.query.loops.inputs import RawRays, RayBatch, RayOptions, copy_checked
 from cylcollide.runtime import memory
 
 
-class Question:
+class RayRequest:
     """What is asked, of rays on their way in. Whoever reads rows of `query.rays` has to receive them first."""
 
     def __init__(
@@ -35,30 +35,30 @@ class Question:
         n = len(first)
         layers, ignored = validate.masks(mask, n), validate.ignored_characters(ignore_character, n)
         self.first, self.second, self.inside = first, second, inside
-        self.facts: Facts = (is_segment, distance, layers, ignored, validate.policy(inside))
-        self._query: Query | None = None
+        self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
+        self._query: RayBatch | None = None
 
     @property
-    def given(self) -> Given:
+    def raw(self) -> RawRays:
         """The rays as they came."""
-        return Given(self.first, self.second)
+        return RawRays(self.first, self.second)
 
     @property
-    def query(self) -> Query:
+    def batch(self) -> RayBatch:
         """The same for loops, with room for the rays."""
         if self._query is None:
-            room, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.facts
-            self._query = Query(Rays(room[0], room[1], is_segment, distance), mask, ignored, policy)
+            room, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.options
+            self._query = RayBatch(Rays(room[0], room[1], is_segment, distance), mask, ignored, policy)
         return self._query
 
-    def receive(self, begin: int, end: int) -> None:
+    def copy_checked(self, begin: int, end: int) -> None:
         """Fill rows `begin` to `end` of `query.rays`; ValueError, naming the first bad row, if a number is bad."""
-        if not received(self.given, self.query.rays, begin, end):
-            self.refuse()
+        if not copy_checked(self.raw, self.batch.rays, begin, end):
+            self.raise_invalid()
 
-    def refuse(self) -> NoReturn:
+    def raise_invalid(self) -> NoReturn:
         """Say what is wrong with the rays: ValueError, naming the first bad row."""
-        is_segment = self.facts[0]
+        is_segment = self.options[0]
         first, second = SEGMENTS if is_segment else RAYS
         validate.vectors(self.first, first)
         check = validate.vectors if is_segment else validate.directions
@@ -73,32 +73,32 @@ SEGMENTS, RAYS = ("starts", "ends"), ("origins", "directions")
 """What users call the two vectors of a ray."""
 
 
-def about_segments(
+def segment_request(
     starts: ArrayLike,
     ends: ArrayLike,
     inside: InsidePolicy,
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
-) -> Question:
+) -> RayRequest:
     """A question about closed segments from starts to ends, (n, 3) both."""
-    first = validate.unchecked(starts, "starts")
-    second = validate.unchecked(ends, "ends", len(first))
-    return Question(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character)
+    first = validate.as_vectors(starts, "starts")
+    second = validate.as_vectors(ends, "ends", len(first))
+    return RayRequest(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character)
 
 
-def about_rays(
+def ray_request(
     origins: ArrayLike,
     directions: ArrayLike,
     max_distance: ArrayLike,
     inside: InsidePolicy,
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
-) -> Question:
+) -> RayRequest:
     """The same about rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
-    first = validate.unchecked(origins, "origins")
-    second = validate.unchecked(directions, "directions", len(first))
+    first = validate.as_vectors(origins, "origins")
+    second = validate.as_vectors(directions, "directions", len(first))
     distance = validate.distances(max_distance, len(first))
-    return Question(first, second, False, distance, inside, mask, ignore_character)
+    return RayRequest(first, second, False, distance, inside, mask, ignore_character)
 
 
 class State(Protocol):
@@ -107,62 +107,62 @@ class State(Protocol):
     tree: Tree
     table: LimbTable
     """The columns of the limbs."""
-    seen: LimbRows
+    kernel_rows: LimbRows
     """What loops read of the limbs."""
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class Asked(Answer, Protocol):
+class RayResult(HitResult, Protocol):
     """A question about rays, and its answer so far."""
 
     @property
-    def query(self) -> Query:
+    def batch(self) -> RayBatch:
         """What was asked."""
 
     @property
-    def unsure(self) -> BoolArray:
-        """As in `Verdicts`."""
+    def undecided(self) -> BoolArray:
+        """As in `HitColumns`."""
 
 
-class Answered(NamedTuple):
+class BatchResult(NamedTuple):
     """An answer that is there."""
 
-    query: Query
+    batch: RayBatch
     limb: Int32Array
     fraction: Float64Array
     face: Int8Array
     inside: BoolArray
-    unsure: BoolArray
+    undecided: BoolArray
 
     @property
     def rays(self) -> Rays:
         """The rays that were asked about."""
-        return self.query.rays
+        return self.batch.rays
 
 
-class AnsweredFew:
-    """An answer about a few rays, made into arrays when it is asked for. `casting.closest_of_few` fills `room`."""
+class SmallBatchResult:
+    """An answer about a few rays, made into arrays when it is asked for. `casting.cast_single_rays` fills `room`."""
 
-    def __init__(self, room: Float64Array, facts: Facts) -> None:
-        self.room, self.facts = room, facts
+    def __init__(self, room: Float64Array, options: RayOptions) -> None:
+        self.room, self.options = room, options
 
     @cached_property
-    def query(self) -> Query:
+    def batch(self) -> RayBatch:
         """What was asked."""
-        room, (is_segment, distance, mask, ignored, policy) = self.room, self.facts
+        room, (is_segment, distance, mask, ignored, policy) = self.room, self.options
         rays = Rays(room[:3].reshape(-1, 3), room[3:6].reshape(-1, 3), is_segment, distance)
-        return Query(rays, mask, ignored, policy)
+        return RayBatch(rays, mask, ignored, policy)
 
     @property
     def rays(self) -> Rays:
         """The rays as they were received."""
-        return self.query.rays
+        return self.batch.rays
 
     @property
     def fraction(self) -> Float64Array:
-        """As in `Verdicts`, and so are the others."""
+        """As in `HitColumns`, and so are the others."""
         return self._column(6, np.float64)
 
     @property
@@ -181,7 +181,7 @@ class AnsweredFew:
         return self._column(9, np.bool_)
 
     @property
-    def unsure(self) -> BoolArray:
+    def undecided(self) -> BoolArray:
         """See there."""
         return self._column(10, np.bool_)
 

@@ -16,46 +16,48 @@ from cylcollide.constants import (
     RAYS_PER_TASK,
     STREAM_RAYS,
 )
-from cylcollide.query.loops.brute_force import Lists, make_lists
-from cylcollide.query.loops.leaf import Work, make_work
-from cylcollide.query.loops.points import CROWD, SHAPES, Waiting
-from cylcollide.query.loops.ray_sort import Sorting, make_sorting
-from cylcollide.query.loops.refine import FACES, Entering, make_entering
+from cylcollide.query.loops.brute_force import RayLists, make_ray_lists
+from cylcollide.query.loops.leaf import RayState, make_ray_state
+from cylcollide.query.loops.points import PAIR_BATCH, SHAPES, PointQueue
+from cylcollide.query.loops.ray_sort import SortScratch, make_sort_scratch
+from cylcollide.query.loops.refine import FACES, RefineQueue, make_refine_queue
 
-_rooms = threading.local()
+_kept = threading.local()
 
 
-def room(tree: Tree) -> tuple[Float32Array, Pairs, Waiting]:
+def scratch_for_points(tree: Tree) -> tuple[Float32Array, Pairs, PointQueue]:
     """Room for the points of one task, kept by each thread."""
-    kept: tuple[Float32Array, Pairs, Waiting] | None = getattr(_rooms, "points", None)
-    if kept is None or len(kept[1].waiting) < levels_of(tree):
-        point, limb = np.zeros((2, SHAPES, CROWD), np.int32)
-        waiting = Waiting(point, limb, np.zeros(SHAPES, np.int64))
-        kept = _rooms.points = np.empty((3, BLOCK_RAYS), np.float32), make_pairs(levels_of(tree), BLOCK_RAYS), waiting
+    kept: tuple[Float32Array, Pairs, PointQueue] | None = getattr(_kept, "points", None)
+    if kept is None or len(kept[1].queued) < levels_of(tree):
+        point, limb = np.zeros((2, SHAPES, PAIR_BATCH), np.int32)
+        waiting = PointQueue(point, limb, np.zeros(SHAPES, np.int64))
+        kept = _kept.points = np.empty((3, BLOCK_RAYS), np.float32), make_pairs(levels_of(tree), BLOCK_RAYS), waiting
     return kept
 
 
-class Room(NamedTuple):
+class StreamScratch(NamedTuple):
     """Memory that the loops over many rays write into."""
 
-    work: Work
+    state: RayState
     stream: Stream
-    sorting: Sorting
-    entering: Entering
+    sort: SortScratch
+    refine: RefineQueue
 
 
-def room_for_streams(tree: Tree, rays: int) -> Room:
+def scratch_for_streams(tree: Tree, rays: int) -> StreamScratch:
     """Room for the rays of one task, kept by each thread: fresh memory costs as much as the walk."""
-    kept: Room | None = getattr(_rooms, "streams", None)
-    if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.sorting.key) < rays:
-        work, stream = make_work(STREAM_RAYS), make_stream(tree, STREAM_RAYS)
-        kept = _rooms.streams = Room(work, stream, make_sorting(max(rays, RAYS_PER_TASK)), make_entering(STREAM_RAYS))
+    kept: StreamScratch | None = getattr(_kept, "streams", None)
+    if kept is None or len(kept.stream.code) < tree.stack_size or len(kept.sort.key) < rays:
+        work, stream = make_ray_state(STREAM_RAYS), make_stream(tree, STREAM_RAYS)
+        kept = _kept.streams = StreamScratch(
+            work, stream, make_sort_scratch(max(rays, RAYS_PER_TASK)), make_refine_queue(STREAM_RAYS)
+        )
     return kept
 
 
-def room_for_lists(limbs: int) -> Lists:
+def scratch_for_brute_force(limbs: int) -> RayLists:
     """The same for rays against so many limbs."""
-    lists: Lists | None = getattr(_rooms, "lists", None)
+    lists: RayLists | None = getattr(_kept, "lists", None)
     if lists is None or len(lists.listed) != limbs * FACES:
-        lists = _rooms.lists = make_lists(limbs)
+        lists = _kept.lists = make_ray_lists(limbs)
     return lists

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
 
 _njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
@@ -89,7 +89,7 @@ def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[A
     return load_index
 
 
-class Entrance(Generic[Parameters, Answer]):
+class FastDispatch(Generic[Parameters, Result]):
     """A compiled function that Python calls again and again, always with arguments of the same types.
 
     At the first call numba looks at every argument, and compiles. Later ones skip that, and take the arguments for what
@@ -97,13 +97,13 @@ class Entrance(Generic[Parameters, Answer]):
     arrays that this package has made or looked at, as `door` does. `tests/runtime/test_compile.py` holds callers to it.
     """
 
-    def __init__(self, function: Callable[Parameters, Answer]) -> None:
+    def __init__(self, function: Callable[Parameters, Result]) -> None:
         self.function = function
         """The same, with every argument looked at."""
-        self.call: Callable[Parameters, Answer] = self._first_call
+        self.call: Callable[Parameters, Result] = self._first_call
         """Call it."""
 
-    def _first_call(self, *arguments: Parameters.args, **nothing: Parameters.kwargs) -> Answer:
+    def _first_call(self, *arguments: Parameters.args, **nothing: Parameters.kwargs) -> Result:
         answer = self.function(*arguments, **nothing)
         overloads: dict[Any, Any] = getattr(self.function, "overloads", {})  # none, if this is plain Python
         machine_code = overloads.get(tuple(numba.typeof(argument) for argument in arguments))
@@ -111,6 +111,6 @@ class Entrance(Generic[Parameters, Answer]):
         return answer
 
 
-def merged(function: Function) -> Function:
+def inlined(function: Function) -> Function:
     """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
     return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))

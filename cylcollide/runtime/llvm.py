@@ -23,7 +23,7 @@ _COMPRESSES = (19, 0, 0)
 # Numbers and vectors alike.
 
 
-def spread(builder: ir.IRBuilder, value: Any) -> Any:
+def broadcast(builder: ir.IRBuilder, value: Any) -> Any:
     """Eight times the same."""
     vector = ir.VectorType(value.type, LANES)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_COUNT, 0))
@@ -40,7 +40,7 @@ def side_by_side(emit: Emitter) -> Emitter:
 
     def emit_alike(builder: ir.IRBuilder, *values: Any) -> Any:
         if any(_is_vector(value) for value in values):
-            values = tuple(value if _is_vector(value) else spread(builder, value) for value in values)
+            values = tuple(value if _is_vector(value) else broadcast(builder, value) for value in values)
         return emit(builder, *values)
 
     return emit_alike
@@ -64,7 +64,7 @@ def smaller(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
 def select(builder: ir.IRBuilder, truth: Any, a: Any, b: Any) -> Any:
     """`a` where `truth`, else `b`; one truth may choose between vectors."""
     if any(_is_vector(value) for value in (truth, a, b)):
-        a, b = (value if _is_vector(value) else spread(builder, value) for value in (a, b))
+        a, b = (value if _is_vector(value) else broadcast(builder, value) for value in (a, b))
     return builder.select(truth, a, b)
 
 
@@ -90,7 +90,7 @@ def call(name: str) -> Emitter:
 # Integers, and single lanes.
 
 
-def bits(builder: ir.IRBuilder, truth: Any) -> Any:
+def movemask(builder: ir.IRBuilder, truth: Any) -> Any:
     """Eight bools as the bits of an integer, the first one lowest."""
     return builder.zext(builder.bitcast(truth, ir.IntType(LANES)), _LONG)
 
@@ -245,4 +245,4 @@ def append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, begi
         kind = ir.FunctionType(ir.VoidType(), [entries.type, first.type, truth.type])
         function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
         builder.call(function, [entries, first, truth])
-    return builder.ctpop(bits(builder, truth))
+    return builder.ctpop(movemask(builder, truth))

@@ -29,9 +29,10 @@ __all__ = [
     "LANES",
     "Real",
     "Truth",
-    "alike",
+    "absolute",
     "append_where",
-    "bits",
+    "broadcast",
+    "broadcast_like",
     "fused_multiply_add",
     "highest_bit",
     "lane",
@@ -40,17 +41,16 @@ __all__ = [
     "load_at",
     "load_rows",
     "load_triples",
+    "logical_not",
     "lowest_bit",
-    "magnitude",
-    "opposite",
+    "movemask",
     "prefetch",
     "select",
     "smaller",
-    "spread",
     "square_root",
     "store",
     "store_rows",
-    "whole",
+    "truncate",
     "with_sign",
 ]
 
@@ -95,7 +95,7 @@ def smaller(a: Real | Short, b: Real | Short) -> Real:
 
 
 @elementwise(llvm.call("fabs"))
-def magnitude(value: Real) -> Real:
+def absolute(value: Real) -> Real:
     """Absolute value."""
     return abs(value)
 
@@ -107,7 +107,7 @@ def square_root(value: Real) -> Real:
 
 
 @elementwise(llvm.call("trunc"))
-def whole(value: Real) -> Real:
+def truncate(value: Real) -> Real:
     """The number without what is behind its point."""
     return cast(Real, np.trunc(value))
 
@@ -127,7 +127,7 @@ def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
 
 
 @elementwise(llvm.first)
-def alike(value: Real, like: Real) -> Real:
+def broadcast_like(value: Real, like: Real) -> Real:
     """The number itself; eight times if `like` is eight.
 
     Branches that answer with a constant agree in kind this way.
@@ -136,7 +136,7 @@ def alike(value: Real, like: Real) -> Real:
 
 
 @machine(lambda truth: truth(truth), ir.IRBuilder.not_)
-def opposite(truth: Truth) -> Truth:
+def logical_not(truth: Truth) -> Truth:
     """Not: the other truth, of a bool or of eight."""
     return truth == 0
 
@@ -174,8 +174,8 @@ def _fused_by_fractions(a: float, b: float, c: float) -> float:
 # Eight out of one, and one out of eight.
 
 
-@machine(lambda number: lanes_of_number(number)(lanes_of_number(number).element), llvm.spread)
-def spread(number: float | Short) -> Real:
+@machine(lambda number: lanes_of_number(number)(lanes_of_number(number).element), llvm.broadcast)
+def broadcast(number: float | Short) -> Real:
     """Eight times the same number, in float32 if that is what it is."""
     return cast(Real, np.full(LANES, number))
 
@@ -186,8 +186,8 @@ def lane(numbers: Real, k: int) -> float:
     return cast(float, np.asarray(numbers)[k])
 
 
-@machine(lambda _truth: types.int64(TRUTHS), llvm.bits)
-def bits(truth: Truth) -> int:
+@machine(lambda _truth: types.int64(TRUTHS), llvm.movemask)
+def movemask(truth: Truth) -> int:
     """Eight bools as the bits of an integer, the first one lowest."""
     return sum(1 << k for k, holds in enumerate(np.asarray(truth)) if holds)
 
@@ -209,13 +209,13 @@ def highest_bit(number: int) -> int:
 
 @machine(lambda array, _offset: lanes_of(array)(array, types.intp), llvm.load)
 def load(array: Array, offset: int) -> Real:
-    """Eight neighbours, from entry `offset` on."""
+    """Eight neighbours, from entry `from_centre` on."""
     return cast(Real, array.reshape(-1)[offset : offset + LANES].copy())
 
 
 @machine(lambda array, _offset: types.UniTuple(lanes_of(array), 3)(array, types.intp), llvm.load_triples)
 def load_triples(array: Array, offset: int) -> tuple[Real, Real, Real]:
-    """Eight triples, from entry `offset` on: their first entries, their second, and their third."""
+    """Eight triples, from entry `from_centre` on: their first entries, their second, and their third."""
     x, y, z = array.reshape(-1)[offset : offset + 3 * LANES].reshape(LANES, 3).T.copy()
     return cast(Real, x), cast(Real, y), cast(Real, z)
 
@@ -241,7 +241,7 @@ def _eight_of(rows: Rows, first: int) -> NDArray[np.intp]:
 
 @machine(lambda array, _offset, value: types.void(array, types.intp, value), llvm.store)
 def store(array: Array, offset: int, value: Real | Truth) -> None:
-    """Write eight neighbours, from entry `offset` on, as numbers of the array's kind.
+    """Write eight neighbours, from entry `from_centre` on, as numbers of the array's kind.
 
     A float32 is the nearest one, an integer what stands before the point; it has to fit the signed kind of that width.
     """
@@ -264,7 +264,7 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
 def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
     """Write those of the eight entries `rows[first]` and behind whose truth holds, one behind the other; how many.
 
-    The rest of the eight places from `offset` on is 0 then, or as it was: who reads eight places of a list of rows
+    The rest of the eight places from `from_centre` on is 0 then, or as it was: who reads eight places of a list of rows
     reads rows that there are. Both hold integers of one kind.
     """
     chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
@@ -274,4 +274,4 @@ def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth)
 
 @machine(lambda array, _offset: types.void(array, types.intp), llvm.prefetch)
 def prefetch(array: Array, offset: int) -> None:  # a hint: interpreted, there is nothing to do
-    """Say that an array will be read from entry `offset` on, so that the cache may fetch it meanwhile."""
+    """Say that an array will be read from entry `from_centre` on, so that the cache may fetch it meanwhile."""

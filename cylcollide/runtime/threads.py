@@ -14,10 +14,10 @@ from cylcollide.constants import (
     SMALLEST_STREAM,
 )
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
-def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -> list[Answer]:
+def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Result]) -> list[Result]:
     """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
     if n <= RAYS_SHARED:
         return [task(0, n)]
@@ -27,7 +27,7 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
     count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
     count += -count % threads  # as many for each thread
     left = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
-    answers: dict[int, Answer] = {}
+    answers: dict[int, Result] = {}
 
     def work() -> None:
         while left:
@@ -41,7 +41,7 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
     try:
         with suppress(RuntimeError):  # Python is ending, or there are as many threads as there may be: fewer will do
             for _ in range(threads - 1):
-                helpers.append(pool_of(most - 1).submit(work))
+                helpers.append(shared_pool(most - 1).submit(work))
         work()  # who asks need not wait to be woken
     finally:
         left.clear()  # after an error nobody begins anew
@@ -53,10 +53,10 @@ def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Answer]) -
 
 
 @cache
-def pool_of(threads: int) -> ThreadPoolExecutor:
+def shared_pool(threads: int) -> ThreadPoolExecutor:
     """So many threads, which stay with their room: a query is over before new ones would have made theirs."""
     return ThreadPoolExecutor(threads, "cylcollide")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=pool_of.cache_clear)  # a fork has no threads but the one that forked
+    os.register_at_fork(after_in_child=shared_pool.cache_clear)  # a fork has no threads but the one that forked

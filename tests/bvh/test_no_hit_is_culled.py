@@ -17,7 +17,7 @@ from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import deepest
 from cylcollide.bvh.stream import MIXED, make_stream, next_items_of_stream, next_items_on_rays, start_stream
-from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_walk
+from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_traversal
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
 
@@ -174,7 +174,7 @@ def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
 def walked(tree: Tree, ray: LocalRay) -> set[int]:
     """Return the items that one ray is led to."""
     found, stack = set(), make_stack(tree)
-    height = 0 if ray.clear else start_walk(stack)
+    height = 0 if ray.misses_root else start_traversal(stack)
     while True:
         height, item = next_item_on_ray(tree, stack, height, ray, ray.reach)
         if item == NO_ITEM:
@@ -191,7 +191,7 @@ def walked_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[i
         for k, ray in enumerate(rays):
             stream.record[k] = (*ray.reciprocal, *ray.product, ray.reach, 0.0)
             signs = sum(1 << axis for axis in range(3) if ray.reciprocal[axis] < 0.0)
-            if (mixed or signs == octant) and not ray.clear:
+            if (mixed or signs == octant) and not ray.misses_root:
                 stream.live[count] = k
                 count += 1
         height, level, pairs = start_stream(stream, count), -1, stream.pairs
@@ -203,7 +203,7 @@ def walked_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[i
                 level = deepest(pairs, 0)
                 for k in stream.live[first : first + members].tolist():
                     found[k].add(item)
-            for k, code in zip(pairs.item_who[:met].tolist(), pairs.item[:met].tolist(), strict=True):
+            for k, code in zip(pairs.item_ray[:met].tolist(), pairs.item[:met].tolist(), strict=True):
                 found[k].add(-2 - code)
     return found
 
@@ -218,7 +218,7 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
         drawn = [family(rng, boxes) for family in FAMILIES for _ in range(40)]
         segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
         rays = [seen_from(tree, *segment) for segment in segments]
-        assert not any(ray.blind for ray in rays)
+        assert not any(ray.untrusted for ray in rays)
         together = walked_together(tree, rays, False)
         assert walked_together(tree, rays, True) == together
         room = 2.0 * BOX_PAD / tree.space.scale
@@ -252,7 +252,7 @@ def test_a_start_too_far_to_be_brought_near_is_blind():
     half = 1.0 / tree.space.scale
     for times, blind in ((0.5, False), (2.0, True)):
         start = np.array([0.0, 0.0, times * FARTHEST_START * half])
-        assert seen_from(tree, start, np.zeros(3)).blind == blind
+        assert seen_from(tree, start, np.zeros(3)).untrusted == blind
 
 
 @pytest.mark.parametrize("count", [5, 100])

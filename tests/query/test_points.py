@@ -19,7 +19,7 @@ import cylcollide as cc
 from cylcollide._types import Float64Array, Int8Array, Int32Array
 from cylcollide.bvh import points as together
 from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
-from cylcollide.kernels.dispatch import excess
+from cylcollide.kernels.dispatch import outside_by
 from cylcollide.kernels.limb_table import limb_at
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query import exact_fallback, scratch
@@ -51,7 +51,7 @@ def ways(smallest: int) -> Iterator[Counter[str]]:
     taken = Counter[str]()
     with pytest.MonkeyPatch.context() as patch:
         set_threshold(patch, "SMALLEST_BATCH", smallest)
-        for name, entrance in ((FEW, point_loops.locate_few), (MANY, point_loops.locate_many)):
+        for name, entrance in ((FEW, point_loops.locate_single_points), (MANY, point_loops.locate_points)):
             patch.setattr(entrance, "call", counted(name, entrance.function, taken))
         yield taken
 
@@ -152,7 +152,7 @@ def test_surfaces_are_settled_both_ways(monkeypatch: pytest.MonkeyPatch):
     on = [[0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0, 1], [0.25, 0, 1.0 + 2**-52], [0, 0, 0.5], [0, 0.5, -1e-300]]
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
     settled: list[int] = []
-    settle = exact_fallback.settle_points
+    settle = exact_fallback.resolve_points
     monkeypatch.setattr(exact_fallback, "settle_points", lambda *args: (settled.append(len(args[3])), settle(*args)))
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
@@ -181,7 +181,7 @@ def test_what_float64_cannot_be_trusted_with():
 
 def test_more_pairs_than_a_step(monkeypatch: pytest.MonkeyPatch):
     """All points in all boxes: levels fill up beyond a step, and no pair is lost."""
-    monkeypatch.setattr(scratch, "_rooms", threading.local())
+    monkeypatch.setattr(scratch, "_kept", threading.local())
     count, n = (300, 1500) if JIT else (160, 40)
     assert n * count // TREE_WIDTH > together.STEP
     rng = np.random.default_rng(2)
@@ -222,7 +222,7 @@ def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch
         points[:] = 0.0  # what another thread may do
         return -1
 
-    monkeypatch.setattr(point_loops.locate_few, "call", refuse)
+    monkeypatch.setattr(point_loops.locate_single_points, "call", refuse)
     with pytest.raises(ValueError, match=r"points: expected numbers that stay.*pass copies"):
         world.contains_points(points)
 
@@ -230,7 +230,7 @@ def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch
 @compiled
 def _one_by_one(points: Float64Array, rows: Float64Array, solids: Int8Array, answer: Float64Array) -> None:
     for i in range(answer.size):
-        answer[i] = excess(as_vector(points, i), limb_at(rows, solids, i))
+        answer[i] = outside_by(as_vector(points, i), limb_at(rows, solids, i))
 
 
 @compiled
@@ -238,7 +238,7 @@ def _eight_by_eight(
     points: Float64Array, rows: Float64Array, shape: int, number: Int32Array, answer: Float64Array
 ) -> None:
     for k in range(0, answer.size, LANES):
-        store(answer, k, excess(vectors_at(points, number, k), limbs_at(rows, shape, number, k)))
+        store(answer, k, outside_by(vectors_at(points, number, k), limbs_at(rows, shape, number, k)))
 
 
 @pytest.mark.parametrize("shape", SHAPE_ROWS)

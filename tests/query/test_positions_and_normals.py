@@ -16,7 +16,7 @@ from support.oracle.shapes.table import SHAPE_ROWS
 import cylcollide as cc
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops import surface as surface_loops
-from cylcollide.query.loops.inputs import Query
+from cylcollide.query.loops.inputs import RayBatch
 
 SPOTS = ("position", "normal", "exit_position", "exit_normal")
 FAR = (0.0, 1e3, 1e7, 1e12)
@@ -82,14 +82,14 @@ def test_eight_side_by_side_agree_with_one_by_its_double_double(is_segment: bool
     second = end if is_segment else end - start
     hits = world.cast_segments(start, end) if is_segment else world.cast_rays(start, second)
     rays = Rays(start, second, is_segment, np.full(1, np.inf))
-    query = Query(rays, np.full(1, 2**32 - 1, np.uint32), np.full(1, -1, np.int64), 0)
+    query = RayBatch(rays, np.full(1, 2**32 - 1, np.uint32), np.full(1, -1, np.int64), 0)
     for face, fraction, names in (
         (hits.face, hits.fraction, SPOTS[:2]),
         (hits.exit_face, hits.exit_fraction, SPOTS[2:]),
     ):
         position, normal = np.full((2, len(start), 3), np.nan)
         rows, both = np.arange(len(start)), np.stack([fraction, np.zeros(len(start))], axis=1)
-        surface_loops.write_exactly.call(query, limbs.table.seen, rows, hits.limb, both, face, position, normal)
+        surface_loops.write_exactly.call(query, limbs.table.kernel_rows, rows, hits.limb, both, face, position, normal)
         # the fraction is right to an ulp; normals turn by that much times the curvature, but at a pole or an apex
         np.testing.assert_allclose(getattr(hits, names[0]), position, rtol=0, atol=1e-14)
         off = np.abs(getattr(hits, names[1]) - normal)[hits.hit].max(axis=1)

@@ -23,13 +23,13 @@ from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.query import scratch
 from cylcollide.query.loops import single
-from cylcollide.query.loops.brute_force import cast_few, make_lists
-from cylcollide.query.loops.columns import Verdicts, empty_verdicts
-from cylcollide.query.loops.leaf import ANY, FIRST, make_work
-from cylcollide.query.loops.ray_sort import make_sorting
-from cylcollide.query.loops.refine import make_entering
+from cylcollide.query.loops.brute_force import cast_brute_force, make_ray_lists
+from cylcollide.query.loops.columns import HitColumns, empty_hits
+from cylcollide.query.loops.leaf import ANY, CLOSEST, make_ray_state
+from cylcollide.query.loops.ray_sort import make_sort_scratch
+from cylcollide.query.loops.refine import make_refine_queue
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.query.request import Question, about_segments
+from cylcollide.query.request import RayRequest, segment_request
 
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
 LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
@@ -37,15 +37,15 @@ LARGEST = 70_000 if JIT else 40
 BATCHES = [n for n in RAY_COUNTS if n <= LARGEST]
 
 
-def verdicts_of(hits: cc.RayHits) -> Verdicts:
+def verdicts_of(hits: cc.RayHits) -> HitColumns:
     """What a query wrote, without what is computed when asked for."""
     none = np.zeros(len(hits), bool)
-    return Verdicts(hits.limb, hits.fraction, hits.face, hits.started_inside, none)
+    return HitColumns(hits.limb, hits.fraction, hits.face, hits.started_inside, none)
 
 
-def differing(one: Verdicts, two: Verdicts, rows: slice | Array = slice(None)) -> list[str]:
+def differing(one: HitColumns, two: HitColumns, rows: slice | Array = slice(None)) -> list[str]:
     """Return the columns of `two` that are not, bit for bit, the rows of `one`."""
-    columns = zip(Verdicts._fields, one, two, strict=True)
+    columns = zip(HitColumns._fields, one, two, strict=True)
     return [name for name, x, y in columns if x[rows].tobytes() != y.tobytes() or x.dtype != y.dtype]
 
 
@@ -140,9 +140,9 @@ def test_rays_with_limits(limit: str):
 # The loops by themselves --------------------------------------------------------------------------------------------
 
 
-def question_of(start: Array, end: Array) -> Question:
+def question_of(start: Array, end: Array) -> RayRequest:
     """A question as the world asks it."""
-    return about_segments(start, end, "hit")
+    return segment_request(start, end, "hit")
 
 
 @pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
@@ -150,26 +150,31 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     """Begin and end anywhere, streams of any length, room that was used before: rows are written whole, others not."""
     limbs, start, end = rays[0][:20], *(x[: 2500 if JIT else 40] for x in rays[1:])
     snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
-    given, query = question.given, question.query
-    question.receive(0, n)
-    table, tree = snapshot.seen, snapshot.tree
-    want = empty_verdicts(n)
+    given, query = question.raw, question.batch
+    question.copy_checked(0, n)
+    table, tree = snapshot.kernel_rows, snapshot.tree
+    want = empty_hits(n)
     single.cast_closest(query, table, tree, make_stack(tree), 0, n, want)
-    room = make_work(stream_rays), make_stream(tree, stream_rays), make_sorting(n), make_entering(stream_rays)
-    lists = make_lists(len(limbs))
+    room = (
+        make_ray_state(stream_rays),
+        make_stream(tree, stream_rays),
+        make_sort_scratch(n),
+        make_refine_queue(stream_rays),
+    )
+    lists = make_ray_lists(len(limbs))
     for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
-        for way, aim in product((STREAMS, DENSE), (FIRST, ANY)):
-            got = Verdicts(*(np.full(n, 77, column.dtype) for column in want))
+        for way, aim in product((STREAMS, DENSE), (CLOSEST, ANY)):
+            got = HitColumns(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
                 assert cast_stream.call(given, query, table, tree, *room, begin, last, aim, got)
             else:
-                assert cast_few.call(given, query, table, lists, begin, last, aim, got)
+                assert cast_brute_force.call(given, query, table, lists, begin, last, aim, got)
             inner, outer = slice(begin, last), np.r_[0:begin, last:n]
             if aim == ANY:
-                sure = ~(want.unsure | got.unsure)[inner]
+                sure = ~(want.undecided | got.undecided)[inner]
                 assert np.array_equal((want.limb >= 0)[inner][sure], (got.limb >= 0)[inner][sure]), (way, begin, last)
             else:
-                assert not differing(want, Verdicts(*(column[inner] for column in got)), inner), (way, begin, last)
+                assert not differing(want, HitColumns(*(column[inner] for column in got)), inner), (way, begin, last)
             assert all((column[outer] == np.full(1, 77, column.dtype)).all() for column in got), (way, begin, last)
             assert not room[0].pairs.any(), "no pair may wait when a stream has ended"
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum(), want.inside.sum()) > n // 20
@@ -238,8 +243,8 @@ def test_rooms_are_kept_from_world_to_world():
             start, end = shots(limbs, int(rng.integers(8, 3000 if JIT else 20)))
             snapshot = cc.HitWorld(limbs).snapshot()
             got = verdicts_of(snapshot.cast_segments(start, end, threads=1))
-            rooms.add(id(getattr(scratch._rooms, "streams", None)))
-            want = Verdicts(*(np.concatenate(c) for c in zip(*(row_by_row(snapshot, start, end)), strict=True)))
+            rooms.add(id(getattr(scratch._kept, "streams", None)))
+            want = HitColumns(*(np.concatenate(c) for c in zip(*(row_by_row(snapshot, start, end)), strict=True)))
             assert not differing(want, got)
     assert len(rooms) < 12, "rooms are kept"
 
@@ -267,7 +272,7 @@ def test_a_small_world_after_a_large_one():
     assert run.stdout.split() == ["True"] * 4
 
 
-def row_by_row(snapshot: cc.Snapshot, start: Array, end: Array) -> list[Verdicts]:
+def row_by_row(snapshot: cc.Snapshot, start: Array, end: Array) -> list[HitColumns]:
     """Return the answers in batches of seven, which go one by one."""
     rows = range(0, len(start), 7)
     return [verdicts_of(snapshot.cast_segments(start[i : i + 7], end[i : i + 7], threads=1)) for i in rows]

@@ -6,7 +6,7 @@ from support.cases.everyday_worlds import make_crowd
 from support.check_cylinders import same_bits
 
 import cylcollide as cc
-from cylcollide.query import request
+from cylcollide.query.request import segment_request
 
 GOOD = np.arange(15.0).reshape(5, 3)
 UP = GOOD + np.array([0.0, 0.0, 5.0])
@@ -231,6 +231,6 @@ def test_a_bad_row_of_many_is_named(bad: int, value: float, limbs: int):
 def test_rays_that_change_while_they_are_read_are_no_answer():
     """A bad number that is gone when the message is made: an error all the same, never unfinished rows."""
     points = np.ones((100, 3))
-    question = request.about_segments(points, points + 1.0, "hit")
+    question = segment_request(points, points + 1.0, "hit")
     with pytest.raises(ValueError, match="stay while a query reads them"):
-        question.refuse()
+        question.raise_invalid()

@@ -128,10 +128,10 @@ def test_a_first_query_compiles_what_it_uses_and_no_more(tmp_path: Path):
     """A few segments, a few cylinders: one of the loops over rays, and nothing of chords, points, streams."""
     first, second = (run(PACKAGE.parent, "ASK_A_WORLD = True\n" + ASK, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     kept = functions_in(tmp_path)
-    loops = {"cast_closest", "cast_chords", "cast_few", "cast_stream", "sort_rays", "finish", "all_enter"}
+    loops = {"cast_closest", "cast_chords", "cast_brute_force", "cast_stream", "sort_rays", "write_hits"}
     assert kept & loops == {"cast_closest"}
     assert {"limb_boxes", "_fill_rows"} < kept
-    unused = [name for name in kept if re.search("chord|point|stream|contain|octant|refit|stretch", name)]
+    unused = [name for name in kept if re.search("chord|point|stream|contain|octant|refit|piece", name)]
     assert not unused
     assert kept <= set(first["compiled"])
     assert not second["compiled"]
@@ -182,9 +182,9 @@ def test_arrays_of_any_kind_are_answered_by_the_same_code():
 
 
 ENTRANCES = (
-    single.closest_of_few, brute_force.cast_few, stream.cast_stream, point_loops.locate_few, point_loops.locate_many,
-    surface_loops.write_surface, surface_loops.write_exactly, chord_loops.complete_chords, chord_loops.cast_chords,
-    chord_loops.possible_stretches, chord_loops.stretches_in_rows,
+    single.cast_single_rays, brute_force.cast_brute_force, stream.cast_stream, point_loops.locate_single_points,
+    point_loops.locate_points, surface_loops.write_surface, surface_loops.write_exactly, chord_loops.complete_chords,
+    chord_loops.cast_chords, chord_loops.find_pieces, chord_loops.pieces_in_rows,
 )  # fmt: skip
 
 
@@ -245,5 +245,5 @@ def test_entrances_get_arguments_of_the_same_types(tmp_path: Path, monkeypatch: 
 def test_an_entrance_leads_to_machine_code_from_the_second_call_on(monkeypatch: pytest.MonkeyPatch):
     world = cylcollide.HitWorld(cylcollide.Limbs.cylinders(np.zeros(3), np.ones(3), 0.5))
     world.cast_segments([0, 0, -1], [0, 0, 2])
-    monkeypatch.setattr(single.closest_of_few, "function", None)
+    monkeypatch.setattr(single.cast_single_rays, "function", None)
     assert world.cast_segments([0, 0, -1], [0, 0, 2]).hit.all()

@@ -31,7 +31,7 @@ from support.simd_operations import (
 
 from cylcollide import Face
 from cylcollide.runtime import simd
-from cylcollide.runtime.simd import LANES, fused_multiply_add, load, opposite, select, spread, store
+from cylcollide.runtime.simd import LANES, broadcast, fused_multiply_add, load, logical_not, select, store
 
 
 def test_lanes_single_numbers_interpreter_and_numpy_agree_on_float64():
@@ -100,11 +100,11 @@ def test_fused_multiply_add_rounds_once_with_and_without_c():
 
 @njit
 def chosen(truths, limits, out):
-    """One truth between eights and between numbers, eight truths between numbers, and `opposite` of one."""
+    """One truth between eights and between numbers, eight truths between numbers, and `logical_not` of one."""
     for k in range(truths.size):
         store(out, k * 4 * LANES, select(truths[k], load(limits, 0), 5.0))
-        store(out, k * 4 * LANES + LANES, select(opposite(truths[k]), load(limits, 0), load(limits, LANES)))
-        store(out, k * 4 * LANES + 2 * LANES, spread(select(truths[k], 2.0, 3.0)))
+        store(out, k * 4 * LANES + LANES, select(logical_not(truths[k]), load(limits, 0), load(limits, LANES)))
+        store(out, k * 4 * LANES + 2 * LANES, broadcast(select(truths[k], 2.0, 3.0)))
         store(out, k * 4 * LANES + 3 * LANES, select(load(limits, 0) < 4.0, 1.0, 2.0))
 
 

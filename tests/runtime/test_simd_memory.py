@@ -13,16 +13,16 @@ from support.simd_operations import EDGES, FLOAT32_EDGES, interpreted, njit, sam
 from cylcollide.runtime import simd
 from cylcollide.runtime.simd import (
     LANES,
-    bits,
+    broadcast,
     highest_bit,
     lane,
     load,
     load_at,
     load_rows,
     load_triples,
+    logical_not,
     lowest_bit,
-    opposite,
-    spread,
+    movemask,
     store,
     store_rows,
 )
@@ -115,12 +115,12 @@ def taken_apart(numbers, short, out, found):
     """Of eight numbers: those spread, lanes, and bits."""
     for k in range(LANES):
         out[0, k] = lane(load(numbers, 0), k)
-        store(out, LANES * (1 + k), spread(numbers[k]))
-    store(out, 9 * LANES, spread(3))
-    store(out, 10 * LANES, spread(short[0]) * spread(short[0]))
-    found[0] = bits(load(numbers, 0) > 0.0)
-    found[1] = bits(opposite(load(numbers, 0) > 0.0))
-    found[2] = bits(spread(short[0]) > spread(short[1]))
+        store(out, LANES * (1 + k), broadcast(numbers[k]))
+    store(out, 9 * LANES, broadcast(3))
+    store(out, 10 * LANES, broadcast(short[0]) * broadcast(short[0]))
+    found[0] = movemask(load(numbers, 0) > 0.0)
+    found[1] = movemask(logical_not(load(numbers, 0) > 0.0))
+    found[2] = movemask(broadcast(short[0]) > broadcast(short[1]))
 
 
 @pytest.mark.parametrize("way", [lambda f: f, interpreted])

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from support.force_loop import STREAMS, forced
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
 from cylcollide.query.loops import stream
-from cylcollide.runtime import threads as thread_pool
 from cylcollide.runtime.simd import LANES
+from cylcollide.runtime.threads import in_chunks, shared_pool
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
     """Less than eight rays would be written beyond their ends."""
     n = RAYS_SHARED + 77
-    shares = thread_pool.in_chunks(n, threads, lambda begin, end: (begin, end))
+    shares = in_chunks(n, threads, lambda begin, end: (begin, end))
     assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
     assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
     assert shares[-1][1] == n
@@ -34,10 +35,10 @@ def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
 
 def test_batches_of_any_size_share_one_pool():
     """A pool for each number of shares that pay would fill the process with threads."""
-    thread_pool.pool_of.cache_clear()
+    shared_pool.cache_clear()
     for n in range(12_600, 30_000, 1_700):
-        assert sum(thread_pool.in_chunks(n, 90, lambda begin, end: end - begin)) == n
-    assert thread_pool.pool_of.cache_info().currsize == 1
+        assert sum(in_chunks(n, 90, lambda begin, end: end - begin)) == n
+    assert shared_pool.cache_info().currsize == 1
 
 
 def test_an_error_waits_for_all_who_have_begun():
@@ -56,7 +57,7 @@ def test_an_error_waits_for_all_who_have_begun():
     for _ in range(8):
         all_have_begun = threading.Barrier(3)
         with pytest.raises(ValueError, match="a bad row"):
-            thread_pool.in_chunks(n, 3, task)
+            in_chunks(n, 3, task)
         assert not active
 
 
@@ -66,9 +67,9 @@ def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPat
     def refused(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(thread_pool.ThreadPoolExecutor, "submit", refused)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", refused)
     n = 5 * RAYS_SHARED
-    assert sum(thread_pool.in_chunks(n, 7, lambda begin, end: end - begin)) == n
+    assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
 
 
 SERVER = """

@@ -1,6 +1,6 @@
 """Every way to find first limbs, forced one after another, and what each of them was seen to do.
 
-Which way a query takes depends on numbers that `cylcollide.query` reads when it runs; here they are put where
+Which way a query takes depends on numbers that `cylcollide.batch` reads when it runs; here they are put where
 every batch goes one way, and the entry points of the ways count how often they were taken.
 """
 
@@ -18,10 +18,10 @@ from support.thresholds import set_threshold
 import cylcollide as cc
 from cylcollide.query import exact_fallback, scratch
 from cylcollide.query.loops import single
-from cylcollide.query.loops.brute_force import cast_few
-from cylcollide.query.loops.columns import Verdicts
+from cylcollide.query.loops.brute_force import cast_brute_force
+from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.runtime.compile import Entrance
+from cylcollide.runtime.compile import FastDispatch
 
 LANES = 8
 """Smaller batches than this always go one by one."""
@@ -48,16 +48,16 @@ class Seen:
 
     batches: Counter[str] = field(default_factory=Counter)  # by way
     rows: Counter[str] = field(default_factory=Counter)  # "rays", "hits", "misses", "unsure", "inside"
-    raw: Verdicts | None = None  # of the last query, before anything is settled
+    raw: HitColumns | None = None  # of the last query, before anything is settled
 
-    def kept(self, verdicts: Verdicts) -> None:
+    def kept(self, verdicts: HitColumns) -> None:
         """Keep a copy, and count."""
-        self.raw = Verdicts(*(column.copy() for column in verdicts))
-        sure = ~verdicts.unsure
+        self.raw = HitColumns(*(column.copy() for column in verdicts))
+        sure = ~verdicts.undecided
         self.rows["rays"] += len(verdicts.limb)
         self.rows["hits"] += int((sure & (verdicts.limb >= 0)).sum())
         self.rows["misses"] += int((sure & (verdicts.limb < 0)).sum())
-        self.rows["unsure"] += int(verdicts.unsure.sum())
+        self.rows["unsure"] += int(verdicts.undecided.sum())
         self.rows["inside"] += int(verdicts.inside.sum())
 
 
@@ -66,7 +66,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
     """All queries of this process go this way while the context lasts; `more`: further thresholds."""
     seen = Seen()
 
-    def counted(name: str, entrance: Entrance[..., Any]) -> Callable[..., Any]:
+    def counted(name: str, entrance: FastDispatch[..., Any]) -> Callable[..., Any]:
         entry = entrance.function
 
         def call(*args: Any) -> Any:
@@ -78,15 +78,19 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
     settle = exact_fallback.ray_hits
 
     def watched(asked: Any, table: Any, limbs: Any, inside: Any, near: Any) -> Any:
-        seen.kept(Verdicts(*(getattr(asked, name) for name in Verdicts._fields)))
-        assert (near is not None) == asked.unsure.any()
+        seen.kept(HitColumns(*(getattr(asked, name) for name in HitColumns._fields)))
+        assert (near is not None) == asked.undecided.any()
         return settle(asked, table, limbs, inside, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             set_threshold(patch, name, value)
-        patch.setattr(scratch, "_rooms", type(scratch._rooms)())  # rooms are as large as the numbers above say
-        for name, entrance in ((ONE_BY_ONE, single.closest_of_few), (DENSE, cast_few), (STREAMS, cast_stream)):
+        patch.setattr(scratch, "_kept", type(scratch._kept)())  # rooms are as large as the numbers above say
+        for name, entrance in (
+            (ONE_BY_ONE, single.cast_single_rays),
+            (DENSE, cast_brute_force),
+            (STREAMS, cast_stream),
+        ):
             patch.setattr(entrance, "call", counted(name, entrance))
         patch.setattr(exact_fallback, "ray_hits", watched)
         yield seen
@@ -125,9 +129,9 @@ def check_same_verdicts(one: Seen, two: Seen, way: str, unsure_too: bool) -> Non
     """
     assert one.raw is not None
     assert two.raw is not None
-    comparable = np.ones(len(one.raw.limb), bool) if unsure_too else ~(one.raw.unsure | two.raw.unsure)
+    comparable = np.ones(len(one.raw.limb), bool) if unsure_too else ~(one.raw.undecided | two.raw.undecided)
 
-    for name, x, y in zip(Verdicts._fields, one.raw, two.raw, strict=True):
+    for name, x, y in zip(HitColumns._fields, one.raw, two.raw, strict=True):
         rows = np.flatnonzero(comparable & (x.view(f"u{x.itemsize}") != y.view(f"u{y.itemsize}")))
         assert not len(rows), (
             f"{way}: raw {name} differs in {len(rows)} rows, first {rows[0]}: {x[rows[0]]} {y[rows[0]]}"
@@ -143,6 +147,6 @@ def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
         for i in rows[:3]
         for h in (one, two)
     ]
-    rays = one._found.asked.rays
+    rays = one._found.result.rays
     shown = f"{rays.origin[rows[:3]]!r} {rays.second[rows[:3]]!r}"
     return f"{len(rows)} of {len(one)} rows, rays {shown}: {lines}"

@@ -106,7 +106,9 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.SPHERE, "kernel: half as large"): Mutation(
         K_CAPSULE, "frame.centre, frame.radius,", "frame.centre, 0.5 * frame.radius,"
     ),
-    (S.SPHERE, "kernel: a ball is a cap"): Mutation(K_CAPSULE, "side = alike(SIDE,", "side = alike(CAP1,"),
+    (S.SPHERE, "kernel: a ball is a cap"): Mutation(
+        K_CAPSULE, "side = broadcast_like(SIDE,", "side = broadcast_like(CAP1,"
+    ),
     (S.SPHERE, "kernel: points a radius too far"): Mutation(
         "kernels/dispatch.py", "return distance - limb.radius", "return distance - 2.0 * limb.radius"
     ),
@@ -150,18 +152,20 @@ SHARED: dict[str, Mutation] = {
     "crossing: a step the wrong way": Mutation(K_CURVE, "step = -0.5 * curve", "step = 0.5 * curve"),
     "crossing: never solved in full": Mutation("kernels/refine.py", "    if short:\n", "    if True:\n"),
     "crossing: a bore is entered": Mutation(K_CYLINDER, "not entering", "entering"),
-    "surfaces: grazes stepped over": Mutation("query/loops/surface.py", "wrong = ~right &", "wrong = 0 &"),
+    "surfaces: grazes stepped over": Mutation("query/loops/surface.py", "unsolved = ~solved &", "unsolved = 0 &"),
     "surfaces: one that waits alone is forgotten": Mutation(
         "query/loops/surface.py", "        if k > 0:", "        if k > 1:"
     ),
     "surfaces: a step not taken": Mutation("kernels/surface.py", " + step * displacement[0]", ""),
     "normals: overflow": Mutation("kernels/axis.py", "if limb.frame.extent < inf:", "if limb.frame.extent <= inf:"),
     "event: behind the limit": Mutation(
-        EVENT, "opposite(empty(inner)) & (inner[0] <= ray.limit)", "opposite(empty(inner))"
+        EVENT, "logical_not(empty(inner)) & (inner[0] <= ray.limit)", "logical_not(empty(inner))"
     ),
     "event: left behind the limit": Mutation(EVENT, "left = inside & (outer[1] <= ray.limit)", "left = inside"),
-    "nearer: the last limb is first": Mutation(NEAREST, "(event.upper < best.upper) |", "(event.upper > best.upper) |"),
-    "nearer: no rivals": Mutation(NEAREST, "(best.rival < inf) &", "(best.rival < -inf) &"),
+    "nearer: the last limb is first": Mutation(
+        NEAREST, "(bounds.upper < best.upper) |", "(bounds.upper > best.upper) |"
+    ),
+    "nearer: no rivals": Mutation(NEAREST, "(best.next_possible < inf) &", "(best.next_possible < -inf) &"),
     # the tree
     "boxes: no pad": Mutation("constants.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"),
     "boxes: loose": Mutation("constants.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"),
@@ -174,28 +178,30 @@ SHARED: dict[str, Mutation] = {
     ),
     "stream: the last ray of a list is lost": Mutation(
         "bvh/stream.py",
-        "listed = lanes < spread(np.float32(end - position))",
-        "listed = lanes < spread(np.float32(end - position - 1))",
+        "listed = lanes < broadcast(np.float32(end - position))",
+        "listed = lanes < broadcast(np.float32(end - position - 1))",
     ),
     "stream: the last ray of a short list is lost": Mutation(
         "bvh/stream.py",
-        "lanes < spread(np.float32(members - k))",
-        "lanes < spread(np.float32(members - k - 1))",
+        "lanes < broadcast(np.float32(members - k))",
+        "lanes < broadcast(np.float32(members - k - 1))",
     ),
     "stream: pairs that are left over are lost": Mutation(
-        STREAMING, "if pairs.waiting[0] >= STEP or height == 0 else -1", "if pairs.waiting[0] >= STEP else -1"
+        STREAMING, "if pairs.queued[0] >= STEP or height == 0 else -1", "if pairs.queued[0] >= STEP else -1"
     ),
-    "pairs: items are taken for nodes": Mutation("bvh/ray_node_pairs.py", "meets & opposite(is_item))", "meets)"),
+    "pairs: items are taken for nodes": Mutation("bvh/ray_node_pairs.py", "meets & logical_not(is_item))", "meets)"),
     "stream: the last answer is not written": Mutation(FINISHING, "LANES, end - first)", "LANES, end - first - 1)"),
     "stream: the last of those in order is not written": Mutation(
-        FINISHING, "base, whole, count, work", "base, whole + 1, count, work"
+        FINISHING, "base, full, count, state", "base, full + 1, count, state"
     ),
     "stream: all are written over the first": Mutation(FINISHING, "i + first, hits))", "i, hits))"),
-    "stream: who is blind is sure": Mutation(STREAMING, "RIVAL] = -inf", "RIVAL] = inf"),
-    "stream: any hit, never unsure": Mutation(FINISHING, "& (found[RIVAL] < inf)", "& False"),
+    "stream: who is blind is sure": Mutation(STREAMING, "NEXT_POSSIBLE] = -inf", "NEXT_POSSIBLE] = inf"),
+    "stream: any hit, never unsure": Mutation(FINISHING, "& (found[NEXT_POSSIBLE] < inf)", "& False"),
     # chords of many rays
-    "chords: of the first ray of a stream": Mutation(FINISHING, "number[base + work.crossed[k, 0]]", "number[base]"),
-    "chords: who is blind crosses nothing": Mutation(FINISHING, "if work.best[row, RIVAL] < 0.0:", "if False:"),
+    "chords: of the first ray of a stream": Mutation(FINISHING, "number[base + state.crossed[k, 0]]", "number[base]"),
+    "chords: who is blind crosses nothing": Mutation(
+        FINISHING, "if state.best[row, NEXT_POSSIBLE] < 0.0:", "if False:"
+    ),
     "chords: no room for more": Mutation("query/chords.py", "if noted <= len(crossed):", "if True:"),
     "chords: tubes end at their bore": Mutation("query/loops/chords.py", "which += 2 * int(", "which += 0 * int("),
     "chords: rows of each share begin at nothing": Mutation(
@@ -207,7 +213,7 @@ SHARED: dict[str, Mutation] = {
     ),
     "settled: chords that are known forgotten": Mutation(
         "query/exact_fallback.py",
-        "_put_rows(chords, known, chosen_chords(settled.chords, settled.exact_chord))",
+        "_put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))",
         "pass",
     ),
     "settled: the first hits another's limb": Mutation(
@@ -225,15 +231,15 @@ SHARED: dict[str, Mutation] = {
         "bvh/sah.py", "order[j], order[middle] = order[middle], item", "order[middle] = item"
     ),
     "pairs: one that waits alone is lost": Mutation(
-        STREAMING, "if work.pairs[shape] > 0:", "if work.pairs[shape] > 1:"
+        STREAMING, "if state.pairs[shape] > 0:", "if state.pairs[shape] > 1:"
     ),
     "pairs: the last of a crowd is lost": Mutation("query/loops/leaf.py", "(1 << count) - 1", "(1 << (count - 1)) - 1"),
     "entering: one that waits alone is forgotten": Mutation(
-        ENTERING, "if entering.waiting[place] > 0:", "if entering.waiting[place] > 1:"
+        ENTERING, "if queue.queued[slot] > 0:", "if queue.queued[slot] > 1:"
     ),
     "entering: all by the last face": Mutation(ENTERING, "* FACES + face", "* FACES + FACES - 1"),
     "dense: eight rays answered for sixteen": Mutation(
-        "query/loops/brute_force.py", "nearer(best_other, index, event_other)", "nearer(best_other, index, event)"
+        "query/loops/brute_force.py", "closer(other_best, index, other_bounds)", "closer(other_best, index, bounds)"
     ),
     "dense: one that is listed alone is lost": Mutation("query/loops/brute_force.py", "if count > 0:", "if count > 1:"),
     # many points together
@@ -241,15 +247,15 @@ SHARED: dict[str, Mutation] = {
         "bvh/points.py", "for k in range(eights, count):", "for k in range(eights, count - 1):"
     ),
     "points: what is beyond a step is lost": Mutation(
-        "bvh/points.py", "waiting[level + 1] = first, inners", "waiting[level + 1] = 0, inners"
+        "bvh/points.py", "queued[level + 1] = first, inners", "queued[level + 1] = 0, inners"
     ),
     "points: one that waits alone is lost": Mutation(
-        "query/loops/points.py", "if waiting.pairs[shape] > 0:", "if waiting.pairs[shape] > 1:"
+        "query/loops/points.py", "if queue.pairs[shape] > 0:", "if queue.pairs[shape] > 1:"
     ),
     "points: the last of a crowd is lost": Mutation(
-        "query/loops/points.py", "(1 << waiting.pairs[shape]) - 1", "(1 << (waiting.pairs[shape] - 1)) - 1"
+        "query/loops/points.py", "(1 << queue.pairs[shape]) - 1", "(1 << (queue.pairs[shape] - 1)) - 1"
     ),
-    "points: any limb is the lowest": Mutation("query/loops/points.py", "min(held.limb[i], limb[k])", "limb[k]"),
+    "points: any limb is the lowest": Mutation("query/loops/points.py", "min(columns.limb[i], limb[k])", "limb[k]"),
     "points: always sure": Mutation("query/loops/points.py", "listed & ~(inside | outside)", "0 & ~(inside | outside)"),
     # the door
     "received: ends of any kind": Mutation(ASKING, "fine and finite and", "fine and"),

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cylcollide.runtime.simd import append_where, load, opposite
+from cylcollide.runtime.simd import append_where, load, logical_not
 
 
 @njit
 def appended(rows, first, numbers, offset, out):
     """The entries beside numbers above zero, twice, one list behind the other."""
     count = append_where(out, offset, rows, first, load(numbers, 0) > 0.0)
-    return count, append_where(out, offset + count, rows, first, opposite(load(numbers, 0) > 0.0))
+    return count, append_where(out, offset + count, rows, first, logical_not(load(numbers, 0) > 0.0))
 
 
 def check_append_where(way: Callable[[Any], Callable[..., Any]]) -> None:

@@ -8,20 +8,20 @@ import numpy as np
 from support.check_cylinders import JIT
 
 from cylcollide.runtime import simd
-from cylcollide.runtime.compile import merged
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     LANES,
-    alike,
+    absolute,
+    broadcast_like,
     fused_multiply_add,
     larger,
     load,
-    magnitude,
-    opposite,
+    logical_not,
     select,
     smaller,
     square_root,
     store,
-    whole,
+    truncate,
     with_sign,
 )
 
@@ -37,7 +37,7 @@ def njit(function):
     return numba.njit(error_model="numpy")(function) if JIT else np.errstate(all="ignore")(function)
 
 
-@merged
+@inlined
 def numbers_from(a, b, c):
     """Every operation on numbers, of a number or of eight."""
     return (
@@ -48,24 +48,24 @@ def numbers_from(a, b, c):
         -a,
         larger(a, b),
         smaller(a, b),
-        magnitude(a),
+        absolute(a),
         square_root(a),
-        whole(a),
+        truncate(a),
         with_sign(a, b),
         fused_multiply_add(a, b, c),
-        alike(a, b),
+        broadcast_like(a, b),
         select(a < b, a, c),
         select(a <= b, a, c),
         select(a > b, a, c),
         select(a >= b, a, c),
         select(a == b, a, c),
-        select(opposite(a < b), a, c),
+        select(logical_not(a < b), a, c),
         select((a < b) & (b < c), a, c),
         select((a < b) | (b < c), a, c),
     )
 
 
-@merged
+@inlined
 def numbers_beside_literals(a):
     """A number beside eight counts for eight."""
     return (
@@ -80,7 +80,7 @@ def numbers_beside_literals(a):
         fused_multiply_add(2.0, a, 1.0),
         select(a < 1.0, a, 7.0),
         select(2.0 >= a, 7.0, a),  # noqa: SIM300 - the number comes first on purpose
-        alike(-0.0, a),
+        broadcast_like(-0.0, a),
     )
 
 

@@ -12,24 +12,24 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.constants import BLOCK_RAYS
-from cylcollide.kernels.closest import nearer, nothing_yet, undecided
+from cylcollide.kernels.closest import closer, is_undecided, no_hit
 from cylcollide.kernels.dispatch import faces
-from cylcollide.kernels.hit_bounds import two_events
-from cylcollide.kernels.limb_table import LimbRows, considered
+from cylcollide.kernels.hit_bounds import two_hit_bounds
+from cylcollide.kernels.limb_table import LimbRows, is_considered
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import Verdicts
-from cylcollide.query.loops.inputs import Given, Query, received
-from cylcollide.query.loops.leaf import FIRST
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.inputs import RawRays, RayBatch, copy_checked
+from cylcollide.query.loops.leaf import CLOSEST
 from cylcollide.query.loops.output import write_eight
-from cylcollide.query.loops.packets import fetch_sixteen, one_limb, rays_from
-from cylcollide.query.loops.refine import FACES, write_fractions_of
-from cylcollide.runtime.compile import Entrance, compiled, merged
-from cylcollide.runtime.simd import LANES, Truth, append_where, load, spread
+from cylcollide.query.loops.packets import one_limb, prefetch_sixteen, rays_from
+from cylcollide.query.loops.refine import FACES, refine_list
+from cylcollide.runtime.compile import FastDispatch, compiled, inlined
+from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load
 
 CYLINDER = int(Shape.CYLINDER)
 
 
-class Lists(NamedTuple):
+class RayLists(NamedTuple):
     """Rays of a block that enter a limb, a list for each limb and face. One per thread."""
 
     step: Int32Array  # (BLOCK_RAYS + 2 LANES,): 0, 1, 2, ...
@@ -39,25 +39,25 @@ class Lists(NamedTuple):
     fraction: Float64Array  # (16,): of the hits at work
 
 
-def make_lists(limbs: int) -> Lists:
+def make_ray_lists(limbs: int) -> RayLists:
     """Room for the rays of a block and so many limbs."""
     places = limbs * FACES
     row = np.zeros((places, BLOCK_RAYS + 4 * LANES), np.int32)
     step = np.arange(BLOCK_RAYS + 2 * LANES, dtype=np.int32)
-    return Lists(step, np.arange(float(LANES)), row, np.zeros(places, np.int64), np.empty(2 * LANES))
+    return RayLists(step, np.arange(float(LANES)), row, np.zeros(places, np.int64), np.empty(2 * LANES))
 
 
-@Entrance
+@FastDispatch
 @compiled
-def cast_few(
-    given: Given,
-    query: Query,
+def cast_brute_force(
+    raw: RawRays,
+    batch: RayBatch,
     table: LimbRows,
-    lists: Lists,
+    lists: RayLists,
     begin: int,
     end: int,
     aim: int,
-    hits: Verdicts,
+    hits: HitColumns,
 ) -> bool:
     """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
 
@@ -66,83 +66,86 @@ def cast_few(
     first = begin
     while first < end:
         last = first + BLOCK_RAYS if end - first >= BLOCK_RAYS + LANES else end  # eight at least are left, or none
-        if not received(given, query.rays, first, last):
+        if not copy_checked(raw, batch.rays, first, last):
             return False
         for place in range(lists.listed.size):
             lists.listed[place] = 0
-        block, found = rays_behind(query, first), verdicts_behind(hits, first)
+        block, found = batch_from(batch, first), hits_from(hits, first)
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
-            fetch_sixteen(given, query.rays, last + row - first)
+            prefetch_sixteen(raw, batch.rays, last + row - first)
             cast_sixteen(block, table, lists, row - first, last - first, found)
-        if aim == FIRST:
-            enter_all(block, table, lists, found)
+        if aim == CLOSEST:
+            refine_lists(block, table, lists, found)
         first = last
     return True
 
 
-@merged
-def rays_behind(query: Query, first: int) -> Query:
+@inlined
+def batch_from(batch: RayBatch, first: int) -> RayBatch:
     """The query without the rays before `first`."""
-    origin, second, is_segment, distance = query.rays
+    origin, second, is_segment, distance = batch.rays
     if distance.size > 1:
         distance = distance[first:]
-    return Query(Rays(origin[first:], second[first:], is_segment, distance), query.mask, query.ignored, query.policy)
+    return RayBatch(Rays(origin[first:], second[first:], is_segment, distance), batch.mask, batch.ignored, batch.policy)
 
 
-@merged
-def verdicts_behind(hits: Verdicts, first: int) -> Verdicts:
+@inlined
+def hits_from(hits: HitColumns, first: int) -> HitColumns:
     """The verdicts without the rows before `first`."""
-    limb, fraction, face, inside, unsure = hits
-    return Verdicts(limb[first:], fraction[first:], face[first:], inside[first:], unsure[first:])
+    limb, fraction, face, inside, undecided = hits
+    return HitColumns(limb[first:], fraction[first:], face[first:], inside[first:], undecided[first:])
 
 
-@merged
-def cast_sixteen(query: Query, table: LimbRows, lists: Lists, row: int, end: int, hits: Verdicts) -> None:
+@inlined
+def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, end: int, hits: HitColumns) -> None:
     """The first limbs of the sixteen rays from `row` on, or of the last eight before `end`, twice."""
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
-    mask, ignored = query.mask[0], query.ignored[0]
+    mask, ignored = batch.mask[0], batch.ignored[0]
     one, two = min(row, end - LANES), min(row + LANES, end - LANES)
-    ray, other = rays_from(query.rays, one), rays_from(query.rays, two)
-    best, best_other = nothing_yet(ray.limit), nothing_yet(other.limit)
+    ray, other = rays_from(batch.rays, one), rays_from(batch.rays, two)
+    best, other_best = no_hit(ray.limit), no_hit(other.limit)
     for k in range(table.solid.size):
-        if considered(characters[k], masks[k], mask, ignored):
-            index = spread(float(k))
+        if is_considered(characters[k], masks[k], mask, ignored):
+            index = broadcast(float(k))
             if solids[k] == CYLINDER:  # a constant, so that both events are one stretch of code without a branch
                 cylinder = one_limb(rows, CYLINDER, k)
-                event, event_other = two_events(ray, other, cylinder, cylinder, query.policy)
+                bounds, other_bounds = two_hit_bounds(ray, other, cylinder, cylinder, batch.policy)
             else:
                 limb = one_limb(rows, solids[k], k)
-                event, event_other = two_events(ray, other, limb, limb, query.policy)
-            best, best_other = nearer(best, index, event), nearer(best_other, index, event_other)
-    doubtful, doubtful_other = undecided(best) | (ray.extent == inf), undecided(best_other) | (other.extent == inf)
-    entering = write_eight(best, doubtful, ray.per_length, one, hits)
-    entering_other = write_eight(best_other, doubtful_other, other.per_length, two, hits)
+                bounds, other_bounds = two_hit_bounds(ray, other, limb, limb, batch.policy)
+            best, other_best = closer(best, index, bounds), closer(other_best, index, other_bounds)
+    undecided, other_undecided = (
+        is_undecided(best) | (ray.extent == inf),
+        is_undecided(other_best) | (other.extent == inf),
+    )
+    entered = write_eight(best, undecided, ray.per_length, one, hits)
+    other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
     # rays that a list has already are not listed again
     lane = load(lists.lane, 0)
-    entering, entering_other = (
-        entering & (lane >= float(row - one)),
-        entering_other & (lane >= float(row + LANES - two)),
+    entered, other_entered = (
+        entered & (lane >= float(row - one)),
+        other_entered & (lane >= float(row + LANES - two)),
     )
     for k in range(table.solid.size):
         first_face, end_face = faces(solids[k])
-        enter, enter_other = entering & (best.limb == float(k)), entering_other & (best_other.limb == float(k))
+        enters, other_enters = entered & (best.limb == float(k)), other_entered & (other_best.limb == float(k))
         for face in range(first_face, end_face):
-            append(lists, k * FACES + face, one, enter & (best.face == float(face)))
-            append(lists, k * FACES + face, two, enter_other & (best_other.face == float(face)))
+            append(lists, k * FACES + face, one, enters & (best.face == float(face)))
+            append(lists, k * FACES + face, two, other_enters & (other_best.face == float(face)))
 
 
-@merged
-def append(lists: Lists, place: int, row: int, truth: Truth) -> None:
+@inlined
+def append(lists: RayLists, place: int, row: int, truth: Truth) -> None:
     """Put those of eight rays for which it is true behind the list of a place."""
     count, rows = lists.listed[place], lists.row[place]
     lists.listed[place] = count + append_where(rows, count, lists.step, row, truth)
 
 
 @compiled
-def enter_all(query: Query, table: LimbRows, lists: Lists, hits: Verdicts) -> None:
+def refine_lists(batch: RayBatch, table: LimbRows, lists: RayLists, hits: HitColumns) -> None:
     """Write the fractions of all rays that are listed."""
     for place in range(lists.listed.size):
         count, rows = lists.listed[place], lists.row[place]
         if count > 0:
             rows[count : count + 2 * LANES] = rows[0]  # sixteen may be read from the last one on
-            write_fractions_of(query, table, place // FACES, place % FACES, rows, count, lists.fraction, hits)
+            refine_list(batch, table, place // FACES, place % FACES, rows, count, lists.fraction, hits)

@@ -9,22 +9,22 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Face, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_walk
+from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_traversal
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
-from cylcollide.kernels.hit_bounds import ray_event
+from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import Span
-from cylcollide.kernels.limb_table import Limb, LimbRows, considered, limb_at
+from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of, ray_at, shared
-from cylcollide.query.loops.columns import Chorded
-from cylcollide.query.loops.inputs import Query
-from cylcollide.runtime.compile import Entrance, allocating, compiled, merged
+from cylcollide.query.loops.columns import ChordColumns
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
 
 MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
 
 
-@merged
-def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> None:
+@inlined
+def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) -> None:
     """Write a chord."""
     chords.limb[row] = limb
     chords.entry[row, 0], chords.entry[row, 1] = chord.entry
@@ -32,7 +32,7 @@ def write_chord(chords: Chorded, row: int, limb: int, chord: CertainChord) -> No
     chords.entry_face[row], chords.exit_face[row] = int(chord.first_face), int(chord.last_face)
 
 
-@merged
+@inlined
 def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
     """`certain_chord` of ray i."""
     origin = as_vector(rays.origin, i)
@@ -40,11 +40,13 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
     return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
 
 
-@Entrance
+@FastDispatch
 @compiled
-def complete_chords(query: Query, table: LimbRows, limbs: Int32Array, chords: Chorded, undecided: BoolArray) -> int:
+def complete_chords(
+    batch: RayBatch, table: LimbRows, limbs: Int32Array, chords: ChordColumns, undecided: BoolArray
+) -> int:
     """The whole chord of each ray in the limb that it hits; how many are not decided."""
-    rays, count = query.rays, 0
+    rays, count = batch.rays, 0
     for i in range(limbs.size):
         k = limbs[i]
         if k == NO_LIMB:
@@ -56,8 +58,8 @@ def complete_chords(query: Query, table: LimbRows, limbs: Int32Array, chords: Ch
         if not undecided[i]:
             span = ray_limb(ray, limb, 0)
             if pieces(limb.kind) == 2:
-                event = ray_event(ray, span, query.policy)
-                if not (event.possible or event.inside):
+                bounds = ray_hit_bounds(ray, span, batch.policy)
+                if not (bounds.possible or bounds.inside):
                     span = ray_limb(ray, limb, 1)
             chord = chord_at(rays, i, ray, limb, span)
             undecided[i] = not chord.decided
@@ -78,10 +80,10 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
     return values
 
 
-@Entrance
+@FastDispatch
 @allocating
-def possible_stretches(
-    query: Query, table: LimbRows, tree: Tree, stack: Stack, rows: Int64Array
+def find_pieces(
+    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, rows: Int64Array
 ) -> tuple[Int64Array, Int32Array]:
     """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
 
@@ -91,47 +93,47 @@ def possible_stretches(
     offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
     for k in range(rows.size):
         i = rows[k]
-        ray = ray_at(query.rays, i)
-        mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+        ray = ray_at(batch.rays, i)
+        mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-        height = tree.items if local.blind else 0 if local.clear else start_walk(stack)
+        height = tree.items if local.untrusted else 0 if local.misses_root else start_traversal(stack)
         while True:
-            if local.blind:
+            if local.untrusted:
                 height, index = next_item_of_all(height)
             else:
                 height, index = next_item_on_ray(tree, stack, height, local, local.reach)
             if index == NO_ITEM:
                 break
-            if considered(table.character[index], table.mask[index], mask, ignored):
+            if is_considered(table.character[index], table.mask[index], mask, ignored):
                 limb = limb_at(table.rows, table.solid, index)
                 for piece in range(pieces(limb.kind)):
-                    if ray.extent == inf or ray_event(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
+                    if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
                         found = appended(found, used, 2 * index + piece)
                         used += 1
         offsets[k + 1] = used
     return offsets, found[:used].copy()
 
 
-@Entrance
+@FastDispatch
 @allocating
-def stretches_in_rows(
-    query: Query, table: LimbRows, crossed: Int32Array, noted: int, begin: int, end: int
+def pieces_in_rows(
+    batch: RayBatch, table: LimbRows, crossed: Int32Array, recorded: int, begin: int, end: int
 ) -> tuple[Int64Array, Int32Array]:
     """The same of the rays from `begin` to `end`, from so many pairs of a ray and a limb, which are used up."""
     offsets = np.zeros(end - begin + 1, np.int64)
-    for j in range(noted):
+    for j in range(recorded):
         i, index = crossed[j]
         which = 1
         if pieces(table.solid[index]) == 2:
-            ray, limb = ray_at(query.rays, i), limb_at(table.rows, table.solid, index)
-            which = int(ray_event(ray, ray_limb(ray, limb, 0), POLICY_HIT).possible)
-            which += 2 * int(ray_event(ray, ray_limb(ray, limb, 1), POLICY_HIT).possible)
+            ray, limb = ray_at(batch.rays, i), limb_at(table.rows, table.solid, index)
+            which = int(ray_hit_bounds(ray, ray_limb(ray, limb, 0), POLICY_HIT).possible)
+            which += 2 * int(ray_hit_bounds(ray, ray_limb(ray, limb, 1), POLICY_HIT).possible)
         crossed[j, 1] = 4 * index + which
         offsets[i - begin + 1] += (which & 1) + (which >> 1)
     for k in range(end - begin):
         offsets[k + 1] += offsets[k]
     codes, place = np.empty(offsets[-1], np.int32), offsets[:-1].copy()
-    for j in range(noted):
+    for j in range(recorded):
         k, index = crossed[j, 0] - begin, crossed[j, 1] >> 2
         for piece in range(2):
             if crossed[j, 1] >> piece & 1:
@@ -140,18 +142,18 @@ def stretches_in_rows(
     return offsets, codes
 
 
-@Entrance
+@FastDispatch
 @compiled
 def cast_chords(
-    query: Query,
+    batch: RayBatch,
     table: LimbRows,
     offsets: Int64Array,
     codes: Int32Array,
     begin: int,
     earliest: Float64Array,
     latest: Float64Array,
-    chords: Chorded,
-    unsure: BoolArray,
+    chords: ChordColumns,
+    undecided: BoolArray,
 ) -> int:
     """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry; how many are unsure.
 
@@ -160,31 +162,31 @@ def cast_chords(
     """
     count = 0
     for k in range(offsets.size - 1):
-        unsure[k] = False
-        ray = ray_at(query.rays, begin + k)
+        undecided[k] = False
+        ray = ray_at(batch.rays, begin + k)
         first, last = offsets[k], offsets[k + 1]
         for position in range(first, last):
             # insertion sort by latest entry; starts inside tie at 0, where the limb index decides
             code = codes[position]
             limb = limb_at(table.rows, table.solid, code // 2)
-            event = ray_event(ray, ray_limb(ray, limb, code % 2), POLICY_HIT)
-            unsure[k] |= ray.extent == inf or not event.certain
-            lower, upper = event.lower, event.upper
+            bounds = ray_hit_bounds(ray, ray_limb(ray, limb, code % 2), POLICY_HIT)
+            undecided[k] |= ray.extent == inf or not bounds.certain
+            lower, upper = bounds.lower, bounds.upper
             j = position
             while j > first and (latest[j - 1] > upper or (latest[j - 1] == upper and codes[j - 1] > code)):
                 codes[j], earliest[j], latest[j] = codes[j - 1], earliest[j - 1], latest[j - 1]
                 j -= 1
             codes[j], earliest[j], latest[j] = code, lower, upper
         for j in range(first + 1, last):
-            unsure[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
+            undecided[k] |= earliest[j] <= latest[j - 1] and latest[j] > 0.0
         for position in range(first, last):
-            if not unsure[k]:
+            if not undecided[k]:
                 index = codes[position] // 2
                 limb = limb_at(table.rows, table.solid, index)
                 span = ray_limb(ray, limb, codes[position] % 2)
-                chord = chord_at(query.rays, begin + k, ray, limb, span)
-                unsure[k] = not chord.decided
+                chord = chord_at(batch.rays, begin + k, ray, limb, span)
+                undecided[k] = not chord.decided
                 if chord.decided:
                     write_chord(chords, position, index, chord)
-        count += unsure[k]
+        count += undecided[k]
     return count

@@ -10,28 +10,28 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.runtime import memory
 
 
-class Verdicts(NamedTuple):
+class HitColumns(NamedTuple):
     """What each ray hits first, written while the query runs; n rows."""
 
     limb: Int32Array  # -1 on a miss
     fraction: Float64Array  # inf on a miss
     face: Int8Array
     inside: BoolArray  # the ray starts in some limb, hit or not
-    unsure: BoolArray  # the row is not decided, and the columns above are not the answer
+    undecided: BoolArray  # the row is not decided, and the columns above are not the answer
 
 
-KINDS = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
+HIT_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
 """Of fraction, limb, face, inside, unsure."""
 
 
-def empty_verdicts(n: int) -> Verdicts:
+def empty_hits(n: int) -> HitColumns:
     """Room for n rows, to be filled."""
-    fraction, limb, face, inside, unsure = memory.columns(n, *KINDS)
-    return Verdicts(limb, fraction, face, inside, unsure)
+    fraction, limb, face, inside, undecided = memory.columns(n, *HIT_DTYPES)
+    return HitColumns(limb, fraction, face, inside, undecided)
 
 
-class Answer(Protocol):
-    """What was asked, and what each ray hits first: the columns of `Verdicts`."""
+class HitResult(Protocol):
+    """What was asked, and what each ray hits first: the columns of `HitColumns`."""
 
     @property
     def rays(self) -> Rays:
@@ -39,7 +39,7 @@ class Answer(Protocol):
 
     @property
     def limb(self) -> Int32Array:
-        """As in `Verdicts`, and so are the others."""
+        """As in `HitColumns`, and so are the others."""
 
     @property
     def fraction(self) -> Float64Array:
@@ -54,7 +54,7 @@ class Answer(Protocol):
         """See there."""
 
 
-class Chorded(NamedTuple):
+class ChordColumns(NamedTuple):
     """The chord of each ray in the limb it is credited with: fractions as double-doubles."""
 
     limb: Int32Array  # (n,), -1 on a miss
@@ -64,18 +64,18 @@ class Chorded(NamedTuple):
     exit_face: Int8Array  # INSIDE where the ray ends in the limb
 
 
-CHORD_KINDS = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
+CHORD_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
 """Of limb, entry_face, exit_face."""
 
 
-def empty_chords(n: int) -> Chorded:
+def empty_chords(n: int) -> ChordColumns:
     """Room for n chords, to be filled."""
     ends = memory.rows((2, n, 2))
-    limb, entry_face, exit_face = memory.columns(n, *CHORD_KINDS)
-    return Chorded(limb, ends[0], ends[1], entry_face, exit_face)
+    limb, entry_face, exit_face = memory.columns(n, *CHORD_DTYPES)
+    return ChordColumns(limb, ends[0], ends[1], entry_face, exit_face)
 
 
-def missed_chords(n: int) -> Chorded:
+def missed_chords(n: int) -> ChordColumns:
     """So many chords, all of them misses."""
     chords = empty_chords(n)
     chords.limb[:], chords.entry[:], chords.exit[:] = NO_LIMB, np.nan, np.inf
@@ -83,21 +83,21 @@ def missed_chords(n: int) -> Chorded:
     return chords
 
 
-def chosen_chords(chords: Chorded, rows: BoolArray | Int64Array) -> Chorded:
+def take_chords(chords: ChordColumns, rows: BoolArray | Int64Array) -> ChordColumns:
     """Some of the chords."""
-    return Chorded._make(column[rows] for column in chords)
+    return ChordColumns._make(column[rows] for column in chords)
 
 
-def joined_chords(parts: Sequence[Chorded]) -> Chorded:
+def concat_chords(parts: Sequence[ChordColumns]) -> ChordColumns:
     """All chords of the parts, one part after another."""
-    return Chorded._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return ChordColumns._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 class ChordRows(NamedTuple):
     """Chords in compressed rows: those of ray i are rows `offsets[i]` to `offsets[i + 1]`."""
 
     offsets: Int64Array  # one more than rays
-    chords: Chorded
+    chords: ChordColumns
     rechecked: int  # how many rays were unsure
 
 
@@ -111,11 +111,11 @@ def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=rays))))
 
 
-def joined_rows(parts: Sequence[ChordRows]) -> ChordRows:
+def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
     """The same of rows."""
     if len(parts) == 1:
         return parts[0]
     begins = np.cumsum([0, *(len(part.chords.limb) for part in parts)])
     offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
-    chords = joined_chords([part.chords for part in parts])
+    chords = concat_chords([part.chords for part in parts])
     return ChordRows(np.concatenate((*offsets, begins[-1:])), chords, sum(part.rechecked for part in parts))

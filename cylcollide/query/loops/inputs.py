@@ -7,25 +7,25 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.kernels.ray import Rays
 from cylcollide.runtime.compile import compiled
-from cylcollide.runtime.simd import LANES, bits, load, magnitude, opposite, spread, store
+from cylcollide.runtime.simd import LANES, absolute, broadcast, load, logical_not, movemask, store
 
 
 @compiled
-def copied(given: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
+def copy_finite(raw: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
     """Copy rows of an (n, 3) array in C order; whether all numbers are finite, and whether none of them is zero."""
-    strange = zero = spread(0.0) > 1.0
+    strange = zero = broadcast(0.0) > 1.0
     some_strange = some_zero = False
     whole_end = 3 * end - 3 * (end - begin) % LANES
     for k in range(3 * begin, whole_end, LANES):
-        x = load(given, k)
+        x = load(raw, k)
         store(copy, k, x)
-        strange, zero = strange | opposite(magnitude(x) < np.inf), zero | (x == 0.0)
-    from_array, to_array = given.reshape(-1), copy.reshape(-1)
+        strange, zero = strange | logical_not(absolute(x) < np.inf), zero | (x == 0.0)
+    from_array, to_array = raw.reshape(-1), copy.reshape(-1)
     for k in range(whole_end, 3 * end):
         y = from_array[k]
         to_array[k] = y
         some_strange, some_zero = some_strange | (not abs(y) < np.inf), some_zero | (y == 0.0)
-    return not some_strange and bits(strange) == 0, not some_zero and bits(zero) == 0
+    return not some_strange and movemask(strange) == 0, not some_zero and movemask(zero) == 0
 
 
 @compiled
@@ -37,14 +37,14 @@ def any_zero_row(vectors: Float64Array, begin: int, end: int) -> bool:
     return found
 
 
-class Given(NamedTuple):
+class RawRays(NamedTuple):
     """Rays that nobody has looked at, in memory that may be the caller's; (n, 3), C order."""
 
     first: Float64Array
     second: Float64Array
 
 
-class Query(NamedTuple):
+class RayBatch(NamedTuple):
     """Rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
 
     rays: Rays
@@ -53,13 +53,13 @@ class Query(NamedTuple):
     policy: int
 
 
-Facts: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
+RayOptions: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
 """All that is asked but for two vectors: whether rays are segments, how far they go, and mask, ignored and policy."""
 
 
 @compiled
-def received(given: Given, rays: Rays, begin: int, end: int) -> bool:
+def copy_checked(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
     """Copy the rows from `begin` to `end`; whether all numbers are finite, and no direction is zero."""
-    fine, _ = copied(given.first, rays.origin, begin, end)
-    finite, nowhere_zero = copied(given.second, rays.second, begin, end)
+    fine, _ = copy_finite(raw.first, rays.origin, begin, end)
+    finite, nowhere_zero = copy_finite(raw.second, rays.second, begin, end)
     return fine and finite and (rays.is_segment or nowhere_zero or not any_zero_row(rays.second, begin, end))

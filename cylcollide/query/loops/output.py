@@ -3,116 +3,127 @@
 from math import inf
 
 from cylcollide._types import NO_LIMB, Int32Array
-from cylcollide.kernels.closest import Nearest, undecided
+from cylcollide.kernels.closest import ClosestHit, is_undecided
 from cylcollide.kernels.limb_table import LimbRows
-from cylcollide.query.loops.columns import Verdicts
-from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, RIVAL, UPPER, WITHIN, Work
-from cylcollide.query.loops.refine import Entering, enter
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.leaf import FACE, LIMB, LOWER, NEXT_POSSIBLE, STARTS_INSIDE, UPPER, RayState
+from cylcollide.query.loops.refine import RefineQueue, enqueue_refine
 from cylcollide.query.loops.single import INSIDE, NONE
-from cylcollide.runtime.compile import compiled, merged
-from cylcollide.runtime.simd import LANES, Real, Truth, bits, load, load_rows, lowest_bit, opposite, select, store
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import (
+    LANES,
+    Real,
+    Truth,
+    load,
+    load_rows,
+    logical_not,
+    lowest_bit,
+    movemask,
+    select,
+    store,
+)
 
 
-@merged
-def write_eight(best: Nearest, doubtful: Truth, per_length: Real, row: int, hits: Verdicts) -> Truth:
+@inlined
+def write_eight(best: ClosestHit, undecided: Truth, per_length: Real, row: int, hits: HitColumns) -> Truth:
     """Write what eight rays hit, a guess where the fraction of those goes that enter a limb; who does."""
-    known = opposite(doubtful) & (best.limb >= 0.0)
-    entering = known & (best.face < INSIDE)
+    known = logical_not(undecided) & (best.limb >= 0.0)
+    entered = known & (best.face < INSIDE)
     guess = 0.5 * (best.lower + best.upper) * per_length
     store(hits.limb, row, select(known, best.limb, float(NO_LIMB)))
-    store(hits.fraction, row, select(entering, guess, select(known, 0.0, inf)))
+    store(hits.fraction, row, select(entered, guess, select(known, 0.0, inf)))
     store(hits.face, row, select(known, best.face, float(NONE)))
     store(hits.inside, row, best.inside)
-    store(hits.unsure, row, doubtful)
-    return entering
+    store(hits.undecided, row, undecided)
+    return entered
 
 
-@merged
-def all_miss(hits: Verdicts, begin: int, end: int) -> None:
+@inlined
+def clear_hits(hits: HitColumns, begin: int, end: int) -> None:
     """What stands there until a ray hits."""
     hits.limb[begin:end] = NO_LIMB
     hits.fraction[begin:end] = inf
     hits.face[begin:end] = NONE
     hits.inside[begin:end] = False
-    hits.unsure[begin:end] = False
+    hits.undecided[begin:end] = False
 
 
-@merged
-def found_by(work: Work, row: int) -> Nearest:
+@inlined
+def load_closest(state: RayState, row: int) -> ClosestHit:
     """What eight rays have found, from this row on."""
-    c = load_rows(work.best, work.step, row, 0)
-    return Nearest(c[LIMB], c[LOWER], c[UPPER], c[FACE], c[RIVAL], c[WITHIN] > 0.0)
+    c = load_rows(state.best, state.step, row, 0)
+    return ClosestHit(c[LIMB], c[LOWER], c[UPPER], c[FACE], c[NEXT_POSSIBLE], c[STARTS_INSIDE] > 0.0)
 
 
 @compiled
-def finish_any(number: Int32Array, base: int, count: int, work: Work, hits: Verdicts) -> None:
+def write_any_hit(number: Int32Array, base: int, count: int, state: RayState, hits: HitColumns) -> None:
     """Write of so many rays whether they hit any limb."""
     for row in range(count):
-        i, found = number[base + row], work.best[row]
-        hits.limb[i], hits.unsure[i] = int(found[LIMB]), (found[LIMB] < 0.0) & (found[RIVAL] < inf)
+        i, found = number[base + row], state.best[row]
+        hits.limb[i], hits.undecided[i] = int(found[LIMB]), (found[LIMB] < 0.0) & (found[NEXT_POSSIBLE] < inf)
 
 
 @compiled
-def name_rays(number: Int32Array, base: int, count: int, noted: int, work: Work) -> None:
+def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, state: RayState) -> None:
     """Name the rays of a stream that were noted behind the first `noted`; those that are blind may cross any limb."""
-    there = min(work.crossings[0], len(work.crossed))
-    for k in range(noted, there):
-        work.crossed[k, 0] = number[base + work.crossed[k, 0]]
+    there = min(state.crossings[0], len(state.crossed))
+    for k in range(recorded, there):
+        state.crossed[k, 0] = number[base + state.crossed[k, 0]]
     for row in range(count):
-        if work.best[row, RIVAL] < 0.0:
-            work.crossings[0] = len(work.crossed) + 1  # there is no room for so many
+        if state.best[row, NEXT_POSSIBLE] < 0.0:
+            state.crossings[0] = len(state.crossed) + 1  # there is no room for so many
 
 
 @compiled
-def finish_in_order(
+def write_in_order(
     table: LimbRows,
     number: Int32Array,
     base: int,
     count: int,
-    work: Work,
-    crossing: Entering,
-    hits: Verdicts,
+    state: RayState,
+    queue: RefineQueue,
+    hits: HitColumns,
 ) -> None:
     """Write the answers of so many rays that came in order, eight at a time."""
     i = number[base]
-    whole = count - count % LANES
-    for first in range(0, whole, LANES):
-        best = found_by(work, first)
-        entering = bits(write_eight(best, undecided(best), load(work.per_length, first), i + first, hits))
-        while entering:
-            row = first + lowest_bit(entering)
-            entering &= entering - 1
-            enter(crossing, table, i + row, int(work.best[row, LIMB]), int(work.best[row, FACE]))
-    all_miss(hits, i + whole, i + count)
-    finish(table, number, base, whole, count, work, crossing, hits)
+    full = count - count % LANES
+    for first in range(0, full, LANES):
+        best = load_closest(state, first)
+        entered = movemask(write_eight(best, is_undecided(best), load(state.per_length, first), i + first, hits))
+        while entered:
+            row = first + lowest_bit(entered)
+            entered &= entered - 1
+            enqueue_refine(queue, table, i + row, int(state.best[row, LIMB]), int(state.best[row, FACE]))
+    clear_hits(hits, i + full, i + count)
+    write_hits(table, number, base, full, count, state, queue, hits)
 
 
 @compiled
-def finish(
+def write_hits(
     table: LimbRows,
     number: Int32Array,
     base: int,
     begin: int,
     end: int,
-    work: Work,
-    crossing: Entering,
-    hits: Verdicts,
+    state: RayState,
+    queue: RefineQueue,
+    hits: HitColumns,
 ) -> None:
     """Write the answers of the rays from row `begin` to `end`; a miss stands there already."""
     for first in range(begin, end, LANES):
-        best = found_by(work, first)
-        hit, doubtful = best.limb >= 0.0, undecided(best)
-        those = bits(hit | (best.rival < inf) | best.inside) & ((1 << min(LANES, end - first)) - 1)
-        hit_those, doubtful_those, inside_those = bits(hit), bits(doubtful), bits(best.inside)
-        while those:
-            k = lowest_bit(those)
-            those &= those - 1
+        best = load_closest(state, first)
+        hit, undecided = best.limb >= 0.0, is_undecided(best)
+        rows = movemask(hit | (best.next_possible < inf) | best.inside) & ((1 << min(LANES, end - first)) - 1)
+        hit_bits, undecided_bits, inside_bits = movemask(hit), movemask(undecided), movemask(best.inside)
+        while rows:
+            k = lowest_bit(rows)
+            rows &= rows - 1
             row = first + k
-            i, found = number[base + row], work.best[row]
-            hits.inside[i], hits.unsure[i] = (inside_those >> k) & 1 != 0, (doubtful_those >> k) & 1 != 0
-            if (hit_those & ~doubtful_those) >> k & 1:
+            i, found = number[base + row], state.best[row]
+            hits.inside[i], hits.undecided[i] = (inside_bits >> k) & 1 != 0, (undecided_bits >> k) & 1 != 0
+            if (hit_bits & ~undecided_bits) >> k & 1:
                 limb, face = int(found[LIMB]), int(found[FACE])
                 hits.limb[i], hits.face[i], hits.fraction[i] = limb, face, 0.0
                 if face != INSIDE:
-                    hits.fraction[i] = 0.5 * (found[LOWER] + found[UPPER]) * work.per_length[row]
-                    enter(crossing, table, i, limb, face)
+                    hits.fraction[i] = 0.5 * (found[LOWER] + found[UPPER]) * state.per_length[row]
+                    enqueue_refine(queue, table, i, limb, face)

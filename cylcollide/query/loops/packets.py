@@ -4,79 +4,79 @@ from cylcollide._types import Float64Array, Int32Array
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
 from cylcollide.kernels.limb_table import Limb, limb_of
 from cylcollide.kernels.ray import Ray, Rays, make_ray
-from cylcollide.query.loops.inputs import Given
-from cylcollide.runtime.compile import merged
+from cylcollide.query.loops.inputs import RawRays
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     LANES,
     Real,
+    broadcast,
     load,
     load_at,
     load_rows,
     load_triples,
     prefetch,
-    spread,
 )
 
 CACHE_LINE = 8  # float64 numbers
 
 
-@merged
+@inlined
 def vectors_from(array: Float64Array, i: int) -> Vector:
     """Eight rows of an (n, 3) array, from row i on."""
     return load_triples(array, 3 * i)
 
 
-@merged
+@inlined
 def rays_from(rays: Rays, i: int) -> Ray:
     """Eight rays from row i on, prepared."""
     origin, second = vectors_from(rays.origin, i), vectors_from(rays.second, i)
-    distance = load(rays.distance, i) if rays.distance.size > 1 else spread(rays.distance[0])
+    distance = load(rays.distance, i) if rays.distance.size > 1 else broadcast(rays.distance[0])
     displacement = displacement_of(origin, second, rays.is_segment)
     return make_ray(origin, displacement, rays.is_segment, distance)
 
 
-@merged
+@inlined
 def vectors_at(array: Float64Array, number: Int32Array, k: int) -> Vector:
     """Eight rows of an (n, 3) array, those whose numbers stand at `number[k]` and behind."""
     return load_at(array, number, k, 3, 0), load_at(array, number, k, 3, 1), load_at(array, number, k, 3, 2)
 
 
-@merged
+@inlined
 def limbs_at(rows: Float64Array, shape: int, number: Int32Array, k: int) -> Limb:
     """Eight limbs of one shape, those whose numbers stand at `number[k]` and behind."""
     return limb_of(shape, load_rows(rows, number, k, 0), load_rows(rows, number, k, LANES))
 
 
-@merged
+@inlined
 def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
     """Limb k, of this shape, eight times."""
     low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
     high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
-    return limb_of(shape, eight_times(low), eight_times(high))
+    return limb_of(shape, broadcast_row(low), broadcast_row(high))
 
 
-@merged
-def eight_times(numbers: tuple[float, ...]) -> tuple[Real, ...]:
+@inlined
+def broadcast_row(numbers: tuple[float, ...]) -> tuple[Real, ...]:
     """Each of eight numbers side by side."""
     return (
-        spread(numbers[0]),
-        spread(numbers[1]),
-        spread(numbers[2]),
-        spread(numbers[3]),
-        spread(numbers[4]),
-        spread(numbers[5]),
-        spread(numbers[6]),
-        spread(numbers[7]),
+        broadcast(numbers[0]),
+        broadcast(numbers[1]),
+        broadcast(numbers[2]),
+        broadcast(numbers[3]),
+        broadcast(numbers[4]),
+        broadcast(numbers[5]),
+        broadcast(numbers[6]),
+        broadcast(numbers[7]),
     )
 
 
-@merged
+@inlined
 def two_rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Ray, Ray]:
     """The twice eight rays whose numbers stand at `number[k]` and behind, prepared side by side."""
     origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
     other_origin = vectors_at(rays.origin, number, k + LANES)
     other_second = vectors_at(rays.second, number, k + LANES)
-    distance = other_distance = spread(rays.distance[0])
+    distance = other_distance = broadcast(rays.distance[0])
     if rays.distance.size > 1:
         distance, other_distance = (
             load_at(rays.distance, number, k, 1, 0),
@@ -88,7 +88,7 @@ def two_rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Ray, Ray]:
     return ray, make_ray(other_origin, other_displacement, rays.is_segment, other_distance)
 
 
-@merged
+@inlined
 def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
     """End - start of eight segments, rounded, or the directions of eight rays."""
     if is_segment:
@@ -96,25 +96,25 @@ def displacement_of(origin: Vector, second: Vector, is_segment: bool) -> Vector:
     return second
 
 
-@merged
-def meant(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
+@inlined
+def exact_displacements(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
     """`exact_displacement` of eight rays."""
     if is_segment:
         return vector_difference(second, origin)
     return exactly(second)
 
 
-@merged
-def fetch_sixteen(given: Given, rays: Rays, row: int) -> None:
+@inlined
+def prefetch_sixteen(raw: RawRays, rays: Rays, row: int) -> None:
     """Let the cache fetch rays that are received next, while others are looked at: sixteen are six lines of it."""
     for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
-        prefetch(given.first, k)
-        prefetch(given.second, k)
+        prefetch(raw.first, k)
+        prefetch(raw.second, k)
         prefetch(rays.origin, k)
         prefetch(rays.second, k)
 
 
-@merged
+@inlined
 def two_rays_from(rays: Rays, number: Int32Array, k: int, as_they_come: bool) -> tuple[Ray, Ray]:
     """`two_rays_at`, read at once if they are known to be neighbours, and sixteen."""
     i = number[k]

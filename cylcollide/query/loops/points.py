@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide._types import (
     HIT,
     NO_LIMB,
-    UNSURE,
+    UNDECIDED,
     BoolArray,
     Float32Array,
     Float64Array,
@@ -24,22 +24,22 @@ from cylcollide._types import (
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.points import next_items_at_points, start_pairs
 from cylcollide.bvh.ray_node_pairs import Pairs
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_point, next_item_at_point, start_walk
+from cylcollide.bvh.traverse import NO_ITEM, Stack, local_point, next_item_at_point, start_traversal
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.query.loops.inputs import copied
+from cylcollide.query.loops.inputs import copy_finite
 from cylcollide.query.loops.packets import limbs_at, vectors_at
-from cylcollide.runtime.compile import Entrance, allocating, compiled, merged
-from cylcollide.runtime.simd import LANES, bits, lowest_bit, prefetch
+from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
+from cylcollide.runtime.simd import LANES, lowest_bit, movemask, prefetch
 
 SHAPES, CYLINDER = len(Shape), int(Shape.CYLINDER)
-CROWD = 2 * LANES
+PAIR_BATCH = 2 * LANES
 """Pairs of a shape that wait for each other."""
 
 
-class Waiting(NamedTuple):
+class PointQueue(NamedTuple):
     """Pairs of a point and a limb that wait, shape by shape."""
 
     point: Int32Array  # (SHAPES, CROWD): rows of the query
@@ -47,47 +47,47 @@ class Waiting(NamedTuple):
     pairs: Int64Array  # (SHAPES,): how many
 
 
-class Held(NamedTuple):
+class PointColumns(NamedTuple):
     """What is found out of points, written while the query runs; n rows."""
 
     limb: Int32Array  # the lowest that certainly holds the point, -1 for none
-    holders: Int32Array  # how many certainly do
-    unsure: BoolArray  # for some limb the bounds do not decide, and the columns above are not the answer
+    limb_count: Int32Array  # how many certainly do
+    undecided: BoolArray  # for some limb the bounds do not decide, and the columns above are not the answer
 
 
-KINDS = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
+POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
 """Of `Held`."""
 
 _rooms = threading.local()
 
 
-@Entrance
+@FastDispatch
 @compiled
-def locate_many(
+def locate_points(
     table: LimbRows,
     tree: Tree,
-    given: Float64Array,
+    raw: Float64Array,
     points: Float64Array,
     place: Float32Array,
     pairs: Pairs,
-    waiting: Waiting,
+    queue: PointQueue,
     begin: int,
     end: int,
-    held: Held,
+    columns: PointColumns,
 ) -> int:
     """Receive the points from `begin` to `end`, and find the lowest limb that holds each, and how many do.
 
     How many pairs of a point and a limb are unsure, or -1 if a point is not allowed.
     """
     rows, solid = table.rows, table.solid
-    held.limb[begin:end], held.holders[begin:end], held.unsure[begin:end] = NO_LIMB, 0, False
-    waiting.pairs[:] = 0  # an earlier call may have been stopped half way
-    waiting.point[:] = begin  # lanes without a pair read a point and a limb that there are
-    waiting.limb[:] = 0
-    unsure = 0
+    columns.limb[begin:end], columns.limb_count[begin:end], columns.undecided[begin:end] = NO_LIMB, 0, False
+    queue.pairs[:] = 0  # an earlier call may have been stopped half way
+    queue.point[:] = begin  # lanes without a pair read a point and a limb that there are
+    queue.limb[:] = 0
+    undecided = 0
     for first in range(begin, end, BLOCK_RAYS):
         last = min(first + BLOCK_RAYS, end)
-        finite, _ = copied(given, points, first, last)
+        finite, _ = copy_finite(raw, points, first, last)
         if not finite:
             return -1
         level = start_pairs(tree.space, points, first, last, place, pairs)
@@ -95,50 +95,52 @@ def locate_many(
             level, met = next_items_at_points(tree, place, pairs, level)
             for k in range(met):
                 limb = -2 - pairs.item[k]
-                if make_wait(waiting, rows, solid[limb], first + pairs.item_who[k], limb):
-                    unsure += meet_pairs(solid[limb], points, rows, waiting, held)
+                if enqueue_pair(queue, rows, solid[limb], first + pairs.item_ray[k], limb):
+                    undecided += test_pair_batch(solid[limb], points, rows, queue, columns)
     for shape in range(SHAPES):
-        if waiting.pairs[shape] > 0:
-            unsure += meet_pairs(shape, points, rows, waiting, held)
-    return unsure
+        if queue.pairs[shape] > 0:
+            undecided += test_pair_batch(shape, points, rows, queue, columns)
+    return undecided
 
 
-@merged
-def make_wait(waiting: Waiting, rows: Float64Array, shape: int, point: int, limb: int) -> bool:
+@inlined
+def enqueue_pair(queue: PointQueue, rows: Float64Array, shape: int, point: int, limb: int) -> bool:
     """Let a point and a limb wait until there are enough pairs of its shape; whether there are."""
-    k = waiting.pairs[shape]
-    waiting.point[shape, k], waiting.limb[shape, k] = point, limb
+    k = queue.pairs[shape]
+    queue.point[shape, k], queue.limb[shape, k] = point, limb
     prefetch(rows, limb * ROW)
     prefetch(rows, limb * ROW + LANES)
-    waiting.pairs[shape] = k + 1
-    return bool(k + 1 == CROWD)
+    queue.pairs[shape] = k + 1
+    return bool(k + 1 == PAIR_BATCH)
 
 
 @compiled
-def meet_pairs(shape: int, points: Float64Array, rows: Float64Array, waiting: Waiting, held: Held) -> int:
+def test_pair_batch(
+    shape: int, points: Float64Array, rows: Float64Array, queue: PointQueue, columns: PointColumns
+) -> int:
     """The pairs of one shape that wait; how many of them are unsure."""
-    point, limb, first = waiting.point.reshape(-1), waiting.limb.reshape(-1), shape * CROWD
+    point, limb, first = queue.point.reshape(-1), queue.limb.reshape(-1), shape * PAIR_BATCH
     if shape == CYLINDER:  # a constant, so that both eights are one stretch of code without a branch
         inside, outside = sides(CYLINDER, points, rows, point, limb, first)
     else:
         inside, outside = sides(shape, points, rows, point, limb, first)
-    listed = (1 << waiting.pairs[shape]) - 1
-    waiting.pairs[shape] = 0
-    inside, doubtful, unsure = inside & listed, listed & ~(inside | outside), 0
+    listed = (1 << queue.pairs[shape]) - 1
+    queue.pairs[shape] = 0
+    inside, undecided_pairs, count = inside & listed, listed & ~(inside | outside), 0
     while inside:
         k = first + lowest_bit(inside)
         inside &= inside - 1
         i = point[k]
-        held.limb[i] = limb[k] if held.holders[i] == 0 else min(held.limb[i], limb[k])
-        held.holders[i] += 1
-    while doubtful:
-        held.unsure[point[first + lowest_bit(doubtful)]] = True
-        doubtful &= doubtful - 1
-        unsure += 1
-    return unsure
+        columns.limb[i] = limb[k] if columns.limb_count[i] == 0 else min(columns.limb[i], limb[k])
+        columns.limb_count[i] += 1
+    while undecided_pairs:
+        columns.undecided[point[first + lowest_bit(undecided_pairs)]] = True
+        undecided_pairs &= undecided_pairs - 1
+        count += 1
+    return count
 
 
-@merged
+@inlined
 def sides(
     shape: int, points: Float64Array, rows: Float64Array, point: Int32Array, limb: Int32Array, first: int
 ) -> tuple[int, int]:
@@ -147,50 +149,50 @@ def sides(
     limb_of_one, limb_of_two = limbs_at(rows, shape, limb, first), limbs_at(rows, shape, limb, first + LANES)
     in_one, out_of_one = certain_side(one, limb_of_one)
     in_two, out_of_two = certain_side(two, limb_of_two)
-    return bits(in_one) | bits(in_two) << LANES, bits(out_of_one) | bits(out_of_two) << LANES
+    return movemask(in_one) | movemask(in_two) << LANES, movemask(out_of_one) | movemask(out_of_two) << LANES
 
 
-FEW_COLUMNS = 6
-"""Rows of the room of `locate_few`, a number a point: the points, and the columns of `holding.Held`."""
+SINGLE_ROWS = 6
+"""Rows of the room of `locate_single_points`, a number a point: the points, and the columns of `holding.Held`."""
 
 
-@Entrance
+@FastDispatch
 @allocating
-def locate_few(table: LimbRows, tree: Tree, given: Float64Array, room: Float64Array) -> int:
+def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, room: Float64Array) -> int:
     """Receive a few points, and find the lowest limb that holds each, and how many do.
 
     How many rows are unsure, or -1 if a point is not allowed.
     """
-    n = given.shape[0]
+    n = raw.shape[0]
     points = room[:3].reshape(n, 3)
-    finite, _ = copied(given, points, 0, n)
+    finite, _ = copy_finite(raw, points, 0, n)
     if not finite:
         return -1
-    limb_of, count, unsure = room[3].view(np.int32), room[4].view(np.int32), room[5].view(np.bool_)
+    limb_of, count, undecided = room[3].view(np.int32), room[4].view(np.int32), room[5].view(np.bool_)
     stack = Stack(np.empty(tree.stack_size, np.int32), np.empty(1, np.float32), np.empty(0, np.float32))
-    unsure_rows = 0
+    undecided_rows = 0
     for i in range(n):
         point = as_vector(points, i)
-        lowest, holding, doubtful = NO_LIMB, 0, False
-        height, place = start_walk(stack), local_point(tree.space, point)
+        lowest, containing, open_pair = NO_LIMB, 0, False
+        height, place = start_traversal(stack), local_point(tree.space, point)
         while True:
             height, limb = next_item_at_point(tree, stack, height, place)
             if limb == NO_ITEM:
                 break
             status = point_limb(point, limb_at(table.rows, table.solid, limb))
-            doubtful |= status == UNSURE
+            open_pair |= status == UNDECIDED
             if status == HIT:
-                lowest = limb if holding == 0 else min(lowest, limb)
-                holding += 1
-        limb_of[i], count[i], unsure[i] = lowest, holding, doubtful
-        unsure_rows += doubtful
-    return unsure_rows
+                lowest = limb if containing == 0 else min(lowest, limb)
+                containing += 1
+        limb_of[i], count[i], undecided[i] = lowest, containing, open_pair
+        undecided_rows += open_pair
+    return undecided_rows
 
 
 @allocating
 def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Array:
     """Every limb whose box holds the point, (3,)."""
-    found, used, height = np.empty(tree.items, np.int32), 0, start_walk(stack)
+    found, used, height = np.empty(tree.items, np.int32), 0, start_traversal(stack)
     place = local_point(tree.space, (point[0], point[1], point[2]))
     while True:
         height, limb = next_item_at_point(tree, stack, height, place)

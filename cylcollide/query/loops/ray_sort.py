@@ -8,9 +8,9 @@ from cylcollide._types import Int32Array, Int64Array, Uint16Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, MANY_TO_SORT
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.inputs import Given, received
+from cylcollide.query.loops.inputs import RawRays, copy_checked
 from cylcollide.query.loops.packets import displacement_of, vectors_from
-from cylcollide.runtime.compile import compiled, merged
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import (
     LANES,
     Real,
@@ -18,12 +18,12 @@ from cylcollide.runtime.simd import (
     select,
     smaller,
     store,
-    whole,
+    truncate,
     with_sign,
 )
 
 
-class Sorting(NamedTuple):
+class SortScratch(NamedTuple):
     """Room to put rays in order. One per thread."""
 
     key: Uint16Array  # (rays,): octant and cell
@@ -32,14 +32,14 @@ class Sorting(NamedTuple):
     octant: Int64Array  # (10,): where each octant begins, and the mixed one
 
 
-def make_sorting(rays: int) -> Sorting:
+def make_sort_scratch(rays: int) -> SortScratch:
     """Room for so many rays."""
     bucket = np.empty(8 * 16**3 + 1, np.int32)
-    return Sorting(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
+    return SortScratch(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
 
 
 @compiled
-def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sorting: Sorting) -> bool:
+def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sorting: SortScratch) -> bool:
     """Receive the rays from `begin` to `end`, and put them in order of octant and of the cell that they start in.
 
     Rays that walk together should meet the same nodes, and find them in the cache. Returns whether they are allowed.
@@ -49,12 +49,12 @@ def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sortin
     cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
-        if (first - begin) % BLOCK_RAYS == 0 and not received(given, rays, first, min(first + BLOCK_RAYS, end)):
+        if (first - begin) % BLOCK_RAYS == 0 and not copy_checked(raw, rays, first, min(first + BLOCK_RAYS, end)):
             return False
         i = min(first, end - LANES)  # the last eight may overlap those before
         origin, d = vectors_from(rays.origin, i), vectors_from(rays.second, i)
         d = displacement_of(origin, d, rays.is_segment)
-        code = falls(d[0]) + 2.0 * falls(d[1]) + 4.0 * falls(d[2])
+        code = is_negative(d[0]) + 2.0 * is_negative(d[1]) + 4.0 * is_negative(d[2])
         code = code * cells + cell(origin[0], space.centre[0], space.scale, cells)
         code = code * cells + cell(origin[1], space.centre[1], space.scale, cells)
         store(key, i - begin, code * cells + cell(origin[2], space.centre[2], space.scale, cells))
@@ -71,24 +71,24 @@ def sort_rays(given: Given, rays: Rays, tree: Tree, begin: int, end: int, sortin
     return True
 
 
-@merged
-def take_in_order(given: Given, rays: Rays, begin: int, first: int, last: int, sorting: Sorting) -> bool:
+@inlined
+def copy_in_order(raw: RawRays, rays: Rays, begin: int, first: int, last: int, sorting: SortScratch) -> bool:
     """Receive the rays from `first` to `last` of a task from `begin` on, as they come; whether they are allowed."""
     number = sorting.number
     for k in range(first, last):
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
-    return received(given, rays, first, last)
+    return copy_checked(raw, rays, first, last)
 
 
-@merged
-def falls(component: Real) -> Real:
+@inlined
+def is_negative(component: Real) -> Real:
     """1 for a component with a minus sign, as its reciprocal has it: -0.0 is falling."""
     return select(with_sign(1.0, component) < 0.0, 1.0, 0.0)
 
 
-@merged
+@inlined
 def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
     """Which of the cells across the tree a coordinate lies in; the outermost ones reach to infinity."""
     place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
-    return whole(larger(smaller(place, cells - 1.0), 0.0))
+    return truncate(larger(smaller(place, cells - 1.0), 0.0))

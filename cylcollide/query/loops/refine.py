@@ -13,128 +13,128 @@ from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.dispatch import face_curve
 from cylcollide.kernels.limb_table import ROW, Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import Rays, ray_at
-from cylcollide.query.loops.columns import Verdicts
-from cylcollide.query.loops.inputs import Query
-from cylcollide.query.loops.packets import limbs_at, meant, one_limb, vectors_at
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.packets import exact_displacements, limbs_at, one_limb, vectors_at
 from cylcollide.query.loops.single import entry_fraction
-from cylcollide.runtime.compile import compiled, merged
-from cylcollide.runtime.simd import LANES, Real, Truth, bits, load_at, lowest_bit, prefetch, store
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import LANES, Real, Truth, load_at, lowest_bit, movemask, prefetch, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 
 
-class Entering(NamedTuple):
+class RefineQueue(NamedTuple):
     """Hits that wait, in a place for each shape and face. One per thread."""
 
     ray: Int32Array  # (SHAPES * FACES, rays + 32): rows of the query
     limb: Int32Array  # (SHAPES * FACES, rays + 32)
-    waiting: Int64Array  # (SHAPES * FACES,): how many
+    queued: Int64Array  # (SHAPES * FACES,): how many
     fraction: Float64Array  # (16,): of the hits at work
 
 
-def make_entering(rays: int) -> Entering:
+def make_refine_queue(rays: int) -> RefineQueue:
     """Room for so many hits; memory that nobody waits in costs nothing."""
     places = SHAPES * FACES
     ray, limb = np.zeros((2, places, rays + 4 * LANES), np.int32)
-    return Entering(ray, limb, np.zeros(places, np.int64), np.empty(2 * LANES))
+    return RefineQueue(ray, limb, np.zeros(places, np.int64), np.empty(2 * LANES))
 
 
-@merged
-def enter(entering: Entering, table: LimbRows, i: int, limb: int, face: int) -> None:
+@inlined
+def enqueue_refine(queue: RefineQueue, table: LimbRows, i: int, limb: int, face: int) -> None:
     """Ray i enters a limb by this face; its fraction is written later, together with others."""
-    place = table.solid[limb] * FACES + face
-    k = entering.waiting[place]
-    entering.ray[place, k], entering.limb[place, k] = i, limb
-    entering.waiting[place] = k + 1
+    slot = table.solid[limb] * FACES + face
+    k = queue.queued[slot]
+    queue.ray[slot, k], queue.limb[slot, k] = i, limb
+    queue.queued[slot] = k + 1
 
 
 @compiled
-def all_enter(entering: Entering, query: Query, table: LimbRows, hits: Verdicts) -> None:
+def flush_refine(queue: RefineQueue, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Write the fractions of all who wait."""
-    for place in range(entering.waiting.size):
-        if entering.waiting[place] > 0:
-            write_fractions(entering, query, table, place, hits)
+    for slot in range(queue.queued.size):
+        if queue.queued[slot] > 0:
+            refine_queued(queue, batch, table, slot, hits)
 
 
 @compiled
-def write_fractions(entering: Entering, query: Query, table: LimbRows, place: int, hits: Verdicts) -> None:
+def refine_queued(queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: int, hits: HitColumns) -> None:
     """Put fractions where the guesses are, for those who wait in one place."""
-    shape, face = place // FACES, place % FACES
-    if shape == CYLINDER and face == SIDE and query.rays.is_segment:  # constants: no branch within
-        write_each(entering, known(query, True), table, place, CYLINDER, SIDE, hits)
+    shape, face = slot // FACES, slot % FACES
+    if shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch within
+        refine_queued_face(queue, with_constant_kind(batch, True), table, slot, CYLINDER, SIDE, hits)
     elif shape == CYLINDER and face == SIDE:
-        write_each(entering, known(query, False), table, place, CYLINDER, SIDE, hits)
+        refine_queued_face(queue, with_constant_kind(batch, False), table, slot, CYLINDER, SIDE, hits)
     else:
-        write_each(entering, query, table, place, shape, face, hits)
-    entering.waiting[place] = 0
+        refine_queued_face(queue, batch, table, slot, shape, face, hits)
+    queue.queued[slot] = 0
 
 
-@merged
-def known(query: Query, is_segment: bool) -> Query:
+@inlined
+def with_constant_kind(batch: RayBatch, is_segment: bool) -> RayBatch:
     """The query, with a constant for what its rays are."""
-    rays = Rays(query.rays.origin, query.rays.second, is_segment, query.rays.distance)
-    return Query(rays, query.mask, query.ignored, query.policy)
+    rays = Rays(batch.rays.origin, batch.rays.second, is_segment, batch.rays.distance)
+    return RayBatch(rays, batch.mask, batch.ignored, batch.policy)
 
 
-@merged
-def write_each(
-    entering: Entering, query: Query, table: LimbRows, place: int, shape: int, face: int, hits: Verdicts
+@inlined
+def refine_queued_face(
+    queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: int, shape: int, face: int, hits: HitColumns
 ) -> None:
-    """`write_fractions`, sixteen at a time."""
-    number, limbs, rows = entering.ray[place], entering.limb[place], table.rows
-    count = entering.waiting[place]
+    """`refine_queued`, sixteen at a time."""
+    number, limbs, rows = queue.ray[slot], queue.limb[slot], table.rows
+    count = queue.queued[slot]
     number[count : count + 2 * LANES], limbs[count : count + 2 * LANES] = number[0], limbs[0]  # sixteen are read
     for first in range(0, count, 2 * LANES):
         for k in range(first + 2 * LANES, first + 4 * LANES):  # the limbs of the next sixteen
             prefetch(rows, limbs[k] * ROW)
             prefetch(rows, limbs[k] * ROW + LANES)
         limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
-        write_sixteen(query, table, number, first, count, limb, other, face, entering.fraction, hits)
+        refine_sixteen(batch, table, number, first, count, limb, other, face, queue.fraction, hits)
 
 
 @compiled
-def write_fractions_of(
-    query: Query,
+def refine_list(
+    batch: RayBatch,
     table: LimbRows,
     limb: int,
     face: int,
     number: Int32Array,
     count: int,
-    answer: Float64Array,
-    hits: Verdicts,
+    scratch: Float64Array,
+    hits: HitColumns,
 ) -> None:
-    """`write_fractions` for so many rays of a list, which enter the same limb by the same face."""
+    """`refine_queued` for so many rays of a list, which enter the same limb by the same face."""
     shape = table.solid[limb]
-    if shape == CYLINDER and face == SIDE and query.rays.is_segment:
-        write_all(known(query, True), table, limb, CYLINDER, SIDE, number, count, answer, hits)
+    if shape == CYLINDER and face == SIDE and batch.rays.is_segment:
+        refine_list_face(with_constant_kind(batch, True), table, limb, CYLINDER, SIDE, number, count, scratch, hits)
     elif shape == CYLINDER and face == SIDE:
-        write_all(known(query, False), table, limb, CYLINDER, SIDE, number, count, answer, hits)
+        refine_list_face(with_constant_kind(batch, False), table, limb, CYLINDER, SIDE, number, count, scratch, hits)
     else:
-        write_all(query, table, limb, shape, face, number, count, answer, hits)
+        refine_list_face(batch, table, limb, shape, face, number, count, scratch, hits)
 
 
-@merged
-def write_all(
-    query: Query,
+@inlined
+def refine_list_face(
+    batch: RayBatch,
     table: LimbRows,
     limb: int,
     shape: int,
     face: int,
     number: Int32Array,
     count: int,
-    answer: Float64Array,
-    hits: Verdicts,
+    scratch: Float64Array,
+    hits: HitColumns,
 ) -> None:
-    """`write_fractions_of`, sixteen at a time; what depends on the limb alone is computed once."""
+    """`refine_list`, sixteen at a time; what depends on the limb alone is computed once."""
     one = one_limb(table.rows, shape, limb)
     for first in range(0, count, 2 * LANES):
-        write_sixteen(query, table, number, first, count, one, one, face, answer, hits)
+        refine_sixteen(batch, table, number, first, count, one, one, face, scratch, hits)
 
 
-@merged
-def write_sixteen(
-    query: Query,
+@inlined
+def refine_sixteen(
+    batch: RayBatch,
     table: LimbRows,
     number: Int32Array,
     first: int,
@@ -142,40 +142,40 @@ def write_sixteen(
     limb: Limb,
     other: Limb,
     face: int,
-    answer: Float64Array,
-    hits: Verdicts,
+    scratch: Float64Array,
+    hits: HitColumns,
 ) -> None:
     """Fractions of the sixteen rays from `number[first]` on, as far as they count."""
-    rays, times = query.rays, hits.fraction
-    one, one_is_right = fractions_of(rays, number, first, limb, face, times)
-    two, two_is_right = fractions_of(rays, number, first + LANES, other, face, times)
-    store(answer, 0, one)
-    store(answer, LANES, two)
+    rays, times = batch.rays, hits.fraction
+    one, one_is_right = refine_eight(rays, number, first, limb, face, times)
+    two, two_is_right = refine_eight(rays, number, first + LANES, other, face, times)
+    store(scratch, 0, one)
+    store(scratch, LANES, two)
     end = min(2 * LANES, count - first)
-    grazes = ~(bits(one_is_right) | bits(two_is_right) << LANES) & ((1 << end) - 1)
+    grazes = ~(movemask(one_is_right) | movemask(two_is_right) << LANES) & ((1 << end) - 1)
     while grazes:
         k = lowest_bit(grazes)
         grazes &= grazes - 1
         i = number[first + k]
-        answer[k] = graze_fraction(query, table, i, hits.limb[i], float(face), times)
+        scratch[k] = graze_fraction(batch, table, i, hits.limb[i], float(face), times)
     for k in range(end):
-        times[number[first + k]] = answer[k]
+        times[number[first + k]] = scratch[k]
 
 
 @compiled
-def graze_fraction(query: Query, table: LimbRows, i: int, limb: int, face: float, times: Float64Array) -> float:
+def graze_fraction(batch: RayBatch, table: LimbRows, i: int, limb: int, face: float, times: Float64Array) -> float:
     """`entry_fraction` of one ray."""
-    ray, one = ray_at(query.rays, i), limb_at(table.rows, table.solid, limb)
-    return entry_fraction(query, i, ray, one, face, times[i])
+    ray, one = ray_at(batch.rays, i), limb_at(table.rows, table.solid, limb)
+    return entry_fraction(batch, i, ray, one, face, times[i])
 
 
-@merged
-def fractions_of(
+@inlined
+def refine_eight(
     rays: Rays, number: Int32Array, first: int, limb: Limb, face: int, times: Float64Array
 ) -> tuple[Real, Truth]:
     """Where eight rays cross a face of their limbs, from a guess, and whether that is right already."""
     origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
-    displacement = meant(origin, second, rays.is_segment)
+    displacement = exact_displacements(origin, second, rays.is_segment)
     guess = load_at(times, number, first, 1, 0)
     curve = face_curve(origin, displacement, guess, limb, float(face))
     step, right = short_step(curve, guess)

@@ -9,103 +9,109 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_EXIT, Face, Float64Array, Int64Array, Uint32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, local_reach, next_item_on_ray, start_walk
+from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, local_reach, next_item_on_ray, start_traversal
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.kernels.closest import Nearest, nearer, nothing_yet, undecided
-from cylcollide.kernels.hit_bounds import limb_event
-from cylcollide.kernels.limb_table import Limb, LimbRows, considered, limb_at
+from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
+from cylcollide.kernels.hit_bounds import limb_hit_bounds
+from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.refine import face_crossing
-from cylcollide.query.loops.columns import Verdicts
-from cylcollide.query.loops.inputs import Given, Query, received
-from cylcollide.runtime.compile import Entrance, allocating, compiled, merged
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.inputs import RawRays, RayBatch, copy_checked
+from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
 
-@merged
-def entry_fraction(query: Query, i: int, ray: Ray, limb: Limb, face: float, guess: float) -> float:
+@inlined
+def entry_fraction(batch: RayBatch, i: int, ray: Ray, limb: Limb, face: float, guess: float) -> float:
     """Fraction at which ray i hits a limb, from a guess."""
     if face == INSIDE:
         return 0.0
-    rays = query.rays
+    rays = batch.rays
     displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
-    leaving = query.policy == POLICY_EXIT and leaves(ray, limb)
+    leaving = batch.policy == POLICY_EXIT and leaves(ray, limb)
     return face_crossing(ray, displacement, guess, limb, face, not leaving)[0]
 
 
 @compiled
 def leaves(ray: Ray, limb: Limb) -> bool:
     """Whether the ray certainly starts in the limb."""
-    return limb_event(ray, limb, POLICY_EXIT).inside
+    return limb_hit_bounds(ray, limb, POLICY_EXIT).inside
 
 
 @compiled
-def cast_rows(query: Query, table: LimbRows, hits: Verdicts) -> None:
+def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Ray i against limb i, or all rays against the only limb."""
-    rows, solids, rays, policy = table.rows, table.solid, query.rays, query.policy
+    rows, solids, rays, policy = table.rows, table.solid, batch.rays, batch.policy
     for i in range(hits.limb.size):
         k = i if len(rows) > 1 else 0
         ray, limb = ray_at(rays, i), limb_at(rows, solids, k)
-        best = nothing_yet(ray.limit)
-        doubtful = ray.extent == inf
-        if not doubtful:
-            best = nearer(best, float(k), limb_event(ray, limb, policy))
-            doubtful = undecided(best)
-        write_hit(hits, i, ray, best, doubtful, query, table)
+        best = no_hit(ray.limit)
+        undecided = ray.extent == inf
+        if not undecided:
+            best = closer(best, float(k), limb_hit_bounds(ray, limb, policy))
+            undecided = is_undecided(best)
+        write_hit(hits, i, ray, best, undecided, batch, table)
 
 
-@merged
-def write_hit(hits: Verdicts, i: int, ray: Ray, best: Nearest, doubtful: bool, query: Query, table: LimbRows) -> None:
+@inlined
+def write_hit(
+    hits: HitColumns, i: int, ray: Ray, best: ClosestHit, undecided: bool, batch: RayBatch, table: LimbRows
+) -> None:
     """Write what ray i hits, or that it is not decided."""
-    hits.unsure[i], hits.inside[i], hits.limb[i] = doubtful, best.inside, NO_LIMB
+    hits.undecided[i], hits.inside[i], hits.limb[i] = undecided, best.inside, NO_LIMB
     hits.fraction[i], hits.face[i] = inf, NONE
-    if best.limb >= 0.0 and not doubtful:
+    if best.limb >= 0.0 and not undecided:
         k = int(best.limb)
         hits.limb[i], hits.face[i] = k, int(best.face)
         limb = limb_at(table.rows, table.solid, k)
         guess = 0.5 * (best.lower + best.upper) * ray.per_length
-        hits.fraction[i] = entry_fraction(query, i, ray, limb, best.face, guess)
+        hits.fraction[i] = entry_fraction(batch, i, ray, limb, best.face, guess)
 
 
-@merged
-def closest_limb(query: Query, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int) -> tuple[Nearest, bool]:
+@inlined
+def closest_limb(
+    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int
+) -> tuple[ClosestHit, bool]:
     """The limb that ray i hits first, and whether that is not decided."""
-    best = nothing_yet(ray.limit)
+    best = no_hit(ray.limit)
     local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-    if local.blind:
+    if local.untrusted:
         return best, True
-    if local.clear:
+    if local.misses_root:
         return best, False
-    mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
+    mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
     rows, solids = table.rows, table.solid
-    characters, masks, policy = table.character, table.mask, query.policy
-    height, reach = start_walk(stack), local.reach
+    characters, masks, policy = table.character, table.mask, batch.policy
+    height, reach = start_traversal(stack), local.reach
     while True:
         height, k = next_item_on_ray(tree, stack, height, local, reach)
         if k == NO_ITEM:
-            return best, undecided(best)
-        if considered(characters[k], masks[k], mask, ignored):
-            best = nearer(best, float(k), limb_event(ray, limb_at(rows, solids, k), policy))
+            return best, is_undecided(best)
+        if is_considered(characters[k], masks[k], mask, ignored):
+            best = closer(best, float(k), limb_hit_bounds(ray, limb_at(rows, solids, k), policy))
             reach = local_reach(min(best.upper, ray.limit), tree.space.scale, local.start)
 
 
 @compiled
-def cast_closest(query: Query, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: Verdicts) -> None:
+def cast_closest(
+    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: HitColumns
+) -> None:
     """The first limb along each of the rays from `begin` to `end`."""
     for i in range(begin, end):
-        ray = ray_at(query.rays, i)
-        best, doubtful = closest_limb(query, table, tree, stack, ray, i)
-        write_hit(hits, i, ray, best, doubtful, query, table)
+        ray = ray_at(batch.rays, i)
+        best, undecided = closest_limb(batch, table, tree, stack, ray, i)
+        write_hit(hits, i, ray, best, undecided, batch, table)
 
 
-FEW_COLUMNS = 11
-"""Rows of the room of `closest_of_few`, a number a ray: origins, second vectors, and the columns of `Verdicts`."""
+SINGLE_ROWS = 11
+"""Rows of the room of `cast_single_rays`, a number a ray: origins, second vectors, and the columns of `HitColumns`."""
 
 
-@Entrance
+@FastDispatch
 @allocating
-def closest_of_few(
+def cast_single_rays(
     table: LimbRows,
     tree: Tree,
     first: Float64Array,
@@ -123,14 +129,14 @@ def closest_of_few(
     """
     n, stack_size = first.shape[0], tree.stack_size
     rays = Rays(room[:3].reshape(n, 3), room[3:6].reshape(n, 3), is_segment, distance)
-    if not received(Given(first, second), rays, 0, n):
+    if not copy_checked(RawRays(first, second), rays, 0, n):
         return -1
     limb, face = room[7].view(np.int32)[:n], room[8].view(np.int8)[:n]
-    inside, unsure = room[9].view(np.bool_)[:n], room[10].view(np.bool_)[:n]
+    inside, undecided = room[9].view(np.bool_)[:n], room[10].view(np.bool_)[:n]
     stack = Stack(np.empty(stack_size, np.int32), np.empty(stack_size, np.float32), np.empty(TREE_WIDTH, np.float32))
-    hits = Verdicts(limb, room[6], face, inside, unsure)
-    cast_closest(Query(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
+    hits = HitColumns(limb, room[6], face, inside, undecided)
+    cast_closest(RayBatch(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
     count = 0
     for i in range(n):
-        count += unsure[i]
+        count += undecided[i]
     return count

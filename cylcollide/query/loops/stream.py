@@ -2,7 +2,7 @@
 
 The tree hands out limbs, each with a list of rays; pairs of a ray and a limb gather by shape, and eight of them go
 through the same kernels as one does in `casting`, side by side, with bit-equal results. What a ray has found is kept
-beside it, so that no order of pairs changes the answer (`nearer`).
+beside it, so that no order of pairs changes the answer (`closer`).
 """
 
 from math import inf
@@ -15,87 +15,107 @@ from cylcollide.bvh.ray_node_pairs import STEP, deepest
 from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, SMALL_WORLD
-from cylcollide.kernels.limb_table import LimbRows, all_considered, considered
+from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays, shared
-from cylcollide.query.loops.columns import Verdicts
-from cylcollide.query.loops.inputs import Given, Query
-from cylcollide.query.loops.leaf import ANY, EVERY, FIRST, RIVAL, SHAPES, Work, make_wait, meet_list, meet_pairs
-from cylcollide.query.loops.output import all_miss, finish, finish_any, finish_in_order, name_rays
-from cylcollide.query.loops.packets import fetch_sixteen, two_rays_from
-from cylcollide.query.loops.ray_sort import Sorting, sort_rays, take_in_order
-from cylcollide.query.loops.refine import Entering, all_enter
-from cylcollide.runtime.compile import Entrance, compiled, merged
-from cylcollide.runtime.simd import LANES, append_where, bits, load, lowest_bit, opposite, spread, store, store_rows
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.inputs import RawRays, RayBatch
+from cylcollide.query.loops.leaf import (
+    ALL,
+    ANY,
+    CLOSEST,
+    NEXT_POSSIBLE,
+    SHAPES,
+    RayState,
+    enqueue_pair,
+    test_pair_batch,
+    test_ray_list,
+)
+from cylcollide.query.loops.output import clear_hits, to_query_rows, write_any_hit, write_hits, write_in_order
+from cylcollide.query.loops.packets import prefetch_sixteen, two_rays_from
+from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
+from cylcollide.query.loops.refine import RefineQueue, flush_refine
+from cylcollide.runtime.compile import FastDispatch, compiled, inlined
+from cylcollide.runtime.simd import (
+    LANES,
+    append_where,
+    broadcast,
+    load,
+    logical_not,
+    lowest_bit,
+    movemask,
+    store,
+    store_rows,
+)
 
 
 @compiled
-def prepare(
-    given: Given,
+def setup_rays(
+    raw: RawRays,
     rays: Rays,
     space: Space,
     number: Int32Array,
     first: int,
     count: int,
     as_they_come: bool,
-    work: Work,
+    state: RayState,
     stream: Stream,
 ) -> int:
     """Bring the rays of so many numbers near the tree, twice eight at a time; how many have to walk."""
-    walking = 0
+    active = 0
     for row in range(0, count, 2 * LANES):
         if as_they_come:
-            fetch_sixteen(given, rays, number[first + row] + BLOCK_RAYS)
+            prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
         ray, other = two_rays_from(rays, number, first + row, as_they_come)
-        local, other_local = near_tree(space, ray), near_tree(space, other)
-        keep(work, stream, row, ray, local)
-        keep(work, stream, row + LANES, other, other_local)
-        walking = send(work, stream, row, count, walking, local)
-        walking = send(work, stream, row + LANES, count, walking, other_local)
-    return walking
+        local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
+        store_ray_state(state, stream, row, ray, local)
+        store_ray_state(state, stream, row + LANES, other, other_local)
+        active = activate_rays(state, stream, row, count, active, local)
+        active = activate_rays(state, stream, row + LANES, count, active, other_local)
+    return active
 
 
-@merged
-def send(work: Work, stream: Stream, row: int, count: int, walking: int, local: LocalRay) -> int:
+@inlined
+def activate_rays(state: RayState, stream: Stream, row: int, count: int, active: int, local: LocalRay) -> int:
     """Put those of eight rays into `stream.live` that have to walk; who cannot, is undecided. How many walk."""
-    blind = bits(local.blind)
-    while blind:
-        k = lowest_bit(blind)
-        blind &= blind - 1
-        work.best[row + k, RIVAL] = -inf
-    there = load(stream.lanes, 0) < spread(np.float32(count - row))
-    truth = there & opposite(local.blind | local.clear)
-    return walking + append_where(stream.live, walking, work.step, row, truth)
+    untrusted = movemask(local.untrusted)
+    while untrusted:
+        k = lowest_bit(untrusted)
+        untrusted &= untrusted - 1
+        state.best[row + k, NEXT_POSSIBLE] = -inf
+    there = load(stream.lanes, 0) < broadcast(np.float32(count - row))
+    truth = there & logical_not(local.untrusted | local.misses_root)
+    return active + append_where(stream.live, active, state.step, row, truth)
 
 
-@merged
-def near_tree(space: Space, ray: Ray) -> LocalRay:
+@inlined
+def to_tree_space(space: Space, ray: Ray) -> LocalRay:
     """Eight rays as the tree sees them."""
     return local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
 
 
-@merged
-def keep(work: Work, stream: Stream, row: int, ray: Ray, local: LocalRay) -> None:
+@inlined
+def store_ray_state(state: RayState, stream: Stream, row: int, ray: Ray, local: LocalRay) -> None:
     """Keep eight rays that have found nothing yet."""
     o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
-    store_rows(work.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
+    store_rows(state.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
     store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
-    store(work.start, row, local.start)
-    store(work.per_length, row, ray.per_length)
-    nothing = load(work.nothing, 0)
+    store(state.start, row, local.start)
+    store(state.per_length, row, ray.per_length)
+    nothing = load(state.nothing, 0)
     for k in range(row, row + LANES):
-        store(work.best, k * LANES, nothing)
+        store(state.best, k * LANES, nothing)
 
 
 @compiled
-def walk_octant(
-    query: Query,
+def traverse_octant(
+    batch: RayBatch,
     table: LimbRows,
     tree: Tree,
     number: Int32Array,
     base: int,
     octant: int,
-    walking: int,
-    work: Work,
+    active: int,
+    state: RayState,
     stream: Stream,
     aim: int,
 ) -> None:
@@ -103,104 +123,106 @@ def walk_octant(
 
     A ray that certainly hits walks on, unless any limb will do.
     """
-    policy, rows, live, record, scale = query.policy, table.rows, stream.live, stream.record, tree.space.scale
-    alike_for_all = query.mask.size == 1 and query.ignored.size == 1
-    sees_all = alike_for_all and all_considered(table, query.mask[0], query.ignored[0])
-    height, level, pairs = start_stream(stream, walking), -1, stream.pairs
+    policy, rows, live, traversal, scale = batch.policy, table.rows, stream.live, stream.record, tree.space.scale
+    shared_filter = batch.mask.size == 1 and batch.ignored.size == 1
+    accepts_all = shared_filter and all_are_considered(table, batch.mask[0], batch.ignored[0])
+    height, level, pairs = start_stream(stream, active), -1, stream.pairs
     while height > 0 or level >= 0:
         if level >= 0:
-            level, met = next_items_on_rays(tree, stream, level, octant)
+            level, found = next_items_on_rays(tree, stream, level, octant)
         else:
-            height, limb, first, count, met = next_items_of_stream(tree, stream, height, octant)
-            level = deepest(pairs, 0) if pairs.waiting[0] >= STEP or height == 0 else -1
+            height, limb, first, count, found = next_items_of_stream(tree, stream, height, octant)
+            level = deepest(pairs, 0) if pairs.queued[0] >= STEP or height == 0 else -1
             if limb != NO_ITEM:
                 end = first + count
-                if sees_all or (alike_for_all and sees(query, table, number[base], limb)):
-                    first = meet_list(limb, table.solid[limb], policy, rows, live, first, end, work, record, scale, aim)
+                if accepts_all or (shared_filter and accepts(batch, table, number[base], limb)):
+                    first = test_ray_list(
+                        limb, table.solid[limb], policy, rows, live, first, end, state, traversal, scale, aim
+                    )
                 for k in range(first, end):
-                    if sees_all or sees(query, table, number[base + live[k]], limb):
-                        let_wait(policy, table, live[k], limb, work, record, scale, aim)
-        for k in range(met):
-            ray, limb = pairs.item_who[k], -2 - pairs.item[k]
-            if sees_all or sees(query, table, number[base + ray], limb):
-                let_wait(policy, table, ray, limb, work, record, scale, aim)
+                    if accepts_all or accepts(batch, table, number[base + live[k]], limb):
+                        enqueue_or_flush(policy, table, live[k], limb, state, traversal, scale, aim)
+        for k in range(found):
+            ray, limb = pairs.item_ray[k], -2 - pairs.item[k]
+            if accepts_all or accepts(batch, table, number[base + ray], limb):
+                enqueue_or_flush(policy, table, ray, limb, state, traversal, scale, aim)
     for shape in range(SHAPES):
-        if work.pairs[shape] > 0:
-            meet_pairs(shape, policy, rows, work, record, scale, aim)
+        if state.pairs[shape] > 0:
+            test_pair_batch(shape, policy, rows, state, traversal, scale, aim)
 
 
-@merged
-def sees(query: Query, table: LimbRows, i: int, limb: int) -> bool:
+@inlined
+def accepts(batch: RayBatch, table: LimbRows, i: int, limb: int) -> bool:
     """Whether ray i of the query considers the limb: to be asked only if not all are seen, for it waits for memory."""
-    mask, ignored = query.mask[shared(query.mask, i)], query.ignored[shared(query.ignored, i)]
-    return considered(table.character[limb], table.mask[limb], mask, ignored)
+    mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
+    return is_considered(table.character[limb], table.mask[limb], mask, ignored)
 
 
-@merged
-def let_wait(
+@inlined
+def enqueue_or_flush(
     policy: int,
     table: LimbRows,
     ray: int,
     limb: int,
-    work: Work,
-    record: Float32Array,
+    state: RayState,
+    traversal: Float32Array,
     scale: float,
     aim: int,
 ) -> None:
     """Let a ray and a limb wait for others, until there are enough pairs of its shape."""
     shape = table.solid[limb]
-    if make_wait(work, table.rows, shape, ray, limb):
-        meet_pairs(shape, policy, table.rows, work, record, scale, aim)
+    if enqueue_pair(state, table.rows, shape, ray, limb):
+        test_pair_batch(shape, policy, table.rows, state, traversal, scale, aim)
 
 
-@Entrance
+@FastDispatch
 @compiled
 def cast_stream(
-    given: Given,
-    query: Query,
+    raw: RawRays,
+    batch: RayBatch,
     table: LimbRows,
     tree: Tree,
-    work: Work,
+    state: RayState,
     stream: Stream,
-    sorting: Sorting,
-    crossing: Entering,
+    sorting: SortScratch,
+    queue: RefineQueue,
     begin: int,
     end: int,
     aim: int,
-    hits: Verdicts,
+    hits: HitColumns,
 ) -> bool:
     """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
 
-    If the aim is ANY, only the columns `limb` and `unsure` are written, and `limb` says no more than whether it hits.
-    If it is EVERY, no column is, and `work.crossed` says which limbs each ray may cross.
+    If the aim is ANY, only the columns `limb` and `undecided` are written, and `limb` says no more than whether it
+    hits. If it is EVERY, no column is, and `work.crossed` says which limbs each ray may cross.
     """
-    work.pairs[:] = 0  # an earlier call may have been stopped half way
-    work.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
-    crossing.waiting[:] = 0
-    number, octants, room, small = sorting.number, sorting.octant, work.best.shape[0], tree.items < SMALL_WORLD
-    if small:
+    state.pairs[:] = 0  # an earlier call may have been stopped half way
+    state.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
+    queue.queued[:] = 0
+    number, octants, room, in_order = sorting.number, sorting.octant, state.best.shape[0], tree.items < SMALL_WORLD
+    if in_order:
         room = min(room, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
-    if not small:
-        if aim == FIRST:
-            all_miss(hits, begin, end)
-        if not sort_rays(given, query.rays, tree, begin, end, sorting):
+    if not in_order:
+        if aim == CLOSEST:
+            clear_hits(hits, begin, end)
+        if not sort_rays(raw, batch.rays, tree, begin, end, sorting):
             return False
-    for octant in range(MIXED if small else 0, MIXED + 1 if small else MIXED):
+    for octant in range(MIXED if in_order else 0, MIXED + 1 if in_order else MIXED):
         for first in range(octants[octant], octants[octant + 1], room):
             count = min(room, octants[octant + 1] - first)
-            if small and not take_in_order(given, query.rays, begin, begin + first, begin + first + count, sorting):
+            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, sorting):
                 return False
-            walking = prepare(given, query.rays, tree.space, number, first, count, small, work, stream)
-            noted = work.crossings[0]
-            walk_octant(query, table, tree, number, first, octant, walking, work, stream, aim)
-            if aim == EVERY:
-                name_rays(number, first, count, noted, work)
+            active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state, stream)
+            recorded = state.crossings[0]
+            traverse_octant(batch, table, tree, number, first, octant, active, state, stream, aim)
+            if aim == ALL:
+                to_query_rows(number, first, count, recorded, state)
             elif aim == ANY:
-                finish_any(number, first, count, work, hits)
-            elif small:
-                finish_in_order(table, number, first, count, work, crossing, hits)
+                write_any_hit(number, first, count, state, hits)
+            elif in_order:
+                write_in_order(table, number, first, count, state, queue, hits)
             else:
-                finish(table, number, first, 0, count, work, crossing, hits)
-            all_enter(crossing, query, table, hits)
+                write_hits(table, number, first, 0, count, state, queue, hits)
+            flush_refine(queue, batch, table, hits)
     return True

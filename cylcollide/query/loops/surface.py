@@ -15,18 +15,18 @@ from cylcollide.kernels.limb_table import ROW, Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import as_vector, exact_displacement, ray_at
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.kernels.surface import Spot, outward_normal, point_at, spot_near
-from cylcollide.query.loops.inputs import Query
+from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.query.loops.single import leaves
 from cylcollide.runtime import memory
-from cylcollide.runtime.compile import Entrance, allocating, compiled, merged
-from cylcollide.runtime.simd import LANES, Real, Truth, bits, lane, load_at, lowest_bit, prefetch, spread, store
+from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
+from cylcollide.runtime.simd import LANES, Real, Truth, broadcast, lane, load_at, lowest_bit, movemask, prefetch, store
 
 SHAPES, INSIDE = len(Shape), int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 PLACES = INSIDE + 1
 """Of one shape, one a face: who starts or ends in a limb waits like others."""
-CROWD, BLOCK = 64, 256
+SURFACE_BATCH, BLOCK = 64, 256
 """How many wait in one place before they are dealt with, and how many rows are cleared at a time."""
 
 
@@ -38,21 +38,21 @@ class Spots(NamedTuple):
 
 
 def surface(
-    query: Query, table: LimbRows, limb: Int32Array, fraction: Float64Array, face: Int8Array, behind: bool
+    batch: RayBatch, table: LimbRows, limb: Int32Array, fraction: Float64Array, face: Int8Array, behind: bool
 ) -> tuple[Float64Array, Float64Array]:
     """Position and unit outward normal where rays cross faces of their limbs, NaN in rows without a limb; (n, 3) each.
 
     `behind` says that the face is where they leave.
     """
     position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
-    write_surface.call(query, table, limb, fraction, face, behind, position, normal)
+    write_surface.call(batch, table, limb, fraction, face, behind, position, normal)
     return position, normal
 
 
-@Entrance
+@FastDispatch
 @allocating
 def write_surface(
-    query: Query,
+    batch: RayBatch,
     table: LimbRows,
     limb: Int32Array,
     fraction: Float64Array,
@@ -62,37 +62,39 @@ def write_surface(
     normal: Float64Array,
 ) -> None:
     """`surface`, for columns of all rays of a query."""
-    places, spots, nowhere = SHAPES * PLACES, Spots(position, normal), spread(nan)
-    waiting, answer, hits = np.zeros(places, np.int64), np.empty((2, 6, LANES)), np.empty(BLOCK, np.int32)
-    rows, limbs = np.empty((places, CROWD), np.int32), np.empty((places, CROWD), np.int32)
+    slots, spots, missing = SHAPES * PLACES, Spots(position, normal), broadcast(nan)
+    queued, scratch, hits = np.zeros(slots, np.int64), np.empty((2, 6, LANES)), np.empty(BLOCK, np.int32)
+    rows, limbs = np.empty((slots, SURFACE_BATCH), np.int32), np.empty((slots, SURFACE_BATCH), np.int32)
     for begin in range(0, limb.size, BLOCK):
         end = min(begin + BLOCK, limb.size)
-        clear(position, nowhere, begin, end)
-        clear(normal, nowhere, begin, end)
+        fill_rows(position, missing, begin, end)
+        fill_rows(normal, missing, begin, end)
         count = 0
         for i in range(begin, end):  # no branch on who hits, which nobody could predict
             hits[count] = i
             count += int(limb[i] >= 0)
         for i in hits[:count]:
             index = limb[i]
-            place = table.solid[index] * PLACES + face[i]
-            k = waiting[place]
-            rows[place, k], limbs[place, k] = i, index
+            slot = table.solid[index] * PLACES + face[i]
+            k = queued[slot]
+            rows[slot, k], limbs[slot, k] = i, index
             prefetch(table.rows, index * ROW)
             prefetch(table.rows, index * ROW + LANES)
-            waiting[place] = k + 1
-            if k + 1 == CROWD:
-                write_place(query, table, place, rows[place], limbs[place], CROWD, fraction, behind, answer, spots)
-                waiting[place] = 0
-    for place in range(places):
-        k = waiting[place]
+            queued[slot] = k + 1
+            if k + 1 == SURFACE_BATCH:
+                write_place(
+                    batch, table, slot, rows[slot], limbs[slot], SURFACE_BATCH, fraction, behind, scratch, spots
+                )
+                queued[slot] = 0
+    for slot in range(slots):
+        k = queued[slot]
         if k > 0:
-            rows[place, k:], limbs[place, k:] = rows[place, 0], limbs[place, 0]  # sixteen are read at a time
-            write_place(query, table, place, rows[place], limbs[place], k, fraction, behind, answer, spots)
+            rows[slot, k:], limbs[slot, k:] = rows[slot, 0], limbs[slot, 0]  # sixteen are read at a time
+            write_place(batch, table, slot, rows[slot], limbs[slot], k, fraction, behind, scratch, spots)
 
 
-@merged
-def clear(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
+@inlined
+def fill_rows(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
     """Put eight times the same into the rows of an (n, 3) array from `begin` to `end`."""
     for k in range(3 * begin, 3 * end - LANES + 1, LANES):
         store(vectors, k, value)
@@ -102,55 +104,55 @@ def clear(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
 
 @compiled
 def write_place(
-    query: Query,
+    batch: RayBatch,
     table: LimbRows,
-    place: int,
+    slot: int,
     rows: Int32Array,
     limbs: Int32Array,
     count: int,
     fraction: Float64Array,
     behind: bool,
-    answer: Float64Array,
+    scratch: Float64Array,
     spots: Spots,
 ) -> None:
     """Write positions and normals of those who wait in one place."""
-    shape, face = place // PLACES, place % PLACES
+    shape, face = slot // PLACES, slot % PLACES
     for first in range(0, count, 2 * LANES):
-        end, right = min(2 * LANES, count - first), 0
+        end, solved = min(2 * LANES, count - first), 0
         if shape == CYLINDER and face == SIDE:  # constants: no branch within
-            one, one_is_right = eight_spots(query, table, CYLINDER, SIDE, rows, limbs, first, fraction)
-            two, two_is_right = eight_spots(query, table, CYLINDER, SIDE, rows, limbs, first + LANES, fraction)
-            store_spot(answer[0], one)
-            store_spot(answer[1], two)
-            right = bits(one_is_right) | bits(two_is_right) << LANES
+            one, one_is_right = eight_spots(batch, table, CYLINDER, SIDE, rows, limbs, first, fraction)
+            two, two_is_right = eight_spots(batch, table, CYLINDER, SIDE, rows, limbs, first + LANES, fraction)
+            store_spot(scratch[0], one)
+            store_spot(scratch[1], two)
+            solved = movemask(one_is_right) | movemask(two_is_right) << LANES
         elif face < INSIDE:
             for half in range(2):
                 begin = first + half * LANES
-                spot, spot_is_right = eight_spots(query, table, shape, face, rows, limbs, begin, fraction)
-                store_spot(answer[half], spot)
-                right |= bits(spot_is_right) << (half * LANES)
-        hand_out(answer[0], rows[first:], min(LANES, end), spots)
-        hand_out(answer[1], rows[first + LANES :], end - LANES, spots)
-        wrong = ~right & ((1 << end) - 1)
-        while wrong:
-            k = lowest_bit(wrong)
-            wrong &= wrong - 1
+                spot, spot_is_right = eight_spots(batch, table, shape, face, rows, limbs, begin, fraction)
+                store_spot(scratch[half], spot)
+                solved |= movemask(spot_is_right) << (half * LANES)
+        scatter(scratch[0], rows[first:], min(LANES, end), spots)
+        scatter(scratch[1], rows[first + LANES :], end - LANES, spots)
+        unsolved = ~solved & ((1 << end) - 1)
+        while unsolved:
+            k = lowest_bit(unsolved)
+            unsolved &= unsolved - 1
             i = rows[first + k]
-            write_one(query, table, i, limbs[first + k], fraction[i], float(face), behind, spots)
+            write_one(batch, table, i, limbs[first + k], fraction[i], float(face), behind, spots)
 
 
-@merged
-def hand_out(answer: Float64Array, rows: Int32Array, count: int, spots: Spots) -> None:
+@inlined
+def scatter(scratch: Float64Array, rows: Int32Array, count: int, spots: Spots) -> None:
     """Put the first few of eight spots into their rows."""
     for k in range(count):
         i = rows[k]
-        spots.position[i, 0], spots.position[i, 1], spots.position[i, 2] = answer[0, k], answer[1, k], answer[2, k]
-        spots.normal[i, 0], spots.normal[i, 1], spots.normal[i, 2] = answer[3, k], answer[4, k], answer[5, k]
+        spots.position[i, 0], spots.position[i, 1], spots.position[i, 2] = scratch[0, k], scratch[1, k], scratch[2, k]
+        spots.normal[i, 0], spots.normal[i, 1], spots.normal[i, 2] = scratch[3, k], scratch[4, k], scratch[5, k]
 
 
-@merged
+@inlined
 def eight_spots(
-    query: Query,
+    batch: RayBatch,
     table: LimbRows,
     shape: int,
     face: int,
@@ -160,25 +162,25 @@ def eight_spots(
     fraction: Float64Array,
 ) -> tuple[Spot, Truth]:
     """`spot_near` of the eight rays from `rows[first]` on."""
-    origin, second = vectors_at(query.rays.origin, rows, first), vectors_at(query.rays.second, rows, first)
-    displacement = displacements(origin, second, 1.0 if query.rays.is_segment else 0.0)
+    origin, second = vectors_at(batch.rays.origin, rows, first), vectors_at(batch.rays.second, rows, first)
+    displacement = displacements(origin, second, 1.0 if batch.rays.is_segment else 0.0)
     limb = limbs_at(table.rows, shape, limbs, first)
     return spot_near(origin, displacement, load_at(fraction, rows, first, 1, 0), limb, float(face))
 
 
-@merged
-def store_spot(answer: Float64Array, spot: Spot) -> None:
+@inlined
+def store_spot(scratch: Float64Array, spot: Spot) -> None:
     """Write eight spots, a row a coordinate."""
     (x, y, z), (u, v, w) = spot.position, spot.normal
-    store(answer, 0, x)
-    store(answer, LANES, y)
-    store(answer, 2 * LANES, z)
-    store(answer, 3 * LANES, u)
-    store(answer, 4 * LANES, v)
-    store(answer, 5 * LANES, w)
+    store(scratch, 0, x)
+    store(scratch, LANES, y)
+    store(scratch, 2 * LANES, z)
+    store(scratch, 3 * LANES, u)
+    store(scratch, 4 * LANES, v)
+    store(scratch, 5 * LANES, w)
 
 
-@merged
+@inlined
 def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubleVector:
     """`exact_displacement` of eight rays, without a branch: of segments for 1, of directions for 0."""
     return vector_difference(second, (origin[0] * segment, origin[1] * segment, origin[2] * segment))
@@ -186,7 +188,7 @@ def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubl
 
 @compiled
 def write_one(
-    query: Query,
+    batch: RayBatch,
     table: LimbRows,
     i: int,
     k: int,
@@ -196,19 +198,19 @@ def write_one(
     spots: Spots,
 ) -> None:
     """Position and normal of one ray: where it starts or ends in its limb, at a graze, and where the axis is near."""
-    rays, limb = query.rays, limb_at(table.rows, table.solid, k)
+    rays, limb = batch.rays, limb_at(table.rows, table.solid, k)
     crossing = (fraction, 0.0)
     if face < INSIDE:
         ray = ray_at(rays, i)
         displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
-        leaving = behind or (query.policy == POLICY_EXIT and leaves(ray, limb))
+        leaving = behind or (batch.policy == POLICY_EXIT and leaves(ray, limb))
         crossing = face_crossing(ray, displacement, fraction, limb, face, not leaving)
-    write_spot(query, i, limb, crossing, face, spots)
+    write_spot(batch, i, limb, crossing, face, spots)
 
 
 @compiled
 def write_spot(
-    query: Query,
+    batch: RayBatch,
     i: int,
     limb: Limb,
     fraction: DoubleDouble,
@@ -216,7 +218,7 @@ def write_spot(
     spots: Spots,
 ) -> None:
     """Position and normal where ray i crosses a face, at a fraction as a double-double."""
-    rays = query.rays
+    rays = batch.rays
     origin = as_vector(rays.origin, i)
     point = point_at(origin, exact_displacement(origin, as_vector(rays.second, i), rays.is_segment), fraction)
     n = outward_normal(point, limb, face)
@@ -224,10 +226,10 @@ def write_spot(
         spots.position[i, axis], spots.normal[i, axis] = point[axis][0], n[axis]
 
 
-@Entrance
+@FastDispatch
 @compiled
 def write_exactly(
-    query: Query,
+    batch: RayBatch,
     table: LimbRows,
     rows: Int64Array,
     limbs: Int32Array,
@@ -241,4 +243,4 @@ def write_exactly(
     for k in range(rows.size):
         if limbs[k] >= 0:
             limb, crossing = limb_at(table.rows, table.solid, limbs[k]), (fraction[k, 0], fraction[k, 1])
-            write_spot(query, rows[k], limb, crossing, float(face[k]), spots)
+            write_spot(batch, rows[k], limb, crossing, float(face[k]), spots)

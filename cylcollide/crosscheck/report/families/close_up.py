@@ -143,7 +143,7 @@ def _origin(drawn: Drawn) -> Float64Array:
 
 
 def _half(drawn: Drawn, spread: float) -> float:
-    """Half the window's width, metres: all places within ``spread``, and as much as the cause is to be seen on."""
+    """Half the window's width, metres: all places within ``broadcast``, and as much as the cause is to be seen on."""
     case, known = drawn.case, drawn.calibration
     stop, rim, growth = (0.0, 0.0, 0.0) if known is None else (known.stop, known.rim, max(known.side_growth[1], 0.0))
     amount = 0.0 if case.amount is None or case.kind_code == Kind.NORMAL else abs(case.amount)
