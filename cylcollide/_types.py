@@ -61,6 +61,14 @@ class Side(IntEnum):
     INSIDE = 2
 
 
+class Aim(IntEnum):
+    """Which of the limbs that a ray may hit a loop looks for."""
+
+    CLOSEST = 0  # the first along the ray
+    ANY = 1  # whichever is certainly hit
+    ALL = 2  # every one that is not certainly missed
+
+
 # What a query does with a limb that contains the start, as kernels see `inside=`.
 POLICY_HIT, POLICY_EXIT, POLICY_IGNORE = 0, 1, 2
 POLICY_CODES: dict[str, int] = {"hit": POLICY_HIT, "exit": POLICY_EXIT, "ignore": POLICY_IGNORE}

@@ -5,7 +5,7 @@ A message says what was expected, what came, in which row first, and what to do 
 """
 
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -255,6 +255,14 @@ def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
             "ask cast_segments with start = end, or contains_points, for a point test"
         )
     return array
+
+
+def raise_changed(*names: str) -> NoReturn:
+    """Raise the ValueError of arrays in which a loop has read a bad number that is not there any more."""
+    raise ValueError(
+        f"{', '.join(names)}: expected numbers that stay while a query reads them, got some that changed from bad to "
+        "good; pass copies"
+    )
 
 
 def workers(threads: int | None) -> int | None:

@@ -32,8 +32,8 @@ from cylcollide.runtime.simd import (
 )
 
 RECORD_SIZE = 8
-"""Numbers a ray: three reciprocals, three products (see `LocalRay`), the reach, and nothing."""
-
+RECIPROCAL, PRODUCT, REACH = 0, 3, 6
+"""Columns of `Stream.record`, a row a ray: three reciprocals, three products (see `LocalRay`), the reach twice."""
 
 MIXED = 8
 """Stands for the octant of rays that have none in common."""

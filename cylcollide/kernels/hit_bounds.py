@@ -67,7 +67,7 @@ def limb_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
 def two_hit_bounds(
     one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb, policy: int
 ) -> tuple[HitBounds, HitBounds]:
-    """`limb_hit_bounds` of twice eight rays with limbs of one shape: two independent chains hide each other's latency."""
+    """`limb_hit_bounds` of sixteen rays with limbs of one shape: two independent chains hide each other's latency."""
     first, second = ray_limbs(one, two, limb_of_one, limb_of_two)
     bounds, other_bounds = ray_hit_bounds(one, first, policy), ray_hit_bounds(two, second, policy)
     if pieces(limb_of_one.kind) == 2:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cylcollide._types import POLICY_HIT, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
+from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.query import exact_fallback
@@ -18,7 +18,6 @@ from cylcollide.query.loops.columns import (
     ray_of_each,
     take_chords,
 )
-from cylcollide.query.loops.leaf import ALL
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, State
 from cylcollide.query.scratch import scratch_for_streams
@@ -50,24 +49,27 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
 
 
 def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> tuple[Int64Array, Int32Array]:
-    """Every stretch of a limb that each of these rays may cross: as a stream, unless they are few or meet very many."""
+    """Every piece of a limb that each of these rays may cross, as `find_pieces` returns it.
+
+    Found by a stream, unless the rays are few or cross more limbs than its buffer holds.
+    """
     tree, batch = state.tree, request.batch
     if not use_single_rays(state, end - begin):
-        # both are read once the loop is over, when a signal may have asked the next question in the same room
+        # fresh: they are read after the loop, when the handler of a signal may have used the scratch of this thread
         crossed, crossings = np.empty((LIMBS_CROSSED * (end - begin), 2), np.int32), np.zeros(1, np.int64)
-        kept, every, nothing = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), empty_hits(0)
-        noting = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
-        if not cast_stream.call(request.raw, every, state.kernel_rows, tree, *noting, begin, end, ALL, nothing):
-            request.raise_invalid()
-        noted = crossings.item()
-        if noted <= len(crossed):
-            return chord_loops.pieces_in_rows.call(batch, state.kernel_rows, crossed, noted, begin, end)
+        kept, every, aim = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), int(Aim.ALL)
+        scratch = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
+        rows = state.kernel_rows
+        request.checked(cast_stream.call(request.raw, every, rows, tree, *scratch, begin, end, aim, empty_hits(0)))
+        recorded = crossings.item()
+        if recorded <= len(crossed):
+            return chord_loops.pieces_in_rows.call(batch, rows, crossed, recorded, begin, end)
     request.copy_checked(begin, end)
     return chord_loops.find_pieces.call(batch, state.kernel_rows, tree, make_stack(tree), np.arange(begin, end))
 
 
 def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -> BoolArray:
-    """Whether a chord is a hit under the policy: a limb that holds the start may be ignored, or have to be left."""
+    """Whether a chord counts under the policy: a limb that contains the start may be ignored, or need an exit."""
     from_start = found.entry_face == Face.INSIDE
     if inside == "exit":
         return np.asarray(~(from_start & (found.exit_face == Face.INSIDE)))

@@ -1,4 +1,4 @@
-"""Rows that float64 bounds do not decide, answered in exact arithmetic and written where the fast answer would be."""
+"""Rows that the float64 bounds leave undecided, decided in rational arithmetic and written into the same columns."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
@@ -36,11 +36,11 @@ from cylcollide.query.request import RayResult
 from cylcollide.shapes import RECORDS, Numbers
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
-"""From rows to the limbs that each of their rays may hit."""
+"""From rows (k,) to the limbs that each of their rays may hit."""
 
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
-    """The numbers of one ray."""
+    """The numbers of ray i."""
     limit = 1.0
     if not rays.is_segment:
         limit = validate.limits(rays.distance[[shared(rays.distance, i)]], rays.second[[i]]).item()
@@ -48,7 +48,7 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
 
 
 def exact_limb(table: LimbTable, limb: int) -> Solid:
-    """The solid that a limb is, in exact numbers: its shape's twin."""
+    """The exact twin of a limb: its solid in rational numbers."""
     box = table.box.item(limb)
     numbers = Numbers(
         tuple(table.p1[limb].tolist()),
@@ -65,7 +65,7 @@ def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Sol
 
 
 def _limbs_of(codes: Int32Array) -> list[int]:
-    """The limbs that stretches belong to, each once."""
+    """The limbs that pieces belong to, each once."""
     return sorted({code // 2 for code in codes.tolist()})
 
 
@@ -87,11 +87,11 @@ def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord) -> Non
 
 
 class Resolved(NamedTuple):
-    """Rows that were unsure."""
+    """Rows that were undecided, (k,) each."""
 
     rows: Int64Array
-    chords: ChordColumns  # of each of them
-    exact_hit: BoolArray  # not even alone with its limb is the hit decided by kernels
+    chords: ChordColumns  # a chord a row
+    exact_hit: BoolArray  # kernels do not decide the hit, even against its limb alone
     exact_chord: BoolArray  # the same of the chord
 
 
@@ -99,19 +99,19 @@ NOTHING_RESOLVED = Resolved(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, 
 
 
 class ResolvedHits:
-    """What rays hit, and what is not asked of every hit: whole chords, and surfaces."""
+    """The result of a cast, with what is computed lazily: whole chords, positions and normals."""
 
-    def __init__(self, result: RayResult, table: LimbTable, seen: LimbRows, inside: InsidePolicy) -> None:
-        self.result, self.table, self.kernel_rows, self.inside = result, table, seen, inside
+    def __init__(self, result: RayResult, table: LimbTable, rows: LimbRows, inside: InsidePolicy) -> None:
+        self.result, self.table, self.kernel_rows, self.inside = result, table, rows, inside
         self.resolved = NOTHING_RESOLVED
 
     @property
     def rechecked(self) -> int:
-        """How many rows were unsure."""
+        """How many rows were undecided."""
         return len(self.resolved.rows)
 
     def resolve(self, candidates: Candidates) -> None:
-        """Answer the unsure rows."""
+        """Decide the undecided rows."""
         self.resolved = _resolve_hits(self.result, self.table, self.inside, candidates)
 
     def chords(self) -> tuple[ChordColumns, BoolArray]:
@@ -147,17 +147,17 @@ class ResolvedHits:
 
 
 def ray_hits(
-    result: RayResult, table: LimbTable, seen: LimbRows, inside: InsidePolicy, candidates: Candidates | None
+    result: RayResult, table: LimbTable, rows: LimbRows, inside: InsidePolicy, candidates: Candidates | None
 ) -> RayHits:
-    """What the rays hit, unsure rows settled; without candidates no row is unsure."""
-    found = ResolvedHits(result, table, seen, inside)
+    """The hits of a cast, undecided rows resolved; `candidates` is None if there are none."""
+    found = ResolvedHits(result, table, rows, inside)
     if candidates is not None:
         found.resolve(candidates)
     return RayHits(found)
 
 
 def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Resolved:
-    """Fill in the unsure rows."""
+    """Fill in the undecided rows: limb and face from exact arithmetic, numbers from kernels where those decide."""
     batch, rows = result.batch, np.flatnonzero(result.undecided)
     chords, (exact_hit, exact_chord) = missed_chords(len(rows)), np.ones((2, len(rows)), bool)
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
@@ -176,21 +176,21 @@ def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, can
 
 
 def _take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
-    """The same about some of its rays; what concerns which limbs they see is left as it is."""
+    """A batch of the given rays of another; its mask and ignored characters are not reduced."""
     rays = batch.rays
     distance = rays.distance[rows] if len(rays.distance) > 1 else rays.distance
     return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance))
 
 
 def _hit_alone(batch: RayBatch, table: LimbTable, limbs: Int32Array) -> HitColumns:
-    """What kernels say of rays, each against the one limb that it hits.
+    """The kernels' hits of rays, each against the one limb that it hits.
 
-    If they decide a ray among other limbs they decide it here, and with the same bits; so where they do, theirs is the
-    answer, and it does not depend on which limbs a strategy has met.
+    What kernels decide among other limbs they decide here too, with the same bits. So where they decide, their numbers
+    are taken, and the result does not depend on which limbs a loop has tested.
     """
-    seen, hits = table.kernel_rows, empty_hits(len(limbs))
-    columns = (seen.solid[limbs], seen.character[limbs], seen.mask[limbs], seen.rows[limbs])
-    cast_rows(batch, LimbRows(*columns, seen.shared_mask), hits)
+    all_rows, hits = table.kernel_rows, empty_hits(len(limbs))
+    columns = (all_rows.solid[limbs], all_rows.character[limbs], all_rows.mask[limbs], all_rows.rows[limbs])
+    cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), hits)
     return hits
 
 
@@ -202,7 +202,7 @@ def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, 
 
 
 def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, chords: ChordColumns) -> BoolArray:
-    """Put the kernels' numbers where their bounds decide: a chord does not depend on what other limbs there are.
+    """Put the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
 
     `hit` are the chords of the rays of `batch`. Returns where kernels do not decide.
     """
@@ -229,9 +229,9 @@ def resolve_any(
 def resolve_chords(
     rays: Rays, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array, undecided: BoolArray
 ) -> ChordRows:
-    """Chords of the rays `begin`, `begin` + 1, ..., those of unsure rays settled anew.
+    """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rays from exact arithmetic.
 
-    `codes` are what those rays may hit, `fast` the kernels' answer to that.
+    `codes` are the pieces that those rays may hit, `fast` the kernels' chords of them.
     """
     ray, offsets = ray_of_each(fast.offsets), fast.offsets
     decided = ~undecided[ray]
@@ -267,8 +267,8 @@ def resolve_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
 def resolve_points(
     points: Float64Array, table: LimbTable, tree: Tree, rows: Int64Array, limb_of: Int32Array, count: Int32Array
 ) -> None:
-    """The lowest limb that holds each of the given points, and how many do."""
+    """Write the lowest limb that contains each of the given points, and how many do."""
     for i in rows.tolist():
         near = limbs_near_point(points[i], tree, make_stack(tree)).tolist()
-        holding = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
-        limb_of[i], count[i] = min(holding, default=-1), len(holding)
+        containing = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
+        limb_of[i], count[i] = min(containing, default=-1), len(containing)

@@ -10,7 +10,8 @@ import numpy as np
 from cylcollide._types import NO_CHARACTER, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitResult, ray_of_each
+from cylcollide.query.loops.columns import ChordColumns, ChordRows, ray_of_each
+from cylcollide.query.request import RayResult
 
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
@@ -20,7 +21,7 @@ class HitSource(Protocol):
     """What a query found, and what is computed when it is first asked for."""
 
     @property
-    def result(self) -> HitResult:
+    def result(self) -> RayResult:
         """The rays and their columns."""
 
     @property
@@ -124,7 +125,7 @@ class RayHits:
 
     @cached_property
     def _length(self) -> Float64Array:
-        return _lengths(self._found.result.rays)
+        return _lengths(self._found.result.batch.rays)
 
     @cached_property
     def distance(self) -> Float64Array:

@@ -8,43 +8,42 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.constants import SMALLEST_BATCH
 from cylcollide.kernels.limb_table import LimbRows
-from cylcollide.query import exact_fallback, scratch
+from cylcollide.query import exact_fallback
 from cylcollide.query.hits import PointHits
 from cylcollide.query.loops import points as point_loops
-from cylcollide.query.loops.points import PointColumns
+from cylcollide.query.loops.inputs import INVALID
+from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
 from cylcollide.query.request import State
+from cylcollide.query.scratch import scratch_for_points
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
 
 
 def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
-    """Which limb holds each point; the points are still to be checked, and may be the caller's own."""
+    """Which limbs contain each point; `raw` (n, 3) is not checked yet, and may be the caller's memory."""
     n, tree = len(raw), state.tree
     if n < SMALLEST_BATCH:
-        room = np.empty((point_loops.SINGLE_ROWS, n))
-        points, kinds = room[:3].reshape(n, 3), (np.int32, np.int32, np.bool_)
-        held = PointColumns._make(row.view(kind)[:n] for row, kind in zip(room[3:], kinds, strict=True))
-        counts = [point_loops.locate_single_points.call(state.kernel_rows, tree, raw, room)]
+        record = np.empty((point_loops.RECORD_ROWS, n))
+        points = record[:3].reshape(n, 3)
+        columns = PointColumns._make(row.view(kind)[:n] for row, kind in zip(record[3:], POINT_DTYPES, strict=True))
+        statuses = [point_loops.locate_single_points.call(state.kernel_rows, tree, raw, record)]
     else:
-        points, (limb, limb_count, undecided) = memory.rows(raw.shape), memory.columns(n, *point_loops.POINT_DTYPES)
-        held = PointColumns(limb, limb_count, undecided)
+        points, columns = memory.rows(raw.shape), PointColumns(*memory.columns(n, *POINT_DTYPES))
 
         def task(begin: int, end: int) -> int:
-            return point_loops.locate_points.call(
-                state.kernel_rows, tree, raw, points, *scratch.scratch_for_points(tree), begin, end, held
-            )
+            scratch = scratch_for_points(tree)
+            return point_loops.locate_points.call(state.kernel_rows, tree, raw, points, *scratch, begin, end, columns)
 
-        counts = in_chunks(n, threads, task)
-    if min(counts) < 0:
+        statuses = in_chunks(n, threads, task)
+    if INVALID in statuses:
         validate.vectors(raw, "points")
-        raise ValueError(
-            "points: expected numbers that stay while a query reads them, got some that changed from bad to good; "
-            "pass copies"
-        )
-    if any(counts):
-        rows = np.flatnonzero(held.undecided)
-        exact_fallback.resolve_points(points, state.table, tree, rows, held.limb, held.limb_count)
-    return PointHits(held.limb, held.limb_count, partial(_axis_distances, points, state.kernel_rows, held.limb))
+        validate.raise_changed("points")
+    if any(statuses):
+        rows = np.flatnonzero(columns.undecided)
+        exact_fallback.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)
+    return PointHits(
+        columns.limb, columns.limb_count, partial(_axis_distances, points, state.kernel_rows, columns.limb)
+    )
 
 
 def _axis_distances(points: Float64Array, limbs: LimbRows, limb: Int32Array) -> Float64Array:

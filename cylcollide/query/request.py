@@ -1,6 +1,6 @@
-"""What is asked about rays, and the rays themselves: copied and checked in the pass in which a loop first needs them.
+"""A request about rays, which are copied and checked by the loop that first reads them; and the result of a loop.
 
-A pass over all rays of their own would cost as much as a limb; and who shares the work among threads, shares this too.
+A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
 from functools import cached_property
@@ -14,13 +14,23 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy,
 from cylcollide.bvh.layout import Tree
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import HitResult
-from cylcollide.query.loops.inputs import RawRays, RayBatch, RayOptions, copy_checked
+from cylcollide.query.loops import single
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked
 from cylcollide.runtime import memory
 
 
+class State(Protocol):
+    """Limbs with their tree, as queries read them."""
+
+    tree: Tree
+    table: LimbTable
+    """The columns of the limbs."""
+    kernel_rows: LimbRows
+    """What loops read of the limbs."""
+
+
 class RayRequest:
-    """What is asked, of rays on their way in. Whoever reads rows of `query.rays` has to receive them first."""
+    """Rays to be cast, and what they may hit. Rows of `batch.rays` hold no numbers until a loop has copied them."""
 
     def __init__(
         self,
@@ -36,41 +46,40 @@ class RayRequest:
         layers, ignored = validate.masks(mask, n), validate.ignored_characters(ignore_character, n)
         self.first, self.second, self.inside = first, second, inside
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
-        self._query: RayBatch | None = None
+        self._batch: RayBatch | None = None
 
     @property
     def raw(self) -> RawRays:
-        """The rays as they came."""
+        """The rays as they were passed."""
         return RawRays(self.first, self.second)
 
     @property
     def batch(self) -> RayBatch:
-        """The same for loops, with room for the rays."""
-        if self._query is None:
-            room, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.options
-            self._query = RayBatch(Rays(room[0], room[1], is_segment, distance), mask, ignored, policy)
-        return self._query
+        """The same for loops, with memory for the copies of the rays."""
+        if self._batch is None:
+            copies, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.options
+            self._batch = RayBatch(Rays(copies[0], copies[1], is_segment, distance), mask, ignored, policy)
+        return self._batch
 
     def copy_checked(self, begin: int, end: int) -> None:
-        """Fill rows `begin` to `end` of `query.rays`; ValueError, naming the first bad row, if a number is bad."""
+        """Fill rows `begin` to `end` of `batch.rays`; ValueError, naming the first bad row, if a number is bad."""
         if not copy_checked(self.raw, self.batch.rays, begin, end):
             self.raise_invalid()
 
+    def checked(self, status: int) -> int:
+        """The status of a loop; ValueError, naming the first bad row, if it is INVALID."""
+        if status == INVALID:
+            self.raise_invalid()
+        return status
+
     def raise_invalid(self) -> NoReturn:
-        """Say what is wrong with the rays: ValueError, naming the first bad row."""
+        """Raise the ValueError that names what is wrong with the rays, and in which row first."""
         is_segment = self.options[0]
-        first, second = SEGMENTS if is_segment else RAYS
+        first, second = ("starts", "ends") if is_segment else ("origins", "directions")
         validate.vectors(self.first, first)
         check = validate.vectors if is_segment else validate.directions
         check(self.second, second, len(self.first))
-        raise ValueError(
-            f"{first}, {second}: expected numbers that stay while a query reads them, got some that "
-            "changed from bad to good; pass copies"
-        )
-
-
-SEGMENTS, RAYS = ("starts", "ends"), ("origins", "directions")
-"""What users call the two vectors of a ray."""
+        validate.raise_changed(first, second)
 
 
 def segment_request(
@@ -80,7 +89,7 @@ def segment_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
 ) -> RayRequest:
-    """A question about closed segments from starts to ends, (n, 3) both."""
+    """A request about closed segments from starts to ends, (n, 3) both."""
     first = validate.as_vectors(starts, "starts")
     second = validate.as_vectors(ends, "ends", len(first))
     return RayRequest(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character)
@@ -94,40 +103,39 @@ def ray_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
 ) -> RayRequest:
-    """The same about rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
+    """A request about rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
     first = validate.as_vectors(origins, "origins")
     second = validate.as_vectors(directions, "directions", len(first))
     distance = validate.distances(max_distance, len(first))
     return RayRequest(first, second, False, distance, inside, mask, ignore_character)
 
 
-class State(Protocol):
-    """Limbs with their tree."""
-
-    tree: Tree
-    table: LimbTable
-    """The columns of the limbs."""
-    kernel_rows: LimbRows
-    """What loops read of the limbs."""
-
-
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-class RayResult(HitResult, Protocol):
-    """A question about rays, and its answer so far."""
+class RayResult(Protocol):
+    """A batch of rays and the columns that a loop has filled; undecided rows are filled by `exact_fallback`."""
 
     @property
     def batch(self) -> RayBatch:
-        """What was asked."""
+        """The rays, and what they may hit."""
 
     @property
-    def undecided(self) -> BoolArray:
-        """As in `HitColumns`."""
+    def limb(self) -> Int32Array:
+        """As in `HitColumns`, and so are the others."""
+
+    @property
+    def fraction(self) -> Float64Array: ...  # noqa: D102
+
+    @property
+    def face(self) -> Int8Array: ...  # noqa: D102
+
+    @property
+    def inside(self) -> BoolArray: ...  # noqa: D102
+
+    @property
+    def undecided(self) -> BoolArray: ...  # noqa: D102
 
 
 class BatchResult(NamedTuple):
-    """An answer that is there."""
+    """The result of a loop over many rays: `HitColumns` and their batch."""
 
     batch: RayBatch
     limb: Int32Array
@@ -136,55 +144,44 @@ class BatchResult(NamedTuple):
     inside: BoolArray
     undecided: BoolArray
 
-    @property
-    def rays(self) -> Rays:
-        """The rays that were asked about."""
-        return self.batch.rays
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class SmallBatchResult:
-    """An answer about a few rays, made into arrays when it is asked for. `casting.cast_single_rays` fills `room`."""
+    """The result of `cast_single_rays`: one record, whose rows become columns when they are read."""
 
-    def __init__(self, room: Float64Array, options: RayOptions) -> None:
-        self.room, self.options = room, options
+    def __init__(self, record: Float64Array, options: RayOptions) -> None:
+        self.record, self.options = record, options
 
     @cached_property
     def batch(self) -> RayBatch:
-        """What was asked."""
-        room, (is_segment, distance, mask, ignored, policy) = self.room, self.options
-        rays = Rays(room[:3].reshape(-1, 3), room[3:6].reshape(-1, 3), is_segment, distance)
+        """The rays as they were copied, and what they may hit."""
+        record, (is_segment, distance, mask, ignored, policy) = self.record, self.options
+        rays = Rays(record[:3].reshape(-1, 3), record[3:6].reshape(-1, 3), is_segment, distance)
         return RayBatch(rays, mask, ignored, policy)
-
-    @property
-    def rays(self) -> Rays:
-        """The rays as they were received."""
-        return self.batch.rays
 
     @property
     def fraction(self) -> Float64Array:
         """As in `HitColumns`, and so are the others."""
-        return self._column(6, np.float64)
+        return self._column(single.FRACTION_ROW, np.float64)
 
     @property
-    def limb(self) -> Int32Array:
-        """See there."""
-        return self._column(7, np.int32)
+    def limb(self) -> Int32Array:  # noqa: D102
+        return self._column(single.LIMB_ROW, np.int32)
 
     @property
-    def face(self) -> Int8Array:
-        """See there."""
-        return self._column(8, np.int8)
+    def face(self) -> Int8Array:  # noqa: D102
+        return self._column(single.FACE_ROW, np.int8)
 
     @property
-    def inside(self) -> BoolArray:
-        """See there."""
-        return self._column(9, np.bool_)
+    def inside(self) -> BoolArray:  # noqa: D102
+        return self._column(single.INSIDE_ROW, np.bool_)
 
     @property
-    def undecided(self) -> BoolArray:
-        """See there."""
-        return self._column(10, np.bool_)
+    def undecided(self) -> BoolArray:  # noqa: D102
+        return self._column(single.UNDECIDED_ROW, np.bool_)
 
-    def _column(self, k: int, kind: type[Scalar]) -> NDArray[Scalar]:
-        column: NDArray[Scalar] = self.room[k].view(kind)[: self.room.shape[1]]
+    def _column(self, row: int, kind: type[Scalar]) -> NDArray[Scalar]:
+        column: NDArray[Scalar] = self.record[row].view(kind)[: self.record.shape[1]]
         return column

@@ -1,7 +1,8 @@
-"""Which loop answers a request: one ray at a time, brute force against few limbs, or streams through the tree."""
+"""Which loop answers a request: single rays, brute force against few limbs, or streams through the tree."""
 
 from collections.abc import Callable
 
+from cylcollide._types import Aim
 from cylcollide.constants import FEW_LIMBS, SMALLEST_BATCH, SMALLEST_STREAM
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
@@ -11,26 +12,24 @@ from cylcollide.query.scratch import scratch_for_brute_force, scratch_for_stream
 
 
 def use_single_rays(state: State, rays: int) -> bool:
-    """Whether so many rays had better walk alone."""
+    """Whether so many rays are too few for a stream, or for brute force."""
     return rays < (SMALLEST_BATCH if state.tree.items <= FEW_LIMBS else SMALLEST_STREAM)
 
 
-def loop_for(state: State, request: RayRequest, aim: int, hits: HitColumns) -> Callable[[int, int], None]:
-    """How many rays find their first limbs, or any: against all of few limbs, or as streams.
+def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> Callable[[int, int], None]:
+    """The loop over many rays for this request: called with a range of rows, it fills those of `hits`.
 
-    The answers agree bit by bit with those of one by one; how many rays need exact arithmetic may differ.
+    The loops agree bit by bit with each other and with single rays; how many rows are undecided may differ.
     """
     raw, batch, table, tree = request.raw, request.batch, state.kernel_rows, state.tree
-    alike, limbs = batch.mask.size == batch.ignored.size == 1, len(table.solid)
+    shared_filter, limbs = batch.mask.size == batch.ignored.size == 1, len(table.solid)
 
-    def against_all(begin: int, end: int) -> None:
-        if not cast_brute_force.call(raw, batch, table, scratch_for_brute_force(limbs), begin, end, aim, hits):
-            request.raise_invalid()
+    def brute_force(begin: int, end: int) -> None:
+        lists = scratch_for_brute_force(limbs)
+        request.checked(cast_brute_force.call(raw, batch, table, lists, begin, end, int(aim), hits))
 
-    def as_stream(begin: int, end: int) -> None:
-        if not cast_stream.call(
-            raw, batch, table, tree, *scratch_for_streams(tree, end - begin), begin, end, aim, hits
-        ):
-            request.raise_invalid()
+    def stream(begin: int, end: int) -> None:
+        scratch = scratch_for_streams(tree, end - begin)
+        request.checked(cast_stream.call(raw, batch, table, tree, *scratch, begin, end, int(aim), hits))
 
-    return against_all if alike and limbs <= FEW_LIMBS else as_stream
+    return brute_force if shared_filter and limbs <= FEW_LIMBS else stream

@@ -18,18 +18,19 @@ from support.check_cylinders import JIT, same_bits
 from support.force_loop import DENSE, MIXED, ONE_BY_ONE, POLICIES, STREAMS, WAYS, cast_all_ways, forced
 
 import cylcollide as cc
+from cylcollide._types import Aim
 from cylcollide.bvh.stream import make_stream
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.query import scratch
 from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force, make_ray_lists
 from cylcollide.query.loops.columns import HitColumns, empty_hits
-from cylcollide.query.loops.leaf import ANY, CLOSEST, make_ray_state
+from cylcollide.query.loops.leaf import make_ray_state
 from cylcollide.query.loops.ray_sort import make_sort_scratch
 from cylcollide.query.loops.refine import make_refine_queue
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, segment_request
+from cylcollide.runtime import threads as thread_chunks
 
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
 LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
@@ -112,7 +113,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
             assert not differing(want, got), threads
             assert np.array_equal(world.occluded_segments(start, end, threads=threads), got.limb >= 0)
         threads_each = (1, 2, 4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
-        at_work = [max(1, min(k, n // SMALLEST_STREAM)) for k in threads_each]
+        at_work = [max(1, min(k, n // thread_chunks.SMALLEST_STREAM)) for k in threads_each]
         tasks = [k * ceil(ceil(n / chunk) / k) for k in at_work]  # as many for each thread
         assert seen.batches[way] == 2 * (4 if way == ONE_BY_ONE else sum(tasks))  # one by one goes in one call
         for _ in range(3):
@@ -163,20 +164,20 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     )
     lists = make_ray_lists(len(limbs))
     for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
-        for way, aim in product((STREAMS, DENSE), (CLOSEST, ANY)):
+        for way, aim in product((STREAMS, DENSE), (Aim.CLOSEST, Aim.ANY)):
             got = HitColumns(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
-                assert cast_stream.call(given, query, table, tree, *room, begin, last, aim, got)
+                assert cast_stream.call(given, query, table, tree, *room, begin, last, int(aim), got) == 0
             else:
-                assert cast_brute_force.call(given, query, table, lists, begin, last, aim, got)
+                assert cast_brute_force.call(given, query, table, lists, begin, last, int(aim), got) == 0
             inner, outer = slice(begin, last), np.r_[0:begin, last:n]
-            if aim == ANY:
+            if aim == Aim.ANY:
                 sure = ~(want.undecided | got.undecided)[inner]
                 assert np.array_equal((want.limb >= 0)[inner][sure], (got.limb >= 0)[inner][sure]), (way, begin, last)
             else:
                 assert not differing(want, HitColumns(*(column[inner] for column in got)), inner), (way, begin, last)
             assert all((column[outer] == np.full(1, 77, column.dtype)).all() for column in got), (way, begin, last)
-            assert not room[0].pairs.any(), "no pair may wait when a stream has ended"
+            assert not room[0].pairs.queued.any(), "no pair may wait when a stream has ended"
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum(), want.inside.sum()) > n // 20
 
 

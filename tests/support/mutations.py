@@ -202,7 +202,7 @@ SHARED: dict[str, Mutation] = {
     "chords: who is blind crosses nothing": Mutation(
         FINISHING, "if state.best[row, NEXT_POSSIBLE] < 0.0:", "if False:"
     ),
-    "chords: no room for more": Mutation("query/chords.py", "if noted <= len(crossed):", "if True:"),
+    "chords: no room for more": Mutation("query/chords.py", "if recorded <= len(crossed):", "if True:"),
     "chords: tubes end at their bore": Mutation("query/loops/chords.py", "which += 2 * int(", "which += 0 * int("),
     "chords: rows of each share begin at nothing": Mutation(
         "query/loops/columns.py", "part.offsets[:-1] + begin", "part.offsets[:-1]"
@@ -231,9 +231,11 @@ SHARED: dict[str, Mutation] = {
         "bvh/sah.py", "order[j], order[middle] = order[middle], item", "order[middle] = item"
     ),
     "pairs: one that waits alone is lost": Mutation(
-        STREAMING, "if state.pairs[shape] > 0:", "if state.pairs[shape] > 1:"
+        STREAMING, "if state.pairs.queued[shape] > 0:", "if state.pairs.queued[shape] > 1:"
     ),
-    "pairs: the last of a crowd is lost": Mutation("query/loops/leaf.py", "(1 << count) - 1", "(1 << (count - 1)) - 1"),
+    "pairs: the last of a crowd is lost": Mutation(
+        "query/loops/leaf.py", "(1 << queue.queued[shape]) - 1", "(1 << (queue.queued[shape] - 1)) - 1"
+    ),
     "entering: one that waits alone is forgotten": Mutation(
         ENTERING, "if queue.queued[slot] > 0:", "if queue.queued[slot] > 1:"
     ),
@@ -250,19 +252,19 @@ SHARED: dict[str, Mutation] = {
         "bvh/points.py", "queued[level + 1] = first, inners", "queued[level + 1] = 0, inners"
     ),
     "points: one that waits alone is lost": Mutation(
-        "query/loops/points.py", "if queue.pairs[shape] > 0:", "if queue.pairs[shape] > 1:"
+        "query/loops/points.py", "if queue.queued[shape] > 0:", "if queue.queued[shape] > 1:"
     ),
     "points: the last of a crowd is lost": Mutation(
-        "query/loops/points.py", "(1 << queue.pairs[shape]) - 1", "(1 << (queue.pairs[shape] - 1)) - 1"
+        "query/loops/points.py", "(1 << queue.queued[shape]) - 1", "(1 << (queue.queued[shape] - 1)) - 1"
     ),
     "points: any limb is the lowest": Mutation("query/loops/points.py", "min(columns.limb[i], limb[k])", "limb[k]"),
-    "points: always sure": Mutation("query/loops/points.py", "listed & ~(inside | outside)", "0 & ~(inside | outside)"),
+    "points: always sure": Mutation("query/loops/points.py", "valid & ~(inside | outside)", "0 & ~(inside | outside)"),
     # the door
-    "received: ends of any kind": Mutation(ASKING, "fine and finite and", "fine and"),
+    "received: ends of any kind": Mutation(ASKING, "origins_finite and finite and", "origins_finite and"),
     "received: no direction at all": Mutation(ASKING, "not any_zero_row(rays.second, begin, end)", "True"),
     "received: the row of a number is not its own": Mutation("validate.py", "// (bad.size // len(bad))", "// 1"),
     "received: the last numbers unseen": Mutation(
-        "query/loops/inputs.py", "some_strange | (not abs(y) < np.inf)", "some_strange"
+        "query/loops/inputs.py", "last_not_finite | (not abs(y) < np.inf)", "last_not_finite"
     ),
 }
 """What all shapes share: what is wrong with it."""

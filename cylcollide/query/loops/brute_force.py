@@ -1,8 +1,8 @@
 """The loop over many rays and few limbs: every ray against every limb, sixteen rays at a time, no tree.
 
-The same kernels as in `casting` and `streaming`, side by side, with bit-equal results. What eight rays have found stays
-in registers. A block of rays is received, cast, and then asked where exactly it enters each limb, by one face after
-another, while it is in the cache.
+The same kernels as in `single` and `stream`, side by side, with bit-equal results. The closest hits of eight rays stay
+in registers. A block of rays is copied, tested, and its fractions refined, limb by limb and face by face, while it is
+in the cache.
 """
 
 from math import inf
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import Aim, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.closest import closer, is_undecided, no_hit
 from cylcollide.kernels.dispatch import faces
@@ -18,33 +18,32 @@ from cylcollide.kernels.hit_bounds import two_hit_bounds
 from cylcollide.kernels.limb_table import LimbRows, is_considered
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import RawRays, RayBatch, copy_checked
-from cylcollide.query.loops.leaf import CLOSEST
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
 from cylcollide.query.loops.output import write_eight
 from cylcollide.query.loops.packets import one_limb, prefetch_sixteen, rays_from
 from cylcollide.query.loops.refine import FACES, refine_list
 from cylcollide.runtime.compile import FastDispatch, compiled, inlined
 from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load
 
-CYLINDER = int(Shape.CYLINDER)
+CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
 
 
 class RayLists(NamedTuple):
-    """Rays of a block that enter a limb, a list for each limb and face. One per thread."""
+    """Rays of a block whose fraction is to be refined, a list for each limb and face. One per thread."""
 
     step: Int32Array  # (BLOCK_RAYS + 2 LANES,): 0, 1, 2, ...
     lane: Float64Array  # (8,): 0, 1, 2, ...
-    row: Int32Array  # (limbs FACES, BLOCK_RAYS + 4 LANES): counted from the first ray of the block
+    row: Int32Array  # (limbs FACES, BLOCK_RAYS + 4 LANES): rows, counted from the first ray of the block
     listed: Int64Array  # (limbs FACES,): how many
-    fraction: Float64Array  # (16,): of the hits at work
+    fraction: Float64Array  # (16,): of the hits being refined
 
 
 def make_ray_lists(limbs: int) -> RayLists:
-    """Room for the rays of a block and so many limbs."""
-    places = limbs * FACES
-    row = np.zeros((places, BLOCK_RAYS + 4 * LANES), np.int32)
+    """Buffers for the rays of a block and so many limbs."""
+    slots = limbs * FACES
+    row = np.zeros((slots, BLOCK_RAYS + 4 * LANES), np.int32)
     step = np.arange(BLOCK_RAYS + 2 * LANES, dtype=np.int32)
-    return RayLists(step, np.arange(float(LANES)), row, np.zeros(places, np.int64), np.empty(2 * LANES))
+    return RayLists(step, np.arange(float(LANES)), row, np.zeros(slots, np.int64), np.empty(2 * LANES))
 
 
 @FastDispatch
@@ -58,18 +57,18 @@ def cast_brute_force(
     end: int,
     aim: int,
     hits: HitColumns,
-) -> bool:
-    """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
+) -> int:
+    """Copy and check the rays from `begin` to `end`, at least eight, and find their closest limbs; 0, or INVALID.
 
-    Mask and ignored character are the same for all rays. If the aim is ANY, fractions are left as guesses.
+    Mask and ignored character are the same for all rays. For the aim ANY, fractions are left as guesses.
     """
     first = begin
     while first < end:
         last = first + BLOCK_RAYS if end - first >= BLOCK_RAYS + LANES else end  # eight at least are left, or none
         if not copy_checked(raw, batch.rays, first, last):
-            return False
-        for place in range(lists.listed.size):
-            lists.listed[place] = 0
+            return INVALID
+        for slot in range(lists.listed.size):
+            lists.listed[slot] = 0
         block, found = batch_from(batch, first), hits_from(hits, first)
         for row in range(first, last, 2 * LANES):  # the last eight may overlap those before
             prefetch_sixteen(raw, batch.rays, last + row - first)
@@ -77,12 +76,12 @@ def cast_brute_force(
         if aim == CLOSEST:
             refine_lists(block, table, lists, found)
         first = last
-    return True
+    return 0
 
 
 @inlined
 def batch_from(batch: RayBatch, first: int) -> RayBatch:
-    """The query without the rays before `first`."""
+    """The batch without the rays before `first`."""
     origin, second, is_segment, distance = batch.rays
     if distance.size > 1:
         distance = distance[first:]
@@ -91,14 +90,14 @@ def batch_from(batch: RayBatch, first: int) -> RayBatch:
 
 @inlined
 def hits_from(hits: HitColumns, first: int) -> HitColumns:
-    """The verdicts without the rows before `first`."""
+    """The columns without the rows before `first`."""
     limb, fraction, face, inside, undecided = hits
     return HitColumns(limb[first:], fraction[first:], face[first:], inside[first:], undecided[first:])
 
 
 @inlined
 def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, end: int, hits: HitColumns) -> None:
-    """The first limbs of the sixteen rays from `row` on, or of the last eight before `end`, twice."""
+    """The closest limbs of the sixteen rays from `row` on; beyond `end`, the last eight are tested once more."""
     rows, solids, characters, masks = table.rows, table.solid, table.character, table.mask
     mask, ignored = batch.mask[0], batch.ignored[0]
     one, two = min(row, end - LANES), min(row + LANES, end - LANES)
@@ -107,7 +106,7 @@ def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, en
     for k in range(table.solid.size):
         if is_considered(characters[k], masks[k], mask, ignored):
             index = broadcast(float(k))
-            if solids[k] == CYLINDER:  # a constant, so that both events are one stretch of code without a branch
+            if solids[k] == CYLINDER:  # a constant: both tests become straight-line code
                 cylinder = one_limb(rows, CYLINDER, k)
                 bounds, other_bounds = two_hit_bounds(ray, other, cylinder, cylinder, batch.policy)
             else:
@@ -120,7 +119,7 @@ def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, en
     )
     entered = write_eight(best, undecided, ray.per_length, one, hits)
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
-    # rays that a list has already are not listed again
+    # rays tested a second time are in a list already
     lane = load(lists.lane, 0)
     entered, other_entered = (
         entered & (lane >= float(row - one)),
@@ -135,17 +134,17 @@ def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, en
 
 
 @inlined
-def append(lists: RayLists, place: int, row: int, truth: Truth) -> None:
-    """Put those of eight rays for which it is true behind the list of a place."""
-    count, rows = lists.listed[place], lists.row[place]
-    lists.listed[place] = count + append_where(rows, count, lists.step, row, truth)
+def append(lists: RayLists, slot: int, row: int, truth: Truth) -> None:
+    """Append those of eight rays for which `truth` holds to the list of a slot."""
+    count, rows = lists.listed[slot], lists.row[slot]
+    lists.listed[slot] = count + append_where(rows, count, lists.step, row, truth)
 
 
 @compiled
 def refine_lists(batch: RayBatch, table: LimbRows, lists: RayLists, hits: HitColumns) -> None:
-    """Write the fractions of all rays that are listed."""
-    for place in range(lists.listed.size):
-        count, rows = lists.listed[place], lists.row[place]
+    """Refine the fractions of all rays in lists."""
+    for slot in range(lists.listed.size):
+        count, rows = lists.listed[slot], lists.row[slot]
         if count > 0:
             rows[count : count + 2 * LANES] = rows[0]  # sixteen may be read from the last one on
-            refine_list(batch, table, place // FACES, place % FACES, rows, count, lists.fraction, hits)
+            refine_list(batch, table, slot // FACES, slot % FACES, rows, count, lists.fraction, hits)

@@ -1,6 +1,6 @@
-"""The loops over whole chords: every limb that a ray may cross, both ends of each stretch, in order.
+"""The loops over whole chords: every limb that a ray may cross, both ends of each piece, sorted by entry.
 
-As in `casting`, rows that float64 bounds do not decide are marked.
+A piece is one stretch of a line inside a limb; a tube can have two. As in `single`, undecided rows are marked.
 """
 
 from math import inf, nan
@@ -25,7 +25,7 @@ MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face
 
 @inlined
 def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) -> None:
-    """Write a chord."""
+    """Write a chord into a row."""
     chords.limb[row] = limb
     chords.entry[row, 0], chords.entry[row, 1] = chord.entry
     chords.exit[row, 0], chords.exit[row, 1] = chord.exit
@@ -45,7 +45,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
 def complete_chords(
     batch: RayBatch, table: LimbRows, limbs: Int32Array, chords: ChordColumns, undecided: BoolArray
 ) -> int:
-    """The whole chord of each ray in the limb that it hits; how many are not decided."""
+    """Write the whole chord of each ray in the limb that it hits; how many are undecided."""
     rays, count = batch.rays, 0
     for i in range(limbs.size):
         k = limbs[i]
@@ -71,7 +71,7 @@ def complete_chords(
 
 @allocating
 def appended(values: Int32Array, used: int, value: int) -> Int32Array:
-    """`values` with `value` at position `used`, in a larger array where there is no room."""
+    """`values` with `value` at position `used`; copied to an array twice as large if it is full."""
     if used == values.size:
         larger = np.empty(2 * values.size, np.int32)
         larger[:used] = values
@@ -85,10 +85,10 @@ def appended(values: Int32Array, used: int, value: int) -> Int32Array:
 def find_pieces(
     batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, rows: Int64Array
 ) -> tuple[Int64Array, Int32Array]:
-    """Every stretch of a limb that each of the given rays does not certainly miss, in compressed rows.
+    """Every piece of a limb that each of the given rays does not certainly miss, in compressed rows.
 
-    Returns offsets, and codes: twice the limb, plus the number of the stretch. A ray beyond what float64 products hold
-    may meet any limb.
+    Returns offsets (n + 1,), and codes: twice the limb, plus the number of the piece. An untrusted ray may hit any
+    limb.
     """
     offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
     for k in range(rows.size):
@@ -119,7 +119,7 @@ def find_pieces(
 def pieces_in_rows(
     batch: RayBatch, table: LimbRows, crossed: Int32Array, recorded: int, begin: int, end: int
 ) -> tuple[Int64Array, Int32Array]:
-    """The same of the rays from `begin` to `end`, from so many pairs of a ray and a limb, which are used up."""
+    """`find_pieces` of the rays from `begin` to `end`, from `recorded` rows of `crossed`, which are overwritten."""
     offsets = np.zeros(end - begin + 1, np.int64)
     for j in range(recorded):
         i, index = crossed[j]
@@ -155,10 +155,10 @@ def cast_chords(
     chords: ChordColumns,
     undecided: BoolArray,
 ) -> int:
-    """Chords of the stretches found for the rays `begin`, `begin` + 1, ..., in order of entry; how many are unsure.
+    """Chords of the pieces found for the rays `begin`, `begin` + 1, ..., sorted by entry; how many rays are undecided.
 
-    `codes` is sorted in place, ray by ray; `earliest` and `latest` are room for one number a code. A ray is unsure if a
-    verdict, a face or an order is not decided.
+    `codes` is sorted in place, ray by ray; `earliest` and `latest` are buffers of one number a code. A ray is undecided
+    if a verdict, a face or an order is.
     """
     count = 0
     for k in range(offsets.size - 1):

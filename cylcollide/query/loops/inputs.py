@@ -12,20 +12,23 @@ from cylcollide.runtime.simd import LANES, absolute, broadcast, load, logical_no
 
 @compiled
 def copy_finite(raw: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
-    """Copy rows of an (n, 3) array in C order; whether all numbers are finite, and whether none of them is zero."""
-    strange = zero = broadcast(0.0) > 1.0
-    some_strange = some_zero = False
-    whole_end = 3 * end - 3 * (end - begin) % LANES
-    for k in range(3 * begin, whole_end, LANES):
+    """Copy the rows from `begin` to `end` of an (n, 3) array in C order.
+
+    Returns whether all their numbers are finite, and whether none of them is zero.
+    """
+    not_finite = zero = broadcast(0.0) > 1.0
+    last_not_finite = last_zero = False
+    eights_end = 3 * end - 3 * (end - begin) % LANES
+    for k in range(3 * begin, eights_end, LANES):
         x = load(raw, k)
         store(copy, k, x)
-        strange, zero = strange | logical_not(absolute(x) < np.inf), zero | (x == 0.0)
+        not_finite, zero = not_finite | logical_not(absolute(x) < np.inf), zero | (x == 0.0)
     from_array, to_array = raw.reshape(-1), copy.reshape(-1)
-    for k in range(whole_end, 3 * end):
+    for k in range(eights_end, 3 * end):
         y = from_array[k]
         to_array[k] = y
-        some_strange, some_zero = some_strange | (not abs(y) < np.inf), some_zero | (y == 0.0)
-    return not some_strange and movemask(strange) == 0, not some_zero and movemask(zero) == 0
+        last_not_finite, last_zero = last_not_finite | (not abs(y) < np.inf), last_zero | (y == 0.0)
+    return not last_not_finite and movemask(not_finite) == 0, not last_zero and movemask(zero) == 0
 
 
 @compiled
@@ -38,14 +41,14 @@ def any_zero_row(vectors: Float64Array, begin: int, end: int) -> bool:
 
 
 class RawRays(NamedTuple):
-    """Rays that nobody has looked at, in memory that may be the caller's; (n, 3), C order."""
+    """Rays as they were passed, not yet checked, possibly in the caller's memory; (n, 3) each, C order."""
 
     first: Float64Array
     second: Float64Array
 
 
 class RayBatch(NamedTuple):
-    """Rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
+    """Checked rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
 
     rays: Rays
     mask: Uint32Array
@@ -54,12 +57,15 @@ class RayBatch(NamedTuple):
 
 
 RayOptions: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]
-"""All that is asked but for two vectors: whether rays are segments, how far they go, and mask, ignored and policy."""
+"""Of a request, all but its two vectors: whether rays are segments, how far they go, mask, ignored and policy."""
+
+INVALID = -1
+"""Status of a loop that has read a ray or point that is not allowed; otherwise 0, or how many rows are undecided."""
 
 
 @compiled
 def copy_checked(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
     """Copy the rows from `begin` to `end`; whether all numbers are finite, and no direction is zero."""
-    fine, _ = copy_finite(raw.first, rays.origin, begin, end)
-    finite, nowhere_zero = copy_finite(raw.second, rays.second, begin, end)
-    return fine and finite and (rays.is_segment or nowhere_zero or not any_zero_row(rays.second, begin, end))
+    origins_finite, _ = copy_finite(raw.first, rays.origin, begin, end)
+    finite, no_zeros = copy_finite(raw.second, rays.second, begin, end)
+    return origins_finite and finite and (rays.is_segment or no_zeros or not any_zero_row(rays.second, begin, end))

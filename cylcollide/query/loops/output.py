@@ -1,4 +1,7 @@
-"""Writing what rays have found: whole columns of eight where rays came in order, row by row where they were sorted."""
+"""Writes the hits of a batch of rays: eight rows at a time where rays are in query order, row by row where sorted.
+
+A fraction is written as a guess, the middle of its bounds, and queued for `refine`.
+"""
 
 from math import inf
 
@@ -26,7 +29,7 @@ from cylcollide.runtime.simd import (
 
 @inlined
 def write_eight(best: ClosestHit, undecided: Truth, per_length: Real, row: int, hits: HitColumns) -> Truth:
-    """Write what eight rays hit, a guess where the fraction of those goes that enter a limb; who does."""
+    """Write the hits of eight rays from `row` on, fractions as guesses; which of them are to be refined."""
     known = logical_not(undecided) & (best.limb >= 0.0)
     entered = known & (best.face < INSIDE)
     guess = 0.5 * (best.lower + best.upper) * per_length
@@ -40,7 +43,7 @@ def write_eight(best: ClosestHit, undecided: Truth, per_length: Real, row: int, 
 
 @inlined
 def clear_hits(hits: HitColumns, begin: int, end: int) -> None:
-    """What stands there until a ray hits."""
+    """Write misses into the rows from `begin` to `end`."""
     hits.limb[begin:end] = NO_LIMB
     hits.fraction[begin:end] = inf
     hits.face[begin:end] = NONE
@@ -50,14 +53,14 @@ def clear_hits(hits: HitColumns, begin: int, end: int) -> None:
 
 @inlined
 def load_closest(state: RayState, row: int) -> ClosestHit:
-    """What eight rays have found, from this row on."""
+    """The closest hits of eight rays, from this row on."""
     c = load_rows(state.best, state.step, row, 0)
     return ClosestHit(c[LIMB], c[LOWER], c[UPPER], c[FACE], c[NEXT_POSSIBLE], c[STARTS_INSIDE] > 0.0)
 
 
 @compiled
 def write_any_hit(number: Int32Array, base: int, count: int, state: RayState, hits: HitColumns) -> None:
-    """Write of so many rays whether they hit any limb."""
+    """Write whether each of `count` rays hits any limb: columns `limb` and `undecided`."""
     for row in range(count):
         i, found = number[base + row], state.best[row]
         hits.limb[i], hits.undecided[i] = int(found[LIMB]), (found[LIMB] < 0.0) & (found[NEXT_POSSIBLE] < inf)
@@ -65,13 +68,16 @@ def write_any_hit(number: Int32Array, base: int, count: int, state: RayState, hi
 
 @compiled
 def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, state: RayState) -> None:
-    """Name the rays of a stream that were noted behind the first `noted`; those that are blind may cross any limb."""
-    there = min(state.crossings[0], len(state.crossed))
-    for k in range(recorded, there):
+    """Turn stream rows into query rows in the crossings after the first `recorded`.
+
+    An untrusted ray may cross any limb: for one, more crossings are counted than the buffer holds.
+    """
+    stored = min(state.crossings[0], len(state.crossed))
+    for k in range(recorded, stored):
         state.crossed[k, 0] = number[base + state.crossed[k, 0]]
     for row in range(count):
         if state.best[row, NEXT_POSSIBLE] < 0.0:
-            state.crossings[0] = len(state.crossed) + 1  # there is no room for so many
+            state.crossings[0] = len(state.crossed) + 1  # as if the buffer were too small
 
 
 @compiled
@@ -84,7 +90,7 @@ def write_in_order(
     queue: RefineQueue,
     hits: HitColumns,
 ) -> None:
-    """Write the answers of so many rays that came in order, eight at a time."""
+    """Write the hits of `count` rays that are consecutive rows of the query, eight at a time."""
     i = number[base]
     full = count - count % LANES
     for first in range(0, full, LANES):
@@ -109,7 +115,7 @@ def write_hits(
     queue: RefineQueue,
     hits: HitColumns,
 ) -> None:
-    """Write the answers of the rays from row `begin` to `end`; a miss stands there already."""
+    """Write the hits of the stream rows from `begin` to `end`; the columns hold misses."""
     for first in range(begin, end, LANES):
         best = load_closest(state, first)
         hit, undecided = best.limb >= 0.0, is_undecided(best)

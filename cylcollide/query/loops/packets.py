@@ -1,4 +1,4 @@
-"""Eight rays of a query side by side, and many rays in an order in which they can walk together."""
+"""Packets: eight rays, vectors or limbs side by side, loaded from consecutive rows or gathered from listed ones."""
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
@@ -17,7 +17,8 @@ from cylcollide.runtime.simd import (
     prefetch,
 )
 
-CACHE_LINE = 8  # float64 numbers
+CACHE_LINE = 8
+"""Float64 numbers in a cache line."""
 
 
 @inlined
@@ -28,7 +29,7 @@ def vectors_from(array: Float64Array, i: int) -> Vector:
 
 @inlined
 def rays_from(rays: Rays, i: int) -> Ray:
-    """Eight rays from row i on, prepared."""
+    """Eight rays from row i on."""
     origin, second = vectors_from(rays.origin, i), vectors_from(rays.second, i)
     distance = load(rays.distance, i) if rays.distance.size > 1 else broadcast(rays.distance[0])
     displacement = displacement_of(origin, second, rays.is_segment)
@@ -37,19 +38,19 @@ def rays_from(rays: Rays, i: int) -> Ray:
 
 @inlined
 def vectors_at(array: Float64Array, number: Int32Array, k: int) -> Vector:
-    """Eight rows of an (n, 3) array, those whose numbers stand at `number[k]` and behind."""
+    """Eight rows of an (n, 3) array, `number[k]` to `number[k + 7]`."""
     return load_at(array, number, k, 3, 0), load_at(array, number, k, 3, 1), load_at(array, number, k, 3, 2)
 
 
 @inlined
 def limbs_at(rows: Float64Array, shape: int, number: Int32Array, k: int) -> Limb:
-    """Eight limbs of one shape, those whose numbers stand at `number[k]` and behind."""
+    """Eight limbs of one shape, `number[k]` to `number[k + 7]`."""
     return limb_of(shape, load_rows(rows, number, k, 0), load_rows(rows, number, k, LANES))
 
 
 @inlined
 def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
-    """Limb k, of this shape, eight times."""
+    """Limb k, of this shape, in all eight lanes."""
     low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
     high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
     return limb_of(shape, broadcast_row(low), broadcast_row(high))
@@ -57,7 +58,7 @@ def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
 
 @inlined
 def broadcast_row(numbers: tuple[float, ...]) -> tuple[Real, ...]:
-    """Each of eight numbers side by side."""
+    """Each of eight numbers in all eight lanes."""
     return (
         broadcast(numbers[0]),
         broadcast(numbers[1]),
@@ -72,7 +73,7 @@ def broadcast_row(numbers: tuple[float, ...]) -> tuple[Real, ...]:
 
 @inlined
 def two_rays_at(rays: Rays, number: Int32Array, k: int) -> tuple[Ray, Ray]:
-    """The twice eight rays whose numbers stand at `number[k]` and behind, prepared side by side."""
+    """The sixteen rays `number[k]` to `number[k + 15]`, as two packets."""
     origin, second = vectors_at(rays.origin, number, k), vectors_at(rays.second, number, k)
     other_origin = vectors_at(rays.origin, number, k + LANES)
     other_second = vectors_at(rays.second, number, k + LANES)
@@ -106,7 +107,7 @@ def exact_displacements(origin: Vector, second: Vector, is_segment: bool) -> Dou
 
 @inlined
 def prefetch_sixteen(raw: RawRays, rays: Rays, row: int) -> None:
-    """Let the cache fetch rays that are received next, while others are looked at: sixteen are six lines of it."""
+    """Prefetch sixteen rays from `row` on, which are copied and tested next: six cache lines an array."""
     for k in range(3 * row, 3 * row + 6 * CACHE_LINE, CACHE_LINE):
         prefetch(raw.first, k)
         prefetch(raw.second, k)
@@ -115,9 +116,9 @@ def prefetch_sixteen(raw: RawRays, rays: Rays, row: int) -> None:
 
 
 @inlined
-def two_rays_from(rays: Rays, number: Int32Array, k: int, as_they_come: bool) -> tuple[Ray, Ray]:
-    """`two_rays_at`, read at once if they are known to be neighbours, and sixteen."""
+def two_rays_from(rays: Rays, number: Int32Array, k: int, in_order: bool) -> tuple[Ray, Ray]:
+    """`two_rays_at`, by contiguous loads if rays are `in_order`, not sorted, and all sixteen exist."""
     i = number[k]
-    if as_they_come and number[k + 2 * LANES - 1] == i + 2 * LANES - 1:
+    if in_order and number[k + 2 * LANES - 1] == i + 2 * LANES - 1:
         return rays_from(rays, i), rays_from(rays, i + LANES)
     return two_rays_at(rays, number, k)

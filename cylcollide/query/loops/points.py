@@ -1,10 +1,9 @@
-"""The loop over many points: they walk the tree together, and meet limbs sixteen pairs at a time.
+"""The loops over points: a few one by one, many through the tree together, their limbs tested sixteen pairs at a time.
 
-Pairs of a point and a limb whose box holds it wait by shape, and go through the same kernel as one does in `locating`,
-side by side. A point keeps the least of the limbs that hold it and their number, so that no order of pairs changes it.
+Pairs of a point and a limb whose box contains it are queued by shape, and go through the same kernel as a single one,
+side by side. The result of a point, the lowest limb and how many, does not depend on the order of pairs.
 """
 
-import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from cylcollide._types import (
     Float64Array,
     Int8Array,
     Int32Array,
-    Int64Array,
     Shape,
 )
 from cylcollide.bvh.layout import Tree
@@ -26,39 +24,28 @@ from cylcollide.bvh.points import next_items_at_points, start_pairs
 from cylcollide.bvh.ray_node_pairs import Pairs
 from cylcollide.bvh.traverse import NO_ITEM, Stack, local_point, next_item_at_point, start_traversal
 from cylcollide.constants import BLOCK_RAYS
-from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
+from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.query.loops.inputs import copy_finite
+from cylcollide.query.loops.inputs import INVALID, copy_finite
 from cylcollide.query.loops.packets import limbs_at, vectors_at
+from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue, enqueue_pair
 from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
-from cylcollide.runtime.simd import LANES, lowest_bit, movemask, prefetch
+from cylcollide.runtime.simd import LANES, lowest_bit, movemask
 
-SHAPES, CYLINDER = len(Shape), int(Shape.CYLINDER)
-PAIR_BATCH = 2 * LANES
-"""Pairs of a shape that wait for each other."""
-
-
-class PointQueue(NamedTuple):
-    """Pairs of a point and a limb that wait, shape by shape."""
-
-    point: Int32Array  # (SHAPES, CROWD): rows of the query
-    limb: Int32Array  # (SHAPES, CROWD)
-    pairs: Int64Array  # (SHAPES,): how many
+CYLINDER = int(Shape.CYLINDER)
 
 
 class PointColumns(NamedTuple):
-    """What is found out of points, written while the query runs; n rows."""
+    """The limbs that contain each point, written while the query runs; n rows."""
 
-    limb: Int32Array  # the lowest that certainly holds the point, -1 for none
+    limb: Int32Array  # the lowest that certainly contains the point, -1 for none
     limb_count: Int32Array  # how many certainly do
-    undecided: BoolArray  # for some limb the bounds do not decide, and the columns above are not the answer
+    undecided: BoolArray  # the bounds leave some limb open, and the columns above are not the result
 
 
 POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
-"""Of `Held`."""
-
-_rooms = threading.local()
+"""Of `PointColumns`."""
 
 
 @FastDispatch
@@ -70,63 +57,52 @@ def locate_points(
     points: Float64Array,
     place: Float32Array,
     pairs: Pairs,
-    queue: PointQueue,
+    queue: PairQueue,
     begin: int,
     end: int,
     columns: PointColumns,
 ) -> int:
-    """Receive the points from `begin` to `end`, and find the lowest limb that holds each, and how many do.
+    """Copy and check the points from `begin` to `end`, and find which limbs contain each.
 
-    How many pairs of a point and a limb are unsure, or -1 if a point is not allowed.
+    Returns how many pairs of a point and a limb are undecided, or INVALID.
     """
     rows, solid = table.rows, table.solid
     columns.limb[begin:end], columns.limb_count[begin:end], columns.undecided[begin:end] = NO_LIMB, 0, False
-    queue.pairs[:] = 0  # an earlier call may have been stopped half way
-    queue.point[:] = begin  # lanes without a pair read a point and a limb that there are
+    queue.queued[:] = 0  # an earlier call may have ended by an error
+    queue.row[:] = begin  # lanes without a pair read some point and limb of this query
     queue.limb[:] = 0
     undecided = 0
     for first in range(begin, end, BLOCK_RAYS):
         last = min(first + BLOCK_RAYS, end)
         finite, _ = copy_finite(raw, points, first, last)
         if not finite:
-            return -1
+            return INVALID
         level = start_pairs(tree.space, points, first, last, place, pairs)
         while level >= 0:
-            level, met = next_items_at_points(tree, place, pairs, level)
-            for k in range(met):
+            level, found = next_items_at_points(tree, place, pairs, level)
+            for k in range(found):
                 limb = -2 - pairs.item[k]
                 if enqueue_pair(queue, rows, solid[limb], first + pairs.item_ray[k], limb):
                     undecided += test_pair_batch(solid[limb], points, rows, queue, columns)
     for shape in range(SHAPES):
-        if queue.pairs[shape] > 0:
+        if queue.queued[shape] > 0:
             undecided += test_pair_batch(shape, points, rows, queue, columns)
     return undecided
 
 
-@inlined
-def enqueue_pair(queue: PointQueue, rows: Float64Array, shape: int, point: int, limb: int) -> bool:
-    """Let a point and a limb wait until there are enough pairs of its shape; whether there are."""
-    k = queue.pairs[shape]
-    queue.point[shape, k], queue.limb[shape, k] = point, limb
-    prefetch(rows, limb * ROW)
-    prefetch(rows, limb * ROW + LANES)
-    queue.pairs[shape] = k + 1
-    return bool(k + 1 == PAIR_BATCH)
-
-
 @compiled
 def test_pair_batch(
-    shape: int, points: Float64Array, rows: Float64Array, queue: PointQueue, columns: PointColumns
+    shape: int, points: Float64Array, rows: Float64Array, queue: PairQueue, columns: PointColumns
 ) -> int:
-    """The pairs of one shape that wait; how many of them are unsure."""
-    point, limb, first = queue.point.reshape(-1), queue.limb.reshape(-1), shape * PAIR_BATCH
-    if shape == CYLINDER:  # a constant, so that both eights are one stretch of code without a branch
+    """Test the queued pairs of one shape, and empty its queue; how many of them are undecided."""
+    point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), shape * PAIR_BATCH
+    if shape == CYLINDER:  # a constant: both tests become straight-line code
         inside, outside = sides(CYLINDER, points, rows, point, limb, first)
     else:
         inside, outside = sides(shape, points, rows, point, limb, first)
-    listed = (1 << queue.pairs[shape]) - 1
-    queue.pairs[shape] = 0
-    inside, undecided_pairs, count = inside & listed, listed & ~(inside | outside), 0
+    valid = (1 << queue.queued[shape]) - 1
+    queue.queued[shape] = 0
+    inside, undecided_pairs, count = inside & valid, valid & ~(inside | outside), 0
     while inside:
         k = first + lowest_bit(inside)
         inside &= inside - 1
@@ -152,46 +128,48 @@ def sides(
     return movemask(in_one) | movemask(in_two) << LANES, movemask(out_of_one) | movemask(out_of_two) << LANES
 
 
-SINGLE_ROWS = 6
-"""Rows of the room of `locate_single_points`, a number a point: the points, and the columns of `holding.Held`."""
+LIMB_ROW, COUNT_ROW, UNDECIDED_ROW = range(3, 6)
+RECORD_ROWS = 6
+"""Rows of the record that `locate_single_points` fills, a number a point: the points, and `PointColumns`."""
 
 
 @FastDispatch
 @allocating
-def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, room: Float64Array) -> int:
-    """Receive a few points, and find the lowest limb that holds each, and how many do.
+def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, record: Float64Array) -> int:
+    """Copy and check points, and find which limbs contain each, one point after another.
 
-    How many rows are unsure, or -1 if a point is not allowed.
+    Returns how many rows are undecided, or INVALID.
     """
     n = raw.shape[0]
-    points = room[:3].reshape(n, 3)
+    points = record[:3].reshape(n, 3)
     finite, _ = copy_finite(raw, points, 0, n)
     if not finite:
-        return -1
-    limb_of, count, undecided = room[3].view(np.int32), room[4].view(np.int32), room[5].view(np.bool_)
+        return INVALID
+    limb_of, count = record[LIMB_ROW].view(np.int32), record[COUNT_ROW].view(np.int32)
+    undecided = record[UNDECIDED_ROW].view(np.bool_)
     stack = Stack(np.empty(tree.stack_size, np.int32), np.empty(1, np.float32), np.empty(0, np.float32))
     undecided_rows = 0
     for i in range(n):
         point = as_vector(points, i)
-        lowest, containing, open_pair = NO_LIMB, 0, False
+        lowest, containing, open_limb = NO_LIMB, 0, False
         height, place = start_traversal(stack), local_point(tree.space, point)
         while True:
             height, limb = next_item_at_point(tree, stack, height, place)
             if limb == NO_ITEM:
                 break
             status = point_limb(point, limb_at(table.rows, table.solid, limb))
-            open_pair |= status == UNDECIDED
+            open_limb |= status == UNDECIDED
             if status == HIT:
                 lowest = limb if containing == 0 else min(lowest, limb)
                 containing += 1
-        limb_of[i], count[i], undecided[i] = lowest, containing, open_pair
-        undecided_rows += open_pair
+        limb_of[i], count[i], undecided[i] = lowest, containing, open_limb
+        undecided_rows += open_limb
     return undecided_rows
 
 
 @allocating
 def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Array:
-    """Every limb whose box holds the point, (3,)."""
+    """Every limb whose box contains the point, (3,)."""
     found, used, height = np.empty(tree.items, np.int32), 0, start_traversal(stack)
     place = local_point(tree.space, (point[0], point[1], point[2]))
     while True:
@@ -204,7 +182,7 @@ def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Arra
 
 @compiled
 def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> None:
-    """Point i against limb i, or all points against the only limb: HIT, MISS or UNSURE."""
+    """Point i against limb i, or all points against the only limb: HIT, MISS or UNDECIDED."""
     rows, solids = table.rows, table.solid
     for i in range(verdict.size):
         limb = i if table.solid.size > 1 else 0

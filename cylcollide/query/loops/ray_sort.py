@@ -1,4 +1,4 @@
-"""Many rays in an order in which they traverse the tree together: by octant, and by the cell that they start in."""
+"""Sorts rays by octant of direction and cell of origin: rays that are traversed together then visit the same nodes."""
 
 from typing import NamedTuple
 
@@ -24,27 +24,27 @@ from cylcollide.runtime.simd import (
 
 
 class SortScratch(NamedTuple):
-    """Room to put rays in order. One per thread."""
+    """Buffers of a counting sort. One per thread."""
 
     key: Uint16Array  # (rays,): octant and cell
     bucket: Int32Array  # where each key begins
     number: Int32Array  # (rays + 16,): the rays in order
-    octant: Int64Array  # (10,): where each octant begins, and the mixed one
+    octant: Int64Array  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
 
 
 def make_sort_scratch(rays: int) -> SortScratch:
-    """Room for so many rays."""
+    """Buffers for so many rays."""
     bucket = np.empty(8 * 16**3 + 1, np.int32)
     return SortScratch(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
 
 
 @compiled
-def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sorting: SortScratch) -> bool:
-    """Receive the rays from `begin` to `end`, and put them in order of octant and of the cell that they start in.
+def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sort: SortScratch) -> bool:
+    """Copy and check the rays from `begin` to `end`, and sort their row numbers by octant and cell, by a counting sort.
 
-    Rays that walk together should meet the same nodes, and find them in the cache. Returns whether they are allowed.
+    Returns whether all numbers are valid.
     """
-    count, key, bucket, number = end - begin, sorting.key, sorting.bucket, sorting.number
+    count, key, bucket, number = end - begin, sort.key, sort.bucket, sort.number
     space = tree.space
     cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
@@ -63,7 +63,7 @@ def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sortin
     for k in range(8 * cells**3):
         bucket[k + 1] += bucket[k]
     for octant in range(9):
-        sorting.octant[octant] = bucket[octant * cells**3]
+        sort.octant[octant] = bucket[octant * cells**3]
     for k in range(count):
         number[bucket[key[k]]] = begin + k
         bucket[key[k]] += 1
@@ -72,9 +72,9 @@ def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sortin
 
 
 @inlined
-def copy_in_order(raw: RawRays, rays: Rays, begin: int, first: int, last: int, sorting: SortScratch) -> bool:
-    """Receive the rays from `first` to `last` of a task from `begin` on, as they come; whether they are allowed."""
-    number = sorting.number
+def copy_in_order(raw: RawRays, rays: Rays, begin: int, first: int, last: int, sort: SortScratch) -> bool:
+    """Copy and check the rays from `first` to `last` of a chunk from `begin` on, unsorted; whether all are valid."""
+    number = sort.number
     for k in range(first, last):
         number[k - begin] = k
     number[last - begin : last - begin + 2 * LANES] = last - 1  # sixteen may be read from the last one on
@@ -83,12 +83,12 @@ def copy_in_order(raw: RawRays, rays: Rays, begin: int, first: int, last: int, s
 
 @inlined
 def is_negative(component: Real) -> Real:
-    """1 for a component with a minus sign, as its reciprocal has it: -0.0 is falling."""
+    """1.0 for a component with a minus sign, that of -0.0 included, as its reciprocal has it; else 0.0."""
     return select(with_sign(1.0, component) < 0.0, 1.0, 0.0)
 
 
 @inlined
 def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
-    """Which of the cells across the tree a coordinate lies in; the outermost ones reach to infinity."""
+    """Which of so many cells across the tree a coordinate lies in; the outermost ones extend to infinity."""
     place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
     return truncate(larger(smaller(place, cells - 1.0), 0.0))

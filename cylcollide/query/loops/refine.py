@@ -1,7 +1,7 @@
-"""Where exactly rays enter the limbs they hit: eight hits of one shape and one face at a time.
+"""The fraction at which each ray enters its limb, to full accuracy: sixteen hits of one shape and one face at a time.
 
-A loop over rays has found limb and face, and left its guess where the fraction goes. What is asked here
-costs as much as a limb test, so that rays that miss should not pay for it, nor a wall for a cap.
+The loops over rays write limb, face and a guess of the fraction, and queue the hit here. One step from the guess costs
+as much as a limb test: queued by shape and face, it is spent on hits alone, and a wall does not pay for a cap.
 """
 
 from typing import NamedTuple
@@ -25,24 +25,24 @@ CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 
 
 class RefineQueue(NamedTuple):
-    """Hits that wait, in a place for each shape and face. One per thread."""
+    """Hits whose fraction is a guess, a slot for each shape and face. One per thread."""
 
     ray: Int32Array  # (SHAPES * FACES, rays + 32): rows of the query
     limb: Int32Array  # (SHAPES * FACES, rays + 32)
     queued: Int64Array  # (SHAPES * FACES,): how many
-    fraction: Float64Array  # (16,): of the hits at work
+    fraction: Float64Array  # (16,): of the hits being refined
 
 
 def make_refine_queue(rays: int) -> RefineQueue:
-    """Room for so many hits; memory that nobody waits in costs nothing."""
-    places = SHAPES * FACES
-    ray, limb = np.zeros((2, places, rays + 4 * LANES), np.int32)
-    return RefineQueue(ray, limb, np.zeros(places, np.int64), np.empty(2 * LANES))
+    """Buffers for so many hits in any slot; pages that are never touched take no memory."""
+    slots = SHAPES * FACES
+    ray, limb = np.zeros((2, slots, rays + 4 * LANES), np.int32)
+    return RefineQueue(ray, limb, np.zeros(slots, np.int64), np.empty(2 * LANES))
 
 
 @inlined
 def enqueue_refine(queue: RefineQueue, table: LimbRows, i: int, limb: int, face: int) -> None:
-    """Ray i enters a limb by this face; its fraction is written later, together with others."""
+    """Queue the hit of ray i, which enters a limb through this face."""
     slot = table.solid[limb] * FACES + face
     k = queue.queued[slot]
     queue.ray[slot, k], queue.limb[slot, k] = i, limb
@@ -51,7 +51,7 @@ def enqueue_refine(queue: RefineQueue, table: LimbRows, i: int, limb: int, face:
 
 @compiled
 def flush_refine(queue: RefineQueue, batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
-    """Write the fractions of all who wait."""
+    """Refine the fractions of all queued hits, and empty the queue."""
     for slot in range(queue.queued.size):
         if queue.queued[slot] > 0:
             refine_queued(queue, batch, table, slot, hits)
@@ -59,9 +59,9 @@ def flush_refine(queue: RefineQueue, batch: RayBatch, table: LimbRows, hits: Hit
 
 @compiled
 def refine_queued(queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: int, hits: HitColumns) -> None:
-    """Put fractions where the guesses are, for those who wait in one place."""
+    """Refine the fractions of the hits queued in one slot, and empty it."""
     shape, face = slot // FACES, slot % FACES
-    if shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch within
+    if shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch inside
         refine_queued_face(queue, with_constant_kind(batch, True), table, slot, CYLINDER, SIDE, hits)
     elif shape == CYLINDER and face == SIDE:
         refine_queued_face(queue, with_constant_kind(batch, False), table, slot, CYLINDER, SIDE, hits)
@@ -72,7 +72,7 @@ def refine_queued(queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: in
 
 @inlined
 def with_constant_kind(batch: RayBatch, is_segment: bool) -> RayBatch:
-    """The query, with a constant for what its rays are."""
+    """The batch with a compile-time constant for whether its rays are segments."""
     rays = Rays(batch.rays.origin, batch.rays.second, is_segment, batch.rays.distance)
     return RayBatch(rays, batch.mask, batch.ignored, batch.policy)
 
@@ -84,7 +84,10 @@ def refine_queued_face(
     """`refine_queued`, sixteen at a time."""
     number, limbs, rows = queue.ray[slot], queue.limb[slot], table.rows
     count = queue.queued[slot]
-    number[count : count + 2 * LANES], limbs[count : count + 2 * LANES] = number[0], limbs[0]  # sixteen are read
+    number[count : count + 2 * LANES], limbs[count : count + 2 * LANES] = (
+        number[0],
+        limbs[0],
+    )  # padding: sixteen are read at a time
     for first in range(0, count, 2 * LANES):
         for k in range(first + 2 * LANES, first + 4 * LANES):  # the limbs of the next sixteen
             prefetch(rows, limbs[k] * ROW)
@@ -104,7 +107,7 @@ def refine_list(
     scratch: Float64Array,
     hits: HitColumns,
 ) -> None:
-    """`refine_queued` for so many rays of a list, which enter the same limb by the same face."""
+    """Refine the fractions of the rays `number[:count]`, which all enter one limb through one face."""
     shape = table.solid[limb]
     if shape == CYLINDER and face == SIDE and batch.rays.is_segment:
         refine_list_face(with_constant_kind(batch, True), table, limb, CYLINDER, SIDE, number, count, scratch, hits)
@@ -145,14 +148,14 @@ def refine_sixteen(
     scratch: Float64Array,
     hits: HitColumns,
 ) -> None:
-    """Fractions of the sixteen rays from `number[first]` on, as far as they count."""
+    """Refine the fractions of the rays `number[first]` to `number[first + 15]`, or to the last of `count`."""
     rays, times = batch.rays, hits.fraction
-    one, one_is_right = refine_eight(rays, number, first, limb, face, times)
-    two, two_is_right = refine_eight(rays, number, first + LANES, other, face, times)
+    one, one_solved = refine_eight(rays, number, first, limb, face, times)
+    two, two_solved = refine_eight(rays, number, first + LANES, other, face, times)
     store(scratch, 0, one)
     store(scratch, LANES, two)
     end = min(2 * LANES, count - first)
-    grazes = ~(movemask(one_is_right) | movemask(two_is_right) << LANES) & ((1 << end) - 1)
+    grazes = ~(movemask(one_solved) | movemask(two_solved) << LANES) & ((1 << end) - 1)
     while grazes:
         k = lowest_bit(grazes)
         grazes &= grazes - 1
@@ -164,7 +167,7 @@ def refine_sixteen(
 
 @compiled
 def graze_fraction(batch: RayBatch, table: LimbRows, i: int, limb: int, face: float, times: Float64Array) -> float:
-    """`entry_fraction` of one ray."""
+    """`entry_fraction` of one ray, solved in full."""
     ray, one = ray_at(batch.rays, i), limb_at(table.rows, table.solid, limb)
     return entry_fraction(batch, i, ray, one, face, times[i])
 
@@ -173,10 +176,10 @@ def graze_fraction(batch: RayBatch, table: LimbRows, i: int, limb: int, face: fl
 def refine_eight(
     rays: Rays, number: Int32Array, first: int, limb: Limb, face: int, times: Float64Array
 ) -> tuple[Real, Truth]:
-    """Where eight rays cross a face of their limbs, from a guess, and whether that is right already."""
+    """Fractions at which eight rays cross a face of their limbs, one step from a guess; where that is accurate."""
     origin, second = vectors_at(rays.origin, number, first), vectors_at(rays.second, number, first)
     displacement = exact_displacements(origin, second, rays.is_segment)
     guess = load_at(times, number, first, 1, 0)
     curve = face_curve(origin, displacement, guess, limb, float(face))
-    step, right = short_step(curve, guess)
-    return guess + step, right
+    step, solved = short_step(curve, guess)
+    return guess + step, solved

@@ -1,6 +1,6 @@
-"""The loops over rays: walk the tree, test each limb, keep what counts.
+"""The loops over single rays: one after another through the tree, or each against one limb.
 
-Every loop marks the rows that float64 bounds do not decide; `settling` answers those in exact arithmetic.
+Rows that the float64 bounds do not decide are marked; `query.exact_fallback` decides those in rational arithmetic.
 """
 
 from math import inf
@@ -17,7 +17,7 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import RawRays, RayBatch, copy_checked
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
 from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
@@ -25,7 +25,7 @@ INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
 @inlined
 def entry_fraction(batch: RayBatch, i: int, ray: Ray, limb: Limb, face: float, guess: float) -> float:
-    """Fraction at which ray i hits a limb, from a guess."""
+    """Fraction at which ray i hits a limb through a face, from a guess of it."""
     if face == INSIDE:
         return 0.0
     rays = batch.rays
@@ -59,7 +59,7 @@ def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
 def write_hit(
     hits: HitColumns, i: int, ray: Ray, best: ClosestHit, undecided: bool, batch: RayBatch, table: LimbRows
 ) -> None:
-    """Write what ray i hits, or that it is not decided."""
+    """Write the hit of ray i, or that it is undecided."""
     hits.undecided[i], hits.inside[i], hits.limb[i] = undecided, best.inside, NO_LIMB
     hits.fraction[i], hits.face[i] = inf, NONE
     if best.limb >= 0.0 and not undecided:
@@ -74,7 +74,7 @@ def write_hit(
 def closest_limb(
     batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int
 ) -> tuple[ClosestHit, bool]:
-    """The limb that ray i hits first, and whether that is not decided."""
+    """The closest limb along ray i, and whether that is undecided."""
     best = no_hit(ray.limit)
     local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
     if local.untrusted:
@@ -98,15 +98,16 @@ def closest_limb(
 def cast_closest(
     batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, begin: int, end: int, hits: HitColumns
 ) -> None:
-    """The first limb along each of the rays from `begin` to `end`."""
+    """The closest limb along each of the rays from `begin` to `end`."""
     for i in range(begin, end):
         ray = ray_at(batch.rays, i)
         best, undecided = closest_limb(batch, table, tree, stack, ray, i)
         write_hit(hits, i, ray, best, undecided, batch, table)
 
 
-SINGLE_ROWS = 11
-"""Rows of the room of `cast_single_rays`, a number a ray: origins, second vectors, and the columns of `HitColumns`."""
+FRACTION_ROW, LIMB_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 11)
+RECORD_ROWS = 11
+"""Rows of the record that `cast_single_rays` fills, a number a ray: origins, second vectors, and `HitColumns`."""
 
 
 @FastDispatch
@@ -121,20 +122,20 @@ def cast_single_rays(
     mask: Uint32Array,
     ignored: Int64Array,
     policy: int,
-    room: Float64Array,
+    record: Float64Array,
 ) -> int:
-    """Receive a few rays and find their first limbs; how many rows are unsure, or -1 if a ray is not allowed.
+    """Copy and check rays, and find their closest limbs; how many rows are undecided, or INVALID.
 
-    One array for all that is to be kept: it takes Python longer to make an array than it takes a ray to meet a limb.
+    One record holds all results: in Python, making an array takes longer than testing a ray against a limb.
     """
     n, stack_size = first.shape[0], tree.stack_size
-    rays = Rays(room[:3].reshape(n, 3), room[3:6].reshape(n, 3), is_segment, distance)
+    rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance)
     if not copy_checked(RawRays(first, second), rays, 0, n):
-        return -1
-    limb, face = room[7].view(np.int32)[:n], room[8].view(np.int8)[:n]
-    inside, undecided = room[9].view(np.bool_)[:n], room[10].view(np.bool_)[:n]
+        return INVALID
+    limb, face = record[LIMB_ROW].view(np.int32)[:n], record[FACE_ROW].view(np.int8)[:n]
+    inside, undecided = record[INSIDE_ROW].view(np.bool_)[:n], record[UNDECIDED_ROW].view(np.bool_)[:n]
     stack = Stack(np.empty(stack_size, np.int32), np.empty(stack_size, np.float32), np.empty(TREE_WIDTH, np.float32))
-    hits = HitColumns(limb, room[6], face, inside, undecided)
+    hits = HitColumns(limb, record[FRACTION_ROW], face, inside, undecided)
     cast_closest(RayBatch(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
     count = 0
     for i in range(n):

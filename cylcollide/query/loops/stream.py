@@ -1,15 +1,15 @@
-"""The loop over many rays at once: they walk the tree as streams, and meet limbs eight pairs at a time.
+"""The loop over many rays: they traverse the tree as streams, and limbs are tested sixteen pairs at a time.
 
-The tree hands out limbs, each with a list of rays; pairs of a ray and a limb gather by shape, and eight of them go
-through the same kernels as one does in `casting`, side by side, with bit-equal results. What a ray has found is kept
-beside it, so that no order of pairs changes the answer (`closer`).
+The traversal yields limbs, each with a list of rays. Pairs of a ray and a limb are queued by shape (`leaf`), and go
+through the same kernels as in `single`, side by side, with bit-equal results: the closest hit of a ray is merged by
+`closer`, which does not depend on the order of the pairs.
 """
 
 from math import inf
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Int32Array
+from cylcollide._types import Aim, Float32Array, Int32Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.bvh.ray_node_pairs import STEP, deepest
 from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
@@ -18,20 +18,16 @@ from cylcollide.constants import BLOCK_RAYS, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays, shared
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import RawRays, RayBatch
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch
 from cylcollide.query.loops.leaf import (
-    ALL,
-    ANY,
-    CLOSEST,
     NEXT_POSSIBLE,
-    SHAPES,
     RayState,
-    enqueue_pair,
     test_pair_batch,
     test_ray_list,
 )
 from cylcollide.query.loops.output import clear_hits, to_query_rows, write_any_hit, write_hits, write_in_order
 from cylcollide.query.loops.packets import prefetch_sixteen, two_rays_from
+from cylcollide.query.loops.pair_queue import SHAPES, enqueue_pair
 from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
 from cylcollide.runtime.compile import FastDispatch, compiled, inlined
@@ -47,6 +43,8 @@ from cylcollide.runtime.simd import (
     store_rows,
 )
 
+CLOSEST, ANY, ALL = int(Aim.CLOSEST), int(Aim.ANY), int(Aim.ALL)
+
 
 @compiled
 def setup_rays(
@@ -56,16 +54,19 @@ def setup_rays(
     number: Int32Array,
     first: int,
     count: int,
-    as_they_come: bool,
+    in_order: bool,
     state: RayState,
     stream: Stream,
 ) -> int:
-    """Bring the rays of so many numbers near the tree, twice eight at a time; how many have to walk."""
+    """Store the initial state of rays `number[first]` to `number[first + count - 1]`, sixteen at a time.
+
+    Returns how many of them are active: those that intersect the box of the root.
+    """
     active = 0
     for row in range(0, count, 2 * LANES):
-        if as_they_come:
+        if in_order:
             prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
-        ray, other = two_rays_from(rays, number, first + row, as_they_come)
+        ray, other = two_rays_from(rays, number, first + row, in_order)
         local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
         store_ray_state(state, stream, row, ray, local)
         store_ray_state(state, stream, row + LANES, other, other_local)
@@ -76,26 +77,29 @@ def setup_rays(
 
 @inlined
 def activate_rays(state: RayState, stream: Stream, row: int, count: int, active: int, local: LocalRay) -> int:
-    """Put those of eight rays into `stream.live` that have to walk; who cannot, is undecided. How many walk."""
+    """Append those of eight rays that intersect the root to `stream.live`; how many there are by then.
+
+    Untrusted rays, which float32 cannot bring near the tree, are marked undecided.
+    """
     untrusted = movemask(local.untrusted)
     while untrusted:
         k = lowest_bit(untrusted)
         untrusted &= untrusted - 1
         state.best[row + k, NEXT_POSSIBLE] = -inf
-    there = load(stream.lanes, 0) < broadcast(np.float32(count - row))
-    truth = there & logical_not(local.untrusted | local.misses_root)
-    return active + append_where(stream.live, active, state.step, row, truth)
+    exists = load(stream.lanes, 0) < broadcast(np.float32(count - row))
+    starts = exists & logical_not(local.untrusted | local.misses_root)
+    return active + append_where(stream.live, active, state.step, row, starts)
 
 
 @inlined
 def to_tree_space(space: Space, ray: Ray) -> LocalRay:
-    """Eight rays as the tree sees them."""
+    """Eight rays in the frame of the tree."""
     return local_ray(space, ray.origin, ray.direction, ray.extent, ray.limit)
 
 
 @inlined
 def store_ray_state(state: RayState, stream: Stream, row: int, ray: Ray, local: LocalRay) -> None:
-    """Keep eight rays that have found nothing yet."""
+    """Store the initial state of eight rays: no hit, reach as far as their limit."""
     o, d, r, p = ray.origin, ray.direction, local.reciprocal, local.product
     store_rows(state.ray, row, 0, (o[0], o[1], o[2], d[0], d[1], d[2], ray.limit, ray.extent))
     store_rows(stream.record, row, 0, (r[0], r[1], r[2], p[0], p[1], p[2], local.reach, local.reach))
@@ -119,11 +123,12 @@ def traverse_octant(
     stream: Stream,
     aim: int,
 ) -> None:
-    """Rays of one octant through the tree; ray k of the stream is number[base + k] of the query.
+    """Traverse the tree with `active` rays of one octant, and merge the hits of all limbs that they may hit.
 
-    A ray that certainly hits walks on, unless any limb will do.
+    Ray k of the stream is row `number[base + k]` of the query. A ray with a certain hit goes on, with a shorter reach,
+    unless the aim is ANY.
     """
-    policy, rows, live, traversal, scale = batch.policy, table.rows, stream.live, stream.record, tree.space.scale
+    policy, rows, live, local_rays, scale = batch.policy, table.rows, stream.live, stream.record, tree.space.scale
     shared_filter = batch.mask.size == 1 and batch.ignored.size == 1
     accepts_all = shared_filter and all_are_considered(table, batch.mask[0], batch.ignored[0])
     height, level, pairs = start_stream(stream, active), -1, stream.pairs
@@ -137,23 +142,23 @@ def traverse_octant(
                 end = first + count
                 if accepts_all or (shared_filter and accepts(batch, table, number[base], limb)):
                     first = test_ray_list(
-                        limb, table.solid[limb], policy, rows, live, first, end, state, traversal, scale, aim
+                        limb, table.solid[limb], policy, rows, live, first, end, state, local_rays, scale, aim
                     )
                 for k in range(first, end):
                     if accepts_all or accepts(batch, table, number[base + live[k]], limb):
-                        enqueue_or_flush(policy, table, live[k], limb, state, traversal, scale, aim)
+                        enqueue_or_flush(policy, table, live[k], limb, state, local_rays, scale, aim)
         for k in range(found):
             ray, limb = pairs.item_ray[k], -2 - pairs.item[k]
             if accepts_all or accepts(batch, table, number[base + ray], limb):
-                enqueue_or_flush(policy, table, ray, limb, state, traversal, scale, aim)
+                enqueue_or_flush(policy, table, ray, limb, state, local_rays, scale, aim)
     for shape in range(SHAPES):
-        if state.pairs[shape] > 0:
-            test_pair_batch(shape, policy, rows, state, traversal, scale, aim)
+        if state.pairs.queued[shape] > 0:
+            test_pair_batch(shape, policy, rows, state, local_rays, scale, aim)
 
 
 @inlined
 def accepts(batch: RayBatch, table: LimbRows, i: int, limb: int) -> bool:
-    """Whether ray i of the query considers the limb: to be asked only if not all are seen, for it waits for memory."""
+    """Whether ray i of the query considers the limb, by mask and character: two loads more from memory."""
     mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
     return is_considered(table.character[limb], table.mask[limb], mask, ignored)
 
@@ -165,14 +170,14 @@ def enqueue_or_flush(
     ray: int,
     limb: int,
     state: RayState,
-    traversal: Float32Array,
+    local_rays: Float32Array,
     scale: float,
     aim: int,
 ) -> None:
-    """Let a ray and a limb wait for others, until there are enough pairs of its shape."""
+    """Queue a pair of a ray and a limb, and test the queue of its shape once that is full."""
     shape = table.solid[limb]
-    if enqueue_pair(state, table.rows, shape, ray, limb):
-        test_pair_batch(shape, policy, table.rows, state, traversal, scale, aim)
+    if enqueue_pair(state.pairs, table.rows, shape, ray, limb):
+        test_pair_batch(shape, policy, table.rows, state, local_rays, scale, aim)
 
 
 @FastDispatch
@@ -184,35 +189,35 @@ def cast_stream(
     tree: Tree,
     state: RayState,
     stream: Stream,
-    sorting: SortScratch,
+    sort: SortScratch,
     queue: RefineQueue,
     begin: int,
     end: int,
     aim: int,
     hits: HitColumns,
-) -> bool:
-    """Receive the rays from `begin` to `end`, eight at least, and find their first limbs; whether they are allowed.
+) -> int:
+    """Copy and check the rays from `begin` to `end`, at least eight, and find their closest limbs; 0, or INVALID.
 
-    If the aim is ANY, only the columns `limb` and `undecided` are written, and `limb` says no more than whether it
-    hits. If it is EVERY, no column is, and `work.crossed` says which limbs each ray may cross.
+    For the aim ANY, only the columns `limb` and `undecided` are written, and `limb` says no more than whether there is
+    a hit. For ALL, no column is, and `state.crossed` holds the limbs that each ray may cross.
     """
-    state.pairs[:] = 0  # an earlier call may have been stopped half way
-    state.pair_limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
+    state.pairs.queued[:] = 0  # an earlier call may have ended by an error
+    state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     queue.queued[:] = 0
-    number, octants, room, in_order = sorting.number, sorting.octant, state.best.shape[0], tree.items < SMALL_WORLD
+    number, octants, size, in_order = sort.number, sort.octant, state.best.shape[0], tree.items < SMALL_WORLD
     if in_order:
-        room = min(room, BLOCK_RAYS)
+        size = min(size, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
     if not in_order:
         if aim == CLOSEST:
             clear_hits(hits, begin, end)
-        if not sort_rays(raw, batch.rays, tree, begin, end, sorting):
-            return False
+        if not sort_rays(raw, batch.rays, tree, begin, end, sort):
+            return INVALID
     for octant in range(MIXED if in_order else 0, MIXED + 1 if in_order else MIXED):
-        for first in range(octants[octant], octants[octant + 1], room):
-            count = min(room, octants[octant + 1] - first)
-            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, sorting):
-                return False
+        for first in range(octants[octant], octants[octant + 1], size):
+            count = min(size, octants[octant + 1] - first)
+            if in_order and not copy_in_order(raw, batch.rays, begin, begin + first, begin + first + count, sort):
+                return INVALID
             active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state, stream)
             recorded = state.crossings[0]
             traverse_octant(batch, table, tree, number, first, octant, active, state, stream, aim)
@@ -225,4 +230,4 @@ def cast_stream(
             else:
                 write_hits(table, number, first, 0, count, state, queue, hits)
             flush_refine(queue, batch, table, hits)
-    return True
+    return 0

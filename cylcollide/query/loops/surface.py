@@ -1,7 +1,7 @@
-"""Where rays meet surfaces, and which way those look there: eight hits of one shape and one face at a time.
+"""Positions and outward normals of hits, computed lazily: eight hits of one shape and one face at a time.
 
-Nobody pays for it who does not ask. Every row starts from its own fraction, rounded as it is answered, so that the
-result is the same whatever strategy found that fraction, and whatever other rays there are.
+Every row starts from its own fraction, rounded as it is returned, so that the result does not depend on the loop that
+found the fraction, nor on the other rays.
 """
 
 from math import nan
@@ -24,14 +24,14 @@ from cylcollide.runtime.simd import LANES, Real, Truth, broadcast, lane, load_at
 
 SHAPES, INSIDE = len(Shape), int(Face.INSIDE)
 CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
-PLACES = INSIDE + 1
-"""Of one shape, one a face: who starts or ends in a limb waits like others."""
+SLOTS = INSIDE + 1
+"""Slots of one shape: one a face, and one for rays that start or end in the limb."""
 SURFACE_BATCH, BLOCK = 64, 256
-"""How many wait in one place before they are dealt with, and how many rows are cleared at a time."""
+"""Hits of one slot that are computed together, and rows that are filled with NaN at a time."""
 
 
-class Spots(NamedTuple):
-    """Positions and normals as they are written, a row a ray; (n, 3) each."""
+class SurfaceColumns(NamedTuple):
+    """Positions and normals, a row a ray; (n, 3) each."""
 
     position: Float64Array
     normal: Float64Array
@@ -42,7 +42,7 @@ def surface(
 ) -> tuple[Float64Array, Float64Array]:
     """Position and unit outward normal where rays cross faces of their limbs, NaN in rows without a limb; (n, 3) each.
 
-    `behind` says that the face is where they leave.
+    `behind` says that the faces are those where the rays leave.
     """
     position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
     write_surface.call(batch, table, limb, fraction, face, behind, position, normal)
@@ -61,8 +61,8 @@ def write_surface(
     position: Float64Array,
     normal: Float64Array,
 ) -> None:
-    """`surface`, for columns of all rays of a query."""
-    slots, spots, missing = SHAPES * PLACES, Spots(position, normal), broadcast(nan)
+    """`surface`, into columns that are not initialised."""
+    slots, columns, missing = SHAPES * SLOTS, SurfaceColumns(position, normal), broadcast(nan)
     queued, scratch, hits = np.zeros(slots, np.int64), np.empty((2, 6, LANES)), np.empty(BLOCK, np.int32)
     rows, limbs = np.empty((slots, SURFACE_BATCH), np.int32), np.empty((slots, SURFACE_BATCH), np.int32)
     for begin in range(0, limb.size, BLOCK):
@@ -70,32 +70,32 @@ def write_surface(
         fill_rows(position, missing, begin, end)
         fill_rows(normal, missing, begin, end)
         count = 0
-        for i in range(begin, end):  # no branch on who hits, which nobody could predict
+        for i in range(begin, end):  # compacted without a branch, which could not be predicted
             hits[count] = i
             count += int(limb[i] >= 0)
         for i in hits[:count]:
             index = limb[i]
-            slot = table.solid[index] * PLACES + face[i]
+            slot = table.solid[index] * SLOTS + face[i]
             k = queued[slot]
             rows[slot, k], limbs[slot, k] = i, index
             prefetch(table.rows, index * ROW)
             prefetch(table.rows, index * ROW + LANES)
             queued[slot] = k + 1
             if k + 1 == SURFACE_BATCH:
-                write_place(
-                    batch, table, slot, rows[slot], limbs[slot], SURFACE_BATCH, fraction, behind, scratch, spots
+                write_slot(
+                    batch, table, slot, rows[slot], limbs[slot], SURFACE_BATCH, fraction, behind, scratch, columns
                 )
                 queued[slot] = 0
     for slot in range(slots):
         k = queued[slot]
         if k > 0:
             rows[slot, k:], limbs[slot, k:] = rows[slot, 0], limbs[slot, 0]  # sixteen are read at a time
-            write_place(batch, table, slot, rows[slot], limbs[slot], k, fraction, behind, scratch, spots)
+            write_slot(batch, table, slot, rows[slot], limbs[slot], k, fraction, behind, scratch, columns)
 
 
 @inlined
 def fill_rows(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
-    """Put eight times the same into the rows of an (n, 3) array from `begin` to `end`."""
+    """Fill the rows from `begin` to `end` of an (n, 3) array with one number, given in all eight lanes."""
     for k in range(3 * begin, 3 * end - LANES + 1, LANES):
         store(vectors, k, value)
     for i in range(end - min(3, end - begin), end):
@@ -103,7 +103,7 @@ def fill_rows(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
 
 
 @compiled
-def write_place(
+def write_slot(
     batch: RayBatch,
     table: LimbRows,
     slot: int,
@@ -113,13 +113,13 @@ def write_place(
     fraction: Float64Array,
     behind: bool,
     scratch: Float64Array,
-    spots: Spots,
+    columns: SurfaceColumns,
 ) -> None:
-    """Write positions and normals of those who wait in one place."""
-    shape, face = slot // PLACES, slot % PLACES
+    """Write positions and normals of the first `count` hits of one slot: one shape, one face."""
+    shape, face = slot // SLOTS, slot % SLOTS
     for first in range(0, count, 2 * LANES):
         end, solved = min(2 * LANES, count - first), 0
-        if shape == CYLINDER and face == SIDE:  # constants: no branch within
+        if shape == CYLINDER and face == SIDE:  # constants: no branch inside
             one, one_is_right = eight_spots(batch, table, CYLINDER, SIDE, rows, limbs, first, fraction)
             two, two_is_right = eight_spots(batch, table, CYLINDER, SIDE, rows, limbs, first + LANES, fraction)
             store_spot(scratch[0], one)
@@ -131,23 +131,27 @@ def write_place(
                 spot, spot_is_right = eight_spots(batch, table, shape, face, rows, limbs, begin, fraction)
                 store_spot(scratch[half], spot)
                 solved |= movemask(spot_is_right) << (half * LANES)
-        scatter(scratch[0], rows[first:], min(LANES, end), spots)
-        scatter(scratch[1], rows[first + LANES :], end - LANES, spots)
+        scatter(scratch[0], rows[first:], min(LANES, end), columns)
+        scatter(scratch[1], rows[first + LANES :], end - LANES, columns)
         unsolved = ~solved & ((1 << end) - 1)
         while unsolved:
             k = lowest_bit(unsolved)
             unsolved &= unsolved - 1
             i = rows[first + k]
-            write_one(batch, table, i, limbs[first + k], fraction[i], float(face), behind, spots)
+            write_one(batch, table, i, limbs[first + k], fraction[i], float(face), behind, columns)
 
 
 @inlined
-def scatter(scratch: Float64Array, rows: Int32Array, count: int, spots: Spots) -> None:
-    """Put the first few of eight spots into their rows."""
+def scatter(scratch: Float64Array, rows: Int32Array, count: int, columns: SurfaceColumns) -> None:
+    """Scatter the first `count` of eight positions and normals into the rows of their rays."""
     for k in range(count):
         i = rows[k]
-        spots.position[i, 0], spots.position[i, 1], spots.position[i, 2] = scratch[0, k], scratch[1, k], scratch[2, k]
-        spots.normal[i, 0], spots.normal[i, 1], spots.normal[i, 2] = scratch[3, k], scratch[4, k], scratch[5, k]
+        columns.position[i, 0], columns.position[i, 1], columns.position[i, 2] = (
+            scratch[0, k],
+            scratch[1, k],
+            scratch[2, k],
+        )
+        columns.normal[i, 0], columns.normal[i, 1], columns.normal[i, 2] = scratch[3, k], scratch[4, k], scratch[5, k]
 
 
 @inlined
@@ -170,7 +174,7 @@ def eight_spots(
 
 @inlined
 def store_spot(scratch: Float64Array, spot: Spot) -> None:
-    """Write eight spots, a row a coordinate."""
+    """Write the positions and normals of eight hits, a row a coordinate; scratch (6, 8)."""
     (x, y, z), (u, v, w) = spot.position, spot.normal
     store(scratch, 0, x)
     store(scratch, LANES, y)
@@ -195,9 +199,9 @@ def write_one(
     fraction: float,
     face: float,
     behind: bool,
-    spots: Spots,
+    columns: SurfaceColumns,
 ) -> None:
-    """Position and normal of one ray: where it starts or ends in its limb, at a graze, and where the axis is near."""
+    """Position and normal of one hit, solved in full: at a graze, near the axis, or where the ray starts or ends."""
     rays, limb = batch.rays, limb_at(table.rows, table.solid, k)
     crossing = (fraction, 0.0)
     if face < INSIDE:
@@ -205,7 +209,7 @@ def write_one(
         displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
         leaving = behind or (batch.policy == POLICY_EXIT and leaves(ray, limb))
         crossing = face_crossing(ray, displacement, fraction, limb, face, not leaving)
-    write_spot(batch, i, limb, crossing, face, spots)
+    write_spot(batch, i, limb, crossing, face, columns)
 
 
 @compiled
@@ -215,7 +219,7 @@ def write_spot(
     limb: Limb,
     fraction: DoubleDouble,
     face: float,
-    spots: Spots,
+    columns: SurfaceColumns,
 ) -> None:
     """Position and normal where ray i crosses a face, at a fraction as a double-double."""
     rays = batch.rays
@@ -223,7 +227,7 @@ def write_spot(
     point = point_at(origin, exact_displacement(origin, as_vector(rays.second, i), rays.is_segment), fraction)
     n = outward_normal(point, limb, face)
     for axis in range(3):
-        spots.position[i, axis], spots.normal[i, axis] = point[axis][0], n[axis]
+        columns.position[i, axis], columns.normal[i, axis] = point[axis][0], n[axis]
 
 
 @FastDispatch
@@ -238,9 +242,9 @@ def write_exactly(
     position: Float64Array,
     normal: Float64Array,
 ) -> None:
-    """Positions and normals of given rows, from fractions (n, 2) that exact arithmetic has found."""
-    spots = Spots(position, normal)
+    """Positions and normals of given rows, from fractions (n, 2), double-doubles out of exact arithmetic."""
+    columns = SurfaceColumns(position, normal)
     for k in range(rows.size):
         if limbs[k] >= 0:
             limb, crossing = limb_at(table.rows, table.solid, limbs[k]), (fraction[k, 0], fraction[k, 1])
-            write_spot(batch, rows[k], limb, crossing, float(face[k]), spots)
+            write_spot(batch, rows[k], limb, crossing, float(face[k]), columns)

@@ -1,0 +1,136 @@
+"""A hundred thousand mixed questions, and a digest of the bits of every column that answers them.
+
+Drawn with `Generator.random` alone, and asked through the public interface, so that two versions of the library can be
+held against each other bit by bit. Lengths (`distance`, `thickness`) are left out: numpy's `hypot` is the system's.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+import cylcollide as cc
+
+Vectors = np.ndarray[Any, np.dtype[np.float64]]
+HIT_FIELDS = (
+    "limb", "fraction", "face", "started_inside", "position", "normal",
+    "exit_fraction", "exit_face", "exit_position", "exit_normal",
+)  # fmt: skip
+CHORD_FIELDS = ("offsets", "ray", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face")
+POLICIES = ("hit", "exit", "ignore")
+
+
+def mixed_limbs(n: int, rng: np.random.Generator, field: float) -> cc.Limbs:
+    """Return n limbs of all shapes in a cube of edge `field` metres; character i // 8, one of three layers."""
+    p1, size = field * rng.random((n, 3)), 0.05 + 0.4 * rng.random(n)
+    p2, turn, half = p1 + 2.0 * rng.random((n, 3)) - 1.0, 2.0 * rng.random((n, 4)) - 1.0, 0.1 + rng.random((n, 3))
+    row = np.arange(n)
+    parts = [
+        limbs_of(kind, *(column[row % 8 == kind] for column in (row, p1, p2, size, turn, half))) for kind in range(8)
+    ]
+    return cc.Limbs.concat([part for part in parts if len(part)])
+
+
+def limbs_of(kind: int, i: Vectors, a: Vectors, b: Vectors, r: Vectors, turn: Vectors, half: Vectors) -> cc.Limbs:
+    """Return limbs of one of eight kinds, from numbers i, ends, radii, orientations and half extents."""
+    makers: tuple[Callable[..., cc.Limbs], ...] = (
+        partial(cc.Limbs.cylinders, a, b, r),
+        partial(cc.Limbs.tubes, a, b, r, 0.5 * r),
+        partial(cc.Limbs.tapered_cylinders, a, b, r, 0.3 * r),
+        partial(cc.Limbs.cones, a, b, r),
+        partial(cc.Limbs.ellipsoids, a, b, r),
+        partial(cc.Limbs.capsules, a, b, r),
+        partial(cc.Limbs.spheres, a, r),
+        partial(cc.Limbs.boxes, a, turn, half),
+    )
+    return makers[kind](character=i // 8, mask=1 << (i % 3))
+
+
+def grid_limbs() -> cc.Limbs:
+    """Return limbs in whole numbers, which touch each other and whole rays."""
+    x, y = (axis.ravel() for axis in np.meshgrid(np.arange(4.0), np.arange(4.0)))
+    foot = np.column_stack([x, y, np.zeros(16)])
+    up = np.array([0.0, 0.0, 1.0])
+    return cc.Limbs.concat(
+        [
+            cc.Limbs.cylinders(foot, foot + up, 0.5),
+            cc.Limbs.spheres(foot + 3 * up, 0.5),
+            cc.Limbs.boxes(foot + 6 * up, [0, 0, 0, 1], [0.5, 0.5, 0.5]),
+            cc.Limbs.capsules(foot + 9 * up, foot + 10 * up, 0.5),
+        ]
+    )
+
+
+def segments(rng: np.random.Generator, n: int, field: float) -> tuple[Vectors, Vectors]:
+    """Return ends of n segments through a cube of edge `field`; one in eight is short, so that many start inside."""
+    start, end = field * (2.0 * rng.random((n, 3)) - 0.5), field * (2.0 * rng.random((n, 3)) - 0.5)
+    near = (np.arange(n) % 8 == 0)[:, None]
+    return start, np.where(near, start + 0.2 * (end - start) / field, end)
+
+
+def whole_segments(rng: np.random.Generator, n: int) -> tuple[Vectors, Vectors]:
+    """Return ends of n segments in halves of whole numbers: touches, rims, edges, axis-parallel rays."""
+    return np.floor(24 * rng.random((n, 3))) / 2 - 1.0, np.floor(24 * rng.random((n, 3))) / 2 - 1.0
+
+
+def columns(answer: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of each field."""
+    for name in fields:
+        column = np.ascontiguousarray(getattr(answer, name))
+        if column.dtype.kind == "f":
+            column = np.where(np.isnan(column), np.nan, column)  # one NaN for all
+        yield name, column.tobytes()
+
+
+def answers(share: float = 1.0) -> Iterator[tuple[str, bytes]]:
+    """Ask everything, or a share of it, and yield name and bytes of each column."""
+
+    def count(n: int) -> int:
+        return max(8, int(share * n))
+
+    rng = np.random.default_rng(13)
+    for label, limbs, field, n in (
+        ("one", mixed_limbs(1, rng, 1.0), 1.0, count(2000)),
+        ("three", mixed_limbs(3, rng, 1.0), 1.0, count(2000)),
+        ("character", mixed_limbs(17, rng, 2.0), 2.0, count(3000)),
+        ("crowd", mixed_limbs(count(3000), rng, 15.0), 15.0, count(10_000)),
+        ("grid", grid_limbs(), 4.0, count(600)),
+    ):
+        world = cc.HitWorld(limbs)
+        for inside in POLICIES:
+            start, end = whole_segments(rng, n) if label == "grid" else segments(rng, n, field)
+            name = f"{label} {inside}"
+            for field_name, data in columns(world.cast_segments(start, end, inside), HIT_FIELDS):
+                yield f"{name} cast {field_name}", data
+            shooter = np.arange(n) % 5
+            few = [world.cast_segments(start[i : i + 7], end[i : i + 7], inside) for i in range(0, min(n, 210), 7)]
+            for i, hits in enumerate(few):
+                for field_name, data in columns(hits, HIT_FIELDS):
+                    yield f"{name} few {i} {field_name}", data
+            rays = world.cast_rays(start, end - start + 1e-3, 3.0, inside, mask=3, ignore_character=shooter)
+            for field_name, data in columns(rays, HIT_FIELDS):
+                yield f"{name} rays {field_name}", data
+            for field_name, data in columns(world.chords_segments(start, end, inside), CHORD_FIELDS):
+                yield f"{name} chords {field_name}", data
+            yield f"{name} occluded", world.occluded_segments(start, end, inside).tobytes()
+        points = whole_segments(rng, n)[0] if label == "grid" else 1.2 * field * rng.random((n, 3))
+        for field_name, data in columns(world.contains_points(points), ("limb", "count", "axis_distance_squared")):
+            yield f"{label} points {field_name}", data
+        rows = cc.HitWorld(limbs[:1]).limbs if len(limbs) > 1 else limbs
+        yield f"{label} classify", np.ascontiguousarray(rows.classify_points(points)).tobytes()
+        world.set_endpoints(limbs.p1 + 0.5, limbs.p2 + 0.5)
+        moved = world.cast_segments(*(segments(rng, n, field)))
+        for field_name, data in columns(moved, HIT_FIELDS[:4]):
+            yield f"{label} moved {field_name}", data
+
+
+def digests(share: float = 1.0) -> dict[str, str]:
+    """Return a digest for each kind of question and column."""
+    found: dict[str, Any] = {}
+    for name, data in answers(share):
+        words = name.split(" ")
+        key = " ".join(word for word in words if not word.isdigit())
+        found.setdefault(key, blake2b(digest_size=8)).update(data)
+    return {key: digest.hexdigest() for key, digest in found.items()}
