@@ -1,4 +1,4 @@
-"""The one place that imports PyBullet, so that a missing one is always the same clear error."""
+"""The only import of PyBullet, so that its absence always raises the same error, with the remedy."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ STANDARD_ERROR = 2
 
 @contextmanager
 def _greeting_hidden() -> Iterator[None]:
-    """Keep PyBullet's build time, which C code prints on import, out of a worker's progress bar."""
+    """Suppress standard error meanwhile: on import, PyBullet's C code prints its build time into progress bars."""
     kept = os.dup(STANDARD_ERROR)
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), STANDARD_ERROR)

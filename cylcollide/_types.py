@@ -1,6 +1,6 @@
-"""Data dictionary: enumerations, sentinels and tolerances, each with its reason.
+"""Data dictionary: array types, enumerations, sentinels and codes.
 
-Nothing here computes. Kernels read these names as compile-time constants, so each has one home and one spelling.
+Nothing here computes. Kernels read these names as compile-time constants, so each is defined once.
 """
 
 from enum import IntEnum
@@ -22,7 +22,7 @@ InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
 
 
 class Face(IntEnum):
-    """The part of a limb's surface that a ray crosses.
+    """The part of a limb's surface at a point of it; INSIDE: the ray starts or ends in the limb, NONE: a miss.
 
     A box's edge belongs to its lowest code; a rim, where cap and side meet exactly, belongs to the cap.
     """
@@ -42,7 +42,7 @@ class Face(IntEnum):
 
 
 class Shape(IntEnum):
-    """What solid a limb is."""
+    """The kind of solid of a limb."""
 
     CYLINDER = 0
     TUBE = 1
@@ -69,13 +69,13 @@ class Aim(IntEnum):
     ALL = 2  # every one that is not certainly missed
 
 
-# What a query does with a limb that contains the start, as kernels see `inside=`.
+# Codes of `inside=`: what a query does with a limb that contains the start.
 POLICY_HIT, POLICY_EXIT, POLICY_IGNORE = 0, 1, 2
 POLICY_CODES: dict[str, int] = {"hit": POLICY_HIT, "exit": POLICY_EXIT, "ignore": POLICY_IGNORE}
 
-# A kernel's verdict. UNSURE: the float64 bounds do not decide, exact arithmetic must.
+# A kernel's verdict. UNDECIDED: the float64 bounds do not decide, exact arithmetic must.
 MISS, HIT, UNDECIDED = 0, 1, 2
 
-NO_LIMB = -1  # what a miss credits
-NO_CHARACTER = -1  # a limb of nobody; as `ignore_character` it ignores nobody
-ALL_LAYERS = 0xFFFFFFFF  # the mask that sees everything
+NO_LIMB = -1  # the limb of a miss
+NO_CHARACTER = -1  # of a limb of no character; as `ignore_character`: none is ignored
+ALL_LAYERS = 0xFFFFFFFF  # the mask with every layer

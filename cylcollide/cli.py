@@ -1,7 +1,7 @@
-"""The command line ``cylcollide``: commands are added here, each lives with the work it starts.
+"""The command line ``cylcollide``: the table of its commands, each of which is defined beside the code it runs.
 
-Nothing beyond the core is imported before :func:`main` runs, and of the commands only the one that is asked for, so
-that a missing extra is one line, not a traceback, and stops no other command.
+Nothing beyond the core is imported before :func:`main` runs, and of the commands only the one requested, so that a
+missing extra gives one line, not a traceback, and does not disable other commands.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 
 class Command(NamedTuple):
-    """Where a command lives, and the extra that brings what it needs."""
+    """The module and name of a command's function, and the extra that installs what it needs."""
 
     module: str
     function: str
@@ -25,31 +25,31 @@ COMMANDS = {
 }
 
 EXTRA_PACKAGES = ("typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "matplotlib")
-"""What the extras bring; a missing one is named with the remedy."""
+"""Packages that the extras install; a missing one is reported with the remedy."""
 
 
 def main() -> None:
     """Run the command line and exit with its status: 0 for success, 1 for a finding, 2 for bad usage."""
-    asked = next((word for word in sys.argv[1:] if word in COMMANDS), None)
+    requested = next((word for word in sys.argv[1:] if word in COMMANDS), None)
     try:
         import typer  # noqa: PLC0415  # belongs to an extra: imported only when the command line is used
     except ImportError as missing:
-        sys.exit(_missing_extra(missing, COMMANDS[asked].extra if asked else "crosscheck"))
+        sys.exit(_missing_extra(missing, COMMANDS[requested].extra if requested else "crosscheck"))
     app = typer.Typer(name="cylcollide", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback()(_start(typer))
     for name, command in COMMANDS.items():
-        if asked in {None, name}:
-            app.command(name)(_loaded(command, asked is not None))
+        if requested in {None, name}:
+            app.command(name)(_loaded(command, requested is not None))
     app(prog_name="cylcollide")
 
 
-def _loaded(command: Command, asked: bool) -> Callable[..., Any]:
-    """Import a command. One that cannot be is an error if it was asked for, else it is listed with the remedy."""
+def _loaded(command: Command, requested: bool) -> Callable[..., Any]:
+    """Import a command. If that fails, exit with the remedy if it was requested, else return a stub that shows it."""
     try:
         function: Callable[..., Any] = getattr(import_module(command.module), command.function)
     except ImportError as missing:
         message = _missing_extra(missing, command.extra)
-        if asked:
+        if requested:
             sys.exit(message)
 
         def absent() -> None: ...
@@ -62,7 +62,7 @@ def _loaded(command: Command, asked: bool) -> Callable[..., Any]:
 def _start(typer: Any) -> Callable[..., None]:
     def print_version(wanted: bool) -> None:
         if wanted:
-            from cylcollide import __version__  # noqa: PLC0415  # only where it is asked for
+            from cylcollide import __version__  # noqa: PLC0415  # only where it is printed
 
             typer.echo(f"cylcollide {__version__}")
             raise typer.Exit

@@ -1,6 +1,6 @@
 """Tolerances and thresholds, each with its reason.
 
-Nothing here computes. Kernels read these names as compile-time constants, so each has one home and one spelling.
+Nothing here computes. Kernels read these names as compile-time constants, so each is defined once.
 """
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -13,14 +13,14 @@ ROUNDING_BOUND = 128.0 * UNIT_ROUNDOFF
 """
 
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
-"""Lengths the kernels trust themselves with. Products of twelve such lengths neither overflow nor lose a low word.
+"""Range of lengths that kernels compute with: products of twelve such lengths neither overflow nor lose a low word.
 
-What lies outside (a direction of length 1e-40, a limb at 1e200 m) is answered by exact arithmetic alone.
+What lies outside (a direction of length 1e-40, a limb at 1e200 m) is left to exact arithmetic alone.
 """
 
 SMALLEST_SQUARE = 1e-240
-"""Of an outward direction, before it is made a unit vector: the sum of squares of a shorter one may have lost digits to
-underflow (those that count here are above 1e-308 u). Safe limbs stay above 1e-150 but within 1e-45 of an apex."""
+"""Least square of an outward direction that is normalised directly: the sum of squares of a shorter one may have lost
+digits to underflow (significant ones are above 1e-308 u). Safe limbs stay above 1e-150 but within 1e-45 of an apex."""
 
 SLOPE_FLOOR = 1e-30
 """Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less
@@ -38,10 +38,10 @@ BOX_PAD = 2.0**-20
 displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
 
 FARTHEST_START = 2.0**24
-"""A ray that starts farther from the tree than this, in its frame, meets every box: float64 cannot bring it near."""
+"""A ray that starts farther from the tree than this, in its frame, visits every box: float64 cannot move its start."""
 
 BOX_FLOOR = 1e-200
-"""Boxes are padded by at least this: a world of one point still has a size."""
+"""Boxes are padded by at least this, in metres: a world of one point still has a size."""
 
 STEEPEST_RECIPROCAL = 1e30
 """Stands in for a larger reciprocal of a direction component: over the whole tree such a ray moves by less than the
@@ -51,32 +51,32 @@ TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
 
 SAH_BINS = 16  # along each axis; 8: boxes 1 to 2.5 % larger; 32: 0.6 to 0.8 % smaller, a build takes a third longer
 
-DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every walk
+DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every traversal
 
 REBUILD_COST = 1.5  # boxes grown to this multiple of their built area cost rays 5 to 15 %: the tree is rebuilt
 
-REBUILT_AT_ONCE = 1024  # fewer limbs are rebuilt within the update: it takes 0.2 milliseconds more
+REBUILT_AT_ONCE = 1024  # with fewer limbs the update itself rebuilds the tree, which takes 0.2 milliseconds
 
-RAYS_PER_TASK = 20000  # rays that are put in order together
+RAYS_PER_TASK = 20000  # rays that are sorted together
 
-RAYS_SHARED = 12500  # the same if threads share: half a millisecond's work; who is faster takes more
+RAYS_SHARED = 12500  # the same with several threads: half a millisecond of work, so that faster threads take more
 
-SMALLEST_BATCH = 64  # fewer points than this, or rays among few limbs, go one by one: memory for many costs 5 µs
+SMALLEST_BATCH = 64  # fewer points, or rays among few limbs, are processed singly: buffers for many cost 5 µs
 
-SMALLEST_STREAM = 200  # fewer rays walk alone: a stream pays from 145 (17 limbs) or 270 on (17,000)
+SMALLEST_STREAM = 200  # fewer rays traverse singly: a stream pays from 145 (17 limbs) or 270 on (17,000)
 
-FEW_LIMBS = 3  # so many need no tree
+FEW_LIMBS = 3  # up to so many limbs are tested by brute force, without the tree
 
-BLOCK_RAYS = 1024  # rays that are received and then looked at while they are in the cache
+BLOCK_RAYS = 1024  # rays that are copied, then processed while they are in the cache
 
-WORTH_A_LIST = 8  # so many rays share what a node costs; fewer go on by themselves
+SMALLEST_LIST = 8  # with fewer rays at a node they continue as pairs of a ray and a node
 
-STREAM_RAYS = 4096  # rays that walk the tree together
+STREAM_RAYS = 4096  # rays that traverse the tree together
 
-LIMBS_CROSSED = 8  # limbs a ray for which there is room when all are asked for; beyond that rays walk alone
+LIMBS_CROSSED = 8  # limbs a ray that buffers are sized for in queries for all limbs; with more, rays traverse singly
 
-FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # below the one rays are sorted by octant only, from the other on by 16³ cells
+FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # fewer rays are sorted by octant only; from the second number on by 16³ cells
 
-SMALL_WORLD = 256  # fewer limbs stay in the first cache: their rays walk as they come, of all octants together
+SMALL_WORLD = 256  # fewer limbs fit the first-level cache: rays are not sorted, and all octants traverse together
 
-SMALLEST_KEPT, MOST_KEPT = 1 << 17, 1 << 27  # bytes of a buffer that queries pass on to each other, and of all of them
+SMALLEST_KEPT, MOST_KEPT = 1 << 17, 1 << 27  # bytes: least size of a pooled buffer, and most of all pooled ones

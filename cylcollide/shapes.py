@@ -1,4 +1,4 @@
-"""What sets one shape apart: its constructor's checks, how it grows, what it is exactly. One record a shape."""
+"""One record a shape: its constructor's checks, its growth, its exact solid; and checked limbs from user arrays."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Solids(NamedTuple):
     p2: Float64Array  # (n, 3)
     radius: Float64Array  # (n,)
     radius2: Float64Array  # (n,)
-    boxes: Float64Array  # (n, 12) for boxes, else (0, 12)
+    boxes: Float64Array  # (n, 12) for boxes, three axes and three half extents; else (0, 12)
 
 
 NO_BOXES = np.empty((0, 12))
 
 
 class Ends(Enum):
-    """What p1 and p2 of a shape may be."""
+    """Which p1 and p2 a shape allows."""
 
     APART = "two points: the shape needs an axis"
     FREE = "two points or one"
@@ -48,69 +48,69 @@ class Numbers(NamedTuple):
     p2: Triple
     radius: float
     radius2: float
-    box: tuple[float, ...]  # twelve for a box, else none
+    box: tuple[float, ...]  # a row of `Solids.boxes` for a box, else empty
 
 
 SizeCheck: TypeAlias = Callable[[Float64Array, str], Float64Array]
 
 
-def _anything(solids: Solids, names: tuple[str, ...]) -> None:
-    """Sizes that are good one by one are good together."""
+def _no_check(solids: Solids, names: tuple[str, ...]) -> None:
+    """Any sizes that are valid one by one are valid together."""
 
 
-def _without_end(solids: Solids) -> Float64Array:
+def _no_limit(solids: Solids) -> Float64Array:
     return np.full(len(solids.radius), inf)
 
 
 @dataclass(frozen=True)
-class Record:
-    """What the library knows of a shape beside its kernels."""
+class ShapeRecord:
+    """The properties of a shape outside of its kernels."""
 
     ends: Ends
     grown: Callable[[Solids, Float64Array], Solids]
     """The limbs grown by lengths (n,) on every side."""
-    twin: Callable[[Numbers], Solid]
-    """The solid in exact arithmetic: the specification."""
+    exact_solid: Callable[[Numbers], Solid]
+    """The solid in exact arithmetic, which is the specification."""
     sizes: Mapping[str, SizeCheck]
     """The constructor's radii by name, and the check of each."""
-    fits: Callable[[Solids, tuple[str, ...]], None] = _anything
-    """Refuses sizes that do not go together; gets their names too."""
-    closes: Callable[[Solids], Float64Array] = _without_end
-    """The growth (n,) from which on it would be no such shape any more."""
+    check_together: Callable[[Solids, tuple[str, ...]], None] = _no_check
+    """Raises ValueError for sizes that are invalid together; also takes their names."""
+    growth_limit: Callable[[Solids], Float64Array] = _no_limit
+    """The growth (n,) at which the shape degenerates; a limb must grow by less."""
 
 
 # From user arrays ---------------------------------------------------------------------------------------------------
 
 
 def axial(kind: Shape, p1: ArrayLike, p2: ArrayLike, *radii: ArrayLike) -> Solids:
-    """Shapes with two ends and one or two radii."""
-    record = RECORDS[kind]
+    """Limbs of a shape with ends p1, p2 (n, 3) and one or two radii, (n,) or one number each; checked."""
+    record = SHAPE_RECORDS[kind]
     first, last = _ends(p1, p2, kind)
     sizes = [
         check(validate.per_row(values, name, len(first)), name)
         for values, (name, check) in zip(radii, record.sizes.items(), strict=True)
     ]
     solids = Solids(kind, first, last, sizes[0], sizes[1] if len(sizes) > 1 else np.zeros(len(first)), NO_BOXES)
-    record.fits(solids, tuple(record.sizes))
+    record.check_together(solids, tuple(record.sizes))
     return solids
 
 
 def cones(base: ArrayLike, apex: ArrayLike, radius: ArrayLike) -> Solids:
-    """Tapered cylinders that end in a point."""
+    """Tapered cylinders that end in a point; base, apex (n, 3), radius (n,) or one number; checked."""
     first, last = _ends(base, apex, Shape.TAPERED, ("base", "apex"))
     radii = validate.positive(validate.per_row(radius, "radius", len(first)), "radius")
     return Solids(Shape.TAPERED, first, last, radii, np.zeros(len(first)), NO_BOXES)
 
 
 def spheres(center: ArrayLike, radius: ArrayLike) -> Solids:
-    """Balls."""
+    """Balls; center (n, 3), radius (n,) or one number; checked."""
     place = validate.vectors(center, "center")
     radii = validate.positive(validate.per_row(radius, "radius", len(place)), "radius")
     return Solids(Shape.SPHERE, place, place, radii, np.zeros(len(place)), NO_BOXES)
 
 
 def boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> Solids:
-    """Boxes; the axes are the columns of the rotation matrix of the normalised quaternion, in float64."""
+    """Boxes, checked; the axes are the columns of the rotation matrix of the normalised quaternion, in float64."""
     place = validate.vectors(center, "center")
     turn = validate.quaternions(orientation, "orientation", len(place))
     half = validate.vectors(half_extents, "half_extents")
@@ -141,7 +141,7 @@ def _ends(
 ) -> tuple[Float64Array, Float64Array]:
     first = validate.vectors(p1, names[0])
     last = validate.vectors(p2, names[1], len(first))
-    if RECORDS[kind].ends == Ends.APART:
+    if SHAPE_RECORDS[kind].ends == Ends.APART:
         validate.axes(first, last, np.ones(len(first), bool), names)
     return first, last
 
@@ -167,19 +167,19 @@ def _is_thick_somewhere(tapers: Solids, names: tuple[str, ...]) -> None:
 
 
 def _lengthened(solids: Solids, more: Float64Array) -> Solids:
-    """Both ends move out along the axis, the wall outwards."""
+    """Both ends moved out along the axis, the wall outwards."""
     axis = solids.p2 - solids.p1
     step = (more / np.linalg.norm(axis, axis=1))[:, None] * axis
     return solids._replace(p1=solids.p1 - step, p2=solids.p2 + step, radius=solids.radius + more)
 
 
 def _thickened(tubes: Solids, more: Float64Array) -> Solids:
-    """As a cylinder, and the bore narrows."""
+    """As a cylinder, with the bore narrowed."""
     return _lengthened(tubes, more)._replace(radius2=tubes.radius2 - more)
 
 
 def _flared(tapers: Solids, more: Float64Array) -> Solids:
-    """Both ends move out along the axis, the wall at right angles to itself."""
+    """Both ends moved out along the axis, the wall at right angles to itself."""
     slope = (tapers.radius2 - tapers.radius) / np.linalg.norm(tapers.p2 - tapers.p1, axis=1)
     wall, tilt = more * np.hypot(1.0, slope), slope * more
     return _lengthened(tapers, more)._replace(
@@ -193,7 +193,7 @@ def _fattened(balls: Solids, more: Float64Array) -> Solids:
 
 
 def _widened(boxes: Solids, more: Float64Array) -> Solids:
-    """Every face moves out."""
+    """Every face moved out."""
     grown = boxes.boxes.copy()
     grown[:, 9:] += more[:, None]
     return boxes._replace(boxes=grown)
@@ -213,9 +213,9 @@ def _box(n: Numbers) -> Solid:
     return Box(n.p1, ((a, b, c), (d, e, f), (g, h, i)), (x, y, z))
 
 
-RECORDS: Mapping[int, Record] = {
-    Shape.CYLINDER: Record(Ends.APART, _lengthened, lambda n: Cylinder(n.p1, n.p2, n.radius), ONE_RADIUS),
-    Shape.TUBE: Record(
+SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
+    Shape.CYLINDER: ShapeRecord(Ends.APART, _lengthened, lambda n: Cylinder(n.p1, n.p2, n.radius), ONE_RADIUS),
+    Shape.TUBE: ShapeRecord(
         Ends.APART,
         _thickened,
         lambda n: Tube(n.p1, n.p2, n.radius, n.radius2),
@@ -223,16 +223,16 @@ RECORDS: Mapping[int, Record] = {
         _leaves_a_wall,
         lambda tubes: tubes.radius2,
     ),
-    Shape.TAPERED: Record(
+    Shape.TAPERED: ShapeRecord(
         Ends.APART,
         _flared,
         lambda n: Tapered(n.p1, n.p2, n.radius, n.radius2),
         {"radius1": validate.not_negative, "radius2": validate.not_negative},
         _is_thick_somewhere,
     ),
-    Shape.ELLIPSOID: Record(Ends.APART, _lengthened, lambda n: Ellipsoid(n.p1, n.p2, n.radius), ONE_RADIUS),
-    Shape.CAPSULE: Record(Ends.FREE, _fattened, _capsule, ONE_RADIUS),
-    Shape.SPHERE: Record(Ends.ONE, _fattened, lambda n: Sphere(n.p1, n.radius), ONE_RADIUS),
-    Shape.BOX: Record(Ends.ONE, _widened, _box, {}),  # its sizes are half extents, checked by `boxes`
+    Shape.ELLIPSOID: ShapeRecord(Ends.APART, _lengthened, lambda n: Ellipsoid(n.p1, n.p2, n.radius), ONE_RADIUS),
+    Shape.CAPSULE: ShapeRecord(Ends.FREE, _fattened, _capsule, ONE_RADIUS),
+    Shape.SPHERE: ShapeRecord(Ends.ONE, _fattened, lambda n: Sphere(n.p1, n.radius), ONE_RADIUS),
+    Shape.BOX: ShapeRecord(Ends.ONE, _widened, _box, {}),  # its sizes are half extents, checked by `boxes`
 }
 """Every shape, by its code."""

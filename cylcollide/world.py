@@ -1,4 +1,4 @@
-"""HitWorld: limbs, their tree, and the queries. Each query sees one whole, immutable state."""
+"""HitWorld: limbs, their tree, and the queries. Each query reads one whole, immutable state."""
 
 import os
 from abc import ABC, abstractmethod
@@ -24,12 +24,12 @@ from cylcollide.query.request import ray_request, segment_request
 
 
 class Queries(ABC):
-    """What one can ask of a world or of a snapshot.
+    """The queries of a world and of a snapshot.
 
-    The queries share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at fraction 0, hit it
-    where it leaves: "exit", or "ignore" the limb); `mask`, the layers seen, one or one a ray; `ignore_character`, whose
-    limbs are skipped, one or one a ray; `threads`, how many work at once (None: as many as there are processors). Bad
-    input raises ValueError, which names the first bad row.
+    They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at fraction 0, hit it where it
+    leaves: "exit", or "ignore" the limb); `mask`, the layers whose limbs are tested, one or one a ray;
+    `ignore_character`, whose limbs are skipped, one or one a ray; `threads`, how many work at once (None: the number of
+    processors). Bad input raises ValueError, which names the first bad row.
     """
 
     @abstractmethod
@@ -115,8 +115,8 @@ class Queries(ABC):
     ) -> Chords:
         """Every limb that each closed segment crosses, sorted by entry.
 
-        A limb that holds the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the ray ends in it,
-        "ignore" leaves it out.
+        The chord of a limb that contains the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the
+        ray ends in it, "ignore" leaves it out.
         """
         request = segment_request(starts, ends, inside, mask, ignore_character)
         return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
@@ -136,35 +136,35 @@ class Queries(ABC):
         return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
-        """Which limb holds each point (n, 3): the lowest index, its squared axis distance, and how many hold it."""
+        """The limb that contains each point (n, 3): lowest index, its squared axis distance; and how many limbs do."""
         return point_queries.contains(self.snapshot(), validate.as_vectors(points, "points"), validate.workers(threads))
 
 
 class Snapshot(Queries):
-    """Limbs at one moment, with their tree. Never changes; safe to ask from any thread."""
+    """Limbs at one moment, with their tree. Immutable; queries are safe from any thread."""
 
     def __init__(self, limbs: Limbs, tree: Tree, built_cost: float) -> None:
         self._limbs, self._built_cost = limbs, built_cost
         self.tree = tree
-        """Boxes around the limbs."""
+        """The tree over the limbs' boxes."""
         self.table = limbs.table
         """The columns of the limbs."""
         self.kernel_rows = limbs.table.kernel_rows
-        """What loops read of the limbs."""
+        """The columns that compiled loops read."""
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
-        """Build the tree."""
+        """The limbs with a newly built tree."""
         tree = build(*limb_boxes(limbs.table))
         return cls(limbs, tree, tree_cost(tree.bounds, tree.child, tree.space.scale))
 
     def moved(self, limbs: Limbs) -> "Snapshot":
-        """The same limbs elsewhere: the same tree, its boxes fitted to them."""
+        """The same limbs with new ends: the same tree, its boxes refitted."""
         return Snapshot(limbs, refit(self.tree, *limb_boxes(limbs.table)), self._built_cost)
 
     @property
     def fits(self) -> bool:
-        """Whether the boxes are still about as large as when the tree was built; if not, a new tree pays."""
+        """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
         cost, built = tree_cost(self.tree.bounds, self.tree.child, self.tree.space.scale), self._built_cost
         return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
 
@@ -182,7 +182,7 @@ class HitWorld(Queries):
     """Limbs that move, and the queries on their present state.
 
     `set_endpoints` puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and
-    hits already returned keep the state they were asked of. A failed update changes nothing. When limbs have moved so
+    hits already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so
     far that a new tree pays, a thread builds it while updates and queries go on; answers are the same with either tree.
     """
 
@@ -213,13 +213,13 @@ class HitWorld(Queries):
             self._state = state
 
     def finish_rebuild(self) -> None:
-        """Wait for the new tree, if one is being built: worth it after a leap, before very many rays."""
+        """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
         rebuild = self._rebuild
         if rebuild is not None:
             rebuild.join()
 
     def _rebuilds(self, limbs: Limbs) -> bool:
-        """Whether a thread builds a new tree, begun here if there is none; few limbs are not worth it."""
+        """Whether a thread rebuilds the tree, started here if none does; few limbs do not pay for one."""
         if len(limbs) < REBUILT_AT_ONCE:
             return False
         if self._rebuild is None or not self._rebuild.is_alive():  # dead: it failed, or this process is a fork
@@ -227,24 +227,24 @@ class HitWorld(Queries):
             rebuild = Thread(target=_rebuild, args=(ref(self), limbs), name="cylcollide rebuild", daemon=False)
             try:
                 rebuild.start()
-            except RuntimeError:  # Python is ending, or there are as many threads as there may be
+            except RuntimeError:  # Python is exiting, or no more threads can be started
                 return False
             self._rebuild = rebuild
         return True
 
     def _take(self, rebuilt: Snapshot) -> Limbs | None:
-        """Put a rebuilt tree in place of the present one; if limbs have moved too far for it meanwhile, those limbs."""
+        """Replace the tree by a rebuilt one; returns the present limbs if they have moved too far for it meanwhile."""
         with self._moving:
             limbs = self._state.limbs
             self._state = state = rebuilt if rebuilt.limbs is limbs else rebuilt.moved(limbs)
-            if not state.fits and main_thread().is_alive():  # who ends the program need not wait for who moves on
+            if not state.fits and main_thread().is_alive():  # at exit no further rebuild
                 return limbs
             self._rebuild = None
             return None
 
 
 def _rebuild(of: ReferenceType[HitWorld], limbs: Limbs | None) -> None:
-    """Build trees until the world has one that fits. It is held only while it takes one, and may go meanwhile."""
+    """Rebuild trees until the world has one that fits. A weak reference lets the world be deleted during a build."""
     while limbs is not None:
         rebuilt = Snapshot.of(limbs)
         world = of()
@@ -256,7 +256,7 @@ _worlds: WeakSet[HitWorld] = WeakSet()
 
 
 def _unlock() -> None:
-    """A fork has no threads but the one that forked: whoever held a lock is gone, and has changed nothing."""
+    """Replace all locks after a fork, in which the threads that held them do not exist and have changed nothing."""
     for world in _worlds:
         world._moving = Lock()
 

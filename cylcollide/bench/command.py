@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from cylcollide import engines as peers
 from cylcollide.bench.plots import plot_rays, plot_scaling
-from cylcollide.bench.runner import BASE, Say, run
+from cylcollide.bench.runner import BASE, Progress, run
 from cylcollide.bench.scaling import run_scaling
 from cylcollide.bench.tables import rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
@@ -38,26 +38,33 @@ def bench(
     _make_writable(out)
     with console.status("starting") as status:
 
-        def say(what: str) -> None:
+        def progress(what: str) -> None:
             status.update(escape(what))
 
         if scaling:
-            _scaling(rays, rounds, out, console, say)
+            _scaling(rays, rounds, out, console, progress)
             return
         chosen = _chosen_engines(engines, console)
-        _compare(chosen, _chosen_workloads(workloads), rays, rounds, tasks, out, console, say)
+        _compare(chosen, _chosen_workloads(workloads), rays, rounds, tasks, out, console, progress)
 
 
 def _compare(
-    chosen: list[str], names: list[str], rays: int, rounds: int, tasks: bool, out: Path, console: Console, say: Say
+    chosen: list[str],
+    names: list[str],
+    rays: int,
+    rounds: int,
+    tasks: bool,
+    out: Path,
+    console: Console,
+    progress: Progress,
 ) -> None:
-    rows = run([WORKLOADS[name] for name in names], chosen, rays, rounds, say)
+    rows = run([WORKLOADS[name] for name in names], chosen, rays, rounds, progress)
     console.print(rays_table(rows))
     console.print(rays_notes(rows), style="dim")
     write_csv(rows, out / "rays.csv")
     written = [out / "rays.csv", *plot_rays(rows, out)]
     if tasks:
-        found = run_tasks(chosen, rays, rounds, say)
+        found = run_tasks(chosen, rays, rounds, progress)
         console.print(tasks_table(found))
         write_csv(found, out / "tasks.csv")
         written.append(out / "tasks.csv")
@@ -68,8 +75,8 @@ def _compare(
         _stop(f"{wrong} answers of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
 
 
-def _scaling(rays: int, rounds: int, out: Path, console: Console, say: Say) -> None:
-    points = run_scaling(rays, rounds, say)
+def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Progress) -> None:
+    points = run_scaling(rays, rounds, progress)
     console.print(scaling_table(points))
     write_csv(points, out / "scaling.csv")
     _print_written([out / "scaling.csv", *plot_scaling(points, out)], console)

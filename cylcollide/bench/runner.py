@@ -8,7 +8,7 @@ import numpy as np
 
 from cylcollide._types import Shape
 from cylcollide.bench.timing import interleaved, seconds, spread
-from cylcollide.bench.verdicts import Wrong, settle
+from cylcollide.bench.verdicts import Wrong, resolve_disagreements
 from cylcollide.bench.workloads import Segments, Workload
 from cylcollide.engines import Engine, EngineHits, create
 from cylcollide.limbs.limbs import Limbs
@@ -20,7 +20,7 @@ LEAN = "cylcollide, lean"
 TURN = 0.4  # seconds that an engine's turn may take at most: a slower one gets fewer rays
 PROBE, FEWEST = 100, 200  # rays of the first look, and the least that are timed
 
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Row:
     note: str = ""
 
 
-def run(workloads: Sequence[Workload], engines: Sequence[str], rays: int, rounds: int, say: Say) -> list[Row]:
-    """Measure the engines, by name, `BASE` first; `say` is told what is going on."""
-    return [row for workload in workloads for row in run_one(workload, engines, rays, rounds, say)]
+def run(workloads: Sequence[Workload], engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
+    """Measure the engines, by name, `BASE` first; `progress` is told what is going on."""
+    return [row for workload in workloads for row in run_one(workload, engines, rays, rounds, progress)]
 
 
-def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, say: Say) -> list[Row]:
+def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
     """One workload: build all engines, then let them take turns."""
     limbs = workload.limbs()
     world = HitWorld(limbs)
@@ -57,10 +57,10 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
     with ExitStack() as stack:
         ready: dict[str, tuple[Engine, Segments]] = {}
         for name in engines:
-            say(f"{workload.name}: building {name}")
+            progress(f"{workload.name}: building {name}")
             engine = stack.enter_context(create(name))
             version = ", ".join(engine.versions.values())
-            unfit = why_not(engine, limbs)
+            unfit = unsupported_reason(engine, limbs)
             if unfit:
                 rows[name] = Row(workload.name, len(limbs), engine.name, version, note=unfit)
                 continue
@@ -71,13 +71,13 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
             rows[name] = Row(
                 workload.name, len(limbs), engine.name, version, len(share.starts), build_seconds=building, note=note
             )
-        say(f"{workload.name}: {rounds} rounds")
-        works = {name: _asking(engine, share) for name, (engine, share) in ready.items()}
+        progress(f"{workload.name}: {rounds} rounds")
+        works = {name: _casting(engine, share) for name, (engine, share) in ready.items()}
         answers = {name: work() for name, work in works.items()}  # also warms all up: a few rays may go another way
         times = interleaved({**works, LEAN: _lean(world, segments)}, rounds)
     rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
-    say(f"{workload.name}: settling disagreements")
+    progress(f"{workload.name}: settling disagreements")
     verdicts = _verdicts(limbs, segments, answers)
     found = []
     for name in (BASE, LEAN, *(name for name in engines if name != BASE)):
@@ -96,7 +96,7 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
     return found
 
 
-def why_not(engine: Engine, limbs: Limbs) -> str:
+def unsupported_reason(engine: Engine, limbs: Limbs) -> str:
     """Why an engine cannot take part; empty if it can."""
     can = engine.capabilities
     lacking = can.lacks(Shape(kind) for kind in np.unique(limbs.kind).tolist())
@@ -119,7 +119,7 @@ def _affordable(engine: Engine, segments: Segments) -> int:
     return n if taken * n / probe <= TURN else min(n, max(FEWEST, int(TURN / taken * probe)))
 
 
-def _asking(engine: Engine, segments: Segments) -> Callable[[], EngineHits]:
+def _casting(engine: Engine, segments: Segments) -> Callable[[], EngineHits]:
     return lambda: engine.cast_segments(*segments)
 
 
@@ -137,7 +137,7 @@ def _verdicts(limbs: Limbs, segments: Segments, answers: dict[str, EngineHits]) 
     found = {}
     for name, hits in answers.items():
         n = len(hits.limb)
-        found[name] = settle(limbs, segments.first(n), hits.limb, ours[:n])
+        found[name] = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
     against_us = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]
     found[BASE] = Wrong(*(max(counts) for counts in zip(*against_us, strict=True)))
     return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cylcollide._types import Int32Array
 from cylcollide.bench.memory import nbytes
-from cylcollide.bench.runner import Say
+from cylcollide.bench.runner import Progress
 from cylcollide.bench.timing import Work, interleaved, seconds, spread
 from cylcollide.bench.workloads import Segments, crowd_of
 from cylcollide.world import HitWorld
@@ -29,14 +29,14 @@ class Point:
     megabytes: float  # of the world's arrays
 
 
-def run_scaling(rays: int, rounds: int, say: Say, decades: int = 6) -> list[Point]:
+def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) -> list[Point]:
     """Worlds of 10² to 10^decades limbs with so many rays a call; batches of 1 to 10^decades rays in one world."""
     worlds = []
     for limbs in [10**k for k in range(2, decades + 1)]:
-        say(f"scaling: {limbs:,} limbs")
+        progress(f"scaling: {limbs:,} limbs")
         worlds.append(_world(limbs, rays))
     batches = [10**k for k in range(decades + 1)]
-    say("scaling: rounds")
+    progress("scaling: rounds")
     crowd, segments, build, size = _world(CROWD, max(rays, batches[-1]))
     found = _measured("limbs", [(world, drawn, build, size) for world, drawn, build, size in worlds], rounds)
     return found + _measured("batch", [(crowd, segments.first(n), build, size) for n in batches], rounds)

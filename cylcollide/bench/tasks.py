@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide.bench.crowd import Crowd
 from cylcollide.bench.memory import nbytes
-from cylcollide.bench.runner import BASE, Say, why_not
+from cylcollide.bench.runner import BASE, Progress, unsupported_reason
 from cylcollide.bench.timing import Work, interleaved, seconds, spread
 from cylcollide.bench.workloads import FRAME, WORKLOADS, points_near
 from cylcollide.engines import Engine, create
@@ -44,23 +44,23 @@ class Task:
     note: str = ""
 
 
-def run_tasks(engines: Sequence[str], rays: int, rounds: int, say: Say) -> list[Task]:
+def run_tasks(engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Task]:
     """All tasks; engines by name, `BASE` first."""
     found = []
     with ExitStack() as stack:
         made = [stack.enter_context(create(name)) for name in engines]
         for measure in (_building, _moving, _single_calls):
-            say(f"tasks: {measure.__name__.strip('_').replace('_', ' ')}")
+            progress(f"tasks: {measure.__name__.strip('_').replace('_', ' ')}")
             found += measure(made, rounds)
     for alone in (_points, _threads, _first_query, _memory):
-        say(f"tasks: {alone.__name__.strip('_').replace('_', ' ')}")
+        progress(f"tasks: {alone.__name__.strip('_').replace('_', ' ')}")
         found.append(alone(rays, rounds))
     return found
 
 
 def _building(engines: Sequence[Engine], rounds: int) -> list[Task]:
     limbs = WORKLOADS["W3"].limbs()
-    fit = [engine for engine in engines if not why_not(engine, limbs)]
+    fit = [engine for engine in engines if not unsupported_reason(engine, limbs)]
     works = {engine.name: _bound(engine.build, limbs) for engine in fit}
     return _compared(f"build, {len(limbs):,} limbs", works, rounds, {})
 
@@ -70,7 +70,7 @@ def _moving(engines: Sequence[Engine], rounds: int) -> list[Task]:
     workload = WORKLOADS["W3"]
     crowd = Crowd(workload.characters, workload.field, workload.seed)
     frames = [crowd.ends(frame * FRAME) for frame in range(1, FRAMES + 1)]
-    fit = [engine for engine in engines if not why_not(engine, workload.limbs())]
+    fit = [engine for engine in engines if not unsupported_reason(engine, workload.limbs())]
     notes = {engine.name: "" if engine.capabilities.moves else "builds anew" for engine in fit}
     works = {engine.name: _walking(engine, frames) for engine in fit}
     return _compared(f"move, {len(crowd.radius):,} limbs", works, rounds, notes)
@@ -107,7 +107,7 @@ def _single_calls(engines: Sequence[Engine], rounds: int) -> list[Task]:
     limbs = workload.limbs()
     world = HitWorld(limbs)
     start, end = (column[:1] for column in workload.segments(world, 64))
-    fit = [engine for engine in engines if not why_not(engine, limbs)]
+    fit = [engine for engine in engines if not unsupported_reason(engine, limbs)]
     for engine in fit:
         engine.build(limbs)
     works: dict[str, Work] = {engine.name: _repeated(_bound(engine.cast_segments, start, end)) for engine in fit}

@@ -21,7 +21,7 @@ class Wrong(NamedTuple):
     our_limbs: int = 0
 
 
-def settle(limbs: Limbs, segments: Segments, theirs: Int32Array, ours: Int32Array) -> Wrong:
+def resolve_disagreements(limbs: Limbs, segments: Segments, theirs: Int32Array, ours: Int32Array) -> Wrong:
     """Settle each segment on which the limbs credited differ, `theirs` and `ours` (n,), -1 for a miss.
 
     Between two answers only the limbs they name matter: the first of those, met exactly, is right. Limbs met at the

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bullet.merge_hits import RayAnswer
+from cylcollide.bullet.merge_hits import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.limbs.limbs import Limbs
 
@@ -39,7 +39,7 @@ def sheet_outline(sheet: Sheet) -> Float64Array:
     return np.concatenate([edges, [[np.array(sheet.point), np.array(sheet.point) + normal]]])
 
 
-def crosses(hits: Iterable[RayAnswer]) -> Float64Array:
+def crosses(hits: Iterable[RayTestResult]) -> Float64Array:
     """Three short lines through every hit, (3 m, 2, 3); misses have none."""
     points = np.array([hit[3] for hit in hits if hit[0] >= 0], dtype=np.float64).reshape(-1, 1, 3)
     arms = CROSS * np.eye(3)

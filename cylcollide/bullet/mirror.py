@@ -11,7 +11,7 @@ from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Uint32Arra
 from cylcollide.bullet import debug_draw
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import Query, RayAnswer, Scene, closest, numbered
+from cylcollide.bullet.merge_hits import MirrorState, RayTest, RayTestResult, closest, numbered
 from cylcollide.bullet.passthrough import Wrapped
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import Frames, limb_ends, limb_rows, limbs_of, link_frames, shape_frames
@@ -62,7 +62,7 @@ class Mirror:
         self._frames: Frames
         self._groups: Uint32Array
         self._world: HitWorld
-        self._scene: Scene
+        self._scene: MirrorState
         self.sync()
 
     @property
@@ -106,7 +106,7 @@ class Mirror:
             groups, world = self._groups, self._moved(frames)
         self._shapes, self._frames, self._groups, self._world, self._found = shapes, frames, groups, world, found
         sheets = np.flatnonzero(shapes.kind == PLANE)
-        self._scene = Scene(
+        self._scene = MirrorState(
             world.snapshot(),
             _sheets(shapes, frames),
             groups[sheets],
@@ -123,7 +123,7 @@ class Mirror:
         collisionFilterMask: int = -1,
         reportHitNumber: int = -1,
         physicsClientId: int | None = None,
-    ) -> tuple[RayAnswer]:
+    ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and answer as `rayTestBatch`."""
         starts, ends = (
             validate.vectors(rayFromPosition, "rayFromPosition", 1),
@@ -144,7 +144,7 @@ class Mirror:
         collisionFilterMask: int = -1,
         fractionEpsilon: float = -1.0,  # noqa: ARG002  # PyBullet's argument
         physicsClientId: int | None = None,
-    ) -> tuple[RayAnswer, ...]:
+    ) -> tuple[RayTestResult, ...]:
         """As `pybullet.rayTestBatch`: the first shape along each segment, any number of them, exactly.
 
         Parameters
@@ -187,7 +187,7 @@ class Mirror:
             frame = self._parent(Place(parentObjectUniqueId, parentLinkIndex))
             starts, ends = frame.points(starts), frame.points(ends)
         threads = numThreads if numThreads > 0 else None
-        query = Query(starts, ends, self._inside, int(collisionFilterMask) & ALL_LAYERS, threads)
+        query = RayTest(starts, ends, self._inside, int(collisionFilterMask) & ALL_LAYERS, threads)
         if not len(starts):
             return ()
         if reportHitNumber >= 0:
@@ -196,7 +196,7 @@ class Mirror:
 
     def debug_draw(
         self,
-        hits: Iterable[RayAnswer] = (),
+        hits: Iterable[RayTestResult] = (),
         color: tuple[float, float, float] = (0.1, 0.6, 0.1),
         hit_color: tuple[float, float, float] = (0.9, 0.1, 0.1),
     ) -> int:

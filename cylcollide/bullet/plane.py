@@ -47,7 +47,7 @@ class Sheet(Solid):
         return sum((Fraction(n) * (Fraction(x) - Fraction(p)) for n, x, p in terms), Fraction(0))
 
 
-class Meetings(NamedTuple):
+class SheetHits(NamedTuple):
     """Where segments meet one sheet; a row a segment."""
 
     fraction: Float64Array  # (n,), inf for a miss
@@ -68,10 +68,10 @@ class Heights(NamedTuple):
         return np.asarray(np.abs(self.high) > 2.0 * self.error + UNIT_ROUNDOFF * np.abs(self.high))
 
 
-def meet(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: InsidePolicy) -> Meetings:
+def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: InsidePolicy) -> SheetHits:
     """Where each segment (n, 3), (n, 3) meets the sheet; `inside` as in every query."""
     n = len(starts)
-    found = Meetings(np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)))
+    found = SheetHits(np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)))
     unit = np.array(sheet.normal) / np.linalg.norm(sheet.normal)
     with np.errstate(all="ignore"):  # numbers too large or too small for pairs are not clear
         first, last = _heights(sheet, starts), _heights(sheet, ends)
@@ -86,7 +86,7 @@ def meet(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: InsideP
     found.normal[rows] = np.sign(first.high)[rows, None] * unit
     flat = clear & ~sharp & ((first.high > 0) != (last.high > 0))
     for i in np.flatnonzero(~clear | flat).tolist():
-        _meet_exactly(sheet, starts[i], ends[i], inside, unit, found, i)
+        _exact_sheet_hit(sheet, starts[i], ends[i], inside, unit, found, i)
     return found
 
 
@@ -118,13 +118,13 @@ def _crossings(
     return time + after, point, (first.error + last.error) / np.abs(drop)
 
 
-def _meet_exactly(
+def _exact_sheet_hit(
     sheet: Sheet,
     start: Float64Array,
     end: Float64Array,
     inside: InsidePolicy,
     unit: Float64Array,
-    found: Meetings,
+    found: SheetHits,
     row: int,
 ) -> None:
     ray = segment_numbers(start, end)

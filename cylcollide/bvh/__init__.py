@@ -1,1 +1,1 @@
-"""Boxes and indices: build, refit, walk. Knows no shape: a walk hands out leaves, the caller tests what is in them."""
+"""Bounding volume hierarchy over numbered boxes: build, refit, traverse. Knows no shapes: callers test leaves."""

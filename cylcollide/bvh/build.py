@@ -1,4 +1,4 @@
-"""Build: a binary tree, and eight grandchildren of it drawn into each node.
+"""Build: a binary tree by the surface area heuristic, collapsed into nodes of eight children.
 
 Source: H. Dammertz, J. Hanika, A. Keller, "Shallow bounding volume hierarchies for fast SIMD ray tracing of incoherent
 rays", 2008.
@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.bvh.refit import fitted_bounds
-from cylcollide.bvh.sah import HIGH, ROW, Binary, fill_boxes, half_area, split_all
+from cylcollide.bvh.sah import NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.runtime.compile import allocating, compiled, inlined
 from cylcollide.runtime.memory import aligned
@@ -20,7 +20,7 @@ from cylcollide.runtime.simd import load
 
 
 def build(low: Float64Array, high: Float64Array) -> Tree:
-    """Build a tree over boxes `low`, `high` (n, 3), in metres; n may be 0."""
+    """The tree over the boxes with corners `low`, `high` (n, 3), in metres; n may be 0."""
     if len(low) == 0:
         return empty_tree()
     space, order = space_around(low, high), np.arange(len(low), dtype=np.int32)
@@ -34,24 +34,24 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
 
 
 class Slots(NamedTuple):
-    """The children of a node while it is drawn."""
+    """The children of one wide node during the collapse."""
 
-    what: Int32Array  # (TREE_WIDTH,): a binary node, or -1 - position of an item in `order`
-    area: Float64Array  # (TREE_WIDTH,): half of its box's surface
+    reference: Int32Array  # (TREE_WIDTH,): a binary node, or -1 - position of an item in `order`
+    area: Float64Array  # (TREE_WIDTH,): half the surface area of its box
     centre: Float32Array  # (3, TREE_WIDTH): of its box, doubled
 
 
 @inlined
-def _put_in(slots: Slots, s: int, what: int, boxes: Float32Array, row: int) -> None:
-    """Put a node or an item with its box into a slot."""
-    slots.what[s], slots.area[s] = what, half_area(load(boxes, row * ROW))
+def _fill_slot(slots: Slots, s: int, reference: int, boxes: Float32Array, row: int) -> None:
+    """Write a binary node or an item, and the area and centre of its box, which is row `row` of `boxes`."""
+    slots.reference[s], slots.area[s] = reference, half_area(load(boxes, row * ROW))
     for axis in range(3):
-        slots.centre[axis, s] = boxes[row, axis] - boxes[row, HIGH + axis]
+        slots.centre[axis, s] = boxes[row, axis] - boxes[row, NEGATED_HIGH + axis]
 
 
 @compiled
-def _put_in_order(slots: Slots, filled: int) -> int:
-    """Sort slots by the centres of their boxes along the axis on which these are farthest apart; the axis."""
+def _sort_slots(slots: Slots, filled: int) -> int:
+    """Sort slots by the centres of their boxes, along the axis on which these are farthest apart; returns the axis."""
     widest, best = -1.0, 0
     for axis in range(3):
         smallest, largest = inf, -inf
@@ -60,23 +60,23 @@ def _put_in_order(slots: Slots, filled: int) -> int:
             smallest, largest = min(smallest, centre), max(largest, centre)
         if largest - smallest > widest:
             widest, best = largest - smallest, axis
-    what, along = slots.what, slots.centre[best]
+    reference, along = slots.reference, slots.centre[best]
     for s in range(1, filled):
-        moved, centre, j = what[s], along[s], s
+        moved, centre, j = reference[s], along[s], s
         while j > 0 and along[j - 1] > centre:
-            what[j], along[j] = what[j - 1], along[j - 1]
+            reference[j], along[j] = reference[j - 1], along[j - 1]
             j -= 1
-        what[j], along[j] = moved, centre
+        reference[j], along[j] = moved, centre
     return best
 
 
 @allocating
 def _collapse(binary: Binary, boxes: Float32Array, order: Int32Array) -> tuple[Int32Array, Int8Array, int]:
-    """Wide nodes of a binary tree over boxes in an order. Returns child, axis, depth.
+    """The nodes of width eight of a binary tree: `child` (nodes, 8), `axis` (nodes,) and the depth, see `Tree`.
 
-    A slot holds a binary node or one item. The largest that can be opened is, into its two halves, or a run of items
-    into all of them, until nothing more fits. Slots stand in the order of their centres along the axis on which these
-    are farthest apart, so that a ray meets them in order or in reverse.
+    A slot holds a binary node or one item. The slot with the largest area is replaced by its node's two children, or
+    by all items of a leaf, until no more fit. Slots are sorted by their centres along the axis on which these are
+    farthest apart, so that a ray's direction tells in which order it enters them.
     """
     n = binary.left.size
     child = np.full((n, TREE_WIDTH), EMPTY, np.int32)
@@ -84,34 +84,34 @@ def _collapse(binary: Binary, boxes: Float32Array, order: Int32Array) -> tuple[I
     slots = Slots(np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32))
     used, k, deepest = 1, 0, 1
     while k < used:
-        _put_in(slots, 0, source[k], binary.boxes, source[k])
+        _fill_slot(slots, 0, source[k], binary.boxes, source[k])
         filled = 1
         while True:
             widest, largest_area = -1, -1.0
             for s in range(filled):
-                node = slots.what[s]
+                node = slots.reference[s]
                 if node >= 0 and slots.area[s] > largest_area:
                     parts = 2 if binary.left[node] else binary.last[node] - binary.first[node]
                     if filled - 1 + parts <= TREE_WIDTH:
                         widest, largest_area = s, slots.area[s]
             if widest < 0:
                 break
-            opened = slots.what[widest]
+            opened = slots.reference[widest]
             begin, halves = binary.first[opened], binary.left[opened]
             for part in range(2 if halves else binary.last[opened] - begin):
                 s = widest if part == 0 else filled
                 filled += part > 0
                 if halves:
-                    _put_in(slots, s, halves + part, binary.boxes, halves + part)
+                    _fill_slot(slots, s, halves + part, binary.boxes, halves + part)
                 else:
-                    _put_in(slots, s, -1 - (begin + part), boxes, order[begin + part])
-        axis[k] = _put_in_order(slots, filled)
+                    _fill_slot(slots, s, -1 - (begin + part), boxes, order[begin + part])
+        axis[k] = _sort_slots(slots, filled)
         for s in range(filled):
-            what = slots.what[s]
-            if what < 0:
-                child[k, s] = -2 - order[-1 - what]
+            reference = slots.reference[s]
+            if reference < 0:
+                child[k, s] = -2 - order[-1 - reference]
             else:
-                child[k, s], source[used], depth[used] = used, what, depth[k] + 1
+                child[k, s], source[used], depth[used] = used, reference, depth[k] + 1
                 deepest = max(deepest, depth[used])
                 used += 1
         k += 1

@@ -1,9 +1,9 @@
 """The tree's arrays.
 
-A node holds up to eight children side by side. A child is another node (its index, always larger than its parent's), an
-item, or an empty slot, whose box nothing meets. Boxes are float32, in a frame of the tree's own in which everything
-lies within [-1, 1], and larger than what they hold by `BOX_PAD`, which covers the rounding of boxes, rays and their
-product: `docs/numerics.md`, "Boxes".
+A node has eight slots. A slot holds another node (its index, always larger than its parent's), an item, or nothing: the
+box of an empty slot intersects nothing. Boxes are float32, in the coordinate frame of the tree, in which all lie within
+[-1, 1], and padded by `BOX_PAD`, which covers the rounding of boxes, rays and their product: `docs/numerics.md`,
+"Boxes".
 """
 
 from math import frexp, inf, isfinite, ldexp
@@ -16,32 +16,35 @@ from cylcollide.constants import BOX_PAD, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, inlined
 
 EMPTY = -1
-"""Child code of an empty slot; an item is coded as -2 - its number."""
+"""Child code of an empty slot; a node's code is its index, an item's is -2 - its number."""
+
+HIGH = 3
+"""Row of a node's `bounds` at which the high corners begin, after the low ones."""
 
 
 class Space(NamedTuple):
-    """Where the tree's own frame lies: its coordinate is (world - centre) scale, along each axis."""
+    """The coordinate frame of the tree: along each axis its coordinate is (world - centre) scale."""
 
     centre: tuple[float, float, float]
-    scale: float  # a power of two; 0 if the boxes are beyond what floats can hold: every ray then meets every box
+    scale: float  # a power of two; 0 if the boxes exceed the range of float64: every ray then visits every box
     low: tuple[float, float, float]  # corners of the box around all boxes, padded, in the frame of the tree
     high: tuple[float, float, float]
 
 
 class Tree(NamedTuple):
-    """A bounding volume hierarchy of width eight over numbered boxes. Never changed once it is in use."""
+    """A bounding volume hierarchy of width eight over numbered boxes. Immutable once built."""
 
     bounds: Float32Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
-    child: Int32Array  # (nodes, 8)
-    items: int  # how many there are
-    axis: Int8Array  # (nodes,): the axis along which the slots of a node are in order, when the tree is built
-    stack_size: int  # entries that any walk needs at most
+    child: Int32Array  # (nodes, 8): codes, see `EMPTY`
+    items: int  # number of boxes
+    axis: Int8Array  # (nodes,): the axis along which the slots of a node were sorted by the build
+    stack_size: int  # largest number of stack entries of a traversal
     space: Space
 
 
 @compiled
 def space_around(low: Float64Array, high: Float64Array) -> Space:
-    """The frame for boxes (n, 3), n > 0."""
+    """The frame for boxes with corners `low`, `high` (n, 3), n > 0."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):
         x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])
@@ -58,12 +61,12 @@ def space_around(low: Float64Array, high: Float64Array) -> Space:
 
 @inlined
 def box_edge(coordinate: float, centre: float, scale: float, pad: float) -> float:
-    """Where an edge of a box lies in the frame of the tree, moved by the pad."""
+    """Coordinate of one plane of a box in the frame of the tree, moved outward by a signed pad."""
     return (coordinate - centre) * scale + pad if scale > 0.0 else pad
 
 
 def empty_tree() -> Tree:
-    """A tree over nothing: one node, no children."""
+    """A tree over no boxes: one node, all slots empty."""
     bounds = np.empty((1, 6, TREE_WIDTH), np.float32)
     bounds[:, :3], bounds[:, 3:] = inf, -inf
     child = np.full((1, TREE_WIDTH), EMPTY, np.int32)

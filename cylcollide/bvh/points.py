@@ -1,29 +1,29 @@
-"""Points walk the tree together, as pairs of a point and a node."""
+"""Traversal by many points at once, as pairs of a point and a node."""
 
 import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.ray_node_pairs import AHEAD, STEP, Pairs, deepest, fetch_node, push_children
-from cylcollide.bvh.traverse import local_point
+from cylcollide.bvh.ray_node_pairs import AHEAD, STEP, Pairs, deepest, prefetch_node, push_children
+from cylcollide.bvh.traverse import in_boxes, local_point
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import LANES, broadcast, load, load_triples, store
+from cylcollide.runtime.simd import LANES, broadcast, load_triples, store
 
 
 @inlined
 def start_pairs(space: Space, points: Float64Array, begin: int, end: int, place: Float32Array, pairs: Pairs) -> int:
-    """Pair the points from `begin` to `end` with the root; the level to look at first.
+    """Pair the points from row `begin` to `end` with the root. Returns the first level to process, -1 without points.
 
-    Where they are in the frame of the tree is written into `place`, (3, points).
+    Their coordinates in the frame of the tree are written into `place`, (3, points).
     """
-    room, count = place.shape[1], end - begin
+    stride, count = place.shape[1], end - begin
     eights = count - count % LANES
     for k in range(0, eights, LANES):
         x, y, z = local_point(space, load_triples(points, 3 * (begin + k)))
         store(place, k, x)
-        store(place, room + k, y)
-        store(place, 2 * room + k, z)
+        store(place, stride + k, y)
+        store(place, 2 * stride + k, z)
     for k in range(eights, count):
         i = begin + k
         place[0, k], place[1, k], place[2, k] = local_point(space, (points[i, 0], points[i, 1], points[i, 2]))
@@ -35,23 +35,22 @@ def start_pairs(space: Space, points: Float64Array, begin: int, end: int, place:
 
 @compiled
 def next_items_at_points(tree: Tree, place: Float32Array, pairs: Pairs, level: int) -> tuple[int, int]:
-    """Look at pairs of the deepest level that has any: the next such level, -1 at the end, and the items met.
+    """Process up to `STEP` pairs of the deepest level that has any. Returns the next such level and a number of items.
 
-    So many items have a box that holds a point: `pairs.item` has their codes and `pairs.item_ray` the points, counted
-    from the first one.
+    The level is -1 when no pairs are left. So many items have a box that contains a point: `pairs.item` holds their
+    codes, `pairs.item_ray` the points as columns of `place`.
     """
     bounds, signs = tree.bounds, tree.child.reshape(-1).view(np.float32)
     x, y, z = place[0], place[1], place[2]
     nodes, points = pairs.node[level], pairs.ray[level]
-    end, inners, items = pairs.queued[level], 0, 0
+    end, node_count, item_count = pairs.queued[level], 0, 0
     first = max(end - STEP, 0)
     for k in range(first, end):
-        fetch_node(tree, nodes[min(k + AHEAD, end - 1)])
+        prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
         code, point = nodes[k], points[k]
         px, py, pz = broadcast(x[point]), broadcast(y[point]), broadcast(z[point])
         base = code * 6 * TREE_WIDTH
-        above = (load(bounds, base) <= px) & (load(bounds, base + 8) <= py) & (load(bounds, base + 16) <= pz)
-        below = (px <= load(bounds, base + 24)) & (py <= load(bounds, base + 32)) & (pz <= load(bounds, base + 40))
-        inners, items = push_children(tree, signs, code, point, above & below, pairs, level, inners, items)
-    pairs.queued[level], pairs.queued[level + 1] = first, inners
-    return deepest(pairs, level + 1), items
+        inside = in_boxes(bounds, base, (px, py, pz))
+        node_count, item_count = push_children(tree, signs, code, point, inside, pairs, level, node_count, item_count)
+    pairs.queued[level], pairs.queued[level + 1] = first, node_count
+    return deepest(pairs, level + 1), item_count

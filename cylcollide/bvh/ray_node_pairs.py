@@ -1,8 +1,8 @@
-"""Pairs of a traveller, which is a ray or a point, and a node: those of one level make those of the next.
+"""Pairs of a ray (or a point) and a node: testing the pairs of one level of the tree gives those of the next.
 
-What a pair leads to is packed behind what the pair before it led to, without a branch on it. A walk of one traveller
-waits at every node for a guess of what comes next, and for the memory that the node is in; pairs do not wait for each
-other. The deepest level is worked off first, so many pairs at a time, which bounds how many there can be.
+The children a ray intersects are appended without a branch. The traversal of a single ray stalls at every node, on
+mispredicted branches and on loads of nodes; pairs are independent of each other, so the stalls of one overlap the work
+of others. The deepest level is processed first, `STEP` pairs at a time, which bounds the number of pairs.
 """
 
 from typing import NamedTuple
@@ -16,38 +16,38 @@ from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, logical_not, prefetch, store, with_sign
 
 STEP = 512
-"""Pairs that are worked off at a time: enough to hide what each of them waits for, and in the first cache."""
+"""Pairs processed at a time: enough to hide the latency of each, few enough for the first-level cache."""
 
 AHEAD = 16
-"""So many pairs before its turn, a node is fetched into the cache."""
+"""How many pairs in advance a node is prefetched into the cache."""
 
 
 class Pairs(NamedTuple):
-    """Pairs of a traveller and a node that are still to be looked at, and of a traveller and an item."""
+    """Pairs of a ray (or a point) and a node still to be tested, by level, and of a ray and an item."""
 
-    node: Int32Array  # (levels, room)
-    ray: Int32Array  # (levels, room)
-    queued: Int64Array  # (levels,): how many pairs there are
-    item: Int32Array  # (room,): codes of items, as in `Tree.child`
-    item_ray: Int32Array  # (room,)
+    node: Int32Array  # (levels, capacity)
+    ray: Int32Array  # (levels, capacity)
+    queued: Int64Array  # (levels,): number of pairs
+    item: Int32Array  # (capacity,): codes of items, as in `Tree.child`
+    item_ray: Int32Array  # (capacity,)
 
 
 def levels_of(tree: Tree) -> int:
-    """How many levels of pairs there can be: one a level of nodes, and one that stays empty."""
+    """Number of levels of pairs: one a level of nodes, and one that stays empty."""
     return (tree.stack_size - 2) // (TREE_WIDTH - 1) + 1
 
 
 def make_pairs(levels: int, first: int) -> Pairs:
-    """Room for so many pairs to begin with, in any walk of a tree with so many levels."""
-    room = max(STEP * TREE_WIDTH, first) + LANES
-    node, who = np.zeros((2, levels, room), np.int32)  # worst case; memory that is not touched costs nothing
-    item, item_who = np.zeros((2, room), np.int32)
-    return Pairs(node, who, np.zeros(levels, np.int64), item, item_who)
+    """Empty pairs for any traversal of a tree with so many levels that begins with at most `first` pairs."""
+    capacity = max(STEP * TREE_WIDTH, first) + LANES
+    node, ray = np.zeros((2, levels, capacity), np.int32)  # worst case; memory that is not touched costs nothing
+    item, item_ray = np.zeros((2, capacity), np.int32)
+    return Pairs(node, ray, np.zeros(levels, np.int64), item, item_ray)
 
 
 @inlined
-def fetch_node(tree: Tree, code: int) -> None:
-    """Let the cache fetch a node."""
+def prefetch_node(tree: Tree, code: int) -> None:
+    """Prefetch a node's bounds and child codes into the cache."""
     for line in range(0, 6 * TREE_WIDTH, 2 * TREE_WIDTH):
         prefetch(tree.bounds, code * 6 * TREE_WIDTH + line)
     prefetch(tree.child, code * TREE_WIDTH)
@@ -58,29 +58,30 @@ def push_children(
     tree: Tree,
     signs: Float32Array,
     code: int,
-    who: int,
-    meets: Truth,
+    ray: int,
+    overlaps: Truth,
     pairs: Pairs,
     level: int,
-    inners: int,
-    items: int,
+    node_count: int,
+    item_count: int,
 ) -> tuple[int, int]:
-    """Pair somebody with the children of a node that they meet: nodes of the next level, and items; how many both are.
+    """Append the pairs of a ray and those children of node `code` for which `overlaps` holds.
 
-    `signs` are the codes of the children, read as float32: an item has a minus.
+    Returns the number of pairs with nodes, which are of the next level, and with items; `node_count`, `item_count` are
+    the numbers so far. `signs` are all child codes read as float32, in which an item's has a minus sign.
     """
-    child, slots, me = tree.child, code * TREE_WIDTH, broadcast(np.float32(who))
+    child, slots, rays = tree.child, code * TREE_WIDTH, broadcast(np.float32(ray))
     is_item = with_sign(1.0, load(signs, slots)) < broadcast(np.float32(0.0))
-    store(pairs.ray[level + 1], inners, me)
-    store(pairs.item_ray, items, me)
-    inners += append_where(pairs.node[level + 1], inners, child, slots, meets & logical_not(is_item))
-    items += append_where(pairs.item, items, child, slots, meets & is_item)
-    return inners, items
+    store(pairs.ray[level + 1], node_count, rays)
+    store(pairs.item_ray, item_count, rays)
+    node_count += append_where(pairs.node[level + 1], node_count, child, slots, overlaps & logical_not(is_item))
+    item_count += append_where(pairs.item, item_count, child, slots, overlaps & is_item)
+    return node_count, item_count
 
 
 @inlined
 def deepest(pairs: Pairs, level: int) -> int:
-    """The deepest level that has any pairs, from this one on up; -1 if none has."""
+    """The deepest level with pairs, at most `level`; -1 if there is none."""
     while level >= 0 and pairs.queued[level] == 0:
         level -= 1
     return level

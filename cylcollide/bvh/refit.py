@@ -1,18 +1,18 @@
-"""Refit: the same tree around boxes that have moved, from the last node to the first."""
+"""Refit: new boxes for an unchanged tree, from the last node to the first, so that children precede their parents."""
 
 from math import inf
 
 import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array, Int32Array
-from cylcollide.bvh.layout import EMPTY, Space, Tree, box_edge, space_around
+from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, TREE_WIDTH
 from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.memory import aligned
 
 
 def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
-    """The tree with new boxes (n, 3) for the same items; the old tree is left as it is."""
+    """The tree with new boxes `low`, `high` (n, 3) of the same items; the old tree is not changed."""
     if len(low) == 0:
         return tree
     space = space_around(low, high)
@@ -20,7 +20,7 @@ def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
 
 
 def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space) -> Float32Array:
-    """Boxes (nodes, 6, 8) of all children, from the items' boxes (n, 3)."""
+    """The `bounds` (nodes, 6, 8) of all slots, from the items' boxes `low`, `high` (n, 3)."""
     bounds: Float32Array = aligned((len(child), 6, TREE_WIDTH), np.float32)
     fit_bounds(child, low, high, space, bounds)
     return bounds
@@ -28,9 +28,9 @@ def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, spac
 
 @compiled
 def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space, bounds: Float32Array) -> None:
-    """Fill in boxes of all children."""
+    """Write the bounds of all slots, as `fitted_bounds` returns them."""
     centre, scale = space.centre, space.scale
-    for node in range(child.shape[0] - 1, -1, -1):  # children follow their parents, so they are done first
+    for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
         for slot in range(TREE_WIDTH):
             code = child[node, slot]
             for axis in range(3):
@@ -38,22 +38,22 @@ def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: 
                 if code >= 0:
                     for s in range(TREE_WIDTH):
                         smallest = min(smallest, bounds[code, axis, s])
-                        largest = max(largest, bounds[code, axis + 3, s])
+                        largest = max(largest, bounds[code, HIGH + axis, s])
                 elif code != EMPTY:
                     smallest = box_edge(low[-2 - code, axis], centre[axis], scale, -BOX_PAD)
                     largest = box_edge(high[-2 - code, axis], centre[axis], scale, BOX_PAD)
-                bounds[node, axis, slot], bounds[node, axis + 3, slot] = smallest, largest
+                bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = smallest, largest
 
 
 @compiled
 def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
-    """Sum of the surface areas of all child boxes, in square metres: what a random ray pays, up to a factor."""
+    """Half the sum of the surface areas of all slots' boxes, m²: proportional to a random ray's expected box tests."""
     total = 0.0
     for node in range(child.shape[0]):
         for slot in range(TREE_WIDTH):
             if child[node, slot] != EMPTY:
-                x = bounds[node, 3, slot] - bounds[node, 0, slot]
-                y = bounds[node, 4, slot] - bounds[node, 1, slot]
-                z = bounds[node, 5, slot] - bounds[node, 2, slot]
+                x = bounds[node, HIGH, slot] - bounds[node, 0, slot]
+                y = bounds[node, HIGH + 1, slot] - bounds[node, 1, slot]
+                z = bounds[node, HIGH + 2, slot] - bounds[node, 2, slot]
                 total += x * y + y * z + z * x
     return total / (scale * scale) if scale > 0.0 else inf

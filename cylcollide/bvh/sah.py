@@ -1,7 +1,7 @@
-"""Split: a binary tree over boxes, by the surface area heuristic in bins, down to a node of items.
+"""Split: a binary tree over boxes by the binned surface area heuristic, whose leaves hold up to `TREE_WIDTH` items.
 
-Boxes are float32 in the frame of the tree, high corners negated, so that one minimum of eight lanes encloses two of
-them. How they are split decides what rays cost, never what they hit.
+Boxes are float32 in the frame of the tree, high corners negated, so that one minimum of eight lanes merges two of them.
+The splits decide the cost of rays, never what they hit.
 
 Source: I. Wald, "On fast construction of SAH-based bounding volume hierarchies", 2007.
 """
@@ -17,42 +17,46 @@ from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
 from cylcollide.runtime.compile import allocating, compiled, inlined
 from cylcollide.runtime.simd import LANES, Real, broadcast, lane, load, smaller, store
 
-HIGH, CENTRE = 4, LANES
-"""Where in a row of `boxes` the negated high corner begins, and the centre, doubled."""
+NEGATED_HIGH, CENTRE = 4, LANES
+"""Columns of a row of `boxes` at which the negated high corner begins, and the doubled centre."""
 ROW = 2 * LANES
-"""Numbers a box: one cache line. Its corners, and its centre and that negated, each followed by an unused one."""
+"""Numbers in a row: one cache line. Low, -high, 2 centre, -2 centre: three each, followed by an unused one."""
 
 
 class Binary(NamedTuple):
-    """The binary tree that the wide one is drawn from."""
+    """The binary tree that the wide one is collapsed from."""
 
-    boxes: Float32Array  # (nodes, ROW): around the boxes of the items below, and around their centres
+    boxes: Float32Array  # (nodes, ROW): bounds of the boxes of the items below, and of their doubled centres
     left: Int32Array  # (nodes,): first child, the second follows it; 0 for a leaf
-    first: Int32Array  # (nodes,): run of `order` below the node
-    last: Int32Array
+    first: Int32Array  # (nodes,): begin of the range of `order` below the node
+    last: Int32Array  # (nodes,): one behind its end
 
 
 @compiled
 def fill_boxes(low: Float64Array, high: Float64Array, space: Space, boxes: Float32Array) -> None:
-    """Rows of boxes (n, 3) in the frame of the tree."""
+    """Write the rows `boxes` (n, ROW) of the boxes with corners `low`, `high` (n, 3), in the frame of the tree."""
     for i in range(len(low)):
         for axis in range(3):
             begin = np.float32(box_edge(low[i, axis], space.centre[axis], space.scale, 0.0))
             end = np.float32(box_edge(high[i, axis], space.centre[axis], space.scale, 0.0))
-            boxes[i, axis], boxes[i, HIGH + axis] = begin, -end
-            boxes[i, CENTRE + axis], boxes[i, CENTRE + HIGH + axis] = begin + end, -begin - end
+            boxes[i, axis], boxes[i, NEGATED_HIGH + axis] = begin, -end
+            boxes[i, CENTRE + axis], boxes[i, CENTRE + NEGATED_HIGH + axis] = begin + end, -begin - end
 
 
 @inlined
 def half_area(box: Real) -> float:
-    """Half the surface area of a box, eight lanes of it."""
-    x, y, z = -lane(box, HIGH) - lane(box, 0), -lane(box, HIGH + 1) - lane(box, 1), -lane(box, HIGH + 2) - lane(box, 2)
+    """Half the surface area of a box, given as the first eight numbers of its row."""
+    x, y, z = (
+        -lane(box, NEGATED_HIGH) - lane(box, 0),
+        -lane(box, NEGATED_HIGH + 1) - lane(box, 1),
+        -lane(box, NEGATED_HIGH + 2) - lane(box, 2),
+    )
     return x * y + y * z + z * x
 
 
 @inlined
 def enclose(boxes: Float32Array, order: Int32Array, first: int, last: int, around: Float32Array, k: int) -> None:
-    """Write the boxes around a run of items and around their centres into row k."""
+    """Write the bounds of a range of items and of their centres into row k of `around`."""
     box, centre = broadcast(np.float32(inf)), broadcast(np.float32(inf))
     for j in range(first, last):
         at = order[j] * ROW
@@ -63,23 +67,24 @@ def enclose(boxes: Float32Array, order: Int32Array, first: int, last: int, aroun
 
 @inlined
 def bin_of(boxes: Float32Array, item: int, axis: int, smallest: float, scale: float) -> int:
-    """The bin along an axis that the centre of an item falls into."""
+    """The bin along an axis that contains the centre of an item."""
     return min(int((boxes[item, CENTRE + axis] - smallest) * scale), SAH_BINS - 1)
 
 
 class Bins(NamedTuple):
-    """Room for what is counted along three axes."""
+    """Work arrays: the bins along three axes, axis by axis."""
 
-    box: Float32Array  # (3 SAH_BINS, LANES)
-    items: Int32Array  # (3 SAH_BINS,): how many
-    left_cost: Float32Array  # (SAH_BINS,): of everything left of the right edge of each bin
+    box: Float32Array  # (3 SAH_BINS, LANES): bounds of the items of each bin
+    items: Int32Array  # (3 SAH_BINS,): number of items of each bin
+    left_cost: Float32Array  # (SAH_BINS,): cost of all items up to and with each bin of one axis
 
 
 @inlined
-def best_boundary(bins: Bins, axis: int, items: int, most: float) -> tuple[int, float]:
-    """How many bins along an axis are best put to the left, 0 if nothing costs less than `most`; and what that costs.
+def best_boundary(bins: Bins, axis: int, items: int, least: float) -> tuple[int, float]:
+    """The number of bins left of the cheapest split along an axis, and its cost; 0 if none costs less than `least`.
 
-    A side without items has a cost that is not a number, which is not less than anything.
+    The cost of a side is the number of its items times half its surface area. That of a side without items is NaN,
+    which compares as not less.
     """
     begin, best = axis * SAH_BINS, 0
     box, count = broadcast(np.float32(inf)), 0
@@ -90,14 +95,14 @@ def best_boundary(bins: Bins, axis: int, items: int, most: float) -> tuple[int, 
     for b in range(SAH_BINS - 1, 0, -1):
         box, count = smaller(box, load(bins.box, (begin + b) * LANES)), count + bins.items[begin + b]
         cost = bins.left_cost[b - 1] + count * half_area(box)
-        if count < items and cost < most:
-            best, most = b, cost
-    return best, most
+        if count < items and cost < least:
+            best, least = b, cost
+    return best, least
 
 
 @inlined
-def into_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bins: Bins, grid: Float32Array) -> None:
-    """Count a run of items, and enclose them, in the bins along three axes; `grid` has their begins and scales."""
+def fill_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bins: Bins, grid: Float32Array) -> None:
+    """Count and bound a range of items in the bins along three axes; `grid` (6,): origin and scale of each axis."""
     bins.box[:], bins.items[:] = inf, 0
     for j in range(first, last):
         item = order[j]
@@ -110,36 +115,36 @@ def into_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bin
 
 @compiled
 def split(boxes: Float32Array, order: Int32Array, node: Binary, k: int, bins: Bins, grid: Float32Array) -> int:
-    """Put the items of node k that go to its left child to the front of its run; where the others begin.
+    """Partition the items of node k in `order` by the cheapest split. Returns the begin of its right child's range.
 
-    That is one of the ends of the run if nothing tells the items from each other.
+    That is an end of the node's range if no split along any axis separates its items.
     """
     first, last = int(node.first[k]), int(node.last[k])
     for axis in range(3):
         smallest = node.boxes[k, CENTRE + axis]
-        width = -node.boxes[k, CENTRE + HIGH + axis] - smallest
-        grid[axis], grid[3 + axis] = smallest, SAH_BINS / width if width > FLAT else 0.0
-    into_bins(boxes, order, first, last, bins, grid)
+        width = -node.boxes[k, CENTRE + NEGATED_HIGH + axis] - smallest
+        grid[axis], grid[3 + axis] = smallest, SAH_BINS / width if width > SMALLEST_WIDTH else 0.0
+    fill_bins(boxes, order, first, last, bins, grid)
     best, best_axis, cost = 0, 0, inf
     for axis in range(3):
-        boundary, less = best_boundary(bins, axis, last - first, cost)
+        boundary, lower = best_boundary(bins, axis, last - first, cost)
         if boundary:
-            best, best_axis, cost = boundary, axis, less
+            best, best_axis, cost = boundary, axis, lower
     middle = first
-    for j in range(first, last):  # the left ones grow at the front, without a branch on who is one
+    for j in range(first, last):  # the left child's items are swapped to the front, without a branch
         item = order[j]
         order[j], order[middle] = order[middle], item
         middle += int(bin_of(boxes, item, best_axis, grid[best_axis], grid[3 + best_axis]) < best)
     return middle
 
 
-FLAT = 1e-30
-"""Centres that lie closer together, in the frame of the tree, are not told from each other."""
+SMALLEST_WIDTH = 1e-30
+"""Centres within a smaller width, in the frame of the tree, all fall into one bin."""
 
 
 @allocating
 def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
-    """Split from the root until at most one node of items is left; children come after their parent."""
+    """The binary tree, with leaves of at most `TREE_WIDTH` items; permutes `order` (n,). Children follow parents."""
     n = order.size
     runs, around = np.zeros((3, 2 * n), np.int32), np.empty((2 * n, ROW), np.float32)
     node = Binary(around, runs[0], runs[1], runs[2])
@@ -153,7 +158,7 @@ def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
         if last - first > TREE_WIDTH:
             middle = split(boxes, order, node, k, bins, grid) if depth[k] < DEEPEST_SAH else first
             if middle in (first, last):
-                middle = (first + last) // 2  # all in one place, or too deep: halve by count
+                middle = (first + last) // 2  # inseparable, or too deep: halve by count
             node.left[k] = used
             node.first[used], node.last[used], depth[used] = first, middle, depth[k] + 1
             node.first[used + 1], node.last[used + 1], depth[used + 1] = middle, last, depth[k] + 1

@@ -1,7 +1,7 @@
-"""Walk: the items a ray or a point may meet, one after another, nearest first for rays.
+"""Traversal: the items whose boxes a ray intersects, the nearest first, or whose boxes contain a point.
 
-The caller keeps a `Stack` and asks for the next item until there is none. Between two calls it may have found a hit, so
-it says each time how far the walk still matters. No callback, no shape: the loop over limbs is the caller's.
+The caller holds a `Stack` and calls `next_item_...` until it returns `NO_ITEM`. A hit between two calls shortens the
+ray, so each call takes its current reach. No callback, no shape: the loop over limbs is the caller's.
 
 The box test is the slab test with near and far planes chosen by the signs of the direction, eight boxes at once, in the
 tree's own frame and in float32. That it never loses a true hit is shown in `docs/numerics.md`, "Boxes".
@@ -34,31 +34,34 @@ from cylcollide.runtime.simd import (
 
 Vector: TypeAlias = tuple[Real, Real, Real]
 
-
 NO_ITEM = -1
+"""Returned in place of an item when there is none."""
 
 
 class LocalRay(NamedTuple):
-    """A ray in the frame of the tree, or eight: it begins where it comes near, and time counts from there."""
+    """A ray in the frame of the tree, or eight; it starts where it enters the root's box, or at its origin within it.
 
-    untrusted: Truth  # it cannot be brought near: it may meet any box
-    misses_root: Truth  # it meets no box at all
-    start: Real  # how far along it begins, in units of the tree
+    In units of the tree a plane at coordinate c across an axis is intersected at c reciprocal - product from the start.
+    """
+
+    untrusted: Truth  # too far away or too large to be transformed: it may intersect any box
+    misses_root: Truth  # it intersects no box
+    start: Real  # distance from the origin to the start, in units of the tree
     reciprocal: Vector  # of the direction, finite
-    product: Vector  # origin times reciprocal
-    reach: Real  # how far it goes from there; a little more
+    product: Vector  # coordinates of the start times reciprocal
+    reach: Real  # length from the start, rounded up, in units of the tree
 
 
 class Stack(NamedTuple):
-    """What a walk has yet to visit. One per thread, used for ray after ray."""
+    """The nodes and items that a traversal has yet to visit. One a thread, used for ray after ray."""
 
-    code: Int32Array  # node, or code of an item
-    near: Float32Array  # where the ray enters the box
-    entry: Float32Array  # of the eight boxes being tested
+    code: Int32Array  # (stack_size,): as in `Tree.child`
+    near: Float32Array  # (stack_size,): where the ray enters the box
+    entry: Float32Array  # (8,): where it enters the boxes of the node being tested
 
 
 def make_stack(tree: Tree) -> Stack:
-    """A stack deep enough for any walk of this tree."""
+    """A stack deep enough for any traversal of this tree."""
     size = tree.stack_size
     near, entry = np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32)
     return Stack(np.empty(size, np.int32), near, entry)
@@ -66,7 +69,7 @@ def make_stack(tree: Tree) -> Stack:
 
 @inlined
 def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, limit: Real) -> LocalRay:
-    """A ray, with a unit direction and a limit in metres, seen from the tree."""
+    """A ray with a unit direction and a limit in metres, transformed to the frame of the tree; `extent` as in `Ray`."""
     scale = space.scale
     o = (
         (origin[0] - space.centre[0]) * scale,
@@ -82,55 +85,55 @@ def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, lim
     begin = (o[0] + start * direction[0], o[1] + start * direction[1], o[2] + start * direction[2])
     product = (begin[0] * r[0], begin[1] * r[1], begin[2] * r[2])
     farthest = larger(absolute(o[0]), larger(absolute(o[1]), absolute(o[2])))
-    blind = logical_not((farthest <= FARTHEST_START) & (extent < inf) & (broadcast_like(scale, extent) > 0.0))
-    return LocalRay(blind, start > leave, start, r, product, local_reach(limit, scale, start))
+    untrusted = logical_not((farthest <= FARTHEST_START) & (extent < inf) & (broadcast_like(scale, extent) > 0.0))
+    return LocalRay(untrusted, start > leave, start, r, product, local_reach(limit, scale, start))
 
 
 @inlined
 def bounded_reciprocal(component: Real) -> Real:
-    """1 / component, bounded: a component that vanishes counts as a very small one of its sign."""
+    """1 / component, its magnitude at most `STEEPEST_RECIPROCAL`, also for a component of zero."""
     return with_sign(smaller(1.0 / larger(absolute(component), 1e-300), STEEPEST_RECIPROCAL), component)
 
 
 @inlined
 def slab_times(origin: Real, reciprocal: Real, low: float, high: float) -> tuple[Real, Real]:
-    """When a coordinate is between two."""
+    """When the ray enters and leaves the slab between two coordinates of one axis."""
     first, last = (low - origin) * reciprocal, (high - origin) * reciprocal
     return smaller(first, last), larger(first, last)
 
 
 @inlined
 def local_reach(limit: Real, scale: float, start: Real) -> Real:
-    """Time left until a limit in metres, from where the local ray begins; larger by more than it errs in float32."""
+    """Length of the local ray from its start to a limit in metres, larger by more than its float32 rounding error."""
     return (limit * scale - start) * (1.0 + BOX_PAD) + BOX_PAD
 
 
 @compiled
 def start_traversal(stack: Stack) -> int:
-    """Put the root on the stack; the new stack height."""
+    """Push the root; returns the stack height."""
     stack.code[0], stack.near[0] = 0, 0.0
     return 1
 
 
 @inlined
 def broadcast_float32(v: Vector) -> Any:
-    """Each component eight times, in float32."""
+    """Each component of a vector, rounded to float32, in eight lanes."""
     return broadcast(np.float32(v[0])), broadcast(np.float32(v[1])), broadcast(np.float32(v[2]))
 
 
 @inlined
-def planes(bounds: Float32Array, offset: int, reciprocal: Any, product: Any) -> Any:
-    """When the ray meets eight planes."""
+def plane_times(bounds: Float32Array, offset: int, reciprocal: Any, product: Any) -> Any:
+    """When the ray intersects eight planes across one axis, `offset` numbers into `bounds`."""
     return load(bounds, offset) * reciprocal - product
 
 
 @inlined
 def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach: float) -> tuple[int, int]:
-    """The next item whose box the ray meets within `limb_aabb`, which counts as in `LocalRay`.
+    """The next item whose box the ray intersects within `reach`, a length as in `LocalRay`.
 
-    Returns the stack height and the item, NO_ITEM at the end of the walk.
+    Returns the stack height and the item, NO_ITEM at the end of the traversal.
     """
-    # where in a node the planes are that the ray meets first and last
+    # offsets in a node's bounds of the planes that the ray enters and leaves the boxes by
     near_x = 0 if ray.reciprocal[0] >= 0.0 else 3 * TREE_WIDTH
     near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH
     near_z = 2 * TREE_WIDTH if ray.reciprocal[2] >= 0.0 else 5 * TREE_WIDTH
@@ -147,18 +150,18 @@ def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
             continue
         if code < 0:
             return height, -2 - code
-        # all eight boxes, then sort in those that the ray meets, the nearest on top
+        # slab test of all eight boxes; insertion sort of those that the ray intersects, the nearest on top
         base = code * 6 * TREE_WIDTH
-        entry = larger(planes(bounds, base + near_x, rx, px), planes(bounds, base + near_y, ry, py))
-        entry = larger(entry, larger(planes(bounds, base + near_z, rz, pz), np.float32(0.0)))
-        leave = smaller(planes(bounds, base + far_x, rx, px), planes(bounds, base + far_y, ry, py))
-        leave = smaller(leave, smaller(planes(bounds, base + far_z, rz, pz), limit))
+        entry = larger(plane_times(bounds, base + near_x, rx, px), plane_times(bounds, base + near_y, ry, py))
+        entry = larger(entry, larger(plane_times(bounds, base + near_z, rz, pz), np.float32(0.0)))
+        leave = smaller(plane_times(bounds, base + far_x, rx, px), plane_times(bounds, base + far_y, ry, py))
+        leave = smaller(leave, smaller(plane_times(bounds, base + far_z, rz, pz), limit))
         store(entries, 0, entry)
-        met = movemask(entry <= leave)
+        overlapped = movemask(entry <= leave)
         bottom = height
-        while met != 0:
-            slot = lowest_bit(met)
-            met &= met - 1
+        while overlapped != 0:
+            slot = lowest_bit(overlapped)
+            overlapped &= overlapped - 1
             distance, position = entries[slot], height
             while position > bottom and nears[position - 1] < distance:
                 codes[position] = codes[position - 1]
@@ -180,22 +183,34 @@ def local_point(space: Space, point: Vector) -> Vector:
 
 
 @inlined
+def in_boxes(bounds: Float32Array, base: int, point: Any) -> Truth:
+    """Whether each of a node's eight boxes, whose bounds begin at number `base`, contains the point."""
+    x, y, z = point
+    above = (
+        (load(bounds, base) <= x) & (load(bounds, base + TREE_WIDTH) <= y) & (load(bounds, base + 2 * TREE_WIDTH) <= z)
+    )
+    below = (
+        (x <= load(bounds, base + 3 * TREE_WIDTH))
+        & (y <= load(bounds, base + 4 * TREE_WIDTH))
+        & (z <= load(bounds, base + 5 * TREE_WIDTH))
+    )
+    return above & below
+
+
+@inlined
 def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int]:
-    """The next item whose box holds the point, given in the frame of the tree; returns as `next_item_on_ray` does."""
+    """The next item whose box contains the point, in the frame of the tree. Returns as `next_item_on_ray` does."""
     bounds, children, codes = tree.bounds, tree.child, stack.code
-    x, y, z = broadcast_float32(point)
+    local = broadcast_float32(point)
     while height > 0:
         height -= 1
         code = codes[height]
         if code < 0:
             return height, -2 - code
-        base = code * 6 * TREE_WIDTH
-        above = (load(bounds, base) <= x) & (load(bounds, base + 8) <= y) & (load(bounds, base + 16) <= z)
-        below = (x <= load(bounds, base + 24)) & (y <= load(bounds, base + 32)) & (z <= load(bounds, base + 40))
-        met = movemask(above & below)
-        while met != 0:
-            slot = lowest_bit(met)
-            met &= met - 1
+        containing = movemask(in_boxes(bounds, code * 6 * TREE_WIDTH, local))
+        while containing != 0:
+            slot = lowest_bit(containing)
+            containing &= containing - 1
             codes[height] = children[code, slot]
             height += 1
     return 0, NO_ITEM
@@ -203,5 +218,5 @@ def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> 
 
 @compiled
 def next_item_of_all(height: int) -> tuple[int, int]:
-    """The next of all items, for what no box can be trusted with: from `tree.items` down, returned as the others do."""
+    """The next of all items, untested, for untrusted rays; `height` starts at `tree.items`. Returns as the others."""
     return height - 1, height - 1 if height > 0 else NO_ITEM

@@ -38,7 +38,7 @@ def _has(distribution: str) -> bool:
     return True
 
 
-class Found(NamedTuple):
+class RawHits(NamedTuple):
     """What an engine says about n segments; rows whose limb is -1 may hold anything in the other fields."""
 
     limb: Int32Array  # (n,)
@@ -58,15 +58,15 @@ class Adapter(ABC):
         self._limbs: Limbs | None = None
 
     @abstractmethod
-    def _hold(self, limbs: Limbs) -> None:
+    def _build(self, limbs: Limbs) -> None:
         """Replace all solids by these limbs, at least one."""
 
     def _move(self, limbs: Limbs) -> None:
         """Put the solids where these limbs are; only their ends differ from those that are held."""
-        self._hold(limbs)
+        self._build(limbs)
 
     @abstractmethod
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
         """Answer at least one segment against at least one limb."""
 
     def build(self, limbs: Limbs) -> None:
@@ -74,7 +74,7 @@ class Adapter(ABC):
         refuse_unknown_shapes(self.name, self.capabilities, limbs)
         self._limbs = None
         if len(limbs):
-            self._hold(limbs)
+            self._build(limbs)
         self._limbs = limbs
 
     def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:

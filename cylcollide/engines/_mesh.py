@@ -61,12 +61,12 @@ class MeshEngine(Adapter):
         self._limb_of_triangle: Int32Array = np.empty(0, np.int32)
 
     @abstractmethod
-    def _hold_mesh(self, mesh: "Mesh") -> None:
+    def _build_mesh(self, mesh: "Mesh") -> None:
         """Replace the scene by this mesh."""
 
-    def _hold(self, limbs: Limbs) -> None:
+    def _build(self, limbs: Limbs) -> None:
         mesh = tessellate(limbs, self._sides)
-        self._hold_mesh(mesh)
+        self._build_mesh(mesh)
         self._limb_of_triangle = mesh.limb
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.engines._adapter import Found, installed, peer
+from cylcollide.engines._adapter import RawHits, installed, peer
 from cylcollide.engines._mesh import Mesh, MeshEngine
 
 scenes: Any = peer("embreex.rtcore_scene")
@@ -22,18 +22,18 @@ class EmbreeEngine(MeshEngine):
         self.versions = {"embreex": installed("embreex")}
         self._scene: Any = None
 
-    def _hold_mesh(self, mesh: Mesh) -> None:
+    def _build_mesh(self, mesh: Mesh) -> None:
         self._scene = scenes.EmbreeScene()
         meshes.TriangleMesh(self._scene, mesh.vertices, mesh.triangles)
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
         n = len(starts)
         origins, along = starts.astype(np.float32), (ends - starts).astype(np.float32)
         found = self._scene.run(origins, along, dists=np.ones(n, np.float32), output=True)
         triangle, normal = found["primID"], found["Ng"].astype(np.float64)
         with np.errstate(invalid="ignore"):  # a miss has no normal
             normal /= np.linalg.norm(normal, axis=1)[:, None]
-        return Found(np.where(triangle < 0, -1, self._limb_of_triangle[triangle]), found["tfar"], normal)
+        return RawHits(np.where(triangle < 0, -1, self._limb_of_triangle[triangle]), found["tfar"], normal)
 
     def close(self) -> None:
         """Let go of the scene."""

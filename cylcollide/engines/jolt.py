@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import Adapter, Found, installed, peer
+from cylcollide.engines._adapter import Adapter, RawHits, installed, peer
 from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
@@ -46,7 +46,7 @@ class JoltEngine(Adapter):
         self._handles: list[int] = []
         self._limb_of_slot: Int32Array = np.empty(0, np.int32)
 
-    def _hold(self, limbs: Limbs) -> None:
+    def _build(self, limbs: Limbs) -> None:
         self._shaped = limbs
         self._world = culverin.PhysicsWorld(settings={"max_bodies": max(len(limbs) + 1, 64), "gravity": (0, 0, 0)})
         solids = poses(limbs)
@@ -62,7 +62,7 @@ class JoltEngine(Adapter):
 
     def _move(self, limbs: Limbs) -> None:
         if self._shaped is None or not same_lengths(self._shaped, limbs):  # solids of another size are made anew
-            self._hold(limbs)
+            self._build(limbs)
             return
         solids = poses(limbs)
         move = self._world.set_transform
@@ -70,7 +70,7 @@ class JoltEngine(Adapter):
             move(handle, center, turn)
         self._world.step(0.0)
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
         along = ends - starts
         length = np.linalg.norm(along, axis=1)
         with np.errstate(invalid="ignore"):
@@ -87,7 +87,7 @@ class JoltEngine(Adapter):
         hit = (rows["handle"] != 0) & (fraction <= 1.0)
         limb = np.full(len(starts), -1, np.int32)
         limb[hit] = self._limb_of_slot[(rows["handle"][hit] & np.uint64(SLOT)).astype(np.int64)]
-        return Found(limb, fraction, rows["normal"], rows["position"])
+        return RawHits(limb, fraction, rows["normal"], rows["position"])
 
     def close(self) -> None:
         """Let go of the world."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, Found, peer
+from cylcollide.engines._adapter import Adapter, RawHits, peer
 from cylcollide.engines._poses import poses
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
@@ -39,7 +39,7 @@ class MujocoEngine(Adapter):
         self._model: Any = None
         self._data: Any = None
 
-    def _hold(self, limbs: Limbs) -> None:
+    def _build(self, limbs: Limbs) -> None:
         spec = mujoco.MjSpec()
         add = spec.worldbody.add_geom
         for kind, *columns in zip(limbs.kind.tolist(), *_columns(limbs), strict=True):
@@ -53,7 +53,7 @@ class MujocoEngine(Adapter):
         model.geom_size[:], model.geom_pos[:], model.geom_quat[:] = _columns(limbs)
         mujoco.mj_kinematics(model, self._data)
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
         n = len(starts)
         limb, normal, one = np.full(n, -1, np.int32), np.empty((n, 3)), np.zeros(1, np.int32)
         fraction = np.empty(n)
@@ -63,7 +63,7 @@ class MujocoEngine(Adapter):
             fraction[i] = cast(model, data, starts[i], along[i], None, True, -1, one, normal[i])
             limb[i] = one[0]
         limb[(fraction < 0) | (fraction > 1)] = -1
-        return Found(limb, fraction, normal)
+        return RawHits(limb, fraction, normal)
 
 
 def _columns(limbs: Limbs) -> tuple[Float64Array, Float64Array, Float64Array]:

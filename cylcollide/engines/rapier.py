@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, Found, installed, peer
+from cylcollide.engines._adapter import Adapter, RawHits, installed, peer
 from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
@@ -36,7 +36,7 @@ class RapierEngine(Adapter):
         self._shaped: Limbs | None = None
         self._handles: list[Any] = []
 
-    def _hold(self, limbs: Limbs) -> None:
+    def _build(self, limbs: Limbs) -> None:
         self._shaped = limbs
         self._world = rapier3d.PhysicsWorld()
         solids = poses(limbs)
@@ -45,7 +45,7 @@ class RapierEngine(Adapter):
 
     def _move(self, limbs: Limbs) -> None:
         if self._shaped is None or not same_lengths(self._shaped, limbs):  # solids of another size are made anew
-            self._hold(limbs)
+            self._build(limbs)
         else:
             self._place(poses(limbs))
 
@@ -58,7 +58,7 @@ class RapierEngine(Adapter):
         self._world.detect_collisions()
         self._world.update_query_pipeline()
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
         n = len(starts)
         limb, fraction, normal = np.full(n, -1, np.int32), np.empty(n), np.empty((n, 3))
         cast, ray = self._world.query_pipeline.cast_ray_and_get_normal, rapier3d.Ray
@@ -67,7 +67,7 @@ class RapierEngine(Adapter):
             if found is not None:
                 limb[i], fraction[i], n_out = found[0].index, found[1].toi, found[1].normal
                 normal[i] = tuple(n_out)
-        return Found(limb, fraction, normal)
+        return RawHits(limb, fraction, normal)
 
     def close(self) -> None:
         """Let go of the world."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, Found, peer
+from cylcollide.engines._adapter import Adapter, RawHits, peer
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
 
@@ -13,7 +13,7 @@ wp: Any = peer("warp")
 wp.config.log_level = wp.LOG_ERROR  # no greeting, no news of compilation
 kernel: Any = peer("cylcollide.engines._warp_kernel")
 
-BOX_ROOM = 1e-5
+BOX_PAD = 1e-5
 """Relative room around a limb's box: a hundred times the rounding of float32, so that no box test loses a hit."""
 
 
@@ -31,7 +31,7 @@ class WarpEngine(Adapter):
         self._bvh: Any = None
         self._columns: tuple[Any, ...] = ()
 
-    def _hold(self, limbs: Limbs) -> None:
+    def _build(self, limbs: Limbs) -> None:
         columns = [_vectors(limbs.p1), _vectors(limbs.p2), wp.array(limbs.radius.astype(np.float32), device="cpu")]
         boxes = [_vectors(corner) for corner in _boxes(limbs)]
         self._columns = (*columns, *boxes)
@@ -43,14 +43,14 @@ class WarpEngine(Adapter):
             column.assign(values.astype(np.float32))
         self._bvh.refit()
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> Found:
+    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
         n = len(starts)
         limb, fraction = wp.empty(n, dtype=wp.int32, device="cpu"), wp.empty(n, dtype=wp.float32, device="cpu")
         normal = wp.empty(n, dtype=wp.vec3, device="cpu")
         rays = [_vectors(starts), _vectors(ends - starts)]
         inputs = [self._bvh.id, *self._columns[:3], *rays, limb, fraction, normal]
         wp.launch(kernel.closest, dim=n, inputs=inputs, device="cpu")
-        return Found(limb.numpy(), fraction.numpy(), normal.numpy())
+        return RawHits(limb.numpy(), fraction.numpy(), normal.numpy())
 
     def close(self) -> None:
         """Let go of the tree."""
@@ -68,5 +68,5 @@ def _boxes(limbs: Limbs) -> tuple[Float64Array, Float64Array]:
     share = axis / np.linalg.norm(axis, axis=1)[:, None]
     reach = limbs.radius[:, None] * np.sqrt(np.maximum(1 - share * share, 0))
     low, high = np.minimum(limbs.p1, limbs.p2) - reach, np.maximum(limbs.p1, limbs.p2) + reach
-    room = BOX_ROOM * np.maximum(np.abs(low), np.abs(high))
+    room = BOX_PAD * np.maximum(np.abs(low), np.abs(high))
     return low - room, high + room

@@ -1,4 +1,4 @@
-"""Sphere, and capsule: the union of a cylinder and the two balls about its ends, which is convex."""
+"""Sphere, and capsule: the union of a cylinder and the two balls around its ends, which is convex."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ class Tube(Solid):
     inner_radius: float
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """Those of the cylinder, and not strictly inside the bore."""
+        """The bounds of the cylinder, and not strictly inside the bore."""
         frame = axis_frame(ray, self.p1, self.p2, self.radius, self.inner_radius)
         r, inner = frame.radii
         bore = frame.wall(inner * inner * frame.top, face=Face.BORE)

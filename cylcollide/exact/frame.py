@@ -1,4 +1,4 @@
-"""The ray's line as a limb sees it, in integers of one common scale."""
+"""The ray's line relative to a limb's point or axis, in integers of one common scale."""
 
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ def line_from(ray: RayNumbers, place: Triple, *lengths: float) -> tuple[Vector, 
 
 
 class AxisFrame(NamedTuple):
-    """A line seen from the axis p1 → p2; a = p2 - p1.
+    """A line along and across the axis p1 → p2; a = p2 - p1.
 
     The height (x - p1)·a = height + t rate is 0 at p1 and top = a² at p2. The distance from the axis, times |a|, is the
-    length of (x - p1) × a, and its square is A t² + 2 B t + C with `broadcast` = (A, B, C).
+    length of (x - p1) × a, and its square is A t² + 2 B t + C with `spread` = (A, B, C).
     """
 
     height: int
@@ -30,13 +30,13 @@ class AxisFrame(NamedTuple):
     radii: list[int]
 
     def slab(self) -> Slab:
-        """Between the caps."""
+        """The bound between the caps."""
         return Slab("slab", self.height, self.rate, self.top, Face.CAP1, Face.CAP2)
 
     def wall(
         self, c0: int, c1: int = 0, c2: int = 0, scale: int = 1, name: str = "wall", face: Face = Face.SIDE
     ) -> Wall:
-        """Where scale |(x - p1) × a|² <= c0 + 2 c1 h + c2 h², h the height: within a surface of revolution."""
+        """The bound scale |(x - p1) × a|² <= c0 + 2 c1 h + c2 h², h the height: within a surface of revolution."""
         a, b, c = self.spread
         slope = c1 + c2 * self.height
         return Wall(
@@ -49,7 +49,7 @@ class AxisFrame(NamedTuple):
 
 
 def axis_frame(ray: RayNumbers, p1: Triple, p2: Triple, *radii: float) -> AxisFrame:
-    """The ray's line seen from an axis."""
+    """The ray's line along and across an axis, with the radii in the same scale."""
     offset, step, first, (x, y, z, *scaled) = line_from(ray, p1, *p2, *radii)
     axis = subtract((x, y, z), first)
     across, turn = cross(offset, axis), cross(step, axis)

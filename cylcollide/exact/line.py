@@ -25,7 +25,7 @@ class RayNumbers(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a line goes through a surface: the fraction of the ray, and the face."""
+    """An end of a stretch: the fraction at which the line crosses a surface, and the face."""
 
     time: QuadraticNumber
     face: Face
@@ -86,7 +86,7 @@ def beyond(a: int, b: int, c: int, face: Face) -> list[Stretch]:
 
 
 def owner(a: Face, b: Face) -> Face:
-    """The face that a point of both belongs to."""
+    """The face that owns a point of both."""
     return a if a == b else min(a, b, key=OWNERS.index)
 
 
@@ -101,12 +101,12 @@ def last_of(a: End | None, b: End | None, sign: int = 1) -> End | None:
 
 
 def common(first: list[Stretch], second: list[Stretch]) -> list[Stretch]:
-    """What two lists of stretches share, touching ends included."""
+    """The intersection of two lists of stretches, touching ends included."""
     return [shared for a in first for b in second if (shared := _shared(a, b)) is not None]
 
 
 def _shared(a: Stretch, b: Stretch) -> Stretch | None:
-    """What two stretches share: a stretch, a point, which has one owner, or nothing."""
+    """The intersection of two stretches: a stretch, a point, which has one owner, or None."""
     near, far = last_of(a.near, b.near), last_of(a.far, b.far, -1)
     plane = a.plane if b.plane is None else b.plane if a.plane is None else owner(a.plane, b.plane)
     if near is None or far is None:
@@ -118,7 +118,7 @@ def _shared(a: Stretch, b: Stretch) -> Stretch | None:
 
 
 def hull(stretches: list[Stretch]) -> list[Stretch]:
-    """From the first beginning to the last end of all: the stretch of a convex union."""
+    """From the first beginning to the last end: the union of stretches, if it is known to be convex."""
     return [reduce(_spanned, stretches)] if stretches else []
 
 

@@ -37,7 +37,7 @@ def sign(value: int) -> int:
 
 
 def sign_of_root_sum(a: int, b: int, radicand: int) -> int:
-    """Sign of a + b √radicand: equal signs decide at once, else the squares do."""
+    """Sign of a + b √radicand: by the signs of the terms if they agree, else by their squares."""
     of_a, of_root = sign(a), sign(b) * sign(radicand)
     if of_a * of_root >= 0:
         return of_a or of_root

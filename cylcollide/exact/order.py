@@ -15,7 +15,7 @@ class Chord(NamedTuple):
     """A stretch of a ray inside a limb, as fractions of the ray."""
 
     entry: QuadraticNumber
-    exit: QuadraticNumber | None  # None: never, the ray has no end and runs inside for ever
+    exit: QuadraticNumber | None  # None: never, the ray has no end and stays inside
     entry_face: Face  # INSIDE if the ray starts in the limb
     exit_face: Face  # INSIDE if it ends there
 
@@ -33,7 +33,7 @@ def limb_chords(ray: RayNumbers, limb: Solid) -> list[Chord]:
 
 
 def _clipped(stretch: Stretch, limit: QuadraticNumber | None) -> Chord | None:
-    """What of a stretch lies between fraction 0 and the limit, both included; None is no limit."""
+    """The part of a stretch between fraction 0 and the limit, both included, None if empty; limit None: no limit."""
     near, far, _ = stretch
     entry, entry_face = ZERO, Face.INSIDE
     if near is not None and near.time.compare(ZERO) > 0:
@@ -57,7 +57,7 @@ def hit_time(chord: Chord, inside: InsidePolicy) -> QuadraticNumber | None:
 
 
 def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[QuadraticNumber, Chord] | None, bool]:
-    """When and by which chord the ray hits one limb, or None; and whether it starts in the limb."""
+    """Fraction and chord at which the ray hits one limb, or None; and whether it starts in the limb."""
     chords = limb_chords(ray, limb)
     if not chords:
         return None, False
@@ -67,7 +67,7 @@ def limb_hit(ray: RayNumbers, limb: Solid, inside: InsidePolicy) -> tuple[tuple[
 
 
 def sorted_chords(ray: RayNumbers, limbs: Iterable[tuple[int, Solid]]) -> list[tuple[int, Chord]]:
-    """Every limb crossed with its chords, by entry, ties by limb index."""
+    """Pairs of limb index and chord, of every limb crossed, sorted by entry, ties by limb index."""
     found = [(index, chord) for index, limb in limbs for chord in limb_chords(ray, limb)]
 
     def by_entry(a: tuple[int, Chord], b: tuple[int, Chord]) -> int:

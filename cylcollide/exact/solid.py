@@ -1,7 +1,7 @@
-"""A closed solid is an intersection of bounds, or a convex union of such parts; here is what follows for all of them.
+"""Closed solids: intersections of bounds, or convex unions of such parts, and what holds for all of them.
 
 A bound is a condition on a point x, written along the line x = origin + t direction with integer coefficients. At t = 0
-the same numbers say where the origin lies, so that one definition answers rays and points.
+the same coefficients give the side of the origin, so that one definition serves rays and points.
 """
 
 from abc import ABC, abstractmethod
@@ -14,17 +14,17 @@ from cylcollide.exact.line import End, RayNumbers, Stretch, Triple, beyond, comm
 
 
 class Bound(Protocol):
-    """One of the conditions that make a solid."""
+    """One of the conditions that define a solid."""
 
     @property
     def name(self) -> str:
-        """What explanations call it."""
+        """Its name in explanations."""
 
     def stretches(self) -> list[Stretch]:
-        """Where the line fulfils it."""
+        """Where the line satisfies it."""
 
-    def room(self) -> int:
-        """How far within it the line's origin is, in a unit of its own: 0 on the surface, negative outside."""
+    def depth(self) -> int:
+        """Depth of the line's origin within it, in a unit of its own: 0 on the surface, negative outside."""
 
 
 class Slab(NamedTuple):
@@ -41,8 +41,8 @@ class Slab(NamedTuple):
         """Where the line is between the planes."""
         return slab(self.height, self.rate, self.top, self.low, self.high)
 
-    def room(self) -> int:
-        """How far between the planes the line's origin is."""
+    def depth(self) -> int:
+        """Depth of the line's origin below the nearer plane."""
         return min(self.height, self.top - self.height)
 
 
@@ -59,8 +59,8 @@ class Wall(NamedTuple):
         """Where the line is within the surface."""
         return within(self.a, self.b, self.c, self.face)
 
-    def room(self) -> int:
-        """How far within the surface the line's origin is."""
+    def depth(self) -> int:
+        """Depth of the line's origin below the surface."""
         return -self.c
 
 
@@ -74,20 +74,20 @@ class Bore(NamedTuple):
         """Where the line is outside of the wall, or on it."""
         return beyond(self.wall.a, self.wall.b, self.wall.c, self.wall.face)
 
-    def room(self) -> int:
-        """How far outside of the wall the line's origin is."""
+    def depth(self) -> int:
+        """Depth of the line's origin outside of the wall."""
         return self.wall.c
 
 
 class Solid(ABC):
-    """The specification of one shape: its bounds. A point is in the solid if it fulfils all of them."""
+    """The specification of one shape: its bounds. A point is in the solid if it satisfies all of them."""
 
     @abstractmethod
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """The conditions that make the solid, along the ray's line."""
+        """The conditions that define the solid, along the ray's line."""
 
     def parts(self, ray: RayNumbers) -> Sequence[Sequence[Bound]]:
-        """The intersections of bounds whose union, which must be convex, is the solid; most solids are one."""
+        """The intersections of bounds whose union, which must be convex, is the solid; most solids have one part."""
         return (self.bounds(ray),)
 
     def crossing(self, ray: RayNumbers) -> list[Stretch]:
@@ -98,10 +98,10 @@ class Solid(ABC):
         return [_owned(stretch) for stretch in parts[0]]
 
     def side(self, point: Triple) -> Side:
-        """Where a point lies: in a union as far in as in any part, in a part as far in as of all bounds."""
-        spot = RayNumbers(point, (0.0, 0.0, 0.0), False, 0.0)  # a ray that stays where it is
-        room = max([min([bound.room() for bound in part]) for part in self.parts(spot)])
-        return Side.INSIDE if room > 0 else Side.SURFACE if room == 0 else Side.OUTSIDE
+        """The side of a point: its depth is the largest over the parts of the least over each part's bounds."""
+        at_rest = RayNumbers(point, (0.0, 0.0, 0.0), False, 0.0)  # a ray with direction zero
+        depth = max([min([bound.depth() for bound in part]) for part in self.parts(at_rest)])
+        return Side.INSIDE if depth > 0 else Side.SURFACE if depth == 0 else Side.OUTSIDE
 
 
 def _owned(stretch: Stretch) -> Stretch:

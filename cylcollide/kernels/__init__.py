@@ -1,1 +1,1 @@
-"""One question a file; numbers in, numbers out; scalar functions that numba compiles."""
+"""Compiled functions of numbers for one ray or point and one limb, or for eight of each; a file a shape or a task."""

@@ -1,4 +1,4 @@
-"""The axis-aligned box around a limb, rounded outward."""
+"""Axis-aligned bounding boxes of limbs, rounded outward."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from cylcollide.runtime.compile import allocating
 
 @allocating
 def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
-    """Low and high corners (n, 3) of boxes that contain the limbs."""
+    """Low and high corners, (n, 3) each, of a box around each limb; rounding cannot make a box too small."""
     rows, solids = table.rows, table.solid
     n = solids.size
     low, high = np.empty((n, 3)), np.empty((n, 3))
     for i in range(n):
         smallest, largest = limb_aabb(limb_at(rows, solids, i))
         for k in range(3):
-            room = MARGIN * (abs(smallest[k]) + abs(largest[k]) + (largest[k] - smallest[k])) + BOX_FLOOR
-            low[i, k], high[i, k] = smallest[k] - room, largest[k] + room
+            pad = MARGIN * (abs(smallest[k]) + abs(largest[k]) + (largest[k] - smallest[k])) + BOX_FLOOR
+            low[i, k], high[i, k] = smallest[k] - pad, largest[k] + pad
     return low, high

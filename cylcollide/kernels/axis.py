@@ -1,4 +1,4 @@
-"""A limb with an axis, seen from a point: what several shapes need for point tests, normals and boxes."""
+"""Points, normals and boxes relative to a limb's axis: what several shapes need for them."""
 
 from math import frexp, inf, sqrt
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from cylcollide.kernels.double_double import (
     dd_cross,
     dd_dot,
     dd_subtract,
-    heads,
+    high_words,
     scaled,
     vector_difference,
 )
@@ -28,10 +28,10 @@ from cylcollide.runtime.simd import Real, select, square_root
 CAP2 = float(Face.CAP2)
 
 MARGIN = 64.0 * UNIT_ROUNDOFF
-"""Relative errors of boxes are below 16 u; a box's axes are unit vectors to 8 u, which its inverse doubles."""
+"""Relative padding of boxes: errors are below 16 u; a box's axes are unit vectors to 8 u, which its inverse doubles."""
 
 MOST_UNITS = 2.0**300
-"""Stands in for a larger radius in units of an `Aside`: against it 1 vanishes, and its square is finite."""
+"""Stands in for a larger radius in the units of a `SurfacePoint`: 1 vanishes beside it, and its square is finite."""
 
 
 # Points -------------------------------------------------------------------------------------------------------------
@@ -39,13 +39,13 @@ MOST_UNITS = 2.0**300
 
 @inlined
 def from_centre(point: Vector, frame: Frame) -> Vector:
-    """From the limb's centre to the point."""
+    """Vector from the limb's centre to the point."""
     return point[0] - frame.centre[0], point[1] - frame.centre[1], point[2] - frame.centre[2]
 
 
 @inlined
 def height_and_distance(point: Vector, frame: Frame) -> tuple[Real, Real]:
-    """Place of a point along the axis, from the centre, and its distance from the axis."""
+    """Coordinate of a point along the axis, 0 at the centre, and its distance from the axis."""
     v, w = from_centre(point, frame), frame.axis
     height = dot(v, w)
     across = (v[0] - height * w[0], v[1] - height * w[1], v[2] - height * w[2])
@@ -56,8 +56,8 @@ def height_and_distance(point: Vector, frame: Frame) -> tuple[Real, Real]:
 
 
 @compiled
-def from_point(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
-    """Place - base."""
+def dd_from_base(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
+    """Place - base, in double-double."""
     return (
         dd_add(place[0], (-base[0], 0.0)),
         dd_add(place[1], (-base[1], 0.0)),
@@ -65,42 +65,42 @@ def from_point(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
     )
 
 
-class Aside(NamedTuple):
-    """A surface point beside the axis of its limb, or eight.
+class SurfacePoint(NamedTuple):
+    """A point of a limb's surface relative to the axis, or eight: what normals are computed from.
 
-    Where products of the limb's lengths would leave float64, lengths across the axis are in another unit than those
-    along it.
+    Where products of the limb's lengths would overflow or underflow, lengths across the axis are in another unit than
+    those along it.
     """
 
-    place: Vector  # from the end of the limb that its face belongs to
-    across: Vector  # from the axis to the point, times the axis squared
+    from_end: Vector  # from the end of the axis that the face belongs to
+    radial: Vector  # from the axis to the point, at right angles to the axis, times axis_squared
     axis: Vector  # from p1 to p2
     axis_squared: Real
-    middle: Real  # how far from the middle of the axis: 1 at p1, -1 at p2
-    radius: Real  # in units of lengths across
-    radius_along: Real  # in units of lengths along
-    taper_along: Real  # by how much the radius grows from p1 to p2
+    middle: Real  # coordinate along the axis: 1 at p1, 0 in the middle, -1 at p2
+    radius: Real  # in the unit of lengths across
+    radius_along: Real  # in the unit of lengths along
+    taper_along: Real  # radius at p2 less that at p1, in the unit of lengths along
 
 
 @inlined
-def aside_of(x: DoubleDoubleVector, limb: Limb) -> Aside:
-    """The point at x, from an end of a limb whose products float64 holds, against its axis."""
+def safe_surface_point(x: DoubleDoubleVector, limb: Limb) -> SurfacePoint:
+    """The `SurfacePoint` at x, relative to an end of a limb whose products of lengths float64 holds."""
     axis, r = vector_difference(limb.p2, limb.p1), limb.radius
     return projected(x, axis, dd_dot(axis, axis), dd_dot(x, axis), (r, r, limb.radius2 - r))
 
 
 @compiled
-def aside(point: DoubleDoubleVector, base: Vector, limb: Limb) -> Aside:
-    """A point of a limb of any size against its axis, seen from an end of it."""
+def surface_point(point: DoubleDoubleVector, base: Vector, limb: Limb) -> SurfacePoint:
+    """The `SurfacePoint` of a limb of any size; `base` is the end of the axis that its face belongs to."""
     if limb.frame.extent < inf:
-        return aside_of(from_point(point, base), limb)
-    # first in quarters, whose differences are finite
-    x = from_point((halved(point[0], 2), halved(point[1], 2), halved(point[2], 2)), quarter(base))
+        return safe_surface_point(dd_from_base(point, base), limb)
+    # divided by four first, so that differences are finite
+    x = dd_from_base((scaled_down(point[0], 2), scaled_down(point[1], 2), scaled_down(point[2], 2)), quarter(base))
     axis = vector_difference(quarter(limb.p2), quarter(limb.p1))
     wide, long = exponent(x), exponent(axis)
-    x = (halved(x[0], wide), halved(x[1], wide), halved(x[2], wide))
-    axis = (halved(axis[0], long), halved(axis[1], long), halved(axis[2], long))
-    top, height = dd_dot(axis, axis), halved(dd_dot(x, axis), long - wide)
+    x = (scaled_down(x[0], wide), scaled_down(x[1], wide), scaled_down(x[2], wide))
+    axis = (scaled_down(axis[0], long), scaled_down(axis[1], long), scaled_down(axis[2], long))
+    top, height = dd_dot(axis, axis), scaled_down(dd_dot(x, axis), long - wide)
     if height[0] < 0.0:
         height = (0.0, 0.0)
     if height[0] > top[0]:
@@ -113,31 +113,32 @@ def aside(point: DoubleDoubleVector, base: Vector, limb: Limb) -> Aside:
 @inlined
 def projected(
     x: DoubleDoubleVector, axis: DoubleDoubleVector, top: DoubleDouble, height: DoubleDouble, sizes: Vector
-) -> Aside:
-    """`Aside` with a × (x × a), which is a² M x with the lecture note's M = I - d dᵗ.
+) -> SurfacePoint:
+    """The `SurfacePoint`; its `radial` is a × (x × a), which is a² M x with the lecture note's M = I - d dᵗ.
 
-    The outer product needs no more than float64: its factors are at right angles.
+    `x` and `axis` may differ in unit; `top` is axis², `height` x·axis, both in the unit of the axis; `sizes` are the
+    last three fields. The outer product is float64: its factors are at right angles, so nothing cancels.
     """
-    m, a = heads(dd_cross(x, axis)), heads(axis)
+    m, a = high_words(dd_cross(x, axis)), high_words(axis)
     middle = dd_subtract(top, scaled(height, 2.0))[0] / select(top[0] > 0.0, top[0], 1.0)
-    return Aside(heads(x), cross(a, m), a, top[0], middle, sizes[0], sizes[1], sizes[2])
+    return SurfacePoint(high_words(x), cross(a, m), a, top[0], middle, sizes[0], sizes[1], sizes[2])
 
 
 @inlined
 def exponent(v: DoubleDoubleVector) -> int:
     """The binary exponent of a vector's largest component."""
-    return frexp(largest_component(heads(v)))[1]
+    return frexp(largest_component(high_words(v)))[1]
 
 
 @inlined
-def halved(a: DoubleDouble, times: int) -> DoubleDouble:
+def scaled_down(a: DoubleDouble, times: int) -> DoubleDouble:
     """A / 2**times."""
     return np.ldexp(a[0], -times), np.ldexp(a[1], -times)
 
 
 @inlined
 def in_units(length: float, exponent: int) -> float:
-    """A length in units of 2**exponent, bounded."""
+    """A length in units of 2**exponent, clamped to ±`MOST_UNITS`."""
     return float(min(max(np.ldexp(length, -exponent), -MOST_UNITS), MOST_UNITS))
 
 
@@ -148,20 +149,20 @@ def quarter(v: Vector) -> Vector:
 
 
 @inlined
-def tilted(beside: Aside, share: Real, slope: Real) -> Vector:
-    """So much of what leads across the axis, less so much of the axis."""
-    across, axis = beside.across, beside.axis
+def slanted_direction(point: SurfacePoint, share: Real, slope: Real) -> Vector:
+    """Share times the radial vector less slope times the axis: the normal of a wall that is not parallel to it."""
+    radial, axis = point.radial, point.axis
     return (
-        share * across[0] - slope * axis[0],
-        share * across[1] - slope * axis[1],
-        share * across[2] - slope * axis[2],
+        share * radial[0] - slope * axis[0],
+        share * radial[1] - slope * axis[1],
+        share * radial[2] - slope * axis[2],
     )
 
 
 @inlined
-def cap_normal(beside: Aside, face: float) -> Vector:
-    """The outward direction of a cap."""
-    x, y, z = beside.axis
+def cap_normal(point: SurfacePoint, face: float) -> Vector:
+    """The outward direction of a cap, of the length of the axis."""
+    x, y, z = point.axis
     if face == CAP2:
         return x, y, z
     return -x, -y, -z
@@ -172,19 +173,19 @@ def cap_normal(beside: Aside, face: float) -> Vector:
 
 @inlined
 def has_safe_axis(limb: Limb) -> bool:
-    """Whether the square of the axis has its digits."""
+    """Whether the square of the axis neither overflows nor loses digits to underflow."""
     return SMALLEST_SAFE < largest_component(axis_of(limb)) < LARGEST_SAFE
 
 
 @inlined
 def axis_of(limb: Limb) -> Vector:
-    """From p1 to p2."""
+    """Vector from p1 to p2, rounded."""
     return limb.p2[0] - limb.p1[0], limb.p2[1] - limb.p1[1], limb.p2[2] - limb.p1[2]
 
 
 @inlined
-def disc_shares(limb: Limb) -> Vector:
-    """How far a disc across the axis reaches along each coordinate, in radii, rounded up.
+def disc_half_widths(limb: Limb) -> Vector:
+    """Half widths, along x, y and z, of a disc of radius 1 across the axis, rounded up.
 
     About the unit axis w that is √(w_i² + w_j²); as a sum of squares it has no cancellation. Where the square of the
     axis may have lost its digits, 1 is enough.
@@ -201,9 +202,9 @@ def disc_shares(limb: Limb) -> Vector:
 
 
 @inlined
-def about_ends(limb: Limb, first: float, last: float, shares: Vector) -> tuple[Vector, Vector]:
-    """Low and high corner about both ends, with a radius at each, of which `shares` count along the coordinates."""
-    a, b, (x, y, z) = limb.p1, limb.p2, shares
+def ends_aabb(limb: Limb, first: float, last: float, half_widths: Vector) -> tuple[Vector, Vector]:
+    """Low and high corner around both ends; along each coordinate an end reaches its radius times a half width."""
+    a, b, (x, y, z) = limb.p1, limb.p2, half_widths
     return (
         (
             min(a[0] - first * x, b[0] - last * x),
@@ -219,7 +220,7 @@ def about_ends(limb: Limb, first: float, last: float, shares: Vector) -> tuple[V
 
 
 @inlined
-def about_point(middle: Vector, reach: Vector) -> tuple[Vector, Vector]:
-    """Low and high corner about a point."""
+def centred_aabb(middle: Vector, reach: Vector) -> tuple[Vector, Vector]:
+    """Low and high corner around a point, `reach` from it along each coordinate."""
     x, y, z = middle
     return (x - reach[0], y - reach[1], z - reach[2]), (x + reach[0], y + reach[1], z + reach[2])

@@ -1,12 +1,12 @@
-"""The box: three slabs, each named by two faces. Not a solid of revolution."""
+"""The box: the intersection of three slabs, each bounded by two faces."""
 
 from typing import NamedTuple
 
 from cylcollide._types import Face
-from cylcollide.kernels.axis import about_point, from_centre
+from cylcollide.kernels.axis import centred_aabb, from_centre
 from cylcollide.kernels.curve import Curve, plane_curve, plane_step, relative_to
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, exactly, heads
-from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Span, both
+from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, as_double_double, high_words
+from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Span, intersect_brackets
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import closest_approach, rounding_bound, slab_about
 from cylcollide.kernels.ray import Ray, dot
@@ -17,17 +17,17 @@ NEG_X, NEG_Y, NEG_Z = float(Face.NEG_X), float(Face.NEG_Y), float(Face.NEG_Z)
 
 
 class BoxFrame(NamedTuple):
-    """A box prepared for the kernels."""
+    """A box prepared for the kernels; lengths in metres."""
 
     centre: Vector
-    axes: tuple[Vector, Vector, Vector]
-    half: Vector
-    extent: Real
+    axes: tuple[Vector, Vector, Vector]  # unit vectors
+    half: Vector  # half extents along the axes
+    extent: Real  # as in `Frame`
 
 
 @inlined
 def box_frame(limb: Limb) -> BoxFrame:
-    """The box that a limb of kind BOX is: its numbers stand in the cells of axis, radii and ends."""
+    """The frame of a limb of kind BOX, whose axes and half extents are stored in place of axis, radii and ends."""
     x = limb.frame.axis
     y = (limb.frame.half_length, limb.radius, limb.radius2)
     return BoxFrame(limb.frame.centre, (x, y, limb.p1), limb.p2, limb.frame.extent)
@@ -35,7 +35,10 @@ def box_frame(limb: Limb) -> BoxFrame:
 
 @inlined
 def ray_box(ray: Ray, limb: Limb) -> Span:
-    """When the ray's line is inside. A face is certain if its slab is entered after the shrunk ones of both others."""
+    """Bounds of when the ray's line is inside, metres.
+
+    The face of entry is certain if its slab, even grown, is entered after the shrunk slabs of both other axes.
+    """
     box = box_frame(limb)
     delta = rounding_bound(ray, box.extent)
     shift, point = closest_approach(ray, box.centre)
@@ -44,10 +47,10 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
     x = slab_about(dot(point, axes[0]), rate_x, half[0], shift, delta)
     y = slab_about(dot(point, axes[1]), rate_y, half[1], shift, delta)
     z = slab_about(dot(point, axes[2]), rate_z, half[2], shift, delta)
-    inside = both(both(x, y), z)
-    faces_x = faces_of(x, both(y, z), rate_x, NEG_X)
-    faces_y = faces_of(y, both(z, x), rate_y, NEG_Y)
-    faces_z = faces_of(z, both(x, y), rate_z, NEG_Z)
+    inside = intersect_brackets(intersect_brackets(x, y), z)
+    faces_x = faces_of(x, intersect_brackets(y, z), rate_x, NEG_X)
+    faces_y = faces_of(y, intersect_brackets(z, x), rate_y, NEG_Y)
+    faces_z = faces_of(z, intersect_brackets(x, y), rate_z, NEG_Z)
     # at most one slab is certain to be entered last
     first = larger(larger(faces_x[0], faces_y[0]), faces_z[0])
     last = larger(larger(faces_x[1], faces_y[1]), faces_z[1])
@@ -56,7 +59,10 @@ def ray_box(ray: Ray, limb: Limb) -> Span:
 
 @inlined
 def faces_of(one: Bracket, others: Bracket, rate: Real, low: Real) -> tuple[Real, Real]:
-    """The faces of a slab that the ray certainly enters and leaves the box by; `low` is the code of its lower face."""
+    """The faces of a slab through which the ray certainly enters and leaves the box, else `UNDECIDED_FACE`.
+
+    `others` is the intersection of the other two slabs, `low` the code of the slab's lower face.
+    """
     enters, leaves = one.outer[0] > others.inner[0], one.outer[1] < others.inner[1]
     first, last = select(rate > 0.0, low, low + 1.0), select(rate > 0.0, low + 1.0, low)
     return select(enters, first, UNDECIDED_FACE), select(leaves, last, UNDECIDED_FACE)
@@ -64,7 +70,7 @@ def faces_of(one: Bracket, others: Bracket, rate: Real, low: Real) -> tuple[Real
 
 @inlined
 def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
-    """Axis that belongs to a face of a box, and the signed height of the face along it."""
+    """The axis at right angles to a face, and the signed distance of the face from the centre along it."""
     box = box_frame(limb)
     axis, half = box.axes[1], box.half[1]
     if face < NEG_Y:
@@ -78,25 +84,25 @@ def box_face(limb: Limb, face: float) -> tuple[Vector, Real]:
 
 @inlined
 def box_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
-    """The plane of a face along the ray."""
+    """The `Curve` of the plane of a face along the ray."""
     normal, height = box_face(limb, face)
     x = relative_to(origin, displacement, fraction, limb.frame.centre)
-    return plane_curve(x, heads(displacement), exactly(normal), height)
+    return plane_curve(x, high_words(displacement), as_double_double(normal), height)
 
 
 @inlined
 def box_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float
 ) -> DoubleDouble:
-    """The step to the plane of a face."""
+    """The step from the guess to the plane of a face, in units of the fraction."""
     normal, height = box_face(limb, face)
     x = relative_to(origin, displacement, fraction, limb.frame.centre)
-    return plane_step(x, displacement, exactly(normal), height)
+    return plane_step(x, displacement, as_double_double(normal), height)
 
 
 @inlined
 def box_normal(limb: Limb, face: float) -> Vector:
-    """The outward direction of a face."""
+    """The outward unit normal of a face."""
     normal, _ = box_face(limb, face)
     sign = -1.0 if face in (NEG_X, NEG_Y, NEG_Z) else 1.0
     return sign * normal[0], sign * normal[1], sign * normal[2]
@@ -104,7 +110,7 @@ def box_normal(limb: Limb, face: float) -> Vector:
 
 @inlined
 def box_outside_by(point: Vector, limb: Limb) -> Real:
-    """How far the point is outside of the slab it is most outside of."""
+    """Largest of the point's distances from the three slabs, metres; negative inside."""
     box, x = box_frame(limb), from_centre(point, limb.frame)
     beyond_x = absolute(dot(x, box.axes[0])) - box.half[0]
     beyond_y = absolute(dot(x, box.axes[1])) - box.half[1]
@@ -114,7 +120,7 @@ def box_outside_by(point: Vector, limb: Limb) -> Real:
 
 @inlined
 def box_aabb(limb: Limb) -> tuple[Vector, Vector]:
-    """Low and high corner about the box."""
+    """Low and high corner of the axis-aligned box around the box."""
     x, y, z = box_frame(limb).axes
     a, b, c = box_frame(limb).half
     reach = (
@@ -122,4 +128,4 @@ def box_aabb(limb: Limb) -> tuple[Vector, Vector]:
         abs(x[1]) * a + abs(y[1]) * b + abs(z[1]) * c,
         abs(x[2]) * a + abs(y[2]) * b + abs(z[2]) * c,
     )
-    return about_point(limb.frame.centre, reach)
+    return centred_aabb(limb.frame.centre, reach)

@@ -1,4 +1,4 @@
-"""The chord of a ray in a stretch of a limb: both ends accurate, both faces named, or "not decided"."""
+"""The chord of a ray in one piece of a limb: accurate ends and both faces, or undecided."""
 
 from typing import NamedTuple
 
@@ -15,9 +15,9 @@ INSIDE = float(Face.INSIDE)
 
 
 class CertainChord(NamedTuple):
-    """A chord; fractions. A ray that starts or ends in the limb has face INSIDE there."""
+    """A chord, as fractions of the ray. Its face is INSIDE at an end at which the ray starts or ends in the limb."""
 
-    decided: bool
+    decided: bool  # if not, entry and exit are 0 and the limit, and a face may be `UNDECIDED_FACE`
     entry: DoubleDouble
     exit: DoubleDouble
     first_face: float
@@ -26,12 +26,12 @@ class CertainChord(NamedTuple):
 
 @inlined
 def certain_chord(displacement: DoubleDoubleVector, ray: Ray, limit: float, limb: Limb, span: Span) -> CertainChord:
-    """The chord of one ray in a stretch of a limb, decided if its bounds are; `limit` is the ray's largest fraction."""
-    event = ray_hit_bounds(ray, span, POLICY_HIT)
-    first, last = event.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
+    """The chord of one ray in the piece of a limb that `span` bounds; `limit` is the ray's largest fraction."""
+    bounds = ray_hit_bounds(ray, span, POLICY_HIT)
+    first, last = bounds.face, span.last_face if span.outer[1] <= ray.limit else INSIDE
     ends_undecided = span.outer[1] > ray.limit and not span.inner[1] > ray.limit
     entry, leave = (0.0, 0.0), (limit, 0.0)
-    if not event.certain or ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE:
+    if not bounds.certain or ends_undecided or first == UNDECIDED_FACE or last == UNDECIDED_FACE:
         return CertainChord(False, entry, leave, first, last)
     enters, leaves = first != INSIDE, last != INSIDE
     if enters:

@@ -1,4 +1,4 @@
-"""How far is a miss from a hit, and a hit from a miss: by how much must a limb grow until the ray just touches it?
+"""Clearance of a segment from a limb: the growth at which the limb just touches the segment, negative for a hit.
 
 Growth is that of `Limbs.inflated`: caps, walls and box faces move out by it, half axes of an ellipsoid lengthen by it,
 a bore narrows by it. The limbs of all growths are nested, so every point lies on the surface of exactly one of them.
@@ -15,12 +15,15 @@ from cylcollide.runtime.compile import compiled
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 300
-"""Golden sections that lead from the longest trusted segment, 1e20, below its last digit near the limb, 1e-35."""
+"""Golden sections: enough from the longest trusted segment, 1e20, to below its last digit near the limb, 1e-35."""
 
 
 @compiled
 def least_growth(place: Vector, direction: Vector, first: float, last: float, limb: Limb) -> tuple[float, float]:
-    """Least growth on place + s direction, first <= s <= last, and its s, where growth falls and then rises."""
+    """Least growth that reaches place + s direction, first <= s <= last, and that s, by golden section search.
+
+    As a function of s the growth must fall and then rise.
+    """
     a, b = first, last
     best, best_s = growth_at(place, direction, a, limb), a
     s1, s2 = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
@@ -46,17 +49,17 @@ def least_growth(place: Vector, direction: Vector, first: float, last: float, li
 
 @compiled
 def growth_at(place: Vector, direction: Vector, s: float, limb: Limb) -> float:
-    """Growth that reaches place + s direction."""
+    """Growth at which the limb's surface reaches place + s direction."""
     point = (place[0] + s * direction[0], place[1] + s * direction[1], place[2] + s * direction[2])
     return growth_to_reach(point, limb)
 
 
 @compiled
 def growth_to_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb) -> tuple[float, float]:
-    """Growth at which the limb just touches the stretch first <= s <= last of a line, and the s where it does.
+    """Growth at which the limb touches place + s direction for first <= s <= last, metres, and the s of the touch.
 
     A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
-    to the axis: beyond it the bore's wall only comes nearer and the rest only moves away.
+    to the axis: with the distance from there the bore's wall only comes nearer and the rest only recedes.
     """
     w, c = limb.frame.axis, limb.frame.centre
     x = (place[0] - c[0], place[1] - c[1], place[2] - c[2])
@@ -72,6 +75,6 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
 
 @compiled
 def growths_to_reach(points: Float64Array, limb: Limb, growths: Float64Array) -> None:
-    """`solid.growth_to_reach` for points (n, 3)."""
+    """Write `dispatch.growth_to_reach` of points (n, 3) into `growths` (n,)."""
     for i in range(growths.size):
         growths[i] = growth_to_reach(as_vector(points, i), limb)

@@ -1,6 +1,6 @@
-"""Which limb does a ray hit first, and is that certain?
+"""The closest hit of a ray among limbs, from bounds of each hit, and whether the bounds decide it.
 
-The answer does not depend on the order in which limbs are met.
+The result does not depend on the order in which limbs are tested.
 """
 
 from math import inf
@@ -16,47 +16,49 @@ INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
 
 
 class ClosestHit(NamedTuple):
-    """The first limb along a ray so far, and how close any other limb may come to it; or for eight rays."""
+    """The closest hit of a ray among the limbs tested so far, as far as bounds tell; or of eight rays."""
 
-    limb: Real  # index, NO_LIMB if none is certain to be hit
-    lower: Real  # earliest time, metres
+    limb: Real  # index of the limb with the least `upper`, NO_LIMB if none is certainly hit
+    lower: Real  # earliest time of its hit, metres
     upper: Real  # latest time, inf if there is none
-    face: Real
-    next_possible: Real  # earliest time of any other limb that may be hit
+    face: Real  # `UNDECIDED_FACE` if the bounds do not tell
+    next_possible: Real  # earliest time at which any other limb may be hit, inf if none may
     inside: Truth  # the ray certainly starts in some limb
 
 
 @inlined
 def no_hit(like: Real) -> ClosestHit:
-    """Before the first limb."""
+    """The `ClosestHit` before any limb is tested; `like` says whether of one ray or of eight."""
     never, none = broadcast_like(inf, like), broadcast_like(float(NO_LIMB), like)
     return ClosestHit(none, never, never, broadcast_like(UNDECIDED_FACE, like), never, none >= 0.0)
 
 
 @inlined
 def closer(best: ClosestHit, limb: Real, bounds: HitBounds) -> ClosestHit:
-    """With one more limb. The answer does not depend on the order in which limbs come.
+    """The closest hit updated by the bounds of one more limb, in any order of limbs.
 
-    First is who is certainly hit by the earliest time; a rival is who may be hit before that. Limbs that hold the start
-    are all hit at 0: the lowest index is first, and they are no rivals.
+    The closest limb is the one certainly hit with the least upper bound, ties by index; any other that may be hit
+    before that bound goes into `next_possible`. Limbs that contain the start are all hit at exactly 0: among them the
+    lowest index is the closest, and none counts as possibly earlier.
     """
-    counts = bounds.possible & (bounds.lower <= best.upper)
+    relevant = bounds.possible & (bounds.lower <= best.upper)
     sooner = (bounds.upper < best.upper) | ((bounds.upper == best.upper) & (limb < best.limb))
-    first = counts & bounds.certain & sooner
-    behind_lower, behind_upper = select(first, best.lower, bounds.lower), select(first, best.upper, bounds.upper)
-    contested = counts & logical_not(behind_upper == 0.0)
+    replaces = relevant & bounds.certain & sooner
+    other_lower = select(replaces, best.lower, bounds.lower)  # of the limb that is not the closest
+    other_upper = select(replaces, best.upper, bounds.upper)
+    may_precede = relevant & logical_not(other_upper == 0.0)
     return ClosestHit(
-        select(first, limb, best.limb),
-        select(first, bounds.lower, best.lower),
-        select(first, bounds.upper, best.upper),
-        select(first, bounds.face, best.face),
-        select(contested, smaller(best.next_possible, behind_lower), best.next_possible),
+        select(replaces, limb, best.limb),
+        select(replaces, bounds.lower, best.lower),
+        select(replaces, bounds.upper, best.upper),
+        select(replaces, bounds.face, best.face),
+        select(may_precede, smaller(best.next_possible, other_lower), best.next_possible),
         best.inside | bounds.inside,
     )
 
 
 @inlined
 def is_undecided(best: ClosestHit) -> Truth:
-    """Whether the bounds leave open which limb is first, or by which face."""
+    """Whether the bounds leave open which limb is hit first, or through which face."""
     contested = (best.next_possible < inf) & (best.next_possible <= best.upper)
     return contested | ((best.limb >= 0.0) & (best.face == UNDECIDED_FACE))

@@ -1,6 +1,6 @@
-"""A face as a curve along a ray: what several shapes need to say where exactly it is crossed.
+"""Accurate crossings of a ray and a face: the face's equation along the ray, and the step from a guess to its root.
 
-A face is a surface f = 0 with f a polynomial of degree two along the ray, seen from a guess near the crossing. A
+A face is a surface f = 0 with f a polynomial of degree two along the ray, expanded about a guess near the crossing. A
 `Curve` is f for one step from there, its value from double-double (`docs/numerics.md`, "Accuracy of a hit"); where that
 step is not small against the chord, at a graze, f is solved in double-double throughout.
 """
@@ -20,7 +20,7 @@ from cylcollide.kernels.double_double import (
     dd_multiply,
     dd_square_root,
     dd_subtract,
-    heads,
+    high_words,
     renormalised,
     two_difference,
     two_product,
@@ -36,12 +36,12 @@ SIDE, CAP2, BORE = float(Face.SIDE), float(Face.CAP2), float(Face.BORE)
 
 
 class Curve(NamedTuple):
-    """A surface along the ray, from the guess: f(t) = value + 2 half_slope t + curvature t²."""
+    """A surface along the ray, f(t) = value + 2 half_slope t + curvature t², t the fraction less the guess."""
 
-    value: Real  # from double-double
+    value: Real  # rounded from double-double
     half_slope: Real  # its error is at most 8.5 u √size
     curvature: Real
-    size: Real
+    size: Real  # square of the magnitude of the terms of half_slope
 
 
 @inlined
@@ -80,27 +80,27 @@ def wall_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
     Across the axis, turned by 90 degrees and scaled by |a|, the ray is m + t n with n = d × a. That keeps a ray nearly
     parallel to the axis accurate: an error in m displaces the ray, and no more.
     """
-    d, axis = heads(displacement), vector_difference(limb.p2, limb.p1)
-    m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), heads(axis)
+    d, axis = high_words(displacement), vector_difference(limb.p2, limb.p1)
+    m, a = dd_cross(relative_to(origin, displacement, fraction, limb.p1), axis), high_words(axis)
     n = cross(d, a)
     square, top = dd_dot(m, m), dd_dot(axis, axis)
-    room = dd_multiply(two_product(radius, radius), top)
-    value = (square[0] - room[0]) + (square[1] - room[1])
-    return Curve(value, dot(heads(m), n), dot(n, n), square[0] * top[0] * dot(d, d))
+    allowed = dd_multiply(two_product(radius, radius), top)
+    value = (square[0] - allowed[0]) + (square[1] - allowed[1])
+    return Curve(value, dot(high_words(m), n), dot(n, n), square[0] * top[0] * dot(d, d))
 
 
 @inlined
 def ball_curve(x: DoubleDoubleVector, d: Vector, radius: Real) -> Curve:
     """A ball: f = |x|² - r², for x from its centre."""
-    square, room = dd_dot(x, x), two_product(radius, radius)
-    value = (square[0] - room[0]) + (square[1] - room[1])
-    return Curve(value, dot(heads(x), d), dot(d, d), square[0] * dot(d, d))
+    square, allowed = dd_dot(x, x), two_product(radius, radius)
+    value = (square[0] - allowed[0]) + (square[1] - allowed[1])
+    return Curve(value, dot(high_words(x), d), dot(d, d), square[0] * dot(d, d))
 
 
 @inlined
 def plane_curve(x: DoubleDoubleVector, d: Vector, normal: DoubleDoubleVector, height: Real) -> Curve:
     """A plane: f = x·normal - height."""
-    gap, n = dd_dot(x, normal), heads(normal)
+    gap, n = dd_dot(x, normal), high_words(normal)
     rate = dot(d, n)
     return Curve((gap[0] - height) + gap[1], 0.5 * rate, broadcast_like(0.0, rate), 0.25 * dot(d, d) * dot(n, n))
 
@@ -109,12 +109,12 @@ def plane_curve(x: DoubleDoubleVector, d: Vector, normal: DoubleDoubleVector, he
 def cap_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
     """The plane of a cap: x·a = 0, for x from its end of the axis."""
     x = relative_to(origin, displacement, fraction, end_of(limb, face))
-    return plane_curve(x, heads(displacement), vector_difference(limb.p2, limb.p1), 0.0)
+    return plane_curve(x, high_words(displacement), vector_difference(limb.p2, limb.p1), 0.0)
 
 
 @inlined
 def end_of(limb: Limb, face: float) -> Vector:
-    """The end of the axis that a cap belongs to."""
+    """The end of the axis that a face is computed from: p2 for CAP2, else p1."""
     if face == CAP2:
         return limb.p2
     return limb.p1
@@ -122,25 +122,25 @@ def end_of(limb: Limb, face: float) -> Vector:
 
 @inlined
 def short_step(curve: Curve, guess: Real) -> tuple[Real, Truth]:
-    """The step from the guess to the surface, and whether both together are right to about a unit of roundoff.
+    """The step from the guess to the surface, and whether guess + step is right to about one unit of roundoff.
 
     The root is step (1 - step a / 2b + ...) with a, b the curvature and half the slope. What is left out must be below
     0.3 u of the guess, what the error of b does below 0.54 u.
     """
     step = -0.5 * curve.value / curve.half_slope
-    room = absolute(guess * curve.half_slope)
-    straight = step * step * absolute(curve.curvature) <= STEP_ERROR * room
-    return step, straight & (step * step * curve.size <= SLOPE_ERROR * room * room)
+    scale = absolute(guess * curve.half_slope)
+    straight = step * step * absolute(curve.curvature) <= STEP_ERROR * scale
+    return step, straight & (step * step * curve.size <= SLOPE_ERROR * scale * scale)
 
 
-# Grazes: the same surfaces as f = a t² + 2 b t + c in double-double, for x the place of the guess.
+# Grazes: the same surfaces as f = a t² + 2 b t + c in double-double, for x the point at the guess.
 
 
 @inlined
 def wall_quadratic(
     x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector
 ) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    """|m + t n|², see `wall_curve`."""
+    """Coefficients (a, b, c) of |m + t n|² = a t² + 2 b t + c, see `wall_curve`."""
     m, n = dd_cross(x, axis), dd_cross(d, axis)
     return dd_dot(n, n), dd_dot(m, n), dd_dot(m, m)
 
@@ -159,7 +159,7 @@ def near_root(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, falling: bool) 
 
 @inlined
 def plane_step(x: DoubleDoubleVector, d: DoubleDoubleVector, normal: DoubleDoubleVector, height: float) -> DoubleDouble:
-    """The step to the plane x·normal = height."""
+    """The step from x to the plane x·normal = height."""
     return dd_divide(dd_subtract((height, 0.0), dd_dot(x, normal)), dd_dot(d, normal))
 
 
@@ -167,7 +167,7 @@ def plane_step(x: DoubleDoubleVector, d: DoubleDoubleVector, normal: DoubleDoubl
 def cap_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float
 ) -> DoubleDouble:
-    """The step to the plane of a cap."""
+    """The step from the guess to the plane of a cap."""
     x = relative_to(origin, displacement, fraction, end_of(limb, face))
     return plane_step(x, displacement, vector_difference(limb.p2, limb.p1), 0.0)
 
@@ -176,7 +176,7 @@ def cap_step(
 def wall_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, radius: float, entering: bool
 ) -> DoubleDouble:
-    """The step to the wall of a cylinder about the axis, where the ray enters or leaves that cylinder."""
+    """The step from the guess to the wall of a cylinder about the axis, where the ray enters or leaves it."""
     axis = vector_difference(limb.p2, limb.p1)
     a, b, c = wall_quadratic(relative_to(origin, displacement, fraction, limb.p1), displacement, axis)
     c = dd_subtract(c, dd_multiply(two_product(radius, radius), dd_dot(axis, axis)))

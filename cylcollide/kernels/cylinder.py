@@ -2,19 +2,19 @@
 
 Slab between the caps ∩ wall: no cap test of its own, no case for a start inside. Sources: the slab first and one dot
 product after Greg James, "Fast Point-In-Cylinder Test", and his remark on tubes; the quadratic about the line's closest
-approach follows the CC0 "Ray/cylinder intersections" derivation; a primitive answers with an interval as in Embree's
-and Geometric Tools' cylinders.
+approach follows the CC0 "Ray/cylinder intersections" derivation; the result is an interval as in Embree's and
+Geometric Tools' cylinders.
 """
 
 from math import inf
 
 from cylcollide._types import Face
-from cylcollide.kernels.axis import Aside, about_ends, cap_normal, disc_shares
+from cylcollide.kernels.axis import SurfacePoint, cap_normal, disc_half_widths, ends_aabb
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, wall_curve, wall_step
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span, empty, select_interval
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.kernels.line import capped, line_about, passage, slab, wall
+from cylcollide.kernels.line import axis_approach, capped, line_about, slab, wall
 from cylcollide.kernels.ray import Ray
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, absolute, larger, select, smaller
@@ -24,23 +24,24 @@ SIDE, BORE = float(Face.SIDE), float(Face.BORE)
 
 @inlined
 def ray_cylinder(ray: Ray, limb: Limb) -> Span:
-    """When the ray's line is inside, bounded from both sides."""
+    """Bounds of when the ray's line is inside, metres."""
     frame = limb.frame
     line = line_about(ray, frame)
-    return capped(wall(passage(line), frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
+    return capped(wall(axis_approach(line), frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
 
 
 @inlined
 def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
-    """The stretch before the bore (piece 0) or behind it (piece 1). A ray that misses the bore has all in piece 0.
+    """Bounds of when the ray's line is inside, before the bore (piece 0) or behind it (piece 1); metres.
 
-    If the bounds do not tell whether the bore is met, what comes behind it may be a stretch of its own or not.
+    A ray that misses the bore has everything in piece 0. If the bounds leave open whether it enters the bore, so they
+    do whether there is a piece 1.
     """
     frame = limb.frame
     line = line_about(ray, frame)
-    way = passage(line)
-    whole = capped(wall(way, frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
-    bore = wall(way, limb.radius2, line.delta)
+    approach = axis_approach(line)
+    whole = capped(wall(approach, frame.radius, line.delta), slab(line, frame.half_length), line.rate > 0.0)
+    bore = wall(approach, limb.radius2, line.delta)
     if piece == 0:
         last = select(whole.outer[1] < bore.outer[0], whole.last_face, UNDECIDED_FACE)
         return Span(
@@ -62,7 +63,7 @@ def ray_tube(ray: Ray, limb: Limb, piece: int) -> Span:
 
 @inlined
 def cylinder_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
-    """The wall, a bore or a cap along the ray."""
+    """The `Curve` of the wall, a bore or a cap along the ray."""
     if face == SIDE:
         return wall_curve(origin, displacement, fraction, limb, limb.radius)
     if face == BORE:
@@ -74,38 +75,38 @@ def cylinder_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: R
 def cylinder_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
-    """The step to the wall, a bore or a cap."""
+    """The step from the guess to the wall, a bore or a cap."""
     if face == SIDE:
         return wall_step(origin, displacement, fraction, limb, limb.radius, entering)
-    if face == BORE:  # left where a cylinder of its radius would be entered
+    if face == BORE:  # the tube is left where a cylinder of the bore's radius is entered
         return wall_step(origin, displacement, fraction, limb, limb.radius2, not entering)
     return cap_step(origin, displacement, fraction, limb, face)
 
 
 @inlined
-def cylinder_normal(beside: Aside, face: float) -> Vector:
-    """Away from the axis, from a bore towards it, from a cap along it."""
+def cylinder_normal(point: SurfacePoint, face: float) -> Vector:
+    """The outward direction, of any length: away from the axis, of a bore towards it, of a cap along it."""
     if face == SIDE:
-        return beside.across
+        return point.radial
     if face == BORE:
-        x, y, z = beside.across
+        x, y, z = point.radial
         return -x, -y, -z
-    return cap_normal(beside, face)
+    return cap_normal(point, face)
 
 
 @inlined
 def cylinder_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """How far a point is beyond the caps or the wall."""
+    """Distance of a point beyond the caps or the wall, the larger; metres, negative inside."""
     return larger(absolute(height) - limb.frame.half_length, distance - limb.radius)
 
 
 @inlined
 def tube_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """How far a point is beyond the caps or the wall, or within the bore."""
+    """Distance of a point beyond the caps or the wall, or within the bore, the largest; metres, negative inside."""
     return larger(cylinder_outside_by(height, distance, limb), limb.radius2 - distance)
 
 
 @inlined
 def cylinder_aabb(limb: Limb) -> tuple[Vector, Vector]:
-    """Low and high corner about both discs."""
-    return about_ends(limb, limb.radius, limb.radius, disc_shares(limb))
+    """Low and high corner around both discs."""
+    return ends_aabb(limb, limb.radius, limb.radius, disc_half_widths(limb))

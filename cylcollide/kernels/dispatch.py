@@ -1,12 +1,12 @@
-"""What is asked of a shape, and which kernel answers: the one place that a new shape is entered at.
+"""Dispatch by shape: each operation on a limb and the kernel of its shape. A new shape is entered here.
 
-A limb is one convex piece, but for a tube, which is two: before and behind its bore. Eight limbs at once are of one
-shape. The cylinder is merged into every loop that asks; the other shapes stay behind a call.
+A line crosses a limb in one piece, but a tube in two: before and behind its bore. Eight limbs at once are of one shape.
+The cylinder's kernels are inlined into every loop; those of other shapes stay behind a call.
 """
 
 from cylcollide._types import Face, Shape
 from cylcollide.constants import LARGEST_SAFE
-from cylcollide.kernels.axis import Aside, height_and_distance
+from cylcollide.kernels.axis import SurfacePoint, height_and_distance
 from cylcollide.kernels.box import box_aabb, box_curve, box_frame, box_normal, box_outside_by, box_step, ray_box
 from cylcollide.kernels.capsule import (
     ball_step,
@@ -30,8 +30,14 @@ from cylcollide.kernels.cylinder import (
     ray_tube,
     tube_outside_by,
 )
-from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, exactly, vector_difference
-from cylcollide.kernels.interval import Span, unless
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    as_double_double,
+    vector_difference,
+)
+from cylcollide.kernels.interval import Span, undecided_where
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.line import rounding_bound
 from cylcollide.kernels.ray import Ray
@@ -57,30 +63,30 @@ BOX = int(Shape.BOX)
 NEG_X, INSIDE = int(Face.NEG_X), int(Face.INSIDE)
 
 
-# When is a ray inside? ----------------------------------------------------------------------------------------------
+# When a ray is inside -----------------------------------------------------------------------------------------------
 
 
 @inlined
 def pieces(kind: int) -> int:
-    """How many stretches of a line a limb can have: one, or two."""
+    """In how many pieces a line may cross a limb of this kind: 2 for a tube, else 1."""
     return 2 if kind == TUBE else 1
 
 
 @inlined
 def faces(kind: int) -> tuple[int, int]:
-    """The codes of a shape's faces begin with the one and end before the other."""
+    """The range of a shape's face codes: the first, and one behind the last."""
     return (NEG_X, INSIDE) if kind == BOX else (0, NEG_X)
 
 
 @inlined
 def ray_limb(ray: Ray, limb: Limb, piece: int) -> Span:
-    """When the ray's line is inside the limb, bounded from both sides; unknown where float64 is not to be trusted."""
+    """Bounds of when the ray's line is inside one piece of the limb, metres; undecided where float64 is not trusted."""
     return trusted(ray, limb, ray_shape(ray, limb, piece))
 
 
 @inlined
 def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple[Span, Span]:
-    """`ray_limb` of twice eight rays, piece 0, with limbs of one shape."""
+    """`ray_limb` of twice eight rays and limbs of one shape, piece 0."""
     if limb_of_one.kind == CYLINDER:
         first, second = ray_cylinder(one, limb_of_one), ray_cylinder(two, limb_of_two)
     else:
@@ -90,13 +96,13 @@ def ray_limbs(one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb) -> tuple
 
 @inlined
 def trusted(ray: Ray, limb: Limb, span: Span) -> Span:
-    """The span, unless its rounding errors are beyond what float64 can hold."""
-    return unless(rounding_bound(ray, limb.frame.extent) > LARGEST_SAFE, span)
+    """The span, undecided where its rounding errors may exceed `LARGEST_SAFE`."""
+    return undecided_where(rounding_bound(ray, limb.frame.extent) > LARGEST_SAFE, span)
 
 
 @inlined
 def ray_shape(ray: Ray, limb: Limb, piece: int) -> Span:
-    """`ray_limb` where float64 is trusted."""
+    """`ray_limb` without the check of `trusted`."""
     if limb.kind == CYLINDER:
         return ray_cylinder(ray, limb)
     return ray_other(ray, limb, piece)
@@ -104,7 +110,7 @@ def ray_shape(ray: Ray, limb: Limb, piece: int) -> Span:
 
 @compiled
 def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
-    """`ray_shape` for the shapes beside the cylinder."""
+    """`ray_shape` for shapes other than the cylinder."""
     if limb.kind == CAPSULE:
         return ray_capsule(ray, limb)
     if limb.kind == SPHERE:
@@ -118,12 +124,12 @@ def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
     return ray_box(ray, limb)
 
 
-# Where does it cross a face, and which way does the face look? ------------------------------------------------------
+# Crossings and normals of faces -------------------------------------------------------------------------------------
 
 
 @inlined
 def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
-    """The surface of a face along the ray, seen from a fraction near it."""
+    """The `Curve` of a face along the ray, expanded about a fraction near the crossing."""
     if limb.kind == CYLINDER or limb.kind == TUBE:
         return cylinder_curve(origin, displacement, fraction, limb, face)
     return other_curve(origin, displacement, fraction, limb, face)
@@ -131,7 +137,7 @@ def face_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real,
 
 @compiled
 def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
-    """`face_curve` for the shapes beside cylinder and tube."""
+    """`face_curve` for shapes other than cylinder and tube."""
     if limb.kind == BOX:
         return box_curve(origin, displacement, fraction, limb, face)
     if limb.kind == SPHERE:
@@ -145,7 +151,7 @@ def other_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real
 def graze_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
-    """The step from the guess to a face of one limb, solved in full."""
+    """The step from the guess to a face of one limb, the quadratic solved in double-double."""
     if limb.kind == BOX:
         return box_step(origin, displacement, fraction, limb, face)
     if limb.kind == SPHERE:
@@ -158,19 +164,19 @@ def graze_step(
 
 
 @inlined
-def face_normal(beside: Aside, limb: Limb, face: float) -> Vector:
+def face_normal(point: SurfacePoint, limb: Limb, face: float) -> Vector:
     """The outward direction of a face at a point of it, of any length."""
     if limb.kind == BOX:
         return box_normal(limb, face)
     if limb.kind == SPHERE:
-        return beside.place
+        return point.from_end
     if limb.kind == CAPSULE:
-        return capsule_normal(beside, face)
+        return capsule_normal(point, face)
     if limb.kind == TAPERED:
-        return tapered_normal(beside, face)
+        return tapered_normal(point, face)
     if limb.kind == ELLIPSOID:
-        return ellipsoid_normal(beside)
-    return cylinder_normal(beside, face)
+        return ellipsoid_normal(point)
+    return cylinder_normal(point, face)
 
 
 # Points and boxes ---------------------------------------------------------------------------------------------------
@@ -178,7 +184,7 @@ def face_normal(beside: Aside, limb: Limb, face: float) -> Vector:
 
 @inlined
 def outside_by(point: Vector, limb: Limb) -> Real:
-    """How far outside a point is, in metres: negative inside, and never changing faster than the point moves."""
+    """By how much a point is outside, in metres: negative inside; a function of the point with Lipschitz constant 1."""
     if limb.kind == CYLINDER:
         height, distance = height_and_distance(point, limb.frame)
         return cylinder_outside_by(height, distance, limb)
@@ -187,7 +193,7 @@ def outside_by(point: Vector, limb: Limb) -> Real:
 
 @compiled
 def other_outside_by(point: Vector, limb: Limb) -> Real:
-    """`outside_by` for the shapes beside the cylinder."""
+    """`outside_by` for shapes other than the cylinder."""
     if limb.kind == BOX:
         return box_outside_by(point, limb)
     height, distance = height_and_distance(point, limb.frame)  # of a sphere 0, and the distance from its centre
@@ -226,13 +232,13 @@ def limb_aabb(limb: Limb) -> tuple[Vector, Vector]:
 
 @inlined
 def axis_point(limb: Limb) -> Vector:
-    """A point of the axis that `axis_distance_squared` means."""
+    """A point of the axis that `axis_distance_squared` is measured from."""
     return limb.frame.centre if limb.kind == BOX else limb.p1
 
 
 @inlined
 def main_axis(limb: Limb) -> DoubleDoubleVector:
-    """The direction of that axis, of any length: the third of a box, none of a sphere."""
+    """The direction of that axis, of any length: the third axis of a box, zero for a sphere."""
     if limb.kind == BOX:
-        return exactly(box_frame(limb).axes[2])
+        return as_double_double(box_frame(limb).axes[2])
     return vector_difference(limb.p2, limb.p1)

@@ -1,10 +1,10 @@
-"""Arithmetic with about 106 bits: a number is the unevaluated sum of two float64, high word first.
+"""Double-double arithmetic, about 106 bits: a number is the unevaluated sum of two float64, high word first.
 
 Sources: T. J. Dekker, "A floating-point technique for extending the available precision", 1971 (error-free sum and
 product); M. Joldes, J.-M. Muller, V. Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
 arithmetic", ACM TOMS 44(2), 2017 (algorithms 6, 12 and 17 with their bounds: 3 u², 5 u² and 15 u², u = 2⁻⁵³); T. Ogita,
-S. M. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26(6), 2005 (sums of products: the errors of
-all products and sums are added up beside them).
+S. M. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26(6), 2005 (dot products: the errors of
+all products and sums are summed separately).
 """
 
 from typing import TypeAlias
@@ -19,10 +19,10 @@ DoubleDoubleVector: TypeAlias = tuple[DoubleDouble, DoubleDouble, DoubleDouble]
 
 @inlined
 def two_sum(a: Real, b: Real) -> DoubleDouble:
-    """A + b without error."""
+    """A + b without error: the rounded sum and its rounding error (Knuth's TwoSum)."""
     total = a + b
-    shadow = total - a
-    return total, (a - (total - shadow)) + (b - shadow)
+    part_of_b = total - a
+    return total, (a - (total - part_of_b)) + (b - part_of_b)
 
 
 @inlined
@@ -33,7 +33,7 @@ def two_difference(a: Real, b: Real) -> DoubleDouble:
 
 @inlined
 def two_product(a: Real, b: Real) -> DoubleDouble:
-    """A b without error."""
+    """A b without error: the rounded product and its rounding error, by a fused multiply-add."""
     product = a * b
     return product, fused_multiply_add(a, b, -product)
 
@@ -90,8 +90,8 @@ def dd_square_root(a: DoubleDouble) -> DoubleDouble:
 
 
 @inlined
-def mixed(a: DoubleDouble, b: DoubleDouble) -> Real:
-    """What the low words add to a product, up to u²."""
+def cross_terms(a: DoubleDouble, b: DoubleDouble) -> Real:
+    """The terms a_high b_low + a_low b_high of a product, without the one of order u²."""
     return fused_multiply_add(a[0], b[1], a[1] * b[0])
 
 
@@ -104,7 +104,7 @@ def dd_dot(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDouble:
     high, error = two_sum(x, y)
     high, error_high = two_sum(high, z)
     low = ((error_x + error_y) + error_z) + (error + error_high)
-    return renormalised(high, low + ((mixed(a[0], b[0]) + mixed(a[1], b[1])) + mixed(a[2], b[2])))
+    return renormalised(high, low + ((cross_terms(a[0], b[0]) + cross_terms(a[1], b[1])) + cross_terms(a[2], b[2])))
 
 
 @inlined
@@ -113,7 +113,7 @@ def dd_determinant(a: DoubleDouble, b: DoubleDouble, c: DoubleDouble, d: DoubleD
     first, error_first = two_product(a[0], d[0])
     second, error_second = two_product(b[0], c[0])
     high, error = two_difference(first, second)
-    return renormalised(high, (error + (error_first - error_second)) + (mixed(a, d) - mixed(b, c)))
+    return renormalised(high, (error + (error_first - error_second)) + (cross_terms(a, d) - cross_terms(b, c)))
 
 
 @inlined
@@ -139,13 +139,13 @@ def scaled(a: DoubleDouble, power_of_two: Real) -> DoubleDouble:
 
 
 @inlined
-def heads(v: DoubleDoubleVector) -> Vector:
+def high_words(v: DoubleDoubleVector) -> Vector:
     """The high words."""
     return v[0][0], v[1][0], v[2][0]
 
 
 @inlined
-def exactly(v: Vector) -> DoubleDoubleVector:
+def as_double_double(v: Vector) -> DoubleDoubleVector:
     """The vector with low words of zero."""
     zero = broadcast_like(0.0, v[0])
     return (v[0], zero), (v[1], zero), (v[2], zero)

@@ -1,6 +1,6 @@
-"""Does a ray hit a limb, when at the earliest and at the latest? From bounds to an answer, or to "not decided".
+"""Bounds of a hit: from when a ray is inside a limb to whether it hits, and when at the earliest and at the latest.
 
-This is where the policy for a ray that starts inside comes in, and nowhere else.
+Only here the loops apply the policy for a ray that starts inside.
 """
 
 from math import inf
@@ -18,19 +18,19 @@ INSIDE = float(Face.INSIDE)
 
 
 class HitBounds(NamedTuple):
-    """What a ray does with a limb, as far as bounds tell. What is not possible is certainly no hit."""
+    """Whether and when a ray hits a limb, as far as bounds tell; certainly a miss if not possible."""
 
     possible: Truth
     certain: Truth  # certainly a hit
     lower: Real  # earliest time of the hit, metres
     upper: Real  # latest time; inf if it is not certain
     inside: Truth  # the ray certainly starts inside
-    face: Real  # UNDECIDED, if the bounds do not tell
+    face: Real  # of the hit; `UNDECIDED_FACE` if the bounds do not tell
 
 
 @inlined
 def ray_hit_bounds(ray: Ray, span: Span, policy: int) -> HitBounds:
-    """Does this stretch count as hit, when, and does the ray start in it?"""
+    """The hit of a ray with one piece of a limb that `span` bounds, under a policy for a start inside."""
     outer, inner = span.outer, span.inner
     possible = logical_not(empty(outer)) & (outer[1] >= 0.0) & (outer[0] <= ray.limit)
     ahead = possible & (outer[0] > 0.0)
@@ -56,7 +56,7 @@ def ray_hit_bounds(ray: Ray, span: Span, policy: int) -> HitBounds:
 
 @inlined
 def limb_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
-    """The event of the first stretch that counts."""
+    """The hit of a ray with a limb: with the first piece that counts under the policy."""
     bounds = ray_hit_bounds(ray, ray_limb(ray, limb, 0), policy)
     if pieces(limb.kind) == 2:
         bounds = or_second_piece(bounds, ray, limb, policy)
@@ -67,7 +67,7 @@ def limb_hit_bounds(ray: Ray, limb: Limb, policy: int) -> HitBounds:
 def two_hit_bounds(
     one: Ray, two: Ray, limb_of_one: Limb, limb_of_two: Limb, policy: int
 ) -> tuple[HitBounds, HitBounds]:
-    """`limb_hit_bounds` of sixteen rays with limbs of one shape: two independent chains hide each other's latency."""
+    """`limb_hit_bounds` of sixteen rays and limbs of one shape: two independent chains hide each other's latency."""
     first, second = ray_limbs(one, two, limb_of_one, limb_of_two)
     bounds, other_bounds = ray_hit_bounds(one, first, policy), ray_hit_bounds(two, second, policy)
     if pieces(limb_of_one.kind) == 2:
@@ -80,9 +80,10 @@ def two_hit_bounds(
 
 @inlined
 def or_second_piece(bounds: HitBounds, ray: Ray, limb: Limb, policy: int) -> HitBounds:
-    """The event, or that of the stretch behind it.
+    """The hit of a ray with a tube, given the hit with its first piece: that one, or the hit with the second piece.
 
-    Unless the ray starts before it: then the limb is ignored, or never left.
+    The second piece counts only if the first is certainly missed and the ray does not start in it; else the policy has
+    already decided about the whole limb.
     """
     behind = ray_hit_bounds(ray, ray_limb(ray, limb, 1), policy)
     first = bounds.possible | bounds.inside

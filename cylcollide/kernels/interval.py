@@ -1,4 +1,4 @@
-"""Bounds from both sides: when a ray is possibly and when it is certainly inside a solid.
+"""Intervals of a ray, and brackets: when a ray is possibly and when it is certainly inside a solid.
 
 A `Bracket` is two intervals of the ray, in metres: `outer` contains the true one, `inner` is contained in it. They come
 from the solid grown and shrunk by more than all rounding errors (`docs/numerics.md`); verdicts follow by comparison.
@@ -16,34 +16,34 @@ Interval: TypeAlias = tuple[Real, Real]
 EVERYTHING: Interval = (-inf, inf)
 NOTHING: Interval = (inf, -inf)
 UNDECIDED_FACE = -1.0
-"""A face the bounds do not decide. Faces are numbers here, so that eight of them can lie side by side."""
+"""Code of a face that the bounds do not decide. Face codes are float64 in kernels, so that eight fill a vector."""
 
 
 class Bracket(NamedTuple):
-    """An interval of the ray between two bounds."""
+    """Bounds of an interval of the ray, metres."""
 
-    outer: Interval
-    inner: Interval
+    outer: Interval  # contains it
+    inner: Interval  # is contained in it
 
 
 class Span(NamedTuple):
-    """When the ray is inside a limb, and through which faces, as far as the bounds tell."""
+    """Bounds of when the ray is inside one piece of a limb, and the faces through which it enters and leaves."""
 
-    outer: Interval
+    outer: Interval  # as in `Bracket`
     inner: Interval
-    first_face: Real
+    first_face: Real  # `UNDECIDED_FACE` if the bounds do not tell
     last_face: Real
 
 
 @inlined
 def empty(interval: Interval) -> Truth:
-    """Whether nothing is in it."""
+    """Whether the interval is empty."""
     return interval[0] > interval[1]
 
 
 @inlined
 def intersection(a: Interval, b: Interval) -> Interval:
-    """What two intervals share; empty if the first end comes out after the second."""
+    """The intersection of two intervals, which may be empty."""
     return larger(a[0], b[0]), smaller(a[1], b[1])
 
 
@@ -55,27 +55,27 @@ def select_interval(truth: Truth, a: Interval, b: Interval) -> Interval:
 
 @inlined
 def hull(a: Interval, b: Interval) -> Interval:
-    """The smallest interval around both; an empty one counts for nothing."""
+    """The smallest interval that contains both; empty ones are left out."""
     a, b = select_interval(empty(a), (inf, -inf), a), select_interval(empty(b), (inf, -inf), b)
     return smaller(a[0], b[0]), larger(a[1], b[1])
 
 
 @inlined
-def about(middle: Real, half_squared: Real, exists: Truth) -> Interval:
-    """[middle - half, middle + half]; nothing if half_squared is negative or what it is about does not exist."""
+def centred_interval(middle: Real, half_squared: Real, exists: Truth) -> Interval:
+    """[middle - half, middle + half]; empty if half_squared is negative or `exists` is false."""
     half = select((half_squared >= 0.0) & exists, square_root(half_squared), -inf)
     return middle - half, middle + half
 
 
 @inlined
-def both(a: Bracket, b: Bracket) -> Bracket:
-    """Bounds of the intersection."""
+def intersect_brackets(a: Bracket, b: Bracket) -> Bracket:
+    """Bounds of the intersection of two bounded intervals."""
     return Bracket(intersection(a.outer, b.outer), intersection(a.inner, b.inner))
 
 
 @inlined
-def unless(undecided: Truth, span: Span) -> Span:
-    """The span; where it is doubtful, everything is possible and nothing certain."""
+def undecided_where(undecided: Truth, span: Span) -> Span:
+    """The span; where `undecided`, outer is everything, inner is empty, and the faces are undecided."""
     return Span(
         select_interval(undecided, (-inf, inf), span.outer),
         select_interval(undecided, (inf, -inf), span.inner),

@@ -1,4 +1,4 @@
-"""The arrays that the kernels read limbs from, one row a limb."""
+"""The arrays of limbs, one row a limb, and the row of sixteen numbers that kernels read."""
 
 from math import inf, sqrt
 from typing import NamedTuple
@@ -17,17 +17,23 @@ from cylcollide.runtime.simd import Real
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 
 ROW = 16
-"""Numbers a limb: two registers of eight. Of a box, twelve are its axes and half extents."""
+"""Numbers in the row of a limb: two registers of eight."""
+
+CENTRE, AXIS, HALF_LENGTH, RADIUS, RADIUS2, P1, P2, EXTENT = 0, 3, 6, 7, 8, 9, 12, 15
+"""Columns of a row, vectors by their first: `Frame` and `Limb` say what they hold."""
+
+BOX_AXES = AXIS
+"""First of the twelve columns of a box's row that hold its three axes and its half extents, in place of AXIS to P2."""
 
 
 class LimbRows(NamedTuple):
-    """What loops read of limbs, n rows: few columns, for each costs a call as much as a limb does."""
+    """The columns of n limbs that loops read: few, since each one costs a call as much time as a limb does."""
 
-    solid: Int8Array  # (n,): the Shape whose kernel answers; a capsule without length is a sphere
+    solid: Int8Array  # (n,): the Shape whose kernels apply; a capsule without length is a sphere
     character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,)
-    rows: Float64Array  # (n, ROW): what `limb_at` reads
-    shared_mask: int  # layers that all of them are in
+    mask: Uint32Array  # (n,): layers
+    rows: Float64Array  # (n, ROW), read by `limb_at`
+    shared_mask: int  # bitwise and of all masks
 
 
 class LimbTable(NamedTuple):
@@ -41,18 +47,18 @@ class LimbTable(NamedTuple):
     box: Int32Array  # (n,): row of `boxes`, -1 for other shapes
     boxes: Float64Array  # (boxes, 12): three axes, three half extents
     character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,)
-    solid: Int8Array  # (n,): the Shape whose kernel answers; a capsule without length is a sphere
-    rows: Float64Array  # (n, ROW): what `limb_at` reads
+    mask: Uint32Array  # (n,): layers
+    solid: Int8Array  # (n,): the Shape whose kernels apply; a capsule without length is a sphere
+    rows: Float64Array  # (n, ROW), read by `limb_at`
 
     @property
     def kernel_rows(self) -> LimbRows:
-        """What loops read."""
+        """The columns that loops read."""
         return LimbRows(self.solid, self.character, self.mask, self.rows, int(np.bitwise_and.reduce(self.mask)))
 
 
 class Limb(NamedTuple):
-    """One limb as kernels get it, or eight of one shape: numbers only. A box has its axes in the cells of the rest."""
+    """The numbers of one limb, or of eight of one shape; those of a box are read by `box.box_frame`."""
 
     kind: int  # Shape
     frame: Frame
@@ -73,7 +79,7 @@ def make_table(
     character: Int32Array,
     mask: Uint32Array,
 ) -> LimbTable:
-    """Columns of checked limbs, and their rows for the kernels."""
+    """The table of limbs given by checked columns, as `LimbTable` names them."""
     solid, rows = kind.copy(), aligned((len(radius), ROW), np.float64)
     _fill_rows(kind, p1, p2, radius, radius2, box, boxes, solid, rows)
     return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
@@ -91,10 +97,10 @@ def _fill_rows(
     solid: Int8Array,
     rows: Float64Array,
 ) -> None:
-    """Fill rows, zeros so far, as `limb_at` and `box.box_frame` read them, and say which capsules are spheres.
+    """Fill `rows` (n, ROW), zero so far, and set `solid` to SPHERE for capsules without length.
 
-    A limb of sizes that float64 products cannot hold has an infinite extent, and harmless numbers beside it: every ray
-    is unsure.
+    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided, and finite
+    numbers in the other columns.
     """
     for i in range(radius.size):
         row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
@@ -109,26 +115,26 @@ def _fill_rows(
         extent = max(largest_component(a), largest_component(b)) + size
         if not (smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE and (longest >= SMALLEST_SAFE or longest == 0.0)):
             extent = inf
-        row[15] = extent
+        row[EXTENT] = extent
         for k in range(3):
-            row[k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
+            row[CENTRE + k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
         if kind[i] == BOX:
             for k in range(12):
-                row[3 + k] = boxes[box[i], k]
+                row[BOX_AXES + k] = boxes[box[i], k]
             continue
         if longest > 0.0 and extent < inf:
             length = sqrt(dot(axis, axis))
-            row[6] = 0.5 * length
+            row[HALF_LENGTH] = 0.5 * length
             for k in range(3):
-                row[3 + k] = axis[k] / length
-        row[7], row[8] = radius[i], radius2[i]
+                row[AXIS + k] = axis[k] / length
+        row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
         for k in range(3):
-            row[9 + k], row[12 + k] = a[k], b[k]
+            row[P1 + k], row[P2 + k] = a[k], b[k]
 
 
 @inlined
 def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
-    """Limb i."""
+    """Limb i, from `LimbRows.rows` and `LimbRows.solid`."""
     return limb_of(
         solids[i],
         (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5], rows[i, 6], rows[i, 7]),
@@ -138,18 +144,20 @@ def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
 
 @inlined
 def limb_of(kind: int, low: tuple[Real, ...], high: tuple[Real, ...]) -> Limb:
-    """The limb whose row these are, or the eight limbs of one shape."""
-    frame = Frame((low[0], low[1], low[2]), (low[3], low[4], low[5]), low[6], low[7], high[7])
-    return Limb(kind, frame, low[7], high[0], (high[1], high[2], high[3]), (high[4], high[5], high[6]))
+    """The limb, or the eight limbs of one shape, whose first eight and last eight columns these are."""
+    x, y, z, u, v, w, half_length, radius = low
+    radius2, x1, y1, z1, x2, y2, z2, extent = high
+    frame = Frame((x, y, z), (u, v, w), half_length, radius, extent)
+    return Limb(kind, frame, radius, radius2, (x1, y1, z1), (x2, y2, z2))
 
 
 @inlined
 def is_considered(limb_character: int, limb_mask: int, mask: int, ignored: int) -> bool:
-    """Whether a query with this mask sees the limb, and the limb is not of the character it ignores."""
+    """Whether a query with this mask shares a layer with the limb and does not ignore its character."""
     return not (ignored >= 0 and limb_character == ignored) and (limb_mask & mask) != 0
 
 
 @inlined
 def all_are_considered(table: LimbRows, mask: int, ignored: int) -> bool:
-    """Whether that is so for all limbs, as far as can be told without looking at each."""
+    """Whether `is_considered` certainly holds for all limbs, as far as the shared mask tells."""
     return ignored < 0 and (table.shared_mask & mask) != 0

@@ -1,4 +1,4 @@
-"""A ray's line seen from a limb's axis: the conditioned numbers that every shape starts from.
+"""A ray's line in coordinates of a limb's axis: the well-conditioned numbers that every shape starts from.
 
 The origin is moved to the line's closest approach to the limb's centre first, so that what follows is of the limb's
 size however far away the ray begins; position and direction are then split along and across the axis.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cylcollide._types import Face
 from cylcollide.constants import ROUNDING_BOUND, SLOPE_FLOOR
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Interval, Span, about, both
+from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, Interval, Span, centred_interval, intersect_brackets
 from cylcollide.kernels.ray import Ray, dot
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, Truth, absolute, fused_multiply_add, larger, select, with_sign
@@ -18,29 +18,32 @@ SIDE, CAP1, CAP2 = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2)
 
 
 class Frame(NamedTuple):
-    """A limb prepared for the kernels; lengths in metres, each value right to a few units of roundoff."""
+    """A limb prepared for the kernels; lengths in metres, each value accurate to a few units of roundoff."""
 
     centre: Vector
     axis: Vector  # unit vector from p1 to p2; zero for a sphere
     half_length: Real
-    radius: Real  # at p1, where there are several
+    radius: Real  # at p1, if it varies; the outer one of a tube
     extent: Real  # largest |coordinate| of any point of it; inf if beyond what the kernels trust
 
 
 class Line(NamedTuple):
-    """The point at s metres has the axial place height + rate (s - shift) and lies across at q + p (s - shift)."""
+    """A line split along and across an axis.
 
-    shift: Real
-    height: Real
+    The point at s metres is at height + rate (s - shift) along the axis and at q + p (s - shift) across it.
+    """
+
+    shift: Real  # metres to the closest approach to the limb's centre
+    height: Real  # from the centre
     rate: Real
-    q: Vector
-    p: Vector
+    q: Vector  # at right angles to the axis
+    p: Vector  # at right angles to the axis
     delta: Real  # bound on all rounding errors, as a displacement
 
 
 @inlined
 def rounding_bound(ray: Ray, extent: Real) -> Real:
-    """Delta for a ray and a limb: what all rounding errors together may displace, in metres."""
+    """Bound on all rounding errors for a ray and a limb of this extent, as a displacement in metres."""
     return ROUNDING_BOUND * (ray.extent + extent)
 
 
@@ -65,7 +68,7 @@ def along(start: Vector, direction: Vector, s: Real) -> Vector:
 
 @inlined
 def line_about(ray: Ray, limb: Frame) -> Line:
-    """The ray's line, conditioned."""
+    """The ray's line split along and across the axis of a limb."""
     shift, x = closest_approach(ray, limb.centre)
     d, w = ray.direction, limb.axis
     height, rate = dot(x, w), dot(d, w)
@@ -74,62 +77,62 @@ def line_about(ray: Ray, limb: Frame) -> Line:
 
 @inlined
 def slab(line: Line, half_length: Real) -> Bracket:
-    """When the line is between the planes at -half_length and +half_length along the axis."""
+    """Bounds of when the line is between the planes at -half_length and +half_length along the axis."""
     return slab_about(line.height, line.rate, half_length, line.shift, line.delta)
 
 
 @inlined
 def slab_about(height: Real, rate: Real, half: Real, shift: Real, delta: Real) -> Bracket:
-    """When |height + rate (s - shift)| <= half."""
+    """Bounds of the s at which |height + rate (s - shift)| <= half, for errors of at most delta."""
     per_height = 1.0 / with_sign(larger(absolute(rate), SLOPE_FLOOR), rate)
     crossing = fused_multiply_add(-height, per_height, shift)
     longest, shortest = (half + delta) * absolute(per_height), (half - delta) * absolute(per_height)
     return Bracket((crossing - longest, crossing + longest), (crossing - shortest, crossing + shortest))
 
 
-class Passage(NamedTuple):
-    """How the line passes the axis: its least distance, when, and how fast it moves across."""
+class AxisApproach(NamedTuple):
+    """The line's closest approach to the axis."""
 
-    middle: Real  # metres along the ray
-    gap_squared: Real
-    per_speed_squared: Real
+    middle: Real  # where, in metres along the ray
+    gap_squared: Real  # least distance from the axis, squared
+    per_speed_squared: Real  # 1 / |p|², with p the part of the direction across the axis
 
 
 @inlined
-def passage(line: Line) -> Passage:
-    """Least distance from the axis. The minimiser may be far off along a nearly parallel ray, the distance is not."""
+def axis_approach(line: Line) -> AxisApproach:
+    """Closest approach to the axis. On a nearly parallel ray `middle` may err by much, the distance does not."""
     per_speed_squared = 1.0 / larger(dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR)
     middle = -dot(line.q, line.p) * per_speed_squared
     nearest = along(line.q, line.p, middle)
-    return Passage(line.shift + middle, dot(nearest, nearest), per_speed_squared)
+    return AxisApproach(line.shift + middle, dot(nearest, nearest), per_speed_squared)
 
 
 @inlined
-def wall(way: Passage, radius: Real, delta: Real) -> Bracket:
-    """When the line is within `radius` of the axis."""
-    return within(way.middle, way.gap_squared, way.per_speed_squared, radius, delta)
+def wall(approach: AxisApproach, radius: Real, delta: Real) -> Bracket:
+    """Bounds of when the line is within `radius` of the axis."""
+    return within(approach.middle, approach.gap_squared, approach.per_speed_squared, radius, delta)
 
 
 @inlined
 def within(middle: Real, gap_squared: Real, per_speed_squared: Real, radius: Real, delta: Real) -> Bracket:
-    """When the line is within `radius` of something it passes at `middle`, with a gap, at a speed."""
+    """Bounds of the s at which gap² + speed² (s - middle)² <= radius², for errors of at most delta."""
     grown, shrunk = radius + delta, radius - delta
-    outer = about(middle, fused_multiply_add(grown, grown, -gap_squared) * per_speed_squared, grown > 0.0)
-    inner = about(middle, fused_multiply_add(shrunk, shrunk, -gap_squared) * per_speed_squared, shrunk > 0.0)
+    outer = centred_interval(middle, fused_multiply_add(grown, grown, -gap_squared) * per_speed_squared, grown > 0.0)
+    inner = centred_interval(middle, fused_multiply_add(shrunk, shrunk, -gap_squared) * per_speed_squared, shrunk > 0.0)
     return Bracket(outer, inner)
 
 
 @inlined
 def ball(ray: Ray, centre: Vector, radius: Real, delta: Real) -> Bracket:
-    """When the line is within `radius` of a point."""
+    """Bounds of when the line is within `radius` of a point."""
     shift, x = closest_approach(ray, centre)
     return within(shift, dot(x, x), 1.0, radius, delta)
 
 
 @inlined
 def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
-    """The span between wall and caps. The later beginning and the earlier end name the faces."""
-    inside = both(walls, slabs)
+    """The intersection of wall and slab, with the faces of its ends; `along`: the line runs from cap 1 to cap 2."""
+    inside = intersect_brackets(walls, slabs)
     first = face_between(walls.outer[0] > slabs.inner[0], walls.inner, (slabs.outer[0], slabs.inner[0]))
     last = face_between(walls.outer[1] < slabs.inner[1], walls.inner, (slabs.inner[1], slabs.outer[1]))
     cap = select(along, CAP1, CAP2)
@@ -143,7 +146,7 @@ def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
 
 @inlined
 def face_between(side: Truth, shrunk_wall: Interval, plane: Interval) -> Real:
-    """SIDE, CAP1 for either cap, or undecided.
+    """The face of one end of wall ∩ slab: SIDE, CAP1 for either cap, or `UNDECIDED_FACE`.
 
     A side is certain if even the grown wall is crossed on the inner side of the shrunk slab; a cap if, at every time at
     which its plane may be crossed, the ray is inside the shrunk wall. At a rim neither holds.

@@ -1,12 +1,12 @@
-"""Is a point inside a limb, and how far from its axis?
+"""Points against limbs: inside or outside with certainty, and squared distance from the axis.
 
-Each shape answers with its excess (`solid.outside_by`); a point whose excess is beyond the rounding bound is certain.
+The side of a point is certain if `dispatch.outside_by` exceeds the rounding bound in magnitude.
 """
 
 from cylcollide._types import HIT, MISS, UNDECIDED
 from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
 from cylcollide.kernels.dispatch import axis_point, main_axis, outside_by
-from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, heads, vector_difference
+from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, high_words, vector_difference
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import largest_component
 from cylcollide.runtime.compile import compiled, inlined
@@ -17,7 +17,7 @@ from cylcollide.runtime.simd import Truth
 def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
     """Whether a point is certainly strictly inside, and whether certainly outside; neither on and next to the surface.
 
-    One point and one limb, or eight and eight.
+    Of one point and one limb, or of eight and eight.
     """
     delta = ROUNDING_BOUND * (largest_component(point) + limb.frame.extent)
     trusted, beyond = delta <= LARGEST_SAFE, outside_by(point, limb)
@@ -26,7 +26,7 @@ def certain_side(point: Vector, limb: Limb) -> tuple[Truth, Truth]:
 
 @compiled
 def point_limb(point: Vector, limb: Limb) -> int:
-    """HIT if the point is certainly strictly inside, MISS if certainly outside, UNSURE on and next to the surface."""
+    """HIT if the point is certainly strictly inside, MISS if certainly outside, else UNDECIDED."""
     inside, outside = certain_side(point, limb)
     if outside:
         return MISS
@@ -35,9 +35,9 @@ def point_limb(point: Vector, limb: Limb) -> int:
 
 @compiled
 def point_axis_distance_squared(point: Vector, limb: Limb) -> float:
-    """Squared distance of a point from the limb's axis, or from its centre if it has none; right but for about u²."""
+    """Squared distance of a point from the limb's axis, or its centre if it has none; relative error about u²."""
     v, axis = vector_difference(point, axis_point(limb)), main_axis(limb)
-    if largest_component(heads(axis)) == 0.0:
+    if largest_component(high_words(axis)) == 0.0:
         return dd_dot(v, v)[0]
     across = dd_cross(v, axis)
     quotient = dd_divide(dd_dot(across, across), dd_dot(axis, axis))

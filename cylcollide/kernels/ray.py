@@ -1,4 +1,4 @@
-"""A ray as the kernels see it: unit direction, lengths in metres, and how far its numbers can be trusted."""
+"""Rays prepared for the kernels: unit direction, lengths in metres, and the size that rounding errors scale with."""
 
 from math import inf, sqrt
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class Rays(NamedTuple):
     origin: Float64Array  # (n, 3)
     second: Float64Array  # (n, 3)
     is_segment: bool
-    distance: Float64Array  # of a ray, how far it goes in metres; (n,), or (1,) for all
+    distance: Float64Array  # largest distance of a ray in metres; (n,), or (1,) for all
 
 
 class Ray(NamedTuple):
@@ -56,9 +56,9 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 @inlined
 def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: Real) -> Ray:
-    """Prepare a ray for boxes and limbs; a segment goes as far as its displacement, a ray so many metres.
+    """Prepare a ray, whose limit is the length of a segment's displacement, or `distance` metres.
 
-    A ray whose numbers are too large or too small for float64 products has an infinite extent: every limb is unsure.
+    A ray whose numbers are too large or too small for float64 products has an infinite extent: every limb is undecided.
     """
     extent = largest_component(origin)
     size = largest_component(displacement)
@@ -73,31 +73,31 @@ def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: R
 
 @compiled
 def exact_displacement(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
-    """The direction as it is meant: end - start without rounding, or the direction given."""
+    """The displacement that the input defines: end - start without rounding, or the direction given."""
     if is_segment:
         return vector_difference(second, origin)
     return (second[0], 0.0), (second[1], 0.0), (second[2], 0.0)
 
 
 @inlined
-def shared(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
-    """Where entry i of a per-ray array is, if one entry may stand for all."""
+def broadcast_index(values: Float64Array | Uint32Array | Int64Array, i: int) -> int:
+    """Index of ray i's entry in an array with one entry a ray, or one for all."""
     return i if values.size > 1 else 0
 
 
 @inlined
 def limit_of(rays: Rays, i: int) -> float:
-    """Largest fraction of ray i, whose numbers are trusted: where a chord is cut off. The same as `door.limits`."""
+    """Largest fraction of ray i, at which chords are clipped; equals `validate.limits` for trusted sizes."""
     if rays.is_segment:
         return 1.0
     x, y, z = as_vector(rays.second, i)
-    return float(rays.distance[shared(rays.distance, i)] / sqrt(x * x + y * y + z * z))
+    return float(rays.distance[broadcast_index(rays.distance, i)] / sqrt(x * x + y * y + z * z))
 
 
 @inlined
 def ray_at(rays: Rays, i: int) -> Ray:
-    """Row i, prepared."""
+    """Ray i, prepared."""
     origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)
     if rays.is_segment:
         second = (second[0] - origin[0], second[1] - origin[1], second[2] - origin[2])
-    return make_ray(origin, second, rays.is_segment, rays.distance[shared(rays.distance, i)])
+    return make_ray(origin, second, rays.is_segment, rays.distance[broadcast_index(rays.distance, i)])

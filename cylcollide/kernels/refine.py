@@ -1,7 +1,7 @@
-"""Where exactly does a ray cross a face?
+"""Refinement of a hit: the accurate fraction at which a ray crosses a face.
 
-Verdict and face are known when this is called, and so is a guess: the middle of the bracket that the bounds give. One
-step from there is enough, but for a graze (`curve.py`; `docs/numerics.md`, "Accuracy of a hit").
+Verdict and face are already certain, and the middle of the bounds serves as a guess. One step from there, its residual
+computed in double-double, is enough, except at a graze (`curve.py`; `docs/numerics.md`, "Accuracy of a hit").
 """
 
 from cylcollide.kernels.curve import short_step
@@ -16,7 +16,7 @@ from cylcollide.runtime.compile import inlined
 def face_crossing(
     ray: Ray, displacement: DoubleDoubleVector, guess: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
-    """The fraction at which one ray crosses a face of one limb that it certainly crosses near `guess`."""
+    """The fraction at which one ray crosses a face of one limb, which it certainly does near `guess`."""
     origin = ray.origin
     curve = face_curve(origin, displacement, guess, limb, face)
     step, short = short_step(curve, guess)

@@ -1,4 +1,4 @@
-"""The tapered cylinder, the cone and the ellipsoid: solids whose squared radius is a quadratic of the axial place.
+"""The tapered cylinder, the cone and the ellipsoid: solids whose squared radius is quadratic along the axis.
 
 Across the axis the ray is at q + p s, along it at z = height + rate s; inside means Q(s) = |q + p s|² - ρ²(z) <= 0 with
 ρ²(z) = g0 + g1 z + g2 z². That is Greg James' remark on scaling the radius by the dot product, carried through. Growing
@@ -9,15 +9,15 @@ from math import inf, sqrt
 
 from cylcollide._types import Face, Shape
 from cylcollide.kernels.axis import (
-    Aside,
-    about_ends,
-    about_point,
+    SurfacePoint,
     axis_of,
     cap_normal,
-    disc_shares,
+    centred_aabb,
+    disc_half_widths,
+    ends_aabb,
     has_safe_axis,
     height_and_distance,
-    tilted,
+    slanted_direction,
 )
 from cylcollide.kernels.curve import Curve, cap_curve, cap_step, near_root, relative_to, wall_quadratic
 from cylcollide.kernels.double_double import (
@@ -49,9 +49,9 @@ HALVINGS = 120
 
 @inlined
 def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> Interval:
-    """Where a s² + 2 b s + c <= 0. If that is two half lines, the one that meets `between`.
+    """The interval in which a s² + 2 b s + c <= 0. Of two half lines, the one that intersects `between`.
 
-    If both do: everything for a generous answer, nothing for a strict one.
+    If both do: everything if `generous`, as an outer bound needs it, else nothing.
     """
     # both roots without cancellation; of a line (a = 0) the second is the root
     square = b * b - a * c
@@ -62,7 +62,7 @@ def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> 
     other = select(touching, 0.0, c / select(touching, 1.0, sum_of_both))
     near, far = smaller(one, other), larger(one, other)
 
-    # a bowl is below zero between its roots, a dome outside of them
+    # convex (a > 0): below zero between the roots; concave: outside of them
     bowl = select_interval(real, (near, far), (inf, -inf))
     before, behind = (-inf, near), (far, inf)
     clear_before, clear_behind = empty(intersection(between, before)), empty(intersection(between, behind))
@@ -80,13 +80,13 @@ def below_zero(a: Real, b: Real, c: Real, between: Interval, generous: bool) -> 
 
 @inlined
 def moved(interval: Interval, shift: Real) -> Interval:
-    """The interval, later by shift."""
+    """The interval, its ends later by shift."""
     return interval[0] + shift, interval[1] + shift
 
 
 @inlined
 def quadric(line: Line, half_length: Real, radius: Real, g: Vector, between: Bracket) -> Bracket:
-    """When Q <= 0 on the nappe that meets `between`; `g` are g0, g1, g2, `radius` the largest of the limb."""
+    """Bounds of when Q <= 0 on the nappe that intersects `between`; `g`: (g0, g1, g2); `radius`: the limb's largest."""
     g0, g1, g2 = g
     reach = square_root(half_length * half_length + radius * radius)
     slack = 2.0 * line.delta * (2.0 * reach * (1.0 + absolute(g2)) + absolute(g1))
@@ -101,7 +101,7 @@ def quadric(line: Line, half_length: Real, radius: Real, g: Vector, between: Bra
 
 @inlined
 def ray_tapered(ray: Ray, limb: Limb) -> Span:
-    """When the ray's line is inside a tapered cylinder: its wall is a cone, of which the caps leave one nappe."""
+    """Bounds of when the ray's line is inside a tapered cylinder, metres; one nappe of a cone between two caps."""
     half_length, radius1, radius2 = limb.frame.half_length, limb.radius, limb.radius2
     line = line_about(ray, limb.frame)
     mean, slope = 0.5 * (radius1 + radius2), (radius2 - radius1) / (2.0 * half_length)
@@ -113,7 +113,7 @@ def ray_tapered(ray: Ray, limb: Limb) -> Span:
 
 @inlined
 def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
-    """When the ray's line is inside an ellipsoid of revolution: ρ² = r² (1 - z² / h²)."""
+    """Bounds of when the ray's line is inside an ellipsoid of revolution, ρ² = r² (1 - z² / h²); metres."""
     half_length, radius = limb.frame.half_length, limb.radius
     line = line_about(ray, limb.frame)
     ratio = radius / half_length
@@ -127,7 +127,7 @@ def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
 def sloping_quadratic(
     x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector, limb: Limb
 ) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    """The wall of a tapered cylinder or an ellipsoid, x from p1: a² |m + t n|² <= a⁴ ρ²(u)."""
+    """Coefficients (a, b, c) of a t² + 2 b t + c = a² |m + t n|² - a⁴ ρ²(u), <= 0 within the wall; x from p1."""
     a, b, c = wall_quadratic(x, d, axis)
     top = dd_dot(axis, axis)
     height, rate = dd_dot(x, axis), dd_dot(d, axis)
@@ -154,7 +154,7 @@ def sloping_quadratic(
 
 @inlined
 def sloping_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float) -> Curve:
-    """The sloping wall along the ray, or a cap of a tapered cylinder."""
+    """The `Curve` of the sloping wall along the ray, or of a cap of a tapered cylinder."""
     if face != SIDE:
         return cap_curve(origin, displacement, fraction, limb, face)
     x, axis = relative_to(origin, displacement, fraction, limb.p1), vector_difference(limb.p2, limb.p1)
@@ -166,7 +166,7 @@ def sloping_curve(origin: Vector, displacement: DoubleDoubleVector, fraction: Re
 def sloping_step(
     origin: Vector, displacement: DoubleDoubleVector, fraction: float, limb: Limb, face: float, entering: bool
 ) -> DoubleDouble:
-    """The step to the sloping wall, or to a cap of a tapered cylinder."""
+    """The step from the guess to the sloping wall, or to a cap of a tapered cylinder."""
     if face != SIDE:
         return cap_step(origin, displacement, fraction, limb, face)
     x, axis = relative_to(origin, displacement, fraction, limb.p1), vector_difference(limb.p2, limb.p1)
@@ -175,23 +175,23 @@ def sloping_step(
 
 
 @inlined
-def tapered_normal(beside: Aside, face: float) -> Vector:
-    """Along the axis on a cap, else at right angles to the sloping wall: its distance from the axis is its radius."""
+def tapered_normal(point: SurfacePoint, face: float) -> Vector:
+    """The outward direction, of any length: along the axis on a cap, else at right angles to the sloping wall."""
     if face != SIDE:
-        return cap_normal(beside, face)
-    size = square_root(dot(beside.across, beside.across))
-    return tilted(beside, beside.axis_squared, beside.taper_along * size)
+        return cap_normal(point, face)
+    size = square_root(dot(point.radial, point.radial))
+    return slanted_direction(point, point.axis_squared, point.taper_along * size)
 
 
 @inlined
-def ellipsoid_normal(beside: Aside) -> Vector:
-    """At right angles to the surface: ρ² = 4 r² u (1 - u)."""
-    return tilted(beside, 1.0, 2.0 * beside.radius * beside.radius_along * beside.middle)
+def ellipsoid_normal(point: SurfacePoint) -> Vector:
+    """The outward direction, of any length: the gradient of distance² - 4 r² u (1 - u)."""
+    return slanted_direction(point, 1.0, 2.0 * point.radius * point.radius_along * point.middle)
 
 
 @inlined
 def tapered_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """How far a point is beyond the caps, or the sloping wall at right angles to it."""
+    """Distance of a point beyond the caps, or beyond the sloping wall at right angles to it, the larger; metres."""
     h = limb.frame.half_length
     slope = (limb.radius2 - limb.radius) / (2.0 * h)
     wall = 0.5 * (limb.radius + limb.radius2) + slope * height
@@ -200,7 +200,7 @@ def tapered_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
 
 @inlined
 def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
-    """The gauge of a point less 1, times the smaller half axis."""
+    """The gauge √(distance²/r² + height²/h²) of a point, less 1, times the smaller half axis; metres."""
     h = limb.frame.half_length
     x, z = distance / limb.radius, height / h
     return (square_root(x * x + z * z) - 1.0) * smaller(limb.radius, h)
@@ -208,7 +208,7 @@ def ellipsoid_outside_by(height: Real, distance: Real, limb: Limb) -> Real:
 
 @compiled
 def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
-    """The g at which (distance / (r + g))² + (height / (h + g))² = 1, by halving; its least is -min(r, h)."""
+    """The growth g at which (distance / (r + g))² + (height / (h + g))² = 1, by bisection; at least -min(r, h)."""
     (height, distance), h, r = height_and_distance(point, limb.frame), limb.frame.half_length, limb.radius
     low, high = -min(r, h), sqrt(distance * distance + height * height)
     for _ in range(HALVINGS):
@@ -225,20 +225,20 @@ def ellipsoid_growth_to_reach(point: Vector, limb: Limb) -> float:
 
 @inlined
 def tapered_aabb(limb: Limb) -> tuple[Vector, Vector]:
-    """Low and high corner about both discs."""
-    return about_ends(limb, limb.radius, limb.radius2, disc_shares(limb))
+    """Low and high corner around both discs."""
+    return ends_aabb(limb, limb.radius, limb.radius2, disc_half_widths(limb))
 
 
 @inlined
 def ellipsoid_aabb(limb: Limb) -> tuple[Vector, Vector]:
-    """Low and high corner about the ellipsoid; about its cylinder, if the square of the axis has lost its digits."""
-    shares = disc_shares(limb)
+    """Low and high corner around the ellipsoid; around its cylinder, if the square of the axis has lost digits."""
+    half_widths = disc_half_widths(limb)
     if not has_safe_axis(limb):
-        return about_ends(limb, limb.radius, limb.radius, shares)
+        return ends_aabb(limb, limb.radius, limb.radius, half_widths)
     (x, y, z), r, (a, b) = axis_of(limb), limb.radius, (limb.p1, limb.p2)
     reach = (
-        sqrt(0.25 * (x * x) + r * r * shares[0] * shares[0]),
-        sqrt(0.25 * (y * y) + r * r * shares[1] * shares[1]),
-        sqrt(0.25 * (z * z) + r * r * shares[2] * shares[2]),
+        sqrt(0.25 * (x * x) + r * r * half_widths[0] * half_widths[0]),
+        sqrt(0.25 * (y * y) + r * r * half_widths[1] * half_widths[1]),
+        sqrt(0.25 * (z * z) + r * r * half_widths[2] * half_widths[2]),
     )
-    return about_point((0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])), reach)
+    return centred_aabb((0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])), reach)

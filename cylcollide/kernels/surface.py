@@ -1,4 +1,4 @@
-"""Where is a point of a ray, and which way does a limb's surface look there?"""
+"""Points of rays, and unit outward normals of limbs at them."""
 
 from math import frexp
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import Face
 from cylcollide.constants import SMALLEST_SQUARE
-from cylcollide.kernels.axis import aside, aside_of
+from cylcollide.kernels.axis import safe_surface_point, surface_point
 from cylcollide.kernels.curve import end_of, moved_by, relative_to, short_step
 from cylcollide.kernels.dispatch import face_curve, face_normal, main_axis
 from cylcollide.kernels.double_double import (
@@ -16,7 +16,7 @@ from cylcollide.kernels.double_double import (
     Vector,
     dd_add,
     dd_multiply,
-    heads,
+    high_words,
     two_product,
     two_sum,
 )
@@ -29,7 +29,7 @@ INSIDE = float(Face.INSIDE)
 
 
 class Spot(NamedTuple):
-    """A place on a surface, and which way that looks there."""
+    """A point of a surface, and the unit outward normal there."""
 
     position: Vector
     normal: Vector  # of unit length
@@ -39,26 +39,26 @@ class Spot(NamedTuple):
 def spot_near(
     origin: Vector, displacement: DoubleDoubleVector, fraction: Real, limb: Limb, face: float
 ) -> tuple[Spot, Truth]:
-    """Where rays cross a face of their limbs that they cross at a fraction, but for its rounding; and if that is right.
+    """Point and normal where rays cross a face of their limbs, near a rounded fraction; and whether they are accurate.
 
-    One step from there, as in `crossing.face_crossing`. It is not right at a graze, and next to an axis.
+    One step from there, as in `refine.face_crossing`. Not accurate at a graze and next to an axis.
     """
     curve = face_curve(origin, displacement, fraction, limb, face)
     step, short = short_step(curve, fraction)
     x = moved_by(relative_to(origin, displacement, fraction, end_of(limb, face)), displacement, step)
-    outward = face_normal(aside_of(x, limb), limb, face)
-    right = short & (dot(outward, outward) > SMALLEST_SQUARE)
+    outward = face_normal(safe_surface_point(x, limb), limb, face)
+    accurate = short & (dot(outward, outward) > SMALLEST_SQUARE)
     position = (
         coordinate_at(origin[0], displacement[0], fraction, step),
         coordinate_at(origin[1], displacement[1], fraction, step),
         coordinate_at(origin[2], displacement[2], fraction, step),
     )
-    return Spot(position, over_length(outward)), right
+    return Spot(position, over_length(outward)), accurate
 
 
 @inlined
 def coordinate_at(origin: Real, displacement: DoubleDouble, fraction: Real, step: Real) -> Real:
-    """Origin + (fraction + step) displacement, rounded once but for u² of the terms."""
+    """Origin + (fraction + step) displacement of one coordinate, rounded once but for u² of the terms."""
     product, error_product = two_product(fraction, displacement[0])
     total, error = two_sum(origin, product)
     return total + (error + (error_product + (fraction * displacement[1] + step * displacement[0])))
@@ -66,7 +66,7 @@ def coordinate_at(origin: Real, displacement: DoubleDouble, fraction: Real, step
 
 @compiled
 def point_at(origin: Vector, displacement: DoubleDoubleVector, fraction: DoubleDouble) -> DoubleDoubleVector:
-    """Origin + fraction displacement."""
+    """Origin + fraction displacement, in double-double."""
     return (
         dd_add((origin[0], 0.0), dd_multiply(fraction, displacement[0])),
         dd_add((origin[1], 0.0), dd_multiply(fraction, displacement[1])),
@@ -93,18 +93,18 @@ def unit(v: Vector) -> Vector:
 
 @compiled
 def outward_normal(point: DoubleDoubleVector, limb: Limb, face: float) -> Vector:
-    """Unit outward normal of a face at a point of it; zero where there is no face."""
+    """Unit outward normal of a face at a point of it; zero for the face INSIDE."""
     if face == INSIDE:
         return 0.0, 0.0, 0.0
-    outward = face_normal(aside(point, end_of(limb, face), limb), limb, face)
+    outward = face_normal(surface_point(point, end_of(limb, face), limb), limb, face)
     if largest_component(outward) == 0.0:
-        return beside(heads(main_axis(limb)))  # on the axis: the limb is too thin for the digits of the point
+        return any_perpendicular(high_words(main_axis(limb)))  # on the axis: thinner than the point's digits resolve
     return unit(outward)
 
 
 @compiled
-def beside(axis: Vector) -> Vector:
-    """A unit vector at right angles to an axis, or any if that is zero."""
+def any_perpendicular(axis: Vector) -> Vector:
+    """A unit vector at right angles to an axis; x if the axis is zero."""
     x, y, z = unit(axis)
     if abs(x) <= min(abs(y), abs(z)):
         return unit((1.0 - x * x, -x * y, -x * z))

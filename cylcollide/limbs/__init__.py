@@ -1,1 +1,1 @@
-"""Limbs as a struct of arrays, and the explanation of one ray against one limb."""
+"""Limbs as a struct of arrays, and explanations of one segment against one limb."""

@@ -1,4 +1,4 @@
-"""Why a segment hits or misses one limb: the bounds of the limb as intervals, and which of them decided."""
+"""Explanation of why a segment hits or misses one limb: the limb's bounds as intervals, and which of them decided."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -31,11 +31,11 @@ ONE = QuadraticNumber(1, 1)
 
 
 class Bound(NamedTuple):
-    """When the segment's line, lengthened without end, is within one bound of a limb; fractions of the segment."""
+    """When the segment's line, extended to infinity, is within one bound of a limb; fractions of the segment."""
 
     name: str
-    begins: float  # -inf: has always been
-    ends: float  # inf: for ever; begins > ends: never
+    begins: float  # -inf if it has no begin
+    ends: float  # inf if it has no end; less than `begins` if never within
 
 
 class Passed(NamedTuple):
@@ -49,7 +49,7 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What happened between one segment and one limb. `print` it, or `plot` it."""
+    """The verdict of one segment and one limb, and what decided it. `print` it, or `plot` it."""
 
     limb: int
     """Index of the limb."""
@@ -77,7 +77,7 @@ class Explanation:
     rechecked: bool
     """Whether float64 bounds did not decide and exact arithmetic had to."""
     table: LimbTable = field(repr=False, compare=False)
-    """The limb alone, as kernels read it."""
+    """The table of the limb alone."""
 
     @property
     def hit(self) -> bool:
@@ -104,12 +104,12 @@ class Explanation:
         return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Draw the cut through the limb in the plane of the segment, along the axis, and the bounds beneath it.
+        """Draw the cut through the limb in the plane of segment and axis, and the bounds as bars beneath it.
 
         Parameters
         ----------
         path
-            File to write, its ending says of which kind; None writes nothing.
+            File to write, its format given by its suffix; None writes nothing.
 
         Raises
         ------
@@ -138,7 +138,7 @@ def _span(begins: float, ends: float) -> str:
 
 
 def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: int | None) -> Explanation:
-    """Explain one segment, start and end (3,), and one limb, which may be left out if there is only one."""
+    """The explanation of one segment, start and end (3,), and one limb, None if there is only one."""
     n = len(table.radius)
     if limb is None and n != 1:
         raise ValueError(f"limb: expected the index of one of {n} limbs, got None; name the limb to explain")
@@ -171,7 +171,7 @@ def _float(number: QuadraticNumber) -> float:
 
 
 def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
-    """A bound for each stretch, one that is never met for none."""
+    """A `Bound` for each stretch; for no stretches one that is never satisfied."""
     ends = [
         (-inf if s.near is None else _float(s.near.time), inf if s.far is None else _float(s.far.time))
         for s in stretches
@@ -180,7 +180,7 @@ def _as_floats(name: str, stretches: list[Stretch]) -> list[Bound]:
 
 
 def _rechecked(rays: Rays, alone: LimbTable) -> bool:
-    """Whether the fast path leaves this segment to exact arithmetic."""
+    """Whether the kernels leave this segment undecided, to exact arithmetic."""
     batch = RayBatch(rays, validate.masks(ALL_LAYERS, 1), validate.ignored_characters(None, 1), POLICY_HIT)
     hits = empty_hits(1)
     single.cast_rows(batch, alone.kernel_rows, hits)
@@ -188,10 +188,10 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
 
 
 def _clearance(ray: RayNumbers, limb: Limb) -> tuple[float, float]:
-    """Growth at which the limb touches the segment, and the fraction; (nan, nan) beyond what the kernels trust."""
+    """Growth at which the limb touches the segment, and the fraction; (nan, nan) for untrusted sizes."""
     if not max(map(abs, (*ray.origin, *ray.second, limb.frame.extent))) <= LARGEST_SAFE:
         return nan, nan
-    # seen from the point closest to the limb's centre, so that a start far away costs no digits
+    # relative to the point closest to the limb's centre, so that a start far away loses no digits
     origin = [Fraction(x) for x in ray.origin]
     step = [Fraction(x) - o for x, o in zip(ray.second, origin, strict=True)]
     square = sum(d * d for d in step)

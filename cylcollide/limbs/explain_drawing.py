@@ -1,4 +1,4 @@
-"""The picture of one segment and one limb: the limb cut open along the segment, and its bounds as bars beneath."""
+"""The figure of one segment and one limb: a cut through the limb along the segment, and its bounds as bars beneath."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 PIXELS = 400  # grid points along a side of the cut
 LIMB, RAY, INSIDE, FAINT = "#c8d7e6", "#444444", "#d1495b", "#8aa1b8"
-SHOWN = (-0.5, 1.5)  # fractions that the bars show
+SHOWN = (-0.5, 1.5)  # range of fractions of the bars
 
 
 class Subject(NamedTuple):
-    """What is drawn. Stretches are fractions of the segment."""
+    """The content of the figure. Stretches are fractions of the segment."""
 
     shape: Shape
     limb: Limb
@@ -36,20 +36,20 @@ class Plane(NamedTuple):
     centre: Float64Array  # (3,), of the limb
     along: Float64Array  # (3,)
     across: Float64Array  # (3,)
-    beside: float  # how far the plane is from the centre, along its normal
+    offset: float  # signed distance of the plane from the centre, along its normal
 
     def flat(self, points: Float64Array) -> Float64Array:
         """Points (n, 3) in the plane's own coordinates, (n, 2)."""
         return np.asarray((points - self.centre) @ np.array([self.along, self.across]).T)
 
-    def solid(self, x: Float64Array, y: Float64Array, beside: float) -> Float64Array:
-        """Points (n, 3) from coordinates (n,), in the plane or in a parallel one."""
+    def solid(self, x: Float64Array, y: Float64Array, offset: float) -> Float64Array:
+        """Points (n, 3) from coordinates (n,), in the plane at this offset from the centre."""
         normal = np.cross(self.along, self.across)
-        return np.asarray(self.centre + np.outer(x, self.along) + np.outer(y, self.across) + beside * normal)
+        return np.asarray(self.centre + np.outer(x, self.along) + np.outer(y, self.across) + offset * normal)
 
 
 def draw(subject: Subject) -> "Figure":
-    """Draw the cut, and beneath it when the segment is within each bound."""
+    """The figure: the cut, and beneath it when the segment is within each bound."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  # belongs to an extra: imported only to draw
     except ImportError:
@@ -63,7 +63,7 @@ def draw(subject: Subject) -> "Figure":
 
 
 def cutting_plane(subject: Subject) -> Plane:
-    """The plane of the segment and the axis' direction; a ball's goes through its centre, a box has its third axis."""
+    """The plane of the segment and the axis' direction: of a ball, through its centre; of a box, its third axis."""
     limb, (start, end) = subject.limb, subject.segment
     centre, is_box = np.array(limb.frame.centre), subject.shape == Shape.BOX
     axis = np.array(box_frame(limb).axes[2] if is_box else limb.frame.axis)
@@ -87,14 +87,14 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
 
 
 def draw_cut(axes: Any, subject: Subject) -> None:
-    """The limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
+    """Draw the limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
     plane, (start, end) = cutting_plane(subject), subject.segment
     ends = plane.flat(subject.segment)
     near = plane.flat((start + subject.nearest * (end - start))[None])[0]
     low, high = _window(subject, ends, near)
     x, y = (np.linspace(low[k], high[k], PIXELS) for k in (0, 1))
-    for beside, dashed in ((plane.beside, False), (0.0, True)):
-        growth = _growths(plane, x, y, beside, subject.limb)
+    for offset, dashed in ((plane.offset, False), (0.0, True)):
+        growth = _growths(plane, x, y, offset, subject.limb)
         if growth.min() < 0.0 < growth.max():
             if not dashed:
                 axes.contourf(x, y, growth, levels=[growth.min(), 0.0], colors=[LIMB])
@@ -108,20 +108,20 @@ def draw_cut(axes: Any, subject: Subject) -> None:
         axes.annotate(face, stretch[0], (6, 6), textcoords="offset points", fontsize=8)
     axes.plot(*near, marker="x", color=RAY)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="along the axis", ylabel="across")
-    title = f"cut through the segment, {abs(plane.beside):.3g} beside the centre; dashed: at the centre; ×: nearest"
+    title = f"cut through the segment, {abs(plane.offset):.3g} beside the centre; dashed: at the centre; ×: nearest"
     axes.set_title(title, fontsize=8)
 
 
-def _growths(plane: Plane, x: Float64Array, y: Float64Array, beside: float, limb: Limb) -> Float64Array:
-    """How far outside the limb the points of a grid are, (len(y), len(x))."""
+def _growths(plane: Plane, x: Float64Array, y: Float64Array, offset: float, limb: Limb) -> Float64Array:
+    """Growth at which the limb reaches each point of a grid, (len(y), len(x))."""
     right, up = np.meshgrid(x, y)
     growth = np.empty(right.size)
-    growths_to_reach(plane.solid(right.ravel(), up.ravel(), beside), limb, growth)
+    growths_to_reach(plane.solid(right.ravel(), up.ravel(), offset), limb, growth)
     return growth.reshape(right.shape)
 
 
 def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Corners of what is shown: the limb, the nearest point, and as much of the segment as is not far off."""
+    """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
     frame = subject.limb.frame
     if subject.shape == Shape.BOX:
         reach = np.full(2, float(np.linalg.norm(box_frame(subject.limb).half)))
@@ -132,12 +132,12 @@ def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[F
     far = 1.5 * float((high - low).max())
     low = np.minimum(low, np.maximum(ends.min(axis=0), low - 0.5 * far))
     high = np.maximum(high, np.minimum(ends.max(axis=0), high + 0.5 * far))
-    room = 0.08 * float((high - low).max())
-    return low - room, high + room
+    margin = 0.08 * float((high - low).max())
+    return low - margin, high + margin
 
 
 def _visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float64Array:
-    """What of a segment (2, 2) is in the window, all of it if nothing is."""
+    """The part of a segment (2, 2) in the window, all of it if none is."""
     with np.errstate(divide="ignore", invalid="ignore"):
         times = (np.array([low, high]) - ends[0]) / (ends[1] - ends[0])
     first, last = np.fmax(0.0, np.nanmax(times.min(axis=0))), np.fmin(1.0, np.nanmin(times.max(axis=0)))
@@ -145,7 +145,7 @@ def _visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float
 
 
 def draw_bounds(axes: Any, subject: Subject) -> None:
-    """A bar a bound, over the fraction of the segment."""
+    """Draw a bar for each bound, over the fraction of the segment."""
     rows = [*subject.bounds, ("segment", 0.0, 1.0), *[("inside", entry, leave) for entry, leave, _ in subject.passed]]
     names = list(dict.fromkeys(name for name, _, _ in rows))
     for name, begins, ends in rows:

@@ -1,4 +1,4 @@
-"""Which bound of a limb decided, in words."""
+"""Phrases that say which bound of a limb decided a verdict."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -10,18 +10,18 @@ from cylcollide.exact.order import Chord
 from cylcollide.exact.solid import Bore, Bound, Solid
 
 Region = tuple[str, list[Stretch]]
-"""A bound by name, and where the line is within it; within a bore is outside of the limb."""
+"""A bound's name, and the stretches of the line within it; of a bore those within the bore, outside of the limb."""
 
 SEGMENT = Stretch(End(ZERO, Face.INSIDE), End(QuadraticNumber(1, 1), Face.INSIDE))
 
 
 def region(bound: Bound) -> Region:
-    """Where the line is within a bound."""
+    """The stretches of the line within a bound."""
     return bound.name, bound.wall.stretches() if isinstance(bound, Bore) else bound.stretches()
 
 
 def why_hit(solid: Solid, ray: RayNumbers, chord: Chord) -> str:
-    """What begins the first stretch of the segment in the limb."""
+    """What the segment reaches at the begin of its first stretch in the limb."""
     if chord.started_inside:
         return "it starts inside"
     body, *balls = solid.parts(ray)
@@ -37,7 +37,7 @@ def why_hit(solid: Solid, ray: RayNumbers, chord: Chord) -> str:
 
 
 def why_missed(solid: Solid, ray: RayNumbers) -> str:
-    """What the segment stays outside of, or leaves too early, or reaches too late."""
+    """Which bound the segment stays outside of, leaves too early, or reaches too late."""
     body, *balls = solid.parts(ray)
     if not balls:
         return _apart(_required(body)) or "it stays in the bore"
@@ -46,12 +46,12 @@ def why_missed(solid: Solid, ray: RayNumbers) -> str:
 
 
 def _required(bounds: Sequence[Bound]) -> list[Region]:
-    """The regions that the line must be within."""
+    """The regions that the line must be within, all bounds but bores."""
     return [region(bound) for bound in bounds if not isinstance(bound, Bore)]
 
 
 def _apart(required: list[Region]) -> str:
-    """Why a segment is never within all of the regions at once; empty if it is."""
+    """Why the segment is never within all of the regions at once; empty if it is."""
     never = [name for name, stretches in required if not stretches]
     if never:
         return f"its line stays outside {_listed(never)}"
@@ -87,6 +87,6 @@ def _is_at(end: End | None, time: QuadraticNumber) -> bool:
 
 
 def _listed(names: list[str]) -> str:
-    """The a, the b and the c."""
+    """The names as a list in words: the a, the b and the c."""
     each = [f"the {name}" for name in dict.fromkeys(names)]
     return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)

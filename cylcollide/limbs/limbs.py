@@ -1,4 +1,4 @@
-"""Limbs: closed solids about an axis segment, as a struct of arrays of mixed shapes."""
+"""Limbs: closed solids around an axis segment, as a struct of arrays of mixed shapes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,17 +42,17 @@ class Limbs:
     `box_axes` (n, 3, 3) and `half_extents` (n, 3), zero but for boxes; `character`, `mask`, `hit_group` (n,), and
     `names`, a tuple of n strings.
 
-    All constructors take, by keyword and each (n,) or one for all: `character`, whose limb it is (-1: nobody's);
-    `mask`, its layers, 32 bits: a query sees a limb that shares a bit with its own mask; `name`; `hit_group`, an
-    integer. They raise ValueError on NaN, infinity, a wrong shape or a size that is not positive, naming the first bad
-    row.
+    All constructors take, by keyword and each (n,) or one for all: `character`, the number of the character that a limb
+    belongs to (-1: none); `mask`, its layers, 32 bits: a query tests a limb that shares a bit with its own mask;
+    `name`; `hit_group`, an integer. They raise ValueError on NaN, infinity, a wrong shape or a size that is not
+    positive, naming the first bad row.
     """
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
         self.table = table
-        """What the kernels read."""
+        """The columns that kernels read."""
         self.kind, self.p1, self.p2 = table.kind, table.p1, table.p2
         self.radius, self.radius2 = table.radius, table.radius2
         self.character, self.mask, self.hit_group, self.names = table.character, table.mask, hit_group, names
@@ -60,7 +60,7 @@ class Limbs:
             column.flags.writeable = False
 
     def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
-        """To copies and pickles: through the constructor, which makes the arrays read-only again."""
+        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
         return Limbs, (self.table, self.hit_group, self.names)
 
     @classmethod
@@ -166,7 +166,7 @@ class Limbs:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Limbs":
-        """Read what `save` wrote."""
+        """Read the limbs of a file that `save` wrote."""
         with np.load(path, allow_pickle=False) as file:
             hit_group = np.array(file["hit_group"], np.int32)
             return cls(tables.read_table(file), hit_group, tuple(str(name) for name in file["names"]))
@@ -220,17 +220,17 @@ class Limbs:
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
         batch = request.batch._replace(rays=rays)
         hits = empty_hits(n)
-        seen = self.table.kernel_rows
-        single.cast_rows(batch, seen, hits)
+        rows = self.table.kernel_rows
+        single.cast_rows(batch, rows, hits)
         near = self._own_limb if hits.undecided.any() else None
-        return exact_fallback.ray_hits(BatchResult(batch, *hits), self.table, seen, request.inside, near)
+        return exact_fallback.ray_hits(BatchResult(batch, *hits), self.table, rows, request.inside, near)
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
-        """The limb that each of these rows is paired with."""
+        """For each of these rows, the one limb that it is paired with, in a list."""
         return [[i if len(self) > 1 else 0] for i in rows.tolist()]
 
     def classify_points(self, points: ArrayLike) -> Int8Array:
-        """Where point i lies with respect to limb i, or all points to one limb, or one point to all: `Side`, exact."""
+        """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
         position, verdict = self._classified(points)
         side = np.where(verdict == HIT, Side.INSIDE, Side.OUTSIDE).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
@@ -238,7 +238,7 @@ class Limbs:
         return side
 
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
-        """Greg James' test: squared distance from the axis for a point in the closed limb, -1.0 for one outside.
+        """Greg James' test: squared distance (n,) from the axis for a point in the closed limb, -1.0 for one outside.
 
         Point i against limb i, or all points and one limb, or one point and all limbs. The verdict is exact.
         """
@@ -253,10 +253,11 @@ class Limbs:
         return squared
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
-        """Why the segment start → end (3,) hits or misses one limb, which must be named if there are several."""
+        """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""
         return explain.explain_segment(self.table, start, end, limb)
 
     def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
+        """Points (n, 3), one a pair, and the kernels' verdicts (n,): HIT inside, MISS outside, or UNDECIDED."""
         position = validate.vectors(points, "points")
         n = self._paired(len(position), "points")
         if len(position) != n:
@@ -266,7 +267,7 @@ class Limbs:
         return position, verdict
 
     def _paired(self, rows: int, what: str) -> int:
-        """How many pairs of a row and a limb there are."""
+        """Number of pairs of a row and a limb; ValueError if their numbers differ and neither is 1."""
         if len(self) == 1 or rows == len(self):
             return rows
         if rows == 1:

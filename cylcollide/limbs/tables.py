@@ -1,4 +1,4 @@
-"""Tables of limbs of mixed shapes: made, joined, chosen, moved and grown."""
+"""Tables of limbs of mixed shapes: constructed, concatenated, selected, moved and grown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
 from cylcollide.kernels.limb_table import LimbTable, make_table
-from cylcollide.shapes import RECORDS, Ends, Solids
+from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids
 
 
 class Labels(TypedDict, total=False):
-    """What every constructor takes by keyword."""
+    """The keyword arguments of every constructor."""
 
     character: ArrayLike
     mask: ArrayLike
@@ -22,7 +22,7 @@ class Labels(TypedDict, total=False):
 
 
 def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> LimbTable:
-    """The table of limbs of one shape."""
+    """The table of limbs of one shape, with character and mask (n,)."""
     n = len(solids.p1)
     box = np.arange(n, dtype=np.int32) if solids.kind == Shape.BOX else np.full(n, -1, np.int32)
     kind = np.full(n, solids.kind, np.int8)
@@ -32,7 +32,7 @@ def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> Lim
 
 
 def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int32Array, tuple[str, ...]]:
-    """Character, mask, hit group and names of n limbs."""
+    """Columns of n limbs: character, mask, hit group (n,) each, and n names; checked."""
     unknown = set(labels) - set(Labels.__annotations__)
     if unknown:
         raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; limbs take {', '.join(Labels.__annotations__)}")
@@ -60,16 +60,16 @@ GIVEN: Mapping[str, type[np.generic]] = {
     "character": np.int32,
     "mask": np.uint32,
 }
-"""The columns that all others follow from: what a file holds."""
+"""The columns that determine all others, with their dtypes: those of a file."""
 
 
 def given_columns(table: LimbTable) -> dict[str, NDArray[Any]]:
-    """What `read_table` makes the same table of."""
+    """The columns of a table that `read_table` needs to restore it."""
     return {name: column for name, column in table._asdict().items() if name in GIVEN}
 
 
 def read_table(columns: Mapping[str, NDArray[Any]]) -> LimbTable:
-    """The table of columns that come from elsewhere: loops take their kinds and their order for granted."""
+    """The table of columns of unknown origin, converted to the dtypes and memory order that compiled loops assume."""
     return make_table(*(np.array(columns[name], kind, order="C") for name, kind in GIVEN.items()))
 
 
@@ -91,19 +91,19 @@ def chosen_rows(table: LimbTable, rows: Int64Array) -> LimbTable:
 
 
 def _with_boxes(table: LimbTable, box: Int64Array, boxes: Float64Array) -> LimbTable:
-    """The table with its boxes numbered anew."""
+    """The table with its boxes renumbered: `box` (n,) the row of each limb in `boxes`, -1 for other shapes."""
     return table._replace(box=box.astype(np.int32), boxes=boxes)
 
 
 def box_columns(table: LimbTable) -> Float64Array:
-    """Axes and half extents of every limb, zero where it is no box; (n, 12)."""
+    """Axes and half extents of every limb, zero for shapes other than boxes; (n, 12)."""
     columns = np.zeros((len(table.box), 12))
     columns[table.box >= 0] = table.boxes[table.box[table.box >= 0]]
     return columns
 
 
 def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None) -> LimbTable:
-    """The same limbs with new ends, checked."""
+    """The same limbs with new ends, of all of them (n, 3) or of those of the given indices (m, 3); checked."""
     n = len(table.radius)
     first = validate.vectors(p1, "p1", n if limbs is None else len(limbs))
     last = validate.vectors(p2, "p2", len(first))
@@ -119,22 +119,23 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
 
 
 HAS_AXIS, HAS_CENTRE = (
-    np.array([RECORDS[kind].ends == ends for kind in range(len(RECORDS))]) for ends in (Ends.APART, Ends.ONE)
+    np.array([SHAPE_RECORDS[kind].ends == ends for kind in range(len(SHAPE_RECORDS))])
+    for ends in (Ends.APART, Ends.ONE)
 )
-"""Of each shape: whether its ends have to differ, or have to be the same."""
+"""Of each shape, by its code: whether its ends must differ, and whether they must coincide."""
 
 
 def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
-    """The same limbs, grown by a length on every side, each shape as its record says."""
+    """The same limbs, grown by a length >= 0 on every side, (n,) or one for all; see `ShapeRecord.grown`."""
     more = validate.not_negative(validate.per_row(by, "by", len(table.radius)), "by")
     first, last, radius, radius2, boxes = (
         column.copy() for column in (table.p1, table.p2, table.radius, table.radius2, table.boxes)
     )
-    for kind, record in RECORDS.items():
+    for kind, record in SHAPE_RECORDS.items():
         rows = np.flatnonzero(table.kind == kind)
         box = table.box[rows[table.box[rows] >= 0]]
         solids = Solids(Shape(kind), first[rows], last[rows], radius[rows], radius2[rows], boxes[box])
-        bad = validate.first_bad_row(more[rows] >= record.closes(solids))
+        bad = validate.first_bad_row(more[rows] >= record.growth_limit(solids))
         if bad is not None:
             raise ValueError(
                 f"by: expected less than the {Shape(kind).name.lower()}'s inner radius, "

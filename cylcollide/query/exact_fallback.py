@@ -13,7 +13,7 @@ from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
-from cylcollide.kernels.ray import Rays, shared
+from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.hits import RayHits, Surface
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.chords import complete_chords, find_pieces
@@ -33,7 +33,7 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.points import limbs_near_point
 from cylcollide.query.loops.single import cast_rows
 from cylcollide.query.request import RayResult
-from cylcollide.shapes import RECORDS, Numbers
+from cylcollide.shapes import SHAPE_RECORDS, Numbers
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows (k,) to the limbs that each of their rays may hit."""
@@ -43,7 +43,7 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
     """The numbers of ray i."""
     limit = 1.0
     if not rays.is_segment:
-        limit = validate.limits(rays.distance[[shared(rays.distance, i)]], rays.second[[i]]).item()
+        limit = validate.limits(rays.distance[[broadcast_index(rays.distance, i)]], rays.second[[i]]).item()
     return RayNumbers(tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist()), rays.is_segment, limit)
 
 
@@ -57,7 +57,7 @@ def exact_limb(table: LimbTable, limb: int) -> Solid:
         table.radius2.item(limb),
         tuple(table.boxes[box].tolist()) if box >= 0 else (),
     )
-    return RECORDS[table.kind.item(limb)].twin(numbers)
+    return SHAPE_RECORDS[table.kind.item(limb)].exact_solid(numbers)
 
 
 def _numbered(table: LimbTable, limbs: Iterable[int]) -> Iterator[tuple[int, Solid]]:

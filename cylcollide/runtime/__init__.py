@@ -1,1 +1,1 @@
-"""What compiled loops run on: compiler options, SIMD operations, memory, threads. Knows nothing of rays or limbs."""
+"""What compiled loops run on: compiler options, SIMD operations, memory, threads. Independent of rays and limbs."""

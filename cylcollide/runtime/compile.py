@@ -1,10 +1,10 @@
-"""How loops are compiled here.
+"""Compilation by numba: one set of options, one cache on disk.
 
 `compiled` is the one set of compiler options: results are those of IEEE 754 arithmetic in program
 order (no fast-math, no contraction), division by zero gives infinity, the GIL is released, and machine code is cached
 on disk. With `NUMBA_DISABLE_JIT=1` everything here is plain Python with the same results.
 
-A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), and gives the same bits.
+A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), with bit-equal results.
 """
 
 import warnings
@@ -24,10 +24,10 @@ _njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
 
 
 def _package_stamp() -> bytes:
-    """A hash of all code of this package.
+    """A hash of all source files of this package, 16 bytes.
 
-    numba notices a change in the file of a cached function, not in the functions that it calls from other files; after
-    an upgrade in place it would go on running old code.
+    numba detects a change in the file of a cached function, not in functions that it calls from other files; after an
+    upgrade in place it would run old machine code.
     """
     root = Path(__file__).parent.parent
     digest = blake2b(digest_size=16)
@@ -40,23 +40,23 @@ _STAMP = _package_stamp()
 
 
 def compiled(function: Function) -> Function:
-    """Compile `function` on its first call; it may read and write arrays, but not make any.
+    """Compile `function` on its first call; it may read and write arrays, but not allocate any.
 
-    Reference counting is off: numba would count every array that a function takes apart, up and down and atomically,
-    and that cost more than the geometry. Who calls from Python holds the arrays.
+    Reference counting is off: numba would count every array of an unpacked argument, up and down and atomically, which
+    cost more than the geometry. The caller in Python holds references to the arrays.
     """
     return _cached(function, False)
 
 
 def allocating(function: Function) -> Function:
-    """As `compiled`, for functions that make arrays."""
+    """As `compiled`, for functions that allocate arrays."""
     return _cached(function, True)
 
 
 def _cached(function: Function, counted: bool) -> Function:
-    """Compile with the options of this package; the cache holds for this very source."""
+    """Compile with the options of this package; cached machine code is valid for this very source only."""
     if getattr(numba.config, "DISABLE_JIT", 0):
-        return np.errstate(all="ignore")(function)  # as machine code, which does not warn
+        return np.errstate(all="ignore")(function)  # machine code does not warn either
     dispatcher = _njit(nogil=True, error_model="numpy", _nrt=counted)(function)
     try:
         dispatcher.enable_caching()
@@ -75,9 +75,9 @@ def _cached(function: Function, counted: bool) -> Function:
 
 
 def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
-    """What numba found in the cache, or nothing if another version of this package wrote it.
+    """`load`, but with an empty index if another version of this package wrote the cache.
 
-    numba unpickles an index before it looks at its stamp, and fails on a type that is not there any more.
+    numba unpickles an index before it compares its stamp, and fails on a type that no longer exists.
     """
 
     def load_index() -> dict[Any, str]:
@@ -90,27 +90,27 @@ def _empty_if_foreign(load: Callable[[], dict[Any, str]]) -> Callable[[], dict[A
 
 
 class FastDispatch(Generic[Parameters, Result]):
-    """A compiled function that Python calls again and again, always with arguments of the same types.
+    """A compiled function called from Python without type-checking its arguments, after the first call.
 
-    At the first call numba looks at every argument, and compiles. Later ones skip that, and take the arguments for what
-    the first ones were; to look at seventy arrays takes longer than fifty rays among few limbs. So who calls passes
-    arrays that this package has made or looked at, as `door` does. `tests/runtime/test_compile.py` holds callers to it.
+    At the first call numba infers the type of every argument, and compiles. Later calls skip that and must pass
+    arguments of the same types; type-checking seventy arrays takes longer than fifty rays among few limbs. So callers
+    pass only arrays that this package has made or checked (`validate.py`), which `tests/runtime/test_compile.py` tests.
     """
 
     def __init__(self, function: Callable[Parameters, Result]) -> None:
         self.function = function
-        """The same, with every argument looked at."""
+        """The compiled function, which type-checks every argument."""
         self.call: Callable[Parameters, Result] = self._first_call
-        """Call it."""
+        """Calls the machine code, without type checks from the second call on."""
 
-    def _first_call(self, *arguments: Parameters.args, **nothing: Parameters.kwargs) -> Result:
-        answer = self.function(*arguments, **nothing)
+    def _first_call(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        result = self.function(*arguments, **keywords)
         overloads: dict[Any, Any] = getattr(self.function, "overloads", {})  # none, if this is plain Python
         machine_code = overloads.get(tuple(numba.typeof(argument) for argument in arguments))
         self.call = self.function if machine_code is None else machine_code.entry_point
-        return answer
+        return result
 
 
 def inlined(function: Function) -> Function:
-    """As `compiled`, but always merged into its callers: for the short path that every ray takes through every limb."""
+    """As `compiled`, but always inlined into its callers: for the short functions run for every ray and limb."""
     return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))

@@ -1,6 +1,6 @@
-"""Eight numbers side by side, as numba sees them: their types, Python's operators on them, and `machine`.
+"""Vectors of eight numbers in numba: their types, Python's operators on them, and `machine`, which defines operations.
 
-A `Lanes` is a vector of LLVM. A number beside one counts for eight of its kind.
+A `Lanes` is a vector of LLVM. A scalar operand beside one is broadcast.
 """
 
 import inspect
@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Lanes(types.Type):
-    """Eight numbers, for numba."""
+    """The numba type of eight numbers."""
 
     def __init__(self, name: str, element: Any, machine_element: ir.Type) -> None:
         self.element, self.machine = element, ir.VectorType(machine_element, LANES)
@@ -32,7 +32,7 @@ class Lanes(types.Type):
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    """Eight numbers, for LLVM."""
+    """Their data model: one LLVM vector."""
 
     def __init__(self, manager: Any, kind: Lanes) -> None:
         super().__init__(manager, kind, kind.machine)  # type: ignore[no-untyped-call, unused-ignore]
@@ -47,7 +47,7 @@ TRUTHS = Lanes("Lanes(bool)", types.boolean, ir.IntType(1))
 
 
 def _define(symbol: Callable[..., Any], cases: list[Any], emit: Emitter) -> None:
-    """Let numba compile an operator of Python for these signatures."""
+    """Register an operator of Python with numba, with these signatures; `emit` generates its code."""
 
     def generate(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
         return emit(builder, *values)
@@ -58,7 +58,7 @@ def _define(symbol: Callable[..., Any], cases: list[Any], emit: Emitter) -> None
 
 
 def _define_all() -> None:
-    """Arithmetic and comparison of lanes with lanes and with numbers, and logic of truths."""
+    """Register arithmetic and comparison of lanes with lanes and with numbers, and logic of truths."""
     numbers: tuple[Any, ...] = (DOUBLES, FLOATS)
     truths: Any = TRUTHS
     pairs = [(kind, *pair) for kind in numbers for pair in ((kind, kind), (kind, kind.element), (kind.element, kind))]
@@ -68,7 +68,7 @@ def _define_all() -> None:
         (operator.mul, ir.IRBuilder.fmul),
         (operator.truediv, ir.IRBuilder.fdiv),
     ):
-        _define(symbol, [kind(a, b) for kind, a, b in pairs], llvm.side_by_side(emit))
+        _define(symbol, [kind(a, b) for kind, a, b in pairs], llvm.broadcasting(emit))
     for symbol, relation in (
         (operator.lt, "<"),
         (operator.le, "<="),
@@ -76,7 +76,7 @@ def _define_all() -> None:
         (operator.ge, ">="),
         (operator.eq, "=="),
     ):
-        _define(symbol, [truths(a, b) for _, a, b in pairs], llvm.side_by_side(llvm.compare(relation)))
+        _define(symbol, [truths(a, b) for _, a, b in pairs], llvm.broadcasting(llvm.compare(relation)))
     _define(operator.neg, [kind(kind) for kind in numbers], ir.IRBuilder.fneg)
     _define(operator.and_, [truths(truths, truths)], ir.IRBuilder.and_)
     _define(operator.or_, [truths(truths, truths)], ir.IRBuilder.or_)
@@ -85,18 +85,18 @@ def _define_all() -> None:
 _define_all()
 
 
-# Operations with a name.
+# Named operations.
 
 
 def machine(kinds: Callable[..., Any], emit: Emitter) -> Callable[[Function], Function]:
-    """Let numba compile calls of a function to instructions of our own; its body is what is interpreted.
+    """Compile calls of a function to the instructions of an emitter; its body runs only where nothing is compiled.
 
     Parameters
     ----------
     kinds : callable
         From the numba types of the arguments to the numba signature.
     emit : callable
-        From LLVM's builder and the values of the arguments to the value of the result (`_llvm.py`).
+        From LLVM's builder and the values of the arguments to the value of the result (`llvm.py`).
     """
 
     def decorate(plain: Function) -> Function:
@@ -129,18 +129,18 @@ def machine(kinds: Callable[..., Any], emit: Emitter) -> Callable[[Function], Fu
 
 
 def elementwise(emit: Emitter) -> Callable[[Function], Function]:
-    """As `machine`, for a function of numbers or of lanes alike; `emit` is given values of one LLVM type."""
-    return machine(_one_kind, llvm.side_by_side(emit))
+    """As `machine`, for a function of numbers or lanes; scalars beside lanes are broadcast before `emit`."""
+    return machine(_one_kind, llvm.broadcasting(emit))
 
 
 def _shared_kind(kinds: tuple[Any, ...]) -> Any:
-    """The kind that all numbers take: of the lanes among them if there are any; a literal beside float32 is float32."""
+    """The common type of the arguments: that of the lanes among them; else float32 if any is, else float64."""
     lanes = next((kind for kind in kinds if isinstance(kind, Lanes)), None)
     return lanes or (types.float32 if types.float32 in kinds else types.float64)
 
 
 def _parameters(kinds: tuple[Any, ...], shared: Any) -> list[Any]:
-    """What the arguments are converted to: lanes stay, a number becomes one of the shared kind."""
+    """The types that arguments are converted to: lanes stay, a scalar becomes one of the shared type."""
     single = getattr(shared, "element", shared)
     return [kind if isinstance(kind, Lanes) else single for kind in kinds]
 
@@ -151,7 +151,7 @@ def _one_kind(*kinds: Any) -> Any:
 
 
 def choice(truth: Any, *kinds: Any) -> Any:
-    """Signature of a choice between numbers or lanes, by one truth or by eight."""
+    """Signature of a selection between numbers or lanes, by one truth or by eight."""
     shared = _shared_kind(kinds)
     if truth is TRUTHS and not isinstance(shared, Lanes):
         shared = lanes_of_number(shared)
@@ -159,12 +159,12 @@ def choice(truth: Any, *kinds: Any) -> Any:
 
 
 def lanes_of_number(kind: Any) -> Any:
-    """Eight of what a number is."""
+    """The type of eight numbers of a type."""
     return FLOATS if kind is types.float32 else DOUBLES
 
 
 def lanes_of(array: Any) -> Any:
-    """Eight of what an array holds: float64 or float32, in C order."""
+    """The type of eight entries of an array of float64 or float32 in C order; TypingError for any other."""
     if not isinstance(array, types.Array) or array.layout != "C" or array.dtype not in (types.float64, types.float32):
         raise TypingError(f"expected float64 or float32 in C order, got {array}; np.ascontiguousarray makes that")
     return lanes_of_number(array.dtype)

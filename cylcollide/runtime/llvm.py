@@ -1,7 +1,7 @@
-"""What the operations of `simd.py` become: instructions of LLVM, one emitter an operation.
+"""Code generation for the operations of `simd.py`: instructions of LLVM, one emitter an operation.
 
-An emitter is given LLVM's builder and the values of the arguments: a number, a vector of eight, or an array as numba
-has it, with `data` and `shape`. It returns the value of the result: None if there is none, a list for a tuple.
+An emitter takes LLVM's builder and the values of the arguments: a number, a vector of eight, or numba's struct of an
+array, with `data` and `shape`. It returns the value of the result: None if there is none, a list for a tuple.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,14 +17,14 @@ _COUNT = ir.IntType(32)
 _LONG = ir.IntType(64)
 _DEFINED_AT_ZERO = ir.Constant(ir.IntType(1), 0)
 _COMPRESSES = (19, 0, 0)
-"""The first LLVM that packs a vector within a register."""
+"""The first LLVM version with an intrinsic that packs a vector within a register."""
 
 
-# Numbers and vectors alike.
+# Operations on numbers and on vectors.
 
 
 def broadcast(builder: ir.IRBuilder, value: Any) -> Any:
-    """Eight times the same."""
+    """A vector with the number in all eight lanes."""
     vector = ir.VectorType(value.type, LANES)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_COUNT, 0))
     zeros = ir.Constant(ir.VectorType(_COUNT, LANES), [0] * LANES)
@@ -35,19 +35,19 @@ def _is_vector(value: Any) -> bool:
     return isinstance(value.type, ir.VectorType)
 
 
-def side_by_side(emit: Emitter) -> Emitter:
-    """The emitter, given eight times the same for a number beside a vector."""
+def broadcasting(emit: Emitter) -> Emitter:
+    """The emitter, with scalars beside vectors broadcast first."""
 
-    def emit_alike(builder: ir.IRBuilder, *values: Any) -> Any:
+    def emit_broadcast(builder: ir.IRBuilder, *values: Any) -> Any:
         if any(_is_vector(value) for value in values):
             values = tuple(value if _is_vector(value) else broadcast(builder, value) for value in values)
         return emit(builder, *values)
 
-    return emit_alike
+    return emit_broadcast
 
 
 def compare(relation: str) -> Emitter:
-    """A comparison, which is false of NaN."""
+    """An ordered comparison: false if either operand is NaN."""
     return lambda builder, a, b: builder.fcmp_ordered(relation, a, b)
 
 
@@ -69,12 +69,12 @@ def select(builder: ir.IRBuilder, truth: Any, a: Any, b: Any) -> Any:
 
 
 def first(_builder: ir.IRBuilder, value: Any, _like: Any) -> Any:
-    """The first of two, which are of one type by now."""
+    """The first of two values, which `broadcasting` has given one type."""
     return value
 
 
 def call(name: str) -> Emitter:
-    """One of LLVM's own functions, which exist for every width."""
+    """Call of an LLVM intrinsic, which exists for every vector width."""
 
     def emit(builder: ir.IRBuilder, *values: Any) -> Any:
         kind = values[0].type
@@ -87,7 +87,7 @@ def call(name: str) -> Emitter:
     return emit
 
 
-# Integers, and single lanes.
+# Bit masks, and single lanes.
 
 
 def movemask(builder: ir.IRBuilder, truth: Any) -> Any:
@@ -96,35 +96,35 @@ def movemask(builder: ir.IRBuilder, truth: Any) -> Any:
 
 
 def lowest_bit(builder: ir.IRBuilder, number: Any) -> Any:
-    """How many zeros stand below the lowest bit that is set."""
+    """Index of the lowest bit that is set: the number of trailing zeros."""
     return builder.cttz(number, _DEFINED_AT_ZERO)
 
 
 def highest_bit(builder: ir.IRBuilder, number: Any) -> Any:
-    """63 less the zeros above the highest bit that is set."""
+    """Index of the highest bit that is set: 63 less the number of leading zeros."""
     return builder.sub(ir.Constant(number.type, 63), builder.ctlz(number, _DEFINED_AT_ZERO))
 
 
 def lane(builder: ir.IRBuilder, numbers: Any, k: Any) -> Any:
-    """One of eight."""
+    """One of the eight numbers."""
     return builder.extract_element(numbers, k)
 
 
-# Memory. Nothing is known of alignment but that of a single number.
+# Memory. Only the alignment of a single number is assumed.
 
 
 def _plus(builder: ir.IRBuilder, number: Any, k: int) -> Any:
     return builder.add(number, ir.Constant(number.type, k))
 
 
-def _eight_at(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
-    """Pointer to eight entries of an array in C order, counted from its first."""
+def _vector_pointer(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
+    """Pointer to eight consecutive entries of an array in C order, `offset` entries from its first."""
     vector = ir.VectorType(array.data.type.pointee, LANES)
     return builder.bitcast(builder.gep(array.data, [offset]), vector.as_pointer())
 
 
-def _collected(builder: ir.IRBuilder, array: Any, offsets: Iterable[Any]) -> Any:
-    """Eight entries of an array in C order, each counted from its first."""
+def _gathered(builder: ir.IRBuilder, array: Any, offsets: Iterable[Any]) -> Any:
+    """Vector of eight entries of an array in C order, at offsets from its first."""
     vector = ir.Constant(ir.VectorType(array.data.type.pointee, LANES), ir.Undefined)
     for k, offset in enumerate(offsets):
         entry = builder.load(builder.gep(array.data, [offset]))
@@ -133,13 +133,13 @@ def _collected(builder: ir.IRBuilder, array: Any, offsets: Iterable[Any]) -> Any
 
 
 def _row_number(builder: ir.IRBuilder, rows: Any, place: Any) -> Any:
-    """A row number out of a list, as wide as offsets are."""
+    """A row number from a list, widened to the width of offsets."""
     row = builder.load(builder.gep(rows.data, [place]))
     return builder.sext(row, place.type) if row.type.width < place.type.width else row
 
 
 def _converted(builder: ir.IRBuilder, value: Any, machine: ir.VectorType) -> Any:
-    """The vector as numbers of another kind: more or fewer digits, whole numbers cut off, truths as bytes."""
+    """The vector converted to another element type: rounded to float, truncated to integer; truths become 0 and 1."""
     if value.type == machine:
         return value
     truths, whole = value.type.element == ir.IntType(1), isinstance(machine.element, ir.IntType)
@@ -150,8 +150,8 @@ def _converted(builder: ir.IRBuilder, value: Any, machine: ir.VectorType) -> Any
     return (builder.fptrunc if machine.element == ir.FloatType() else builder.fpext)(value, machine)
 
 
-def _turned(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
-    """Rows of an eight by eight matrix made columns: three rounds of shuffles, as in a fast Fourier transform."""
+def _transposed(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
+    """The transpose of an eight by eight matrix: three rounds of shuffles, as in a fast Fourier transform."""
     for distance in (1, 2, 4):
         low = [i if not i & distance else LANES + i - distance for i in range(LANES)]
         high = [i + distance if not i & distance else LANES + i for i in range(LANES)]
@@ -167,12 +167,12 @@ def _turned(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
 
 
 def load(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
-    """Eight neighbours."""
-    return builder.load(_eight_at(builder, array, offset), align=4)
+    """Eight consecutive entries."""
+    return builder.load(_vector_pointer(builder, array, offset), align=4)
 
 
 def load_triples(builder: ir.IRBuilder, array: Any, offset: Any) -> list[Any]:
-    """Twenty-four neighbours, dealt out to three vectors: two rounds of shuffles each."""
+    """Twenty-four consecutive entries, de-interleaved into three vectors: two rounds of shuffles each."""
     parts = [load(builder, array, _plus(builder, offset, LANES * k)) for k in range(3)]
     columns = []
     for column in range(3):
@@ -185,39 +185,39 @@ def load_triples(builder: ir.IRBuilder, array: Any, offset: Any) -> list[Any]:
 
 
 def load_at(builder: ir.IRBuilder, array: Any, rows: Any, begin: Any, stride: Any, column: Any) -> Any:
-    """Eight entries of one column, at rows that are listed."""
+    """Eight entries of one column, from listed rows."""
     numbers = (_row_number(builder, rows, _plus(builder, begin, k)) for k in range(LANES))
-    return _collected(builder, array, (builder.add(builder.mul(row, stride), column) for row in numbers))
+    return _gathered(builder, array, (builder.add(builder.mul(row, stride), column) for row in numbers))
 
 
 def load_rows(builder: ir.IRBuilder, matrix: Any, rows: Any, begin: Any, column: Any) -> list[Any]:
-    """A piece of eight rows, then turned into columns."""
+    """Eight entries of each of eight listed rows, transposed into columns."""
     width = builder.extract_value(matrix.shape, 1)
     lines = []
     for k in range(LANES):
         row = _row_number(builder, rows, _plus(builder, begin, k))
         lines.append(load(builder, matrix, builder.add(builder.mul(row, width), column)))
-    return _turned(builder, lines)
+    return _transposed(builder, lines)
 
 
 def store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any) -> None:
-    """Write eight neighbours."""
-    pointer = _eight_at(builder, array, offset)
+    """Write eight consecutive entries."""
+    pointer = _vector_pointer(builder, array, offset)
     builder.store(_converted(builder, value, pointer.type.pointee), pointer, align=1)
 
 
 def store_rows(builder: ir.IRBuilder, matrix: Any, begin: Any, column: Any, columns: Any) -> None:
-    """Columns turned into rows, then a piece of each row written."""
+    """Columns transposed into rows, then eight entries of each row written."""
     width = builder.extract_value(matrix.shape, 1)
-    lines = _turned(builder, [builder.extract_value(columns, k) for k in range(LANES)])
+    lines = _transposed(builder, [builder.extract_value(columns, k) for k in range(LANES)])
     for k, line in enumerate(lines):
         row = _plus(builder, begin, k)
-        pointer = _eight_at(builder, matrix, builder.add(builder.mul(row, width), column))
+        pointer = _vector_pointer(builder, matrix, builder.add(builder.mul(row, width), column))
         builder.store(_converted(builder, line, pointer.type.pointee), pointer, align=4)
 
 
 def prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
-    """LLVM's hint to the cache: to be read, kept close, data."""
+    """LLVM's prefetch: of data, for reading, into all levels of the cache."""
     byte, flag, name = ir.IntType(8).as_pointer(), ir.IntType(32), "llvm.prefetch.p0i8"
     kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
@@ -226,17 +226,17 @@ def prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
 
 
 def append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, begin: Any, truth: Any) -> Any:
-    """Eight entries of a list packed towards the first of them and written; how many count.
+    """Write the entries of eight of a list for which `truth` holds, packed; returns their number.
 
-    Up to eight are written. What is written behind those that count is 0, or nothing.
+    Behind them, up to eight in all, zeros are written or nothing.
     """
-    entries = builder.load(_eight_at(builder, rows, begin), align=4)
-    place = _eight_at(builder, array, offset)
+    entries = builder.load(_vector_pointer(builder, rows, begin), align=4)
+    place = _vector_pointer(builder, array, offset)
     if binding.llvm_version_info >= _COMPRESSES:
         name = f"llvm.experimental.vector.compress.v{LANES}i{entries.type.element.width}"
         kind = ir.FunctionType(entries.type, [entries.type, truth.type, entries.type])
         function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        zeros = ir.Constant(entries.type, None)  # behind those that count: somebody may read eight from the last one on
+        zeros = ir.Constant(entries.type, None)  # behind the packed ones: a reader may load eight from the last one on
         packed = builder.call(function, [entries, truth, zeros])
         builder.store(packed, place, align=4)
     else:

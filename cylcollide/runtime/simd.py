@@ -1,12 +1,11 @@
-"""Eight numbers side by side, and the machine operations that numba does not offer by itself.
+"""SIMD operations for numba: vectors of eight numbers, and the machine operations that numba itself does not offer.
 
-Each operation compiles to one or two of LLVM's instructions, which become AVX-512, two of AVX, four of SSE or NEON,
-whatever the processor has; the bodies here say what it means, and are what runs where nothing is compiled
+Each operation compiles to one or two of LLVM's instructions, which become one of AVX-512, two of AVX, four of SSE or
+NEON, whatever the processor has. The bodies here define the result, and run where nothing is compiled
 (`NUMBA_DISABLE_JIT=1`): there eight numbers are an array of eight. Lanes hold float64 or float32, and add, subtract,
-multiply, divide, compare and negate as numbers do; truths know `&` and `|`.
+multiply, divide, compare and negate as numbers do; truths have `&` and `|`.
 
-Operations on numbers take a single one as well and then do the same to it, bit for bit, so that a kernel is written
-once.
+Operations on vectors of eight also take single numbers, with bit-equal results, so that a kernel is written once.
 """
 
 import ctypes
@@ -55,22 +54,22 @@ __all__ = [
 ]
 
 Real: TypeAlias = float
-"""A float64, or eight of them side by side."""
+"""A float64, or a vector of eight."""
 Truth: TypeAlias = bool
-"""A bool, or eight of them side by side."""
+"""A bool, or a vector of eight."""
 Short: TypeAlias = np.float32
-"""A float32 that stays one, as in the boxes of a tree."""
+"""A float32, not widened to float64, as in the boxes of a tree."""
 Array: TypeAlias = NDArray[Any]
-"""An array in C order, of float64 or float32 where lanes are read."""
+"""An array in C order; of float64 or float32 where lanes are loaded from it."""
 Rows: TypeAlias = NDArray[np.signedinteger[Any]]
-"""Numbers of rows, none of them negative."""
+"""Row numbers, none of them negative."""
 
 
-# Of a number or of eight.
+# Operations on one number or on eight.
 
 
 def _where(truth: Any, a: Any, b: Any) -> Real:
-    """A choice, of eight if any of the three is eight."""
+    """`a` where `truth`, else `b`; a vector if any of the three is one."""
     if any(np.ndim(value) for value in (truth, a, b)):
         return cast(Real, np.where(truth, a, b))
     return cast(Real, a if truth else b)
@@ -78,7 +77,7 @@ def _where(truth: Any, a: Any, b: Any) -> Real:
 
 @machine(choice, llvm.select)
 def select(truth: Truth, a: Real, b: Real) -> Real:
-    """`a` where `truth`, else `b`; one truth may choose between eights."""
+    """`a` where `truth`, else `b`; a single truth may select between vectors."""
     return _where(truth, a, b)
 
 
@@ -108,7 +107,7 @@ def square_root(value: Real) -> Real:
 
 @elementwise(llvm.call("trunc"))
 def truncate(value: Real) -> Real:
-    """The number without what is behind its point."""
+    """The number rounded towards zero."""
     return cast(Real, np.trunc(value))
 
 
@@ -120,7 +119,7 @@ def with_sign(value: Real, sign: Real) -> Real:
 
 @elementwise(llvm.call("fma"))
 def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
-    """Multiply and add, a b + c, with one rounding. Where nothing is compiled, of float64 only."""
+    """The value a b + c with one rounding; of float64 only where nothing is compiled."""
     if any(np.ndim(value) for value in (a, b, c)):
         return cast(Real, np.vectorize(_fused, otypes=[np.float64])(a, b, c))
     return _fused(a, b, c)
@@ -128,22 +127,22 @@ def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
 
 @elementwise(llvm.first)
 def broadcast_like(value: Real, like: Real) -> Real:
-    """The number itself; eight times if `like` is eight.
+    """The number; in all eight lanes if `like` is a vector.
 
-    Branches that answer with a constant agree in kind this way.
+    It gives branches that return a constant the same type as the others.
     """
     return _where(True, value, like)
 
 
 @machine(lambda truth: truth(truth), ir.IRBuilder.not_)
 def logical_not(truth: Truth) -> Truth:
-    """Not: the other truth, of a bool or of eight."""
+    """Not `truth`, of a bool or of eight."""
     return truth == 0
 
 
 @cache
 def _fma_of_c() -> Callable[[float, float, float], float] | None:
-    """The C library's `fma`, if this program has one at hand."""
+    """The C library's `fma`, None if it cannot be loaded."""
     try:
         function = ctypes.CDLL(None).fma
     except (AttributeError, OSError, TypeError):
@@ -153,13 +152,13 @@ def _fma_of_c() -> Callable[[float, float, float], float] | None:
 
 
 def _fused(a: float, b: float, c: float) -> float:
-    """Round a b + c once: by the C library, or by rational arithmetic."""
+    """The value a b + c rounded once: by the C library, or by rational arithmetic."""
     function = _fma_of_c() or _fused_by_fractions
     return function(a, b, c)
 
 
 def _fused_by_fractions(a: float, b: float, c: float) -> float:
-    """Round a b + c once, in rational arithmetic where float64 could go wrong."""
+    """The value a b + c rounded once, by rational arithmetic unless an operand is zero or not finite."""
     if isfinite(a) and isfinite(b) and not isfinite(c):
         return c
     if a == 0.0 or b == 0.0 or not (isfinite(a) and isfinite(b)):
@@ -171,12 +170,12 @@ def _fused_by_fractions(a: float, b: float, c: float) -> float:
         return inf if total > 0 else -inf
 
 
-# Eight out of one, and one out of eight.
+# Between one number and eight.
 
 
 @machine(lambda number: lanes_of_number(number)(lanes_of_number(number).element), llvm.broadcast)
 def broadcast(number: float | Short) -> Real:
-    """Eight times the same number, in float32 if that is what it is."""
+    """A vector with the number in all eight lanes, of float32 if the number is."""
     return cast(Real, np.full(LANES, number))
 
 
@@ -194,35 +193,35 @@ def movemask(truth: Truth) -> int:
 
 @machine(lambda _number: types.int64(types.int64), llvm.lowest_bit)
 def lowest_bit(number: int) -> int:
-    """Number of the lowest bit that is set, of a positive number."""
+    """Index of the lowest bit that is set, of a positive number."""
     return int(number & -number).bit_length() - 1
 
 
 @machine(lambda _number: types.int64(types.int64), llvm.highest_bit)
 def highest_bit(number: int) -> int:
-    """Number of the highest bit that is set, of a positive number."""
+    """Index of the highest bit that is set, of a positive number."""
     return int(number).bit_length() - 1
 
 
-# Memory. Offsets count entries, from the first of the array; nobody checks them.
+# Memory. Offsets count entries from the first of the array, and are not checked.
 
 
 @machine(lambda array, _offset: lanes_of(array)(array, types.intp), llvm.load)
 def load(array: Array, offset: int) -> Real:
-    """Eight neighbours, from entry `from_centre` on."""
+    """Eight consecutive entries, from entry `offset` on."""
     return cast(Real, array.reshape(-1)[offset : offset + LANES].copy())
 
 
 @machine(lambda array, _offset: types.UniTuple(lanes_of(array), 3)(array, types.intp), llvm.load_triples)
 def load_triples(array: Array, offset: int) -> tuple[Real, Real, Real]:
-    """Eight triples, from entry `from_centre` on: their first entries, their second, and their third."""
+    """Eight consecutive triples, from entry `offset` on: the vectors of their first, second and third entries."""
     x, y, z = array.reshape(-1)[offset : offset + 3 * LANES].reshape(LANES, 3).T.copy()
     return cast(Real, x), cast(Real, y), cast(Real, z)
 
 
 @machine(lambda array, rows, *_: lanes_of(array)(array, rows, types.intp, types.intp, types.intp), llvm.load_at)
 def load_at(array: Array, rows: Rows, first: int, stride: int, column: int) -> Real:
-    """Column `column` of an array whose rows are `stride` long, for the rows numbered in `rows[first]` and behind."""
+    """Column `column` of an array whose rows are `stride` long, for the eight rows `rows[first]` and following."""
     return cast(Real, array.reshape(-1)[_eight_of(rows, first) * stride + column])
 
 
@@ -231,7 +230,7 @@ def load_at(array: Array, rows: Rows, first: int, stride: int, column: int) -> R
     llvm.load_rows,
 )
 def load_rows(matrix: Array, rows: Rows, first: int, column: int) -> tuple[Real, ...]:
-    """Eight columns of a matrix, from `column` on, for the eight rows numbered in `rows[first]` and behind."""
+    """Eight columns of a matrix, from `column` on, for the eight rows `rows[first]` and following."""
     return tuple(cast(Real, matrix[_eight_of(rows, first), column + k]) for k in range(LANES))
 
 
@@ -241,9 +240,9 @@ def _eight_of(rows: Rows, first: int) -> NDArray[np.intp]:
 
 @machine(lambda array, _offset, value: types.void(array, types.intp, value), llvm.store)
 def store(array: Array, offset: int, value: Real | Truth) -> None:
-    """Write eight neighbours, from entry `from_centre` on, as numbers of the array's kind.
+    """Write eight consecutive entries, from entry `offset` on, converted to the array's dtype.
 
-    A float32 is the nearest one, an integer what stands before the point; it has to fit the signed kind of that width.
+    To float32 by rounding to nearest, to integers by truncation; the value must fit the signed integer of that width.
     """
     array.reshape(-1)[offset : offset + LANES] = value
 
@@ -253,7 +252,7 @@ def store(array: Array, offset: int, value: Real | Truth) -> None:
     llvm.store_rows,
 )
 def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]) -> None:
-    """Write eight columns, from `column` on, of the rows from `first` on; float64 is rounded to the matrix's kind."""
+    """Write eight columns, from `column` on, of the rows from `first` on; float64 is rounded to the matrix's dtype."""
     matrix[first : first + LANES, column : column + LANES] = np.array(columns).T
 
 
@@ -262,10 +261,10 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
     llvm.append_where,
 )
 def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
-    """Write those of the eight entries `rows[first]` and behind whose truth holds, one behind the other; how many.
+    """Write those of the eight entries `rows[first]` and following whose truth holds, packed; returns their number.
 
-    The rest of the eight places from `from_centre` on is 0 then, or as it was: who reads eight places of a list of rows
-    reads rows that there are. Both hold integers of one kind.
+    The rest of the eight entries from `offset` on is 0 then, or unchanged: eight entries read from a list of row
+    numbers are always valid ones. Both arrays hold integers of one dtype.
     """
     chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
     array.reshape(-1)[offset : offset + len(chosen)] = chosen
@@ -273,5 +272,5 @@ def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth)
 
 
 @machine(lambda array, _offset: types.void(array, types.intp), llvm.prefetch)
-def prefetch(array: Array, offset: int) -> None:  # a hint: interpreted, there is nothing to do
-    """Say that an array will be read from entry `from_centre` on, so that the cache may fetch it meanwhile."""
+def prefetch(array: Array, offset: int) -> None:  # a hint: nothing to do where nothing is compiled
+    """Prefetch the cache line of entry `offset` of an array."""

@@ -1,4 +1,4 @@
-"""Chunks of rows over a pool of threads, which end with the query that started them."""
+"""Chunks of rows, processed by the calling thread and a shared pool of threads."""
 
 import os
 from collections import deque
@@ -18,43 +18,46 @@ Result = TypeVar("Result")
 
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Result]) -> list[Result]:
-    """The task's answers for consecutive chunks of n rows, in order, worked on by so many threads."""
+    """Results of task(begin, end) for consecutive chunks of n rows, in order.
+
+    `threads` is the most that work at once, the caller included; None: the number of processors.
+    """
     if n <= RAYS_SHARED:
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    most, threads = threads, max(1, min(threads, n // SMALLEST_STREAM))  # loops over many rays take eight at least
+    most, threads = threads, max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
     count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
-    count += -count % threads  # as many for each thread
-    left = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
-    answers: dict[int, Result] = {}
+    count += -count % threads  # equally many for each thread
+    pending = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
+    results: dict[int, Result] = {}
 
     def work() -> None:
-        while left:
+        while pending:
             try:
-                k, begin, end = left.popleft()
-            except IndexError:  # somebody else was faster
+                k, begin, end = pending.popleft()
+            except IndexError:  # the queue was drained by another thread
                 return
-            answers[k] = task(begin, end)
+            results[k] = task(begin, end)
 
     helpers: list[Future[None]] = []
     try:
-        with suppress(RuntimeError):  # Python is ending, or there are as many threads as there may be: fewer will do
+        with suppress(RuntimeError):  # Python is exiting, or no more threads can be started: fewer work
             for _ in range(threads - 1):
                 helpers.append(shared_pool(most - 1).submit(work))
-        work()  # who asks need not wait to be woken
+        work()  # the calling thread works too
     finally:
-        left.clear()  # after an error nobody begins anew
-        begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
-    for helper in begun:
+        pending.clear()  # after an error no new chunk starts
+        started = [helper for helper in helpers if not helper.cancel()]
+        wait(started)
+    for helper in started:
         helper.result()
-    return [answers[k] for k in range(count)]
+    return [results[k] for k in range(count)]
 
 
 @cache
 def shared_pool(threads: int) -> ThreadPoolExecutor:
-    """So many threads, which stay with their room: a query is over before new ones would have made theirs."""
+    """A pool of threads that outlives queries, as do its thread-local buffers: allocating these outlasts a query."""
     return ThreadPoolExecutor(threads, "cylcollide")
 
 

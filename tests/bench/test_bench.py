@@ -21,7 +21,7 @@ from cylcollide.bench.plots import plot_rays, plot_scaling
 from cylcollide.bench.scaling import run_scaling
 from cylcollide.bench.tables import duration, rate, rays_notes, write_csv
 from cylcollide.bench.timing import interleaved
-from cylcollide.bench.verdicts import Wrong, settle
+from cylcollide.bench.verdicts import Wrong, resolve_disagreements
 from cylcollide.bench.workloads import WORKLOADS, Workload, crowd_of, points_near
 from cylcollide.engines import EngineHits, registry
 from cylcollide.engines.own import OwnEngine
@@ -152,17 +152,17 @@ def test_planted_lies_are_counted_by_kind():
     lies[hit[:7]] = -1
     lies[miss[:5]] = 3
     lies[hit[7:10]] = (truth[hit[7:10]] + 40) % len(limbs)
-    assert settle(limbs, segments, lies, truth) == Wrong(12, 3, 0, 0)
-    assert settle(limbs, segments, truth, lies) == Wrong(0, 0, 12, 3)
-    assert settle(limbs, segments, truth, truth) == Wrong()
+    assert resolve_disagreements(limbs, segments, lies, truth) == Wrong(12, 3, 0, 0)
+    assert resolve_disagreements(limbs, segments, truth, lies) == Wrong(0, 0, 12, 3)
+    assert resolve_disagreements(limbs, segments, truth, truth) == Wrong()
 
 
 def test_two_wrong_answers_to_one_ray_both_count():
     limbs = cc.Limbs.cylinders([[0, 0, -1.0], [5, 0, -1], [9, 9, -1]], [[0, 0, 1.0], [5, 0, 1], [9, 9, 1]], 0.5)
     segments = runner.Segments(np.array([[-2.0, 3, 0]]), np.array([[2.0, 3, 0]]))
     nothing, first, third = (np.array([row], np.int32) for row in (-1, 0, 2))
-    assert settle(limbs, segments, first, third) == Wrong(1, 0, 1, 0)
-    assert settle(limbs, segments, first, nothing) == Wrong(1, 0, 0, 0)
+    assert resolve_disagreements(limbs, segments, first, third) == Wrong(1, 0, 1, 0)
+    assert resolve_disagreements(limbs, segments, first, nothing) == Wrong(1, 0, 0, 0)
 
 
 @pytest.mark.usefixtures("planted")

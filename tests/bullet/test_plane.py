@@ -9,7 +9,7 @@ import support.pybullet_scenes as scenes
 
 from cylcollide._types import Side
 from cylcollide.bullet import Mirror, error_free
-from cylcollide.bullet.plane import Sheet, meet
+from cylcollide.bullet.plane import Sheet, sheet_hits
 
 TILTED = Sheet((0.1, -0.2, 0.3), (0.6, 0.0, 0.8))
 
@@ -42,7 +42,7 @@ def segments(rng, family, n=400):
 @pytest.mark.parametrize("family", ["any", "flat", "end"])
 def test_verdict_and_point_are_those_of_rational_arithmetic(family):
     starts, ends = segments(np.random.default_rng(1), family)
-    found = meet(TILTED, starts, ends, "ignore")
+    found = sheet_hits(TILTED, starts, ends, "ignore")
     verdicts = []
     for i in range(len(starts)):
         if exact_height(TILTED, starts[i]) == 0:
@@ -85,7 +85,7 @@ def test_heights_beyond_the_digits_of_pairs():
         # another point of the sheet through the origin: differences lose digits, and a zero may come out as 0.25
         sheet = Sheet((normal[1] / 32, -normal[0] / 32, 0.0), normal)
         assert exact_height(sheet, point) == want
-        found = meet(sheet, np.array([point]), np.array([normal]), "hit")  # the end is high above
+        found = sheet_hits(sheet, np.array([point]), np.array([normal]), "hit")  # the end is high above
         assert (found.fraction[0] < np.inf) == (want <= 0)
         assert (found.normal[0] == 0).all() == (want >= 0)
         signs.add(want)
@@ -103,7 +103,7 @@ def test_a_segment_that_starts_or_ends_on_the_sheet():
         (above, [0, 0, 5e-324], "hit", np.inf, 0), (above, [0, 0, -5e-324], "hit", 1.0, 1),
     ]  # fmt: skip
     for start, end, inside, fraction, normal in cases:
-        found = meet(ground, np.array([start], float), np.array([end], float), inside)
+        found = sheet_hits(ground, np.array([start], float), np.array([end], float), inside)
         assert found.fraction[0] == fraction, (start, end, inside)
         assert found.normal[0].tolist() == [0, 0, normal], (start, end, inside)
         if fraction == 1.0 and end[2] == 0:

@@ -29,7 +29,7 @@ def cheapest(low: Float64Array, high: Float64Array) -> float:
     centre, costs = low + high, []
     for axis in range(3):
         along = centre[:, axis] - centre[:, axis].min()
-        of_bin = np.minimum((along * (SAH_BINS / max(along.max(), sah.FLAT))).astype(int), SAH_BINS - 1)
+        of_bin = np.minimum((along * (SAH_BINS / max(along.max(), sah.SMALLEST_WIDTH))).astype(int), SAH_BINS - 1)
         sides = [of_bin < boundary for boundary in range(1, SAH_BINS)]
         costs += [cost(low, high, left) for left in sides if left.any() and not left.all()]
     return min(costs)

@@ -17,7 +17,7 @@ from support.oracle.shapes.common import HALF, HIGH, LOW, ONE, TURN
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
-from cylcollide.shapes import RECORDS, Ends
+from cylcollide.shapes import SHAPE_RECORDS, Ends
 
 F, S = cc.Face, cc.Shape
 GOOD = {maker: good for row in SHAPE_ROWS.values() for maker, good in row.arguments.items()}
@@ -45,13 +45,13 @@ def spoiled(maker: str, name: str, value: float) -> np.ndarray:
 
 
 def test_every_shape_has_its_row_and_its_record():
-    assert list(SHAPE_ROWS) == sorted(SHAPE_ROWS) == sorted(S) == sorted(RECORDS)
+    assert list(SHAPE_ROWS) == sorted(SHAPE_ROWS) == sorted(S) == sorted(SHAPE_RECORDS)
     for kind, row in SHAPE_ROWS.items():
         assert kind == row.kind
         assert min(map(len, (row.makers, row.arguments, row.chords, row.hits, row.explained, row.faces))) > 0
         assert row.exact is not None or kind == S.CYLINDER
         ends = Ends.FREE if row.ends_may_meet else Ends.APART if "p2" in row.takes else Ends.ONE
-        assert RECORDS[kind].ends == ends
+        assert SHAPE_RECORDS[kind].ends == ends
 
 
 def test_the_codes_of_the_shapes():

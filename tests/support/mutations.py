@@ -80,7 +80,7 @@ BROKEN: dict[tuple[S, str], Mutation] = {
         K_LINE, "radius + delta, radius - delta", "radius + delta, radius + delta"
     ),
     (S.TUBE, "kernel: bore of the outer radius"): Mutation(
-        K_CYLINDER, "wall(way, limb.radius2, line.delta)", "wall(way, limb.radius, line.delta)"
+        K_CYLINDER, "wall(approach, limb.radius2, line.delta)", "wall(approach, limb.radius, line.delta)"
     ),
     (S.TUBE, "kernel: bore is a side"): Mutation(
         K_CYLINDER,
@@ -91,13 +91,13 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.TUBE, "kernel: a bore that holds points"): Mutation(K_CYLINDER, "limb.radius2 - distance)", "distance)"),
     (S.TAPERED, "kernel: taper turned round"): Mutation(K_REVOLUTION, "(radius2 - radius1) /", "(radius1 - radius2) /"),
     (S.TAPERED, "kernel: half the slope"): Mutation(K_REVOLUTION, "2.0 * mean * slope", "mean * slope"),
-    (S.TAPERED, "kernel: a level normal"): Mutation(K_REVOLUTION, "beside.taper_along * size", "0.0 * size"),
+    (S.TAPERED, "kernel: a level normal"): Mutation(K_REVOLUTION, "point.taper_along * size", "0.0 * size"),
     (S.ELLIPSOID, "kernel: hyperboloid"): Mutation(K_REVOLUTION, "0.0, -ratio * ratio", "0.0, ratio * ratio"),
     (S.ELLIPSOID, "kernel: length and width swapped"): Mutation(
         K_REVOLUTION, "ratio = radius / half_length", "ratio = half_length / radius"
     ),
     (S.ELLIPSOID, "kernel: the poles' normals swapped"): Mutation(
-        K_REVOLUTION, "2.0 * beside.radius * beside", "-2.0 * beside.radius * beside"
+        K_REVOLUTION, "2.0 * point.radius * point", "-2.0 * point.radius * point"
     ),
     (S.CAPSULE, "kernel: second ball at p1"): Mutation(K_CAPSULE, "ball(ray, limb.p2,", "ball(ray, limb.p1,"),
     (S.CAPSULE, "kernel: balls swapped"): Mutation(
@@ -183,13 +183,15 @@ SHARED: dict[str, Mutation] = {
     ),
     "stream: the last ray of a short list is lost": Mutation(
         "bvh/stream.py",
-        "lanes < broadcast(np.float32(members - k))",
-        "lanes < broadcast(np.float32(members - k - 1))",
+        "lanes < broadcast(np.float32(ray_count - k))",
+        "lanes < broadcast(np.float32(ray_count - k - 1))",
     ),
     "stream: pairs that are left over are lost": Mutation(
         STREAMING, "if pairs.queued[0] >= STEP or height == 0 else -1", "if pairs.queued[0] >= STEP else -1"
     ),
-    "pairs: items are taken for nodes": Mutation("bvh/ray_node_pairs.py", "meets & logical_not(is_item))", "meets)"),
+    "pairs: items are taken for nodes": Mutation(
+        "bvh/ray_node_pairs.py", "overlaps & logical_not(is_item))", "overlaps)"
+    ),
     "stream: the last answer is not written": Mutation(FINISHING, "LANES, end - first)", "LANES, end - first - 1)"),
     "stream: the last of those in order is not written": Mutation(
         FINISHING, "base, full, count, state", "base, full + 1, count, state"
@@ -223,7 +225,7 @@ SHARED: dict[str, Mutation] = {
     "split: a box without one of its sides": Mutation(
         "bvh/sah.py", "return x * y + y * z + z * x", "return x * y + y * z"
     ),
-    "split: along the first axis": Mutation("bvh/sah.py", "boundary, axis, less", "boundary, 0, less"),
+    "split: along the first axis": Mutation("bvh/sah.py", "boundary, axis, lower", "boundary, 0, lower"),
     "split: by the left side alone": Mutation(
         "bvh/sah.py", "bins.left_cost[b - 1] + count * half_area(box)", "bins.left_cost[b - 1]"
     ),
@@ -249,7 +251,7 @@ SHARED: dict[str, Mutation] = {
         "bvh/points.py", "for k in range(eights, count):", "for k in range(eights, count - 1):"
     ),
     "points: what is beyond a step is lost": Mutation(
-        "bvh/points.py", "queued[level + 1] = first, inners", "queued[level + 1] = 0, inners"
+        "bvh/points.py", "queued[level + 1] = first, node_count", "queued[level + 1] = 0, node_count"
     ),
     "points: one that waits alone is lost": Mutation(
         "query/loops/points.py", "if queue.queued[shape] > 0:", "if queue.queued[shape] > 1:"
@@ -286,7 +288,7 @@ LAW_BREAKERS = {
             ORDER, "chord.exit_face != Face.INSIDE", "chord.exit_face == Face.INSIDE"
         ),
         "every_point_question_gets_one_answer": Mutation(
-            "exact/solid.py", "Side.SURFACE if room == 0", "Side.OUTSIDE if room == 0"
+            "exact/solid.py", "Side.SURFACE if depth == 0", "Side.OUTSIDE if depth == 0"
         ),
         "a_ray_is_a_segment_without_end": END_EXCLUDED,
         "a_world_of_one_limb_is_the_limb": Mutation(

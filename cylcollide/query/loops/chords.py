@@ -15,7 +15,7 @@ from cylcollide.kernels.dispatch import pieces, ray_limb
 from cylcollide.kernels.hit_bounds import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of, ray_at, shared
+from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, limit_of, ray_at
 from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
@@ -94,7 +94,7 @@ def find_pieces(
     for k in range(rows.size):
         i = rows[k]
         ray = ray_at(batch.rays, i)
-        mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
+        mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
         height = tree.items if local.untrusted else 0 if local.misses_root else start_traversal(stack)
         while True:

@@ -1,7 +1,7 @@
 """Packets: eight rays, vectors or limbs side by side, loaded from consecutive rows or gathered from listed ones."""
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, exactly, vector_difference
+from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, as_double_double, vector_difference
 from cylcollide.kernels.limb_table import Limb, limb_of
 from cylcollide.kernels.ray import Ray, Rays, make_ray
 from cylcollide.query.loops.inputs import RawRays
@@ -102,7 +102,7 @@ def exact_displacements(origin: Vector, second: Vector, is_segment: bool) -> Dou
     """`exact_displacement` of eight rays."""
     if is_segment:
         return vector_difference(second, origin)
-    return exactly(second)
+    return as_double_double(second)
 
 
 @inlined

@@ -14,7 +14,7 @@ from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at, shared
+from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, ray_at
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
@@ -81,7 +81,7 @@ def closest_limb(
         return best, True
     if local.misses_root:
         return best, False
-    mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
+    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
     rows, solids = table.rows, table.solid
     characters, masks, policy = table.character, table.mask, batch.policy
     height, reach = start_traversal(stack), local.reach

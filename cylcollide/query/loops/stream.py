@@ -16,7 +16,7 @@ from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_item
 from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
-from cylcollide.kernels.ray import Ray, Rays, shared
+from cylcollide.kernels.ray import Ray, Rays, broadcast_index
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch
 from cylcollide.query.loops.leaf import (
@@ -159,7 +159,7 @@ def traverse_octant(
 @inlined
 def accepts(batch: RayBatch, table: LimbRows, i: int, limb: int) -> bool:
     """Whether ray i of the query considers the limb, by mask and character: two loads more from memory."""
-    mask, ignored = batch.mask[shared(batch.mask, i)], batch.ignored[shared(batch.ignored, i)]
+    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
     return is_considered(table.character[limb], table.mask[limb], mask, ignored)
 
 
