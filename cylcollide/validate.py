@@ -133,12 +133,12 @@ def axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str
         )
 
 
-def centres(p1: Float64Array, p2: Float64Array, needed: BoolArray) -> None:
+def centres(p1: Float64Array, p2: Float64Array, needed: BoolArray, name: str = "p2") -> None:
     """Raise ValueError where p1 and p2 differ in a row that has a centre only."""
     row = first_bad_row(~_same_rows(p1, p2) & needed)
     if row is not None:
         raise ValueError(
-            f"p2: expected p1 = p2, the centre of a sphere or box, got {p1[row].tolist()} and {p2[row].tolist()} "
+            f"{name}: expected p1 = p2, the centre of a sphere or box, got {p1[row].tolist()} and {p2[row].tolist()} "
             f"in row {row}"
         )
 

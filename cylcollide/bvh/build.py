@@ -26,11 +26,19 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     space, order = space_around(low, high), np.arange(len(low), dtype=np.int32)
     boxes: Float32Array = aligned((len(low), ROW), np.float32)
     fill_boxes(low, high, space, boxes)
-    slots, axis, depth = _collapse(split_all(boxes, order), boxes, order)
-    child: Int32Array = aligned(slots.shape, np.int32)
-    child[:] = slots
-    bounds = fitted_bounds(child, low, high, space)
-    return Tree(bounds, child, len(low), axis, depth * (TREE_WIDTH - 1) + 2, space)
+    binary = split_all(boxes, order)
+    most = len(binary.left)
+    wide, source, depth = (
+        np.full((most, TREE_WIDTH), EMPTY, np.int32),
+        np.zeros(most, np.int32),
+        np.ones(most, np.int32),
+    )
+    axis = np.zeros(most, np.int8)
+    used = _collapse(binary, boxes, order, wide, axis, source, depth)
+    child: Int32Array = aligned((used, TREE_WIDTH), np.int32)
+    child[:] = wide[:used]
+    bounds, deepest = fitted_bounds(child, low, high, space), int(depth[:used].max())
+    return Tree(bounds, child, len(low), axis[:used].copy(), deepest * (TREE_WIDTH - 1) + 2, space)
 
 
 class Slots(NamedTuple):
@@ -71,18 +79,25 @@ def _sort_slots(slots: Slots, filled: int) -> int:
 
 
 @allocating
-def _collapse(binary: Binary, boxes: Float32Array, order: Int32Array) -> tuple[Int32Array, Int8Array, int]:
-    """The nodes of width eight of a binary tree: `child` (nodes, 8), `axis` (nodes,) and the depth, see `Tree`.
+def _collapse(
+    binary: Binary,
+    boxes: Float32Array,
+    order: Int32Array,
+    child: Int32Array,
+    axis: Int8Array,
+    source: Int32Array,
+    depth: Int32Array,
+) -> int:
+    """Write the nodes of width eight of a binary tree into `child` (n, 8) and `axis` (n,), see `Tree`; how many.
+
+    `source` (n,) and `depth` (n,), the binary node and the depth of each, begin as zeros and ones.
 
     A slot holds a binary node or one item. The slot with the largest area is replaced by its node's two children, or
     by all items of a leaf, until no more fit. Slots are sorted by their centres along the axis on which these are
     farthest apart, so that a ray's direction tells in which order it enters them.
     """
-    n = binary.left.size
-    child = np.full((n, TREE_WIDTH), EMPTY, np.int32)
-    source, depth, axis = np.zeros(n, np.int32), np.ones(n, np.int32), np.zeros(n, np.int8)
     slots = Slots(np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32))
-    used, k, deepest = 1, 0, 1
+    used, k = 1, 0
     while k < used:
         _fill_slot(slots, 0, source[k], binary.boxes, source[k])
         filled = 1
@@ -112,7 +127,6 @@ def _collapse(binary: Binary, boxes: Float32Array, order: Int32Array) -> tuple[I
                 child[k, s] = -2 - order[-1 - reference]
             else:
                 child[k, s], source[used], depth[used] = used, reference, depth[k] + 1
-                deepest = max(deepest, depth[used])
                 used += 1
         k += 1
-    return child[:used].copy(), axis[:used].copy(), deepest
+    return used

@@ -42,9 +42,17 @@ class Tree(NamedTuple):
     space: Space
 
 
-@compiled
 def space_around(low: Float64Array, high: Float64Array) -> Space:
     """The frame for boxes with corners `low`, `high` (n, 3), n > 0."""
+    numbers = np.empty(10)
+    _fill_space(low, high, numbers)
+    a, b, c, scale, x, y, z, u, v, w = numbers.tolist()
+    return Space((a, b, c), scale, (x, y, z), (u, v, w))
+
+
+@compiled
+def _fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) -> None:
+    """Write the ten numbers of `space_around`: centre, scale, low and high corner."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):
         x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])
@@ -52,11 +60,12 @@ def space_around(low: Float64Array, high: Float64Array) -> Space:
     half = max(0.5 * u - 0.5 * x, 0.5 * v - 0.5 * y, 0.5 * w - 0.5 * z)
     a, b, c = 0.5 * x + 0.5 * u, 0.5 * y + 0.5 * v, 0.5 * z + 0.5 * w
     if not isfinite(half):
-        return Space((0.0, 0.0, 0.0), 0.0, (-BOX_PAD, -BOX_PAD, -BOX_PAD), (BOX_PAD, BOX_PAD, BOX_PAD))
+        numbers[:4], numbers[4:7], numbers[7:] = 0.0, -BOX_PAD, BOX_PAD
+        return
     scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
-    first = (x - a) * scale - BOX_PAD, (y - b) * scale - BOX_PAD, (z - c) * scale - BOX_PAD
-    last = (u - a) * scale + BOX_PAD, (v - b) * scale + BOX_PAD, (w - c) * scale + BOX_PAD
-    return Space((a, b, c), scale, first, last)
+    numbers[0], numbers[1], numbers[2], numbers[3] = a, b, c, scale
+    numbers[4], numbers[5], numbers[6] = (x - a) * scale - BOX_PAD, (y - b) * scale - BOX_PAD, (z - c) * scale - BOX_PAD
+    numbers[7], numbers[8], numbers[9] = (u - a) * scale + BOX_PAD, (v - b) * scale + BOX_PAD, (w - c) * scale + BOX_PAD
 
 
 @inlined

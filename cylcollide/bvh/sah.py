@@ -142,13 +142,18 @@ SMALLEST_WIDTH = 1e-30
 """Centres within a smaller width, in the frame of the tree, all fall into one bin."""
 
 
-@allocating
 def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
     """The binary tree, with leaves of at most `TREE_WIDTH` items; permutes `order` (n,). Children follow parents."""
     n = order.size
-    runs, around = np.zeros((3, 2 * n), np.int32), np.empty((2 * n, ROW), np.float32)
-    node = Binary(around, runs[0], runs[1], runs[2])
-    depth, grid = np.zeros(2 * n, np.int32), np.empty(6, np.float32)
+    runs, around = np.zeros((4, 2 * n), np.int32), np.empty((2 * n, ROW), np.float32)
+    used = _split_all(boxes, order, Binary(around, runs[0], runs[1], runs[2]), runs[3])
+    return Binary(around[:used], runs[0, :used], runs[1, :used], runs[2, :used])
+
+
+@allocating
+def _split_all(boxes: Float32Array, order: Int32Array, node: Binary, depth: Int32Array) -> int:
+    """Fill the nodes of `split_all`, and the depth of each, zeros so far; how many there are."""
+    n, around, grid = order.size, node.boxes, np.empty(6, np.float32)
     box, count = np.empty((3 * SAH_BINS, LANES), np.float32), np.empty(3 * SAH_BINS, np.int32)
     bins = Bins(box, count, np.empty(SAH_BINS, np.float32))
     node.first[0], node.last[0], used, k = 0, n, 1, 0
@@ -164,4 +169,4 @@ def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
             node.first[used + 1], node.last[used + 1], depth[used + 1] = middle, last, depth[k] + 1
             used += 2
         k += 1
-    return Binary(around[:used], node.left[:used], node.first[:used], node.last[:used])
+    return used

@@ -6,6 +6,8 @@ a bore narrows by it. The limbs of all growths are nested, so every point lies o
 
 from math import sqrt
 
+import numpy as np
+
 from cylcollide._types import Float64Array
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
@@ -54,9 +56,17 @@ def growth_at(place: Vector, direction: Vector, s: float, limb: Limb) -> float:
     return growth_to_reach(point, limb)
 
 
-@compiled
 def growth_to_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb) -> tuple[float, float]:
-    """Growth at which the limb touches place + s direction for first <= s <= last, metres, and the s of the touch.
+    """Growth at which the limb touches place + s direction for first <= s <= last, metres, and the s of the touch."""
+    touch = np.empty(2)
+    _fill_touch(place, direction, first, last, limb, touch)
+    growth, s = touch.tolist()
+    return growth, s
+
+
+@compiled
+def _fill_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb, touch: Float64Array) -> None:
+    """Write the two numbers of `growth_to_touch`.
 
     A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
     to the axis: with the distance from there the bore's wall only comes nearer and the rest only recedes.
@@ -70,7 +80,7 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
     middle = first if speed_squared == 0.0 else min(max(-dot(q, p) / speed_squared, first), last)
     before, before_s = least_growth(place, direction, first, middle, limb)
     behind, behind_s = least_growth(place, direction, middle, last, limb)
-    return (before, before_s) if before <= behind else (behind, behind_s)
+    touch[0], touch[1] = (before, before_s) if before <= behind else (behind, behind_s)
 
 
 @compiled

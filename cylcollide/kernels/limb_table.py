@@ -10,7 +10,7 @@ from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined, interpreted
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import Real
 
@@ -130,6 +130,12 @@ def _fill_rows(
         row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
         for k in range(3):
             row[P1 + k], row[P2 + k] = a[k], b[k]
+
+
+def plain_limb(table: LimbTable, i: int) -> Limb:
+    """Limb i, for Python."""
+    row = table.rows[i].tolist()
+    return interpreted(limb_of)(table.solid.item(i), tuple(row[: ROW // 2]), tuple(row[ROW // 2 :]))
 
 
 @inlined

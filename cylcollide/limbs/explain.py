@@ -16,7 +16,7 @@ from cylcollide.exact.line import RayNumbers, Stretch, Triple
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
 from cylcollide.kernels.clearance import growth_to_touch
-from cylcollide.kernels.limb_table import Limb, LimbTable, limb_at
+from cylcollide.kernels.limb_table import Limb, LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, explain_words, tables
 from cylcollide.query.exact_fallback import exact_limb
@@ -120,7 +120,7 @@ class Explanation:
         figure = explain_drawing.draw(
             explain_drawing.Subject(
                 self.shape,
-                limb_at(self.table.rows, self.table.solid, 0),
+                plain_limb(self.table, 0),
                 np.array([self.start, self.end]),
                 self.nearest,
                 [(p.entry, p.exit, p.entry_face.name) for p in self.passed],
@@ -150,7 +150,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     solid = exact_limb(alone, 0)
     regions = [explain_words.region(bound) for bound in solid.bounds(ray)]
     chords = limb_chords(ray, solid)
-    clearance, nearest = _clearance(ray, limb_at(alone.rows, alone.solid, 0))
+    clearance, nearest = _clearance(ray, plain_limb(alone, 0))
     return Explanation(
         chosen,
         Shape(int(alone.kind[0])),

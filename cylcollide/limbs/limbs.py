@@ -23,7 +23,7 @@ from cylcollide._types import (
     Side,
 )
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.limbs import explain, tables
+from cylcollide.limbs import explain, files, tables
 from cylcollide.limbs.tables import Labels
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
@@ -160,16 +160,24 @@ class Limbs:
         return tables.box_columns(self.table)[:, 9:]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all limbs to an .npz file."""
-        columns: dict[str, Any] = {**tables.given_columns(self.table), "hit_group": self.hit_group}
-        np.savez_compressed(path, names=np.array(self.names, dtype=np.str_), **columns)
+        """Write all limbs to an .npz file; the suffix is added if it is missing.
+
+        The file is replaced in one step, when all is written: a failure leaves the old one.
+        """
+        files.write(path, self.table, self.hit_group, self.names)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Limbs":
-        """Read the limbs of a file that `save` wrote."""
-        with np.load(path, allow_pickle=False) as file:
-            hit_group = np.array(file["hit_group"], np.int32)
-            return cls(tables.read_table(file), hit_group, tuple(str(name) for name in file["names"]))
+        """Read the limbs of a file that `save` wrote; the suffix .npz is added if it is missing.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it was not written by `save`, is damaged, or holds limbs that no constructor takes; with column and row.
+        """
+        return cls(*files.read(path))
 
     def moved(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> "Limbs":
         """The same limbs with new ends, all of them or those of the given indices; p1, p2 (n, 3) or (m, 3).

@@ -64,13 +64,8 @@ GIVEN: Mapping[str, type[np.generic]] = {
 
 
 def given_columns(table: LimbTable) -> dict[str, NDArray[Any]]:
-    """The columns of a table that `read_table` needs to restore it."""
+    """The columns of a table that determine it."""
     return {name: column for name, column in table._asdict().items() if name in GIVEN}
-
-
-def read_table(columns: Mapping[str, NDArray[Any]]) -> LimbTable:
-    """The table of columns of unknown origin, converted to the dtypes and memory order that compiled loops assume."""
-    return make_table(*(np.array(columns[name], kind, order="C") for name, kind in GIVEN.items()))
 
 
 def joined_tables(tables: Sequence[LimbTable]) -> LimbTable:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
-from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import Chords
@@ -49,7 +48,7 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
 
 
 def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> tuple[Int64Array, Int32Array]:
-    """Every piece of a limb that each of these rays may cross, as `find_pieces` returns it.
+    """Every piece of a limb that each of these rays may cross, as `pieces_of_rays` returns it.
 
     Found by a stream, unless the rays are few or cross more limbs than its buffer holds.
     """
@@ -63,9 +62,9 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
         request.checked(cast_stream.call(request.raw, every, rows, tree, *scratch, begin, end, aim, empty_hits(0)))
         recorded = crossings.item()
         if recorded <= len(crossed):
-            return chord_loops.pieces_in_rows.call(batch, rows, crossed, recorded, begin, end)
+            return chord_loops.pieces_of_crossings(batch, rows, crossed, recorded, begin, end)
     request.copy_checked(begin, end)
-    return chord_loops.find_pieces.call(batch, state.kernel_rows, tree, make_stack(tree), np.arange(begin, end))
+    return chord_loops.pieces_of_rays(batch, state.kernel_rows, tree, np.arange(begin, end))
 
 
 def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -> BoolArray:

@@ -8,7 +8,6 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import make_stack
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
@@ -16,7 +15,7 @@ from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.hits import RayHits, Surface
 from cylcollide.query.loops import surface as surface_loops
-from cylcollide.query.loops.chords import complete_chords, find_pieces
+from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
@@ -214,7 +213,7 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, chords: 
 
 def limbs_near_rays(batch: RayBatch, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
     """The limbs that each of the given rays does not certainly miss."""
-    offsets, codes = find_pieces.call(batch, table.kernel_rows, tree, make_stack(tree), rows)
+    offsets, codes = pieces_of_rays(batch, table.kernel_rows, tree, rows)
     return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(rows))]
 
 
@@ -269,6 +268,6 @@ def resolve_points(
 ) -> None:
     """Write the lowest limb that contains each of the given points, and how many do."""
     for i in rows.tolist():
-        near = limbs_near_point(points[i], tree, make_stack(tree)).tolist()
+        near = limbs_near_point(points[i], tree)
         containing = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
         limb_of[i], count[i] = min(containing, default=-1), len(containing)

@@ -111,6 +111,15 @@ class FastDispatch(Generic[Parameters, Result]):
         return result
 
 
+def interpreted(function: Function) -> Function:
+    """The plain Python function behind a compiled or inlined one: for Python that wants a tuple back.
+
+    Machine code returns tuples and arrays through the interpreter, where an interrupt ends the process; so what Python
+    calls returns a number or nothing (`tests/runtime/test_interrupts.py`).
+    """
+    return cast(Function, getattr(function, "py_func", function))
+
+
 def inlined(function: Function) -> Function:
     """As `compiled`, but always inlined into its callers: for the short functions run for every ray and limb."""
     return cast(Function, _njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function))

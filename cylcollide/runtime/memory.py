@@ -4,6 +4,7 @@ Returning memory to the system and mapping it again, page by page, costs more th
 """
 
 from math import prod
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -14,38 +15,53 @@ from cylcollide.constants import MOST_KEPT, SMALLEST_KEPT
 LINE = 64
 """Bytes of a cache line, to which buffers are aligned."""
 
-_free: dict[int, list[NDArray[np.uint8]]] = {}
+_pool: dict[int, list[NDArray[np.uint8]]] = {}
+"""Buffers by capacity, in use or not. A buffer is free while nothing but this refers to it.
+
+No destructor returns buffers: an interrupt that is raised within a destructor is lost.
+"""
 
 
-class PooledBuffer:
-    """Bytes of the pool, returned to it when the last array that uses them is deleted.
+def _references(buffers: list[NDArray[np.uint8]]) -> int:
+    """References to the first of these buffers, those of the list and of this function included."""
+    for buffer in buffers:
+        return getrefcount(buffer)
+    return 0
 
-    Arrays are made of it through the array interface: numpy lets them and their slices refer to one array of bytes, and
-    that one to this object.
+
+_FREE = _references([np.empty(0, np.uint8)])
+"""`_references` of a buffer that nothing else refers to."""
+
+
+def _free_buffer(capacity: int) -> NDArray[np.uint8] | None:
+    """A buffer of this capacity that no array uses.
+
+    Of two threads that look at the same one at once, both count the reference of the other, and neither takes it.
     """
+    for buffer in _pool.get(capacity, ()):
+        if getrefcount(buffer) <= _FREE:
+            return buffer
+    return None
 
-    _free, _most = _free, MOST_KEPT  # at interpreter exit names of the module may be gone before a buffer is
 
-    def __init__(self, memory: NDArray[np.uint8], size: int) -> None:
-        self._memory = memory
-        address = memory.__array_interface__["data"][0]
-        data = (address + -address % LINE, False)
-        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": data, "version": 3}
-
-    def __del__(self) -> None:
-        kept, size = self._free, self._memory.size
-        if size + sum([other * len(buffers) for other, buffers in list(kept.items())]) <= self._most:
-            kept.setdefault(size, []).append(self._memory)
+def _add_to_pool(buffer: NDArray[np.uint8]) -> None:
+    """Keep a new buffer in the pool, unless it is full; first, a full pool forgets the buffers that are in use."""
+    if sum(capacity * len(buffers) for capacity, buffers in list(_pool.items())) + buffer.size > MOST_KEPT:
+        for capacity, buffers in list(_pool.items()):
+            _pool[capacity] = [kept for kept in buffers if getrefcount(kept) <= _FREE]
+    if sum(capacity * len(buffers) for capacity, buffers in list(_pool.items())) + buffer.size <= MOST_KEPT:
+        _pool.setdefault(buffer.size, []).append(buffer)
 
 
 def acquire(size: int) -> NDArray[np.uint8]:
     """An uninitialised array of `size` bytes from the pool, to be passed to ``np.ndarray(buffer=...)``."""
     capacity = 1 << (size + LINE).bit_length()
-    try:
-        memory = _free[capacity].pop()
-    except (KeyError, IndexError):
-        memory = np.empty(capacity, np.uint8)  # pages that are not touched take no memory
-    return np.asarray(PooledBuffer(memory, size))
+    buffer = _free_buffer(capacity)
+    if buffer is None:
+        buffer = np.empty(capacity, np.uint8)  # pages that are not touched take no memory
+        _add_to_pool(buffer)
+    begin = -buffer.__array_interface__["data"][0] % LINE
+    return buffer[begin : begin + size]
 
 
 def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:

@@ -130,7 +130,7 @@ def test_a_first_query_compiles_what_it_uses_and_no_more(tmp_path: Path):
     kept = functions_in(tmp_path)
     loops = {"cast_closest", "cast_chords", "cast_brute_force", "cast_stream", "sort_rays", "write_hits"}
     assert kept & loops == {"cast_closest"}
-    assert {"limb_boxes", "_fill_rows"} < kept
+    assert {"_fill_boxes", "_fill_rows"} < kept
     unused = [name for name in kept if re.search("chord|point|stream|contain|octant|refit|piece", name)]
     assert not unused
     assert kept <= set(first["compiled"])
@@ -184,7 +184,7 @@ def test_arrays_of_any_kind_are_answered_by_the_same_code():
 ENTRANCES = (
     single.cast_single_rays, brute_force.cast_brute_force, stream.cast_stream, point_loops.locate_single_points,
     point_loops.locate_points, surface_loops.write_surface, surface_loops.write_exactly, chord_loops.complete_chords,
-    chord_loops.cast_chords, chord_loops.find_pieces, chord_loops.pieces_in_rows,
+    chord_loops.cast_chords, chord_loops.find_pieces, chord_loops.sort_crossings,
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ def test_no_more_is_kept_than_there_may_be():
     loans = [memory.acquire(MOST_KEPT // 3) for _ in range(4)]
     few = [memory.acquire(1 << 18) for _ in range(20)]
     del loans, few
-    kept = sum(memory.size for buffers in memory._free.values() for memory in buffers)
+    kept = sum(memory.size for buffers in memory._pool.values() for memory in buffers)
     assert 1 << 18 < kept <= MOST_KEPT
 
 

@@ -9,7 +9,15 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Face, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_traversal
+from cylcollide.bvh.traverse import (
+    NO_ITEM,
+    Stack,
+    local_ray,
+    make_stack,
+    next_item_of_all,
+    next_item_on_ray,
+    start_traversal,
+)
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
 from cylcollide.kernels.hit_bounds import ray_hit_bounds
@@ -18,7 +26,7 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, limit_of, ray_at
 from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
+from cylcollide.runtime.compile import FastDispatch, compiled, inlined
 
 MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
 
@@ -69,28 +77,33 @@ def complete_chords(
     return count
 
 
-@allocating
-def appended(values: Int32Array, used: int, value: int) -> Int32Array:
-    """`values` with `value` at position `used`; copied to an array twice as large if it is full."""
-    if used == values.size:
-        larger = np.empty(2 * values.size, np.int32)
-        larger[:used] = values
-        values = larger
-    values[used] = value
-    return values
-
-
-@FastDispatch
-@allocating
-def find_pieces(
-    batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, rows: Int64Array
-) -> tuple[Int64Array, Int32Array]:
+def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
     """Every piece of a limb that each of the given rays does not certainly miss, in compressed rows.
 
     Returns offsets (n + 1,), and codes: twice the limb, plus the number of the piece. An untrusted ray may hit any
     limb.
     """
-    offsets, found, used = np.zeros(rows.size + 1, np.int64), np.empty(4 * rows.size + 64, np.int32), 0
+    stack, offsets, codes = make_stack(tree), np.zeros(len(rows) + 1, np.int64), np.empty(4 * len(rows) + 64, np.int32)
+    used = find_pieces.call(batch, table, tree, stack, rows, offsets, codes)
+    if used > len(codes):
+        codes = np.empty(used, np.int32)
+        find_pieces.call(batch, table, tree, stack, rows, offsets, codes)
+    return offsets, codes[:used]
+
+
+@FastDispatch
+@compiled
+def find_pieces(
+    batch: RayBatch,
+    table: LimbRows,
+    tree: Tree,
+    stack: Stack,
+    rows: Int64Array,
+    offsets: Int64Array,
+    codes: Int32Array,
+) -> int:
+    """Write `pieces_of_rays`; how many there are, of which those beyond the size of `codes` are not written."""
+    used = 0
     for k in range(rows.size):
         i = rows[k]
         ray = ray_at(batch.rays, i)
@@ -108,19 +121,35 @@ def find_pieces(
                 limb = limb_at(table.rows, table.solid, index)
                 for piece in range(pieces(limb.kind)):
                     if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
-                        found = appended(found, used, 2 * index + piece)
+                        if used < codes.size:
+                            codes[used] = 2 * index + piece
                         used += 1
         offsets[k + 1] = used
-    return offsets, found[:used].copy()
+    return used
+
+
+def pieces_of_crossings(
+    batch: RayBatch, table: LimbRows, crossed: Int32Array, recorded: int, begin: int, end: int
+) -> tuple[Int64Array, Int32Array]:
+    """`pieces_of_rays` for the rays from `begin` to `end`, from `recorded` rows of `crossed`, which are overwritten."""
+    (offsets, places), codes = np.zeros((2, end - begin + 1), np.int64), np.empty(2 * recorded, np.int32)
+    used = sort_crossings.call(batch, table, crossed, recorded, begin, offsets, places, codes)
+    return offsets, codes[:used]
 
 
 @FastDispatch
-@allocating
-def pieces_in_rows(
-    batch: RayBatch, table: LimbRows, crossed: Int32Array, recorded: int, begin: int, end: int
-) -> tuple[Int64Array, Int32Array]:
-    """`find_pieces` of the rays from `begin` to `end`, from `recorded` rows of `crossed`, which are overwritten."""
-    offsets = np.zeros(end - begin + 1, np.int64)
+@compiled
+def sort_crossings(
+    batch: RayBatch,
+    table: LimbRows,
+    crossed: Int32Array,
+    recorded: int,
+    begin: int,
+    offsets: Int64Array,
+    places: Int64Array,
+    codes: Int32Array,
+) -> int:
+    """Write `pieces_of_crossings` by a counting sort, with `places` as its buffer; how many pieces there are."""
     for j in range(recorded):
         i, index = crossed[j]
         which = 1
@@ -130,16 +159,16 @@ def pieces_in_rows(
             which += 2 * int(ray_hit_bounds(ray, ray_limb(ray, limb, 1), POLICY_HIT).possible)
         crossed[j, 1] = 4 * index + which
         offsets[i - begin + 1] += (which & 1) + (which >> 1)
-    for k in range(end - begin):
+    for k in range(offsets.size - 1):
         offsets[k + 1] += offsets[k]
-    codes, place = np.empty(offsets[-1], np.int32), offsets[:-1].copy()
+        places[k + 1] = offsets[k + 1]
     for j in range(recorded):
         k, index = crossed[j, 0] - begin, crossed[j, 1] >> 2
         for piece in range(2):
             if crossed[j, 1] >> piece & 1:
-                codes[place[k]] = 2 * index + piece
-                place[k] += 1
-    return offsets, codes
+                codes[places[k]] = 2 * index + piece
+                places[k] += 1
+    return int(offsets[offsets.size - 1])
 
 
 @FastDispatch

@@ -4,15 +4,17 @@ Pairs are queued by shape until a batch is full; a long list of rays at one limb
 bounds go into the state of each ray through `closer`, so that the order of pairs does not change the result.
 """
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Float32Array, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import NO_LIMB, Aim, Float32Array, Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.bvh.stream import REACH
 from cylcollide.bvh.traverse import local_reach
-from cylcollide.kernels.closest import ClosestHit, closer, no_hit
+from cylcollide.kernels.closest import ClosestHit, closer
 from cylcollide.kernels.hit_bounds import HitBounds, two_hit_bounds
+from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import Ray
 from cylcollide.query.loops.packets import limbs_at, one_limb
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, PairQueue, make_pair_queue
@@ -50,7 +52,7 @@ def make_ray_state(rays: int) -> RayState:
     """Buffers for so many rays."""
     size = -(-rays // PAIR_BATCH) * PAIR_BATCH
     nothing = np.zeros(LANES)
-    nothing[: len(ClosestHit._fields)] = no_hit(0.0)
+    nothing[: STARTS_INSIDE + 1] = NO_LIMB, inf, inf, UNDECIDED_FACE, inf, 0.0  # `no_hit`
     ray, best = aligned((2, size, LANES), np.float64)
     start, per_length = aligned((2, size), np.float64)
     bounds, crossed, crossings = np.empty((3, LANES)), np.empty((0, 2), np.int32), np.zeros(1, np.int64)

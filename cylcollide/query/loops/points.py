@@ -22,7 +22,7 @@ from cylcollide._types import (
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.points import next_items_at_points, start_pairs
 from cylcollide.bvh.ray_node_pairs import Pairs
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_point, next_item_at_point, start_traversal
+from cylcollide.bvh.traverse import NO_ITEM, Stack, local_point, make_stack, next_item_at_point, start_traversal
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
@@ -167,15 +167,22 @@ def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, record:
     return undecided_rows
 
 
-@allocating
-def limbs_near_point(point: Float64Array, tree: Tree, stack: Stack) -> Int32Array:
+def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
     """Every limb whose box contains the point, (3,)."""
-    found, used, height = np.empty(tree.items, np.int32), 0, start_traversal(stack)
+    found = np.empty(tree.items, np.int32)
+    limbs: list[int] = found[: find_limbs_near_point(point, tree, make_stack(tree), found)].tolist()
+    return limbs
+
+
+@compiled
+def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: Int32Array) -> int:
+    """Write every limb whose box contains the point into `found` (items,); how many there are."""
+    used, height = 0, start_traversal(stack)
     place = local_point(tree.space, (point[0], point[1], point[2]))
     while True:
         height, limb = next_item_at_point(tree, stack, height, place)
         if limb == NO_ITEM:
-            return found[:used].copy()
+            return used
         found[used] = limb
         used += 1
 

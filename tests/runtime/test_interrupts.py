@@ -1,0 +1,162 @@
+"""Interrupts: a signal during any call raises its exception there, and leaves the world as it was.
+
+Machine code that returns an array or a tuple builds it through the interpreter, where a pending signal is raised and
+numba goes on with NULL: a segmentation fault. So every function that plain Python calls returns a number or nothing.
+"""
+
+import ast
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.check_cylinders import JIT
+
+ROOT = Path(__file__).parents[2]
+COMPILED = {"compiled", "allocating", "inlined"}
+HARMLESS = {"int", "float", "bool", "None"}
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    return bool(COMPILED & {name.id for name in function.decorator_list if isinstance(name, ast.Name)})
+
+
+def returned_types() -> dict[tuple[str, str], str]:
+    """Return the annotated result of every compiled function, by module and name."""
+    return {
+        (module_of(path), function.name): ast.unparse(function.returns) if function.returns else "missing"
+        for path in (ROOT / "cylcollide").rglob("*.py")
+        for function in ast.parse(path.read_text()).body
+        if isinstance(function, ast.FunctionDef) and is_compiled(function)
+    }
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def plain_calls(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield module and name of what plain functions of a file call, by name or by `module.name`."""
+    tree = ast.parse(path.read_text())
+    origin = {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    plain = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and not is_compiled(node)]
+    for call in (node for function in plain for node in ast.walk(function) if isinstance(node, ast.Call)):
+        name = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "call" else call.func
+        if isinstance(name, ast.Name):
+            yield origin.get(name.id, (module_of(path), name.id))
+        elif isinstance(name, ast.Attribute) and isinstance(name.value, ast.Name) and name.value.id in origin:
+            yield ".".join(origin[name.value.id]), name.attr
+
+
+def test_what_python_calls_returns_a_number_or_nothing():
+    results = returned_types()
+    called = {call for path in (ROOT / "cylcollide").rglob("*.py") for call in plain_calls(path)} & results.keys()
+    assert len(called) > 15
+    assert not {call: results[call] for call in called if results[call] not in HARMLESS}
+
+
+def test_no_destructor_runs_python():
+    """An interrupt that is raised within one is printed and lost."""
+    for path in (ROOT / "cylcollide").rglob("*.py"):
+        source = path.read_text()
+        assert "__del__" not in source, path
+        assert "weakref.finalize" not in source, path
+
+
+STORM = """
+import random, signal, sys, tempfile
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import numpy as np
+import cylcollide as cc
+from support.mixed_questions import mixed_limbs, segments
+
+kind, count = sys.argv[1], int(sys.argv[2])
+rng, dice = np.random.default_rng(1), random.Random(7)
+limbs = mixed_limbs(1500, rng, 10.0)
+start, end = segments(rng, 3000, 10.0)
+world = cc.HitWorld(limbs)
+file = Path(tempfile.mkdtemp()) / "limbs.npz"
+limbs.save(file)
+some = np.arange(0, 1500, 3)
+
+def fields():
+    hits = world.cast_segments(start, end)
+    return hits.position, hits.normal, hits.exit_position, hits.thickness
+
+JOBS = {{
+    "build": lambda: cc.HitWorld(limbs),
+    "move": lambda: world.set_endpoints(limbs.p1, limbs.p2),
+    "move some": lambda: world.set_endpoints(limbs.p1[some], limbs.p2[some], limbs=some),
+    "cast": lambda: world.cast_segments(start, end).limb,
+    "few": lambda: [world.cast_segments(start[i], end[i]).limb for i in range(50)],
+    "fields": fields,
+    "chords": lambda: world.chords_segments(start, end).thickness,
+    "few chords": lambda: world.chords_segments(start[:20], end[:20]).thickness,
+    "points": lambda: world.contains_points(start).axis_distance_squared,
+    "occluded": lambda: world.occluded_segments(start, end),
+    "exact": lambda: cc.HitWorld(limbs[:1]).cast_segments(limbs.p1[:1] - 1, limbs.p1[:1]).limb,
+    "load": lambda: cc.Limbs.load(file),
+    "save": lambda: limbs.save(file),
+    "explain": lambda: limbs.explain_segment(start[0], end[0], limb=3),
+}}
+job = JOBS[kind]
+
+def answer():
+    hits = world.cast_segments(start, end)
+    return hits.limb.tobytes(), hits.fraction.tobytes(), world.chords_segments(start[:30], end[:30]).limb.tobytes()
+
+class Stop(BaseException):
+    pass
+
+def stop(*_):
+    raise Stop
+
+job()
+want = answer()
+import time
+begun = time.perf_counter()
+job()
+length = max(time.perf_counter() - begun, 2e-4)
+signal.signal(signal.SIGALRM, stop)
+delivered = 0
+for k in range(count):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.02, 1.1) * length)
+        job()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Stop:
+        delivered += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if k % 5 == 0:
+        assert answer() == want, k
+assert answer() == want
+print(delivered)
+"""
+
+KINDS = (
+    "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
+    "load", "save", "explain",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(not JIT or not hasattr(signal, "setitimer"), reason="about machine code")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [20, pytest.param(400, marks=pytest.mark.long)])
+def test_a_storm_of_signals(kind: str, count: int):
+    """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""
+    script = STORM.format(tests=str(ROOT / "tests"))
+    run = subprocess.run(
+        [sys.executable, "-c", script, kind, str(count)], capture_output=True, text=True, check=False, env=os.environ
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert run.stderr == ""
+    assert int(run.stdout) > count / 10, "hardly any signal fell into the call"
