@@ -183,7 +183,7 @@ def local_point(space: Space, point: Vector) -> Vector:
 
 
 @inlined
-def in_boxes(bounds: Float32Array, base: int, point: Any) -> Truth:
+def in_boxes(bounds: Float32Array, base: int, point: Vector) -> Truth:
     """Whether each of a node's eight boxes, whose bounds begin at number `base`, contains the point."""
     x, y, z = point
     above = (
