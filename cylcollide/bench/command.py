@@ -72,7 +72,7 @@ def _compare(
     ours = next(row for row in rows if row.engine == BASE)
     wrong = sum(row.wrong_verdicts + row.wrong_limbs for row in rows if row.engine == BASE)
     if wrong:
-        _stop(f"{wrong} answers of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
+        _stop(f"{wrong} results of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
 
 
 def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Progress) -> None:

@@ -73,18 +73,18 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
             )
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: _casting(engine, share) for name, (engine, share) in ready.items()}
-        answers = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
+        results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
         times = interleaved({**works, LEAN: _lean(world, segments)}, rounds)
     rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
     progress(f"{workload.name}: resolving disagreements")
-    verdicts = _verdicts(limbs, segments, answers)
+    verdicts = _verdicts(limbs, segments, results)
     found = []
     for name in (BASE, LEAN, *(name for name in engines if name != BASE)):
         row = rows[name]
         if name in per_ray:
             ratio, low, high = spread(per_ray[BASE] / per_ray[name])
-            hits = int((answers[BASE if name == LEAN else name].limb >= 0).sum())
+            hits = int((results[BASE if name == LEAN else name].limb >= 0).sum())
             wrong = verdicts[BASE if name == LEAN else name]
             measured = {
                 "hits": hits, "rate": 1 / spread(per_ray[name])[0],
@@ -131,11 +131,11 @@ def _lean(world: HitWorld, segments: Segments) -> Callable[[], object]:
     return work
 
 
-def _verdicts(limbs: Limbs, segments: Segments, answers: dict[str, EngineHits]) -> dict[str, Wrong]:
+def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, Wrong]:
     """Wrong results of each engine; for ours, the largest numbers found in comparison with any other engine."""
-    ours = answers[BASE].limb
+    ours = results[BASE].limb
     found = {}
-    for name, hits in answers.items():
+    for name, hits in results.items():
         n = len(hits.limb)
         found[name] = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
     ours_wrong = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]

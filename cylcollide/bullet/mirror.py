@@ -130,8 +130,8 @@ class Mirror:
             validate.vectors(rayToPosition, "rayToPosition"),
         )
         keywords = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
-        (answer,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
-        return (answer,)
+        (result,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
+        return (result,)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,

@@ -49,9 +49,9 @@ class Wrapped:
         number = -1 if first_only else 0  # -1: the first of all bodies; from 0: any of them, in no order
         while len(rows):
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
-            answers = self._client.ray_hits(starts[rows], ends[rows], **keywords)
+            results = self._client.ray_hits(starts[rows], ends[rows], **keywords)
             open_rows = []
-            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), answers, strict=True):
+            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), results, strict=True):
                 place = Place(body, link)
                 if place in self._places:
                     of_row = found.setdefault(row, {})

@@ -76,7 +76,7 @@ def _collapse(binary: Binary, boxes: Float32Array, order: Int32Array) -> tuple[I
 
     A slot holds a binary node or one item. The slot with the largest area is replaced by its node's two children, or
     by all items of a leaf, until no more fit. Slots are sorted by their centres along the axis on which these are
-    farthest apart, so that a ray's direction tells in which order it enters them.
+    farthest apart, so that the direction of a ray gives the order in which it enters them.
     """
     n = binary.left.size
     child = np.full((n, TREE_WIDTH), EMPTY, np.int32)

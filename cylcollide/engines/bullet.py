@@ -142,26 +142,26 @@ class BulletEngine:
         RuntimeError
             If PyBullet returns another number of results than rays.
         """
-        answers: list[Any] = []
+        results: list[Any] = []
         for first in range(0, len(starts), BATCH):
             rows = slice(first, first + BATCH)
-            answers += self.cast_batch(starts[rows], ends[rows])
-        if len(answers) != len(starts):
-            raise RuntimeError(f"PyBullet answered {len(answers)} of {len(starts)} rays")
-        return self.as_hits(answers, len(starts))
+            results += self.cast_batch(starts[rows], ends[rows])
+        if len(results) != len(starts):
+            raise RuntimeError(f"PyBullet answered {len(results)} of {len(starts)} rays")
+        return self.as_hits(results, len(starts))
 
     def cast_batch(self, starts: Any, ends: Any) -> Sequence[Any]:
         """The results of one call of ``rayTestBatch`` with arrays or lists, (n, 3); possibly fewer than rays."""
-        answers: Sequence[Any] = pybullet.rayTestBatch(
+        results: Sequence[Any] = pybullet.rayTestBatch(
             starts, ends, numThreads=self.threads, physicsClientId=self._client
         )
-        return answers
+        return results
 
-    def as_hits(self, answers: Sequence[Any], n: int) -> EngineHits:
+    def as_hits(self, results: Sequence[Any], n: int) -> EngineHits:
         """PyBullet's results as arrays of length n; rays without a result are misses."""
         limb = np.full(n, -1, dtype=np.int32)
         fraction, position, normal = np.full(n, np.nan), np.full((n, 3), np.nan), np.full((n, 3), np.nan)
-        for row, (body, _, t, point, n_out) in enumerate(answers):
+        for row, (body, _, t, point, n_out) in enumerate(results):
             if body >= 0:
                 limb[row], fraction[row], position[row], normal[row] = self._limb_of_body[body], t, point, n_out
         return EngineHits(limb, fraction, position, normal)

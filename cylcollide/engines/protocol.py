@@ -106,5 +106,5 @@ def refuse_unknown_shapes(name: str, capabilities: Capabilities, limbs: Limbs) -
         held = ", ".join(shape.name.lower() for shape in sorted(capabilities.shapes))
         raise ValueError(
             f"limbs: {name} holds {held}, got a {Shape(int(limbs.kind[row])).name.lower()} in row {row}; "
-            "leave such limbs out or ask another engine"
+            "leave such limbs out or use another engine"
         )

@@ -153,7 +153,7 @@ def test_surfaces_are_settled_both_ways(monkeypatch: pytest.MonkeyPatch):
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
     settled: list[int] = []
     settle = exact_fallback.resolve_points
-    monkeypatch.setattr(exact_fallback, "settle_points", lambda *args: (settled.append(len(args[3])), settle(*args)))
+    monkeypatch.setattr(exact_fallback, "resolve_points", lambda *args: (settled.append(len(args[3])), settle(*args)))
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
     assert settled[0] == settled[1] >= 5 * 16

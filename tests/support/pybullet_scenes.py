@@ -165,7 +165,7 @@ class Comparison:
 
     ours: tuple
     theirs: tuple
-    misses_root: np.ndarray
+    clear: np.ndarray
     earliest: np.ndarray  # fraction of the grown shapes
     latest: np.ndarray  # fraction of the shapes with their edges taken off
 
