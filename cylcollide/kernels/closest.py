@@ -22,7 +22,7 @@ class ClosestHit(NamedTuple):
     lower: Real  # earliest time of its hit, metres
     upper: Real  # latest time, inf if there is none
     face: Real  # `UNDECIDED_FACE` if the bounds do not decide it
-    next_possible: Real  # earliest time at which any other limb may be hit, inf if none may
+    next_possible: Real  # earliest time at which another limb may be hit; decides nothing beyond `upper`
     inside: Truth  # the ray certainly starts in some limb
 
 
