@@ -252,7 +252,7 @@ def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     if row is not None:
         raise ValueError(
             f"{name}: expected a direction other than zero, got {array[row].tolist()} in row {row}; "
-            "ask cast_segments with start = end, or contains_points, for a point test"
+            "call cast_segments with start = end, or contains_points, for a point test"
         )
     return array
 

@@ -27,9 +27,9 @@ class Queries(ABC):
     """The queries of a world and of a snapshot.
 
     They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at fraction 0, hit it where it
-    leaves: "exit", or "ignore" the limb); `mask`, the layers whose limbs are tested, one or one a ray;
-    `ignore_character`, whose limbs are skipped, one or one a ray; `threads`, how many work at once (None: the number of
-    processors). Bad input raises ValueError, which names the first bad row.
+    leaves: "exit", or "ignore" the limb); `mask`, the layers whose limbs are tested, (n,) or one for all;
+    `ignore_character`, whose limbs are skipped, (n,) or one for all; `threads`, how many work at once (None: the number
+    of processors). Bad input raises ValueError, which names the first bad row.
     """
 
     @abstractmethod
@@ -183,7 +183,7 @@ class HitWorld(Queries):
 
     `set_endpoints` puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and
     hits already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so
-    far that a new tree pays, a thread builds it while updates and queries go on; answers are the same with either tree.
+    far that a new tree pays, a thread builds it while updates and queries go on; results are the same with either tree.
     """
 
     def __init__(self, limbs: Limbs) -> None:

@@ -1,1 +1,1 @@
-"""The benchmark: the same rays and limbs in every engine that is installed, interleaved, verdicts settled."""
+"""The benchmark: the same rays and limbs in every installed engine, interleaved, disagreements resolved exactly."""

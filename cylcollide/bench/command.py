@@ -29,10 +29,10 @@ def bench(
     scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows with limbs and batch.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for CSV and figures.")] = DEFAULT_FOLDER,
 ) -> None:
-    """Measure cylcollide and other engines side by side: the same rays, taking turns, verdicts settled exactly.
+    """Measure cylcollide and other engines side by side: the same rays, taking turns, verdicts resolved exactly.
 
     Writes rays.csv and tasks.csv, or scaling.csv, with figures. Ratios of one run may be compared; rates of two runs
-    may not. Exit status 1 if an answer of this library is proved wrong.
+    may not. Exit status 1 if a result of this library is proved wrong.
     """
     console = Console()
     _make_writable(out)
@@ -72,7 +72,7 @@ def _compare(
     ours = next(row for row in rows if row.engine == BASE)
     wrong = sum(row.wrong_verdicts + row.wrong_limbs for row in rows if row.engine == BASE)
     if wrong:
-        _stop(f"{wrong} answers of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
+        _stop(f"{wrong} results of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
 
 
 def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Progress) -> None:
@@ -83,7 +83,7 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
 
 
 def _chosen_engines(wanted: str, console: Console) -> list[str]:
-    """Names of engines, ours first; those not installed are told where all were asked for, and refused by name."""
+    """Names of engines, ours first. One not installed is reported if all were requested, an error if by name."""
     reasons = peers.available()
     if wanted == "all":
         for name, reason in reasons.items():

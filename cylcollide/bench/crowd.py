@@ -13,12 +13,12 @@ class Bone(NamedTuple):
 
     name: str
     parent: str  # "" for the root
-    from_end: bool  # whether it begins where its parent ends, or where it begins
+    from_end: bool  # whether it is attached to its parent's end or start
     offset: tuple[float, float, float]  # of its start from there
     heading: tuple[float, float, float]
     length: float
     radius: float
-    swing: float  # how far it swings forward and back in a step, as a share of its length
+    swing: float  # amplitude of its swing forward and back in a step, as a fraction of its length
 
 
 TRUNK = (
@@ -61,9 +61,9 @@ STEPS = 1.0  # double steps a second
 
 
 class Crowd:
-    """Humanoids that walk over a field, each with a size, a posture and a step of its own; times in seconds.
+    """Humanoids that walk over a field, each with its own size, posture and phase; times in seconds.
 
-    All coordinates and radii are float32 numbers, so that no engine has to round them.
+    All coordinates and radii are float32 numbers, so that no engine rounds them.
     """
 
     def __init__(self, characters: int, field: float, seed: int) -> None:

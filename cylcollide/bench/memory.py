@@ -1,4 +1,4 @@
-"""How much memory an object's arrays take."""
+"""Memory of the arrays of an object."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ SAFE = (str, bytes, int, float, complex, bool, type(None), type)
 
 
 def nbytes(thing: object) -> int:
-    """Bytes of all arrays that can be reached from an object, each buffer once."""
+    """Bytes of all arrays reachable from an object, each buffer counted once."""
     buffers: dict[int, int] = {}
     for array in _arrays(thing, set()):
         owner: Any = array

@@ -1,4 +1,4 @@
-"""Figures of a run, as PNG and SVG."""
+"""Figures of a run, as PNG and SVG; functions return the paths written."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,15 +30,15 @@ def plot_rays(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def _dots(axis: Any, panel: Sequence[Row]) -> None:
-    """A dot an engine, with the spread of its rounds and what it got wrong."""
+    """Draw a dot an engine, with the range of its rounds and its number of wrong results."""
     axis.set_xscale("log")
     for place, row in enumerate(panel):
         color = OURS if row.engine in {BASE, LEAN} else THEIRS
         axis.plot([row.ratio_low, row.ratio_high], [place, place], color=color, linewidth=2.5, solid_capstyle="round")
         axis.plot(row.ratio, place, "o", color=color, markersize=7)
         wrong = row.wrong_verdicts + row.wrong_limbs
-        said = f"{row.ratio:.2g}×   {wrong:,} wrong of {row.rays:,}"
-        axis.text(1.2 * max(row.ratio, row.ratio_high), place, said, va="center", fontsize=8, color=INK)
+        label = f"{row.ratio:.2g}×   {wrong:,} wrong of {row.rays:,}"
+        axis.text(1.2 * max(row.ratio, row.ratio_high), place, label, va="center", fontsize=8, color=INK)
     axis.set_yticks(range(len(panel)), [row.engine for row in panel])
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}×")
     axis.axvline(1.0, color=OURS, linewidth=0.8, linestyle=":")

@@ -16,16 +16,16 @@ from cylcollide.world import HitWorld
 
 BASE = "cylcollide"
 LEAN = "cylcollide, lean"
-"""Limb and fraction only, what a hit test needs; the other rows answer limb, fraction, position and normal."""
+"""Limb and fraction only, what a hit test needs; the other rows compute limb, fraction, position and normal."""
 TURN = 0.4  # seconds that an engine's turn may take at most: a slower one gets fewer rays
-PROBE, FEWEST = 100, 200  # rays of the first look, and the least that are timed
+PROBE, FEWEST = 100, 200  # rays of the first estimate, and the least that are timed
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One engine on one workload; numbers are nan or 0 where the engine cannot take part, and `note` says why."""
+    """Measurements of one engine on one workload; nan or 0 where the engine cannot take part, and `note` says why."""
 
     workload: str
     limbs: int
@@ -44,12 +44,12 @@ class Row:
 
 
 def run(workloads: Sequence[Workload], engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
-    """Measure the engines, by name, `BASE` first; `progress` is told what is going on."""
+    """Measure engines, given by name, `BASE` first; `progress` is called with a line of text at each step."""
     return [row for workload in workloads for row in run_one(workload, engines, rays, rounds, progress)]
 
 
 def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
-    """One workload: build all engines, then let them take turns."""
+    """Measure one workload: build all engines, then cast in turns."""
     limbs = workload.limbs()
     world = HitWorld(limbs)
     segments = workload.segments(world, rays)
@@ -73,18 +73,18 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
             )
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: _casting(engine, share) for name, (engine, share) in ready.items()}
-        answers = {name: work() for name, work in works.items()}  # also warms all up: a few rays may go another way
+        results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
         times = interleaved({**works, LEAN: _lean(world, segments)}, rounds)
     rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
-    progress(f"{workload.name}: settling disagreements")
-    verdicts = _verdicts(limbs, segments, answers)
+    progress(f"{workload.name}: resolving disagreements")
+    verdicts = _verdicts(limbs, segments, results)
     found = []
     for name in (BASE, LEAN, *(name for name in engines if name != BASE)):
         row = rows[name]
         if name in per_ray:
             ratio, low, high = spread(per_ray[BASE] / per_ray[name])
-            hits = int((answers[BASE if name == LEAN else name].limb >= 0).sum())
+            hits = int((results[BASE if name == LEAN else name].limb >= 0).sum())
             wrong = verdicts[BASE if name == LEAN else name]
             measured = {
                 "hits": hits, "rate": 1 / spread(per_ray[name])[0],
@@ -108,12 +108,12 @@ def unsupported_reason(engine: Engine, limbs: Limbs) -> str:
 
 
 def _affordable(engine: Engine, segments: Segments) -> int:
-    """How many rays fit into a turn."""
+    """The number of rays that fit into a turn, at least `FEWEST`."""
     n = len(segments.starts)
     probe = min(PROBE, n)
     engine.cast_segments(segments.starts[:probe], segments.ends[:probe])
     taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
-    if taken * n / probe > TURN:  # what a call costs by itself must not count: look again with more rays
+    if taken * n / probe > TURN:  # exclude the fixed cost of a call: estimate again with more rays
         probe = max(probe, min(n, int(0.1 * TURN / taken * probe)))
         taken = seconds(lambda: engine.cast_segments(segments.starts[:probe], segments.ends[:probe]))
     return n if taken * n / probe <= TURN else min(n, max(FEWEST, int(TURN / taken * probe)))
@@ -131,13 +131,13 @@ def _lean(world: HitWorld, segments: Segments) -> Callable[[], object]:
     return work
 
 
-def _verdicts(limbs: Limbs, segments: Segments, answers: dict[str, EngineHits]) -> dict[str, Wrong]:
-    """What each engine got wrong; what others proved wrong in our own answers counts against us."""
-    ours = answers[BASE].limb
+def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, Wrong]:
+    """Wrong results of each engine; for ours, the largest numbers found in comparison with any other engine."""
+    ours = results[BASE].limb
     found = {}
-    for name, hits in answers.items():
+    for name, hits in results.items():
         n = len(hits.limb)
         found[name] = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
-    against_us = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]
-    found[BASE] = Wrong(*(max(counts) for counts in zip(*against_us, strict=True)))
+    ours_wrong = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]
+    found[BASE] = Wrong(*(max(counts) for counts in zip(*ours_wrong, strict=True)))
     return found

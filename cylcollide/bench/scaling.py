@@ -1,4 +1,4 @@
-"""How cost grows: rays a second against the number of limbs and the size of the batch, with build time and memory."""
+"""Scaling: rays a second against the number of limbs and against the batch size, with build time and memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ CROWD = 17_000  # limbs against which batches are measured: W3's
 class Point:
     """One measurement; rates may be compared within one run only."""
 
-    against: str  # "limbs" or "batch": what is varied
+    against: str  # the varied quantity, "limbs" or "batch"
     limbs: int
     batch: int  # rays a call
-    hit_share: float  # of the rays; on a small field most leave it before they meet anybody
+    hit_share: float  # of the rays; on a small field most leave it without a hit
     rate: float  # rays a second, one thread, median of the rounds
     rate_low: float
     rate_high: float
@@ -30,7 +30,7 @@ class Point:
 
 
 def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) -> list[Point]:
-    """Worlds of 10² to 10^decades limbs with so many rays a call; batches of 1 to 10^decades rays in one world."""
+    """Measure worlds of 10² to 10^decades limbs with so many rays a call, and batches of 1 to 10^decades rays."""
     worlds = []
     for limbs in [10**k for k in range(2, decades + 1)]:
         progress(f"scaling: {limbs:,} limbs")

@@ -1,4 +1,4 @@
-"""What a run prints, and the files it writes: CSV that says on which machine and with which versions."""
+"""The tables that a run prints, and its CSV files, which name the machine and the versions."""
 
 import csv
 import math
@@ -22,7 +22,7 @@ UNITS = ((1e6, "M"), (1e3, "k"))
 
 
 def machine() -> str:
-    """Name of the processor, and how many of them this process may use."""
+    """Name of the processor, and the number available to this process."""
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -33,7 +33,7 @@ def machine() -> str:
 
 
 def write_csv(rows: Sequence[Row | Task | Point], path: Path) -> None:
-    """Write one line a row, with date, machine and versions in front."""
+    """Write one line a row, preceded by columns of date, machine and versions."""
     front = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine(),
@@ -55,7 +55,7 @@ def _exact(value: Any) -> Any:
 
 
 def rays_table(rows: Sequence[Row]) -> Table:
-    """All engines on all workloads."""
+    """The table of all engines on all workloads."""
     table = _table("Rays, one thread, engines taking turns")
     for name in ("rays", "rays/s", "speed", "wrong", "limb", "build"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -69,7 +69,7 @@ def rays_table(rows: Sequence[Row]) -> Table:
 
 def _cells(row: Row) -> list[str]:
     if not row.rays:
-        return ["not asked"]
+        return ["not measured"]
     build = "" if math.isnan(row.build_seconds) else duration(row.build_seconds)
     star = "*" if row.note else ""
     wrong = (str(row.wrong_verdicts), str(row.wrong_limbs))
@@ -77,12 +77,12 @@ def _cells(row: Row) -> list[str]:
 
 
 def rays_notes(rows: Sequence[Row]) -> str:
-    """What the columns mean, and why an engine was not asked."""
+    """Explanation of the columns, and why an engine was not measured."""
     notes = [
         "speed: rays/s over that of cylcollide, median of the rounds. rays/s means something within this run only.",
-        "wrong: hit for miss or miss for hit; limb: the wrong one; settled in rational arithmetic wherever an engine "
+        "wrong: hit for miss or miss for hit; limb: the wrong one; resolved in rational arithmetic wherever an engine "
         "and cylcollide differ.",
-        "All answer limb, fraction, position and normal; lean: limb and fraction only.",
+        "All compute limb, fraction, position and normal; lean: limb and fraction only.",
     ]
     if any(row.rays and row.note for row in rows):
         notes.append("* fewer rays: the engine is slow.")
@@ -91,7 +91,7 @@ def rays_notes(rows: Sequence[Row]) -> str:
 
 
 def tasks_table(tasks: Sequence[Task]) -> Table:
-    """All tasks."""
+    """The table of all tasks."""
     table = _table("Other tasks")
     for name in ("", "speed"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -106,7 +106,7 @@ def tasks_table(tasks: Sequence[Task]) -> Table:
 
 
 def scaling_table(points: Sequence[Point]) -> Table:
-    """How cost grows."""
+    """The table of the scaling measurements."""
     table = _table("How cost grows: cylcollide, one thread", "limbs")
     for name in ("rays a call", "hits", "rays/s", "build", "memory"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -125,11 +125,11 @@ def _table(title: str, first: str = "engine") -> Table:
 
 
 def rate(value: float) -> str:
-    """A number a second in three digits."""
+    """A rate with three significant digits and a unit prefix."""
     unit, letter = next((pair for pair in UNITS if value >= pair[0]), (1.0, ""))
     return f"{value / unit:.3g} {letter}".strip()
 
 
 def duration(value: float) -> str:
-    """Seconds in three digits."""
+    """A time in s or ms with three significant digits."""
     return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"

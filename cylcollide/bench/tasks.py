@@ -1,4 +1,4 @@
-"""What is not rays a second: building, moving, a single call, points, threads, starting up, memory."""
+"""Measurements other than rays a second: building, moving, a single call, points, threads, start-up, memory."""
 
 import subprocess
 import sys
@@ -16,10 +16,10 @@ from cylcollide.bench.workloads import FRAME, WORKLOADS, points_near
 from cylcollide.engines import Engine, create
 from cylcollide.world import HitWorld
 
-SLOW = 1.0  # seconds: what takes longer is done once, not once a round
+SLOW = 1.0  # seconds: longer tasks are timed once, not once a round
 CALLS = 300  # single calls a round
 POINTS = 100_000
-FRAMES = 4  # of the animation, played again and again
+FRAMES = 4  # of the animation, repeated
 
 FIRST_QUERY = """
 import time
@@ -34,7 +34,7 @@ print(time.perf_counter() - began)
 
 @dataclass(frozen=True)
 class Task:
-    """One engine at one task."""
+    """The measurement of one engine at one task."""
 
     task: str
     engine: str
@@ -45,7 +45,7 @@ class Task:
 
 
 def run_tasks(engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Task]:
-    """All tasks; engines by name, `BASE` first."""
+    """Measure all tasks; engines by name, `BASE` first."""
     found = []
     with ExitStack() as stack:
         made = [stack.enter_context(create(name)) for name in engines]
@@ -66,7 +66,7 @@ def _building(engines: Sequence[Engine], rounds: int) -> list[Task]:
 
 
 def _moving(engines: Sequence[Engine], rounds: int) -> list[Task]:
-    """Move the limbs that `_building` left in the engines."""
+    """Time moving the limbs that `_building` has built in the engines."""
     workload = WORKLOADS["W3"]
     crowd = Crowd(workload.characters, workload.field, workload.seed)
     frames = [crowd.ends(frame * FRAME) for frame in range(1, FRAMES + 1)]
@@ -88,21 +88,21 @@ def _walking(engine: Engine, frames: Sequence[tuple[np.ndarray, np.ndarray]]) ->
 
 
 def _compared(task: str, works: dict[str, Work], rounds: int, notes: dict[str, str]) -> list[Task]:
-    """Milliseconds of each work; slow ones are timed once."""
+    """A `Task` for each work, in milliseconds; slow ones are timed once."""
     once = {name: seconds(work) for name, work in works.items()}
     times = interleaved({name: work for name, work in works.items() if once[name] <= SLOW}, rounds)
     found = []
     base = times.get(BASE, np.array([once[BASE]]))
     for name in works:
         taken = times.get(name, np.array([once[name]]))
-        said = [notes.get(name, ""), "once" if name not in times else ""]
+        remarks = [notes.get(name, ""), "once" if name not in times else ""]
         ratio = spread(base / taken)[0] if len(base) == len(taken) else float(np.median(base) / taken[0])
-        found.append(Task(task, name, 1e3 * spread(taken)[0], "ms", ratio, ", ".join(filter(None, said))))
+        found.append(Task(task, name, 1e3 * spread(taken)[0], "ms", ratio, ", ".join(filter(None, remarks))))
     return found
 
 
 def _single_calls(engines: Sequence[Engine], rounds: int) -> list[Task]:
-    """One ray, one humanoid: through the protocol for all, and as a user of this library writes it."""
+    """Time one ray at one humanoid: through the protocol for all, and by a direct call of this library."""
     workload = WORKLOADS["W2"]
     limbs = workload.limbs()
     world = HitWorld(limbs)

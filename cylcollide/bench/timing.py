@@ -1,4 +1,4 @@
-"""Clocks: contenders take turns, so that a machine that slows down slows them all."""
+"""Timing with interleaved rounds, so that a machine that slows down slows all works alike."""
 
 import gc
 import time
@@ -12,7 +12,7 @@ Work = Callable[[], object]
 
 
 def seconds(work: Work) -> float:
-    """How long one call takes."""
+    """Duration of one call in seconds."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
@@ -21,7 +21,7 @@ def seconds(work: Work) -> float:
 def interleaved(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Array]:
     """Times of each work in each round, A B C A B C ...; (rounds,) seconds each.
 
-    The garbage collector rests, as in `timeit`: whose turn it would fall into is chance.
+    The garbage collector is off, as in `timeit`: it would run in a random turn.
     """
     times = {name: np.empty(rounds) for name in works}
     gc.collect()

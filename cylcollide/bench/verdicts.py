@@ -1,4 +1,4 @@
-"""Who is right: every disagreement between an engine and this library is settled in rational arithmetic."""
+"""Resolution of every disagreement between an engine and this library in rational arithmetic."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from cylcollide.query.exact_fallback import exact_limb
 
 
 class Wrong(NamedTuple):
-    """Answers proved wrong, theirs and ours: a hit for a miss or a miss for a hit, and the wrong one of two limbs."""
+    """Numbers of results proved wrong, theirs and ours: hit and miss confused, and the wrong one of two limbs."""
 
     verdicts: int = 0
     limbs: int = 0
@@ -22,10 +22,9 @@ class Wrong(NamedTuple):
 
 
 def resolve_disagreements(limbs: Limbs, segments: Segments, theirs: Int32Array, ours: Int32Array) -> Wrong:
-    """Settle each segment on which the limbs credited differ, `theirs` and `ours` (n,), -1 for a miss.
+    """Count wrong results among segments whose hit limbs differ; `theirs` and `ours` (n,), -1 for a miss.
 
-    Between two answers only the limbs they name matter: the first of those, met exactly, is right. Limbs met at the
-    same point go by their index.
+    Only the limbs named by the two results are tested: the one hit first, by exact arithmetic, is right, ties by index.
     """
     counts = np.zeros(4, int)
     for row in np.flatnonzero(theirs != ours).tolist():
@@ -33,7 +32,7 @@ def resolve_disagreements(limbs: Limbs, segments: Segments, theirs: Int32Array, 
         ray = RayNumbers(tuple(segments.starts[row].tolist()), tuple(segments.ends[row].tolist()), True, 1.0)
         hit, _ = closest(ray, [(limb, exact_limb(limbs.table, limb)) for limb in sorted(named)], "hit")
         truth = NO_LIMB if hit is None else hit[0]
-        for side, answer in enumerate((theirs[row], ours[row])):
-            if answer != truth:
-                counts[2 * side + (answer != NO_LIMB and truth != NO_LIMB)] += 1
+        for side, limb in enumerate((theirs[row], ours[row])):
+            if limb != truth:
+                counts[2 * side + (limb != NO_LIMB and truth != NO_LIMB)] += 1
     return Wrong(*counts.tolist())

@@ -1,7 +1,7 @@
-"""What is measured: limbs, rays and points, all from a seed.
+"""The workloads: limbs, rays and points, all from a seed.
 
 Starts, ends and their differences are float32 numbers: multiples of `GRID` below 1024 times a power of two. So no
-engine has to round what it is asked, and a wrong verdict is the engine's own. No segment starts inside a limb, where
+engine has to round its input, and a wrong verdict is the engine's own. No segment starts inside a limb, where
 conventions differ.
 """
 
@@ -37,7 +37,7 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True)
 class Workload:
-    """Limbs and how to shoot at them."""
+    """Limbs, and the distribution of segments cast at them."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class Workload:
         return limbs if self.most_limbs is None else limbs[: self.most_limbs]
 
     def segments(self, world: HitWorld, n: int) -> Segments:
-        """Draw n segments that do not start inside a limb of the world."""
+        """Draw n random segments that do not start inside a limb of the world."""
         rng = np.random.default_rng([self.seed, n])
         draw = self._around if self.characters <= 1 else self._across
         starts, ends = draw(world.limbs, rng, n)
@@ -91,14 +91,14 @@ WORKLOADS = {
 
 
 def crowd_of(limbs: int, seed: int = 1) -> Workload:
-    """A crowd with so many limbs at the density of W3."""
+    """A workload with so many limbs at the density of W3."""
     characters = -(-limbs // LIMBS)
     side = float(np.sqrt(AREA_PER_CHARACTER * max(characters, 2)))
     return Workload(f"{limbs} limbs", f"{limbs:,} limbs", max(characters, 2), side, most_limbs=limbs, seed=seed)
 
 
 def points_near(limbs: Limbs, n: int, seed: int = 1) -> Float64Array:
-    """Draw n points, half of them within 0.2 m of a limb's axis, half anywhere in the box around all limbs."""
+    """Draw n random points (n, 3), half of them within 0.2 m of a limb's axis, half in the box around all limbs."""
     rng = np.random.default_rng([seed, n, 7])
     chosen = rng.integers(0, len(limbs), n)
     near = limbs.p1[chosen] + rng.random((n, 1)) * (limbs.p2 - limbs.p1)[chosen]

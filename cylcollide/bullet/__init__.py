@@ -1,7 +1,7 @@
-"""A drop-in for PyBullet's ray tests: the shapes of a live client, answered exactly.
+"""A drop-in replacement for PyBullet's ray tests, exact, on the shapes of a live client.
 
-`Mirror(client)` reads what bodies a client has, follows their poses, and answers `rayTest` and `rayTestBatch` with
-PyBullet's arguments and PyBullet's tuples. Importing this needs no PyBullet; making a `Mirror` does.
+`Mirror(client)` reads the bodies of a client, follows their poses, and has `rayTest` and `rayTestBatch` with PyBullet's
+arguments and result tuples. Importing this needs no PyBullet; making a `Mirror` does.
 """
 
 from cylcollide.bullet.mirror import Mirror

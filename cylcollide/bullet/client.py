@@ -1,4 +1,4 @@
-"""One PyBullet client, by whatever a user calls it."""
+"""A PyBullet client, given in any of the forms that users have it in."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from cylcollide._types import Float64Array
 
 BATCH = 16_000
-"""Rays in one call of PyBullet's `rayTestBatch`; its limit is 16,383, and it loses what is above without an error."""
+"""Rays in one call of PyBullet's `rayTestBatch`; its limit is 16,383, and it drops rays above that without an error."""
 
 
 class Place(NamedTuple):
-    """Where a shape is fastened: a body, and a link of it (-1: its base)."""
+    """What a shape belongs to: a body, and a link of it (-1: its base)."""
 
     body: int
     link: int
@@ -22,12 +22,12 @@ class Client:
     """PyBullet's functions, bound to one client: `client.getNumBodies()`."""
 
     def __init__(self, client: Any) -> None:
-        from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported by those who use it
+        from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
         self.api: Any = pybullet
         """The module `pybullet`."""
         self.number = self._number_of(client)
-        """What PyBullet calls physicsClientId."""
+        """PyBullet's physicsClientId."""
         if not pybullet.isConnected(self.number):
             raise ValueError(
                 f"client: expected a connected PyBullet client, got {self.number}; pybullet.connect(...) returns one"
@@ -43,7 +43,7 @@ class Client:
         return [Place(body, link) for body in bodies for link in range(-1, joints(body))]
 
     def ray_hits(self, starts: Float64Array, ends: Float64Array, **keywords: int) -> list[Any]:
-        """What `rayTestBatch` says about each segment, (n, 3) each, in as many calls as its limit needs."""
+        """The results of `rayTestBatch` for segments (n, 3), (n, 3), in as many calls as its limit needs."""
         found: list[Any] = []
         for first in range(0, len(starts), BATCH):
             rows = slice(first, first + BATCH)

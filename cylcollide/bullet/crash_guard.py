@@ -1,7 +1,7 @@
-"""Shapes that PyBullet cannot be asked about: `getCollisionShapeData` ends the process instead of answering.
+"""Detection of shapes for which PyBullet's `getCollisionShapeData` crashes the process.
 
-PyBullet 3.2.7 does so for a capsule that MJCF gives by its two ends (`fromto`), which Bullet holds as two swept balls.
-A child process, which has a copy of a DIRECT client, asks first.
+PyBullet 3.2.7 does so for a capsule that MJCF gives by its two ends (`fromto`), which Bullet stores as two swept balls.
+A child process, which has a copy of a DIRECT client, makes the calls first.
 """
 
 import faulthandler
@@ -14,31 +14,31 @@ from pathlib import Path
 from cylcollide.bullet.client import Client, Place
 
 MARGINS = (0.0, 0.04)
-"""Collision margins of shapes that no importer gave one: of a compound, and of a single shape. Swept balls have one of
-these; PyBullet's own shapes and those of URDF files have others, so that most links need no child process."""
+"""Collision margins that no importer has set: of a compound, and of a single shape. Swept balls have one of these;
+PyBullet's own shapes and those of URDF files have others, so that most links need no child process."""
 
 
 def crashing(client: Client, places: list[Place]) -> set[Place]:
-    """Which of the places PyBullet must not be asked about."""
+    """The places for which `getCollisionShapeData` must not be called."""
     if not hasattr(os, "fork") or client.getConnectionInfo()["connectionMethod"] != client.api.DIRECT:
         return {place for place in places if _looks_like_a_capsule(client, place)}
     bad: set[Place] = set()
     left = list(places)
     while left:
-        answered = _answered_in_a_child(client, left)
-        bad.update(left[answered : answered + 1])
-        left = left[answered + 1 :]
+        survived = _calls_survived(client, left)
+        bad.update(left[survived : survived + 1])
+        left = left[survived + 1 :]
     return bad
 
 
 def _looks_like_a_capsule(client: Client, place: Place) -> bool:
-    """Whether the link shows a capsule: the careful answer where no child process can hold a copy of the client."""
+    """Whether a visual shape of the link is a capsule: the safe test where no child process can help."""
     rows = client.getVisualShapeData(place.body)
     return any(row[1] == place.link and row[2] == client.api.GEOM_CAPSULE for row in rows)
 
 
-def _answered_in_a_child(client: Client, places: list[Place]) -> int:
-    """How many of the places, in order, a child process could ask about before it died."""
+def _calls_survived(client: Client, places: list[Place]) -> int:
+    """For how many of the places, in order, a child process made the call before it crashed."""
     read_end, write_end = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -47,18 +47,18 @@ def _answered_in_a_child(client: Client, places: list[Place]) -> int:
         child = os.fork()
     if child == 0:
         try:
-            _ask_all(client, places, write_end)
+            _call_all(client, places, write_end)
         finally:
             os._exit(0)
     os.close(write_end)
-    with os.fdopen(read_end, "rb") as answers:
-        count = len(answers.read())
+    with os.fdopen(read_end, "rb") as marks:
+        count = len(marks.read())
     os.waitpid(child, 0)
     return count
 
 
-def _ask_all(client: Client, places: list[Place], write_end: int) -> None:
-    """Ask about one place after another, and tell the parent after each; silently."""
+def _call_all(client: Client, places: list[Place], write_end: int) -> None:
+    """Make the call for one place after another, writing one byte to the pipe after each; prints nothing."""
     import resource  # noqa: PLC0415  # exists where fork does
 
     faulthandler.disable()

@@ -9,14 +9,14 @@ from cylcollide.bullet.merge_hits import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.limbs.limbs import Limbs
 
-CORNERS = 12  # of what stands for a circle
+CORNERS = 12  # of the polygon drawn for a circle
 TURNS = np.linspace(0.0, 2.0 * np.pi, CORNERS + 1)
 CROSS = 0.02  # half length of a hit's cross, in metres
-FIELD = 1.0  # half width of the square that stands for a plane, in metres
+FIELD = 1.0  # half width of the square drawn for a plane, in metres
 
 
 def outlines(limbs: Limbs) -> Float64Array:
-    """Lines (m, 2, 3) along all limbs: 28 a cylinder, 52 a capsule, 36 a sphere, 12 a box."""
+    """Lines (m, 2, 3) that outline all limbs: 28 a cylinder, 52 a capsule, 36 a sphere, 12 a box."""
     lines = [np.empty((0, 2, 3))]
     for i, kind in enumerate(limbs.kind.tolist()):
         p1, p2, radius = limbs.p1[i], limbs.p2[i], float(limbs.radius[i])
@@ -51,7 +51,7 @@ def _chain(points: Float64Array) -> Float64Array:
 
 
 def _arc(centre: Float64Array, u: Float64Array, v: Float64Array, corners: int = CORNERS) -> Float64Array:
-    """From centre + u over centre + v, so many corners of the full circle."""
+    """Lines from centre + u through centre + v, over so many corners of the full circle."""
     turns = TURNS[: corners + 1, None]
     return _chain(centre + np.cos(turns) * u + np.sin(turns) * v)
 

@@ -1,4 +1,4 @@
-"""Sums and products of arrays without rounding, as pairs of a float64 and what it lost. Dekker 1971, Knuth 1969."""
+"""Error-free sums and products of arrays: pairs of the rounded result and its error. Dekker 1971, Knuth 1969."""
 
 from typing import TypeAlias
 

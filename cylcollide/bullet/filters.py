@@ -1,6 +1,6 @@
-"""Which rays see which links. PyBullet tells nobody the filter groups it keeps, so that its own rays measure them.
+"""Collision filters: which rays hit which links. PyBullet does not report filter groups, so its own rays measure them.
 
-A ray with the mask m sees a link of group g and mask k if g & m and k & 1 are not zero: rays are of group 1.
+A ray with the mask m can hit a link of group g and mask k if g & m and k & 1 are not zero: rays are of group 1.
 """
 
 from typing import NamedTuple
@@ -12,13 +12,13 @@ from cylcollide.bullet.client import Client
 from cylcollide.bullet.poses import Frames
 from cylcollide.bullet.read_shapes import BOX, PLANE, SPHERE, Shapes
 
-DEFAULT, STATIC = 1, 2  # the groups that Bullet itself gives to bodies that move and to bodies that do not
+DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)
 START = 1.5  # where a probe starts and ends, in radii of a ball around the shape
 
 
 class Probes(NamedTuple):
-    """Segments that must hit a place if they see it."""
+    """Segments that must hit a place unless it is filtered out."""
 
     place: Int64Array  # (n,), index into `Shapes.places`
     start: Float64Array
@@ -26,36 +26,36 @@ class Probes(NamedTuple):
 
 
 def filter_groups(client: Client, shapes: Shapes, frames: Frames) -> Uint32Array:
-    """The filter group of every place, 0 for what no ray sees; what Bullet decides itself keeps all groups.
+    """The filter group of every place, 0 if no ray can hit it; all groups for wrapped places, left to Bullet.
 
-    Bullet misses a few rays, so that a place counts as unseen if none of several sees it. It misses every ray at a body
-    that was made with an inertial frame of its own, until its boxes are made anew by a step or by
-    `performCollisionDetection`, which is called here if anything is unseen.
+    Bullet misses a few rays, so that a place counts as filtered only if several rays miss it. It misses every ray at a
+    body made with an inertial frame of its own until a step or `performCollisionDetection` recomputes its boxes; this
+    calls the latter if any place was missed.
     """
     groups = np.zeros(len(shapes.places), np.uint32)
     left = np.unique(shapes.place)
-    for again in (False, True):
-        if again and len(left):
+    for second_pass in (False, True):
+        if second_pass and len(left):
             client.performCollisionDetection()
         for direction in DIRECTIONS:
             probes = _probes(shapes, frames, left, direction)
-            seen = _seen(client, shapes, probes, ALL_LAYERS)
-            groups[left[seen]] = _groups(client, shapes, Probes._make(column[seen] for column in probes))
-            left = left[~seen]
+            hit = _hit(client, shapes, probes, ALL_LAYERS)
+            groups[left[hit]] = _groups(client, shapes, Probes._make(column[hit] for column in probes))
+            left = left[~hit]
     groups[shapes.wrapped] = ALL_LAYERS
     return groups
 
 
 def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
-    """The groups of places that are seen by some ray: two questions for most, one a bit for the others."""
+    """The groups of places that some ray hits: two probes for the default groups, one a bit for others."""
     groups = np.zeros(len(probes.place), np.uint32)
     for bit in (DEFAULT, STATIC):
-        groups[_seen(client, shapes, probes, bit)] |= np.uint32(bit)
-    others = np.flatnonzero(_seen(client, shapes, probes, ALL_LAYERS ^ (DEFAULT | STATIC)))
+        groups[_hit(client, shapes, probes, bit)] |= np.uint32(bit)
+    others = np.flatnonzero(_hit(client, shapes, probes, ALL_LAYERS ^ (DEFAULT | STATIC)))
     rest = Probes._make(column[others] for column in probes)
     for bit in (1 << k for k in range(2, 32)):
         if len(others):
-            groups[others[_seen(client, shapes, rest, bit)]] |= np.uint32(bit)
+            groups[others[_hit(client, shapes, rest, bit)]] |= np.uint32(bit)
     return groups
 
 
@@ -70,18 +70,18 @@ def _probes(shapes: Shapes, frames: Frames, places: Int64Array, direction: Float
     return Probes(places, centre - reach, centre + reach)
 
 
-def _seen(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
-    """Which probes hit their place, wherever among all that they hit."""
-    seen = np.zeros(len(probes.place), bool)
-    open_rows, number = np.arange(len(seen)), 0
+def _hit(client: Client, shapes: Shapes, probes: Probes, mask: int) -> BoolArray:
+    """Which probes hit their place, be it first or behind other hits."""
+    hit_own = np.zeros(len(probes.place), bool)
+    open_rows, number = np.arange(len(hit_own)), 0
     while len(open_rows):
         keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
         hits = client.ray_hits(probes.start[open_rows], probes.end[open_rows], **keywords)
         own = [hit[:2] == shapes.places[probes.place[i]] for i, hit in zip(open_rows, hits, strict=True)]
-        seen[open_rows[own]] = True
+        hit_own[open_rows[own]] = True
         missed = np.array([hit[0] < 0 for hit in hits])
         open_rows, number = open_rows[~(missed | own)], number + 1
-    return seen
+    return hit_own
 
 
 def signed(mask: int) -> int:

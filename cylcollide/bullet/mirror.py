@@ -1,4 +1,4 @@
-"""Mirror: the bodies of a PyBullet client as limbs, and PyBullet's ray tests on them."""
+"""Mirror: the bodies of a PyBullet client as limbs, with PyBullet's ray tests on them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ from cylcollide.world import HitWorld
 
 
 class Mirror:
-    """A live PyBullet client, asked exactly.
+    """Exact ray tests on the shapes of a live PyBullet client.
 
     Spheres, boxes, capsules and cylinders of all bodies and links become limbs, planes become exact sheets. `rayTest`
     and `rayTestBatch` take PyBullet's arguments and return PyBullet's tuples, any number of rays a call.
@@ -32,14 +32,14 @@ class Mirror:
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     mesh
-        What becomes of meshes, height fields and soft bodies, which no limb is: "raise" a ValueError, "skip" them, or
-        "wrap" them: Bullet's own ray test decides about rays that touch a box around them. A link that has a mesh
-        beside other shapes is wrapped as a whole.
+        What to do with meshes, height fields and soft bodies, which no limb can represent: "raise" a ValueError, "skip"
+        them, or "wrap" them: Bullet's own ray test decides about rays that intersect a box around them. A link that has
+        a mesh beside other shapes is wrapped as a whole.
     inside
         What a ray does with a shape that it starts in: "ignore" it, as Bullet does with boxes and cylinders, "hit" it
-        at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes have Bullet's way.
+        at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
     follow
-        Whether every query calls `sync` first. Without, call it after each step: queries then cost the rays alone.
+        Whether every query calls `sync` first. If not, call it after each step; queries then do not read the client.
 
     Raises
     ------
@@ -62,23 +62,23 @@ class Mirror:
         self._frames: Frames
         self._groups: Uint32Array
         self._world: HitWorld
-        self._scene: MirrorState
+        self._state: MirrorState
         self.sync()
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they were at the last `sync`; their masks are the filter groups, 0 for what no ray sees."""
-        return self._scene.world.limbs
+        """The limbs where they were at the last `sync`; their masks are the filter groups, 0 if no ray can hit them."""
+        return self._state.world.limbs
 
     @property
     def limb_places(self) -> list[Place]:
         """Body and link of every limb."""
-        return [self._scene.rank_place[rank] for rank in self._scene.limb_rank.tolist()]
+        return [self._state.rank_place[rank] for rank in self._state.limb_rank.tolist()]
 
     @property
     def sheets(self) -> list[Sheet]:
         """The planes."""
-        return self._scene.sheets
+        return self._state.sheets
 
     def __repr__(self) -> str:
         return (
@@ -87,10 +87,10 @@ class Mirror:
         )
 
     def sync(self, filters: bool = False) -> None:
-        """Follow the client: poses in one pass, and whatever bodies are new, gone or changed.
+        """Update the mirror from the client: all poses, and bodies that were added, removed or changed.
 
-        PyBullet does not tell collision filters. They are measured with its rays when bodies are new; `filters` has
-        them measured again, after `setCollisionFilterGroupMask`. A sync that fails leaves the mirror as it was.
+        PyBullet does not report collision filters. They are measured with its rays when bodies change; `filters`
+        measures them again, after `setCollisionFilterGroupMask`. A sync that fails leaves the mirror as it was.
         """
         found = self._reader.read()
         rebuilt = filters or self._found is None or found != self._found
@@ -106,7 +106,7 @@ class Mirror:
             groups, world = self._groups, self._moved(frames)
         self._shapes, self._frames, self._groups, self._world, self._found = shapes, frames, groups, world, found
         sheets = np.flatnonzero(shapes.kind == PLANE)
-        self._scene = MirrorState(
+        self._state = MirrorState(
             world.snapshot(),
             _sheets(shapes, frames),
             groups[sheets],
@@ -124,14 +124,14 @@ class Mirror:
         reportHitNumber: int = -1,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
-        """As `pybullet.rayTest`: one ray, (3,) each; arguments and answer as `rayTestBatch`."""
+        """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
         starts, ends = (
             validate.vectors(rayFromPosition, "rayFromPosition", 1),
             validate.vectors(rayToPosition, "rayToPosition"),
         )
         keywords = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
-        (answer,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
-        return (answer,)
+        (result,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
+        return (result,)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
@@ -152,17 +152,17 @@ class Mirror:
         rayFromPositions, rayToPositions
             Ends of the closed segments, (n, 3), in the unit of the client.
         numThreads
-            How many threads work; 0 for as many as there are processors. The answers are the same.
+            Number of threads; 0 for the number of processors. The results are the same.
         parentObjectUniqueId, parentLinkIndex
-            If given, the rays are in the frame of the centre of mass of this body or link; the answers are not.
+            If given, the rays are in the frame of the centre of mass of this body or link; the results are not.
         reportHitNumber
-            From 0: the shape of this number along the ray, sorted (PyBullet's are not). Below 0: the first.
+            From 0: the shape of this number in the order along the ray (PyBullet's are not sorted). Below 0: the first.
         collisionFilterMask
-            Links are seen whose filter group has a bit in common with it.
+            Only links whose filter group has a bit in common with it are hit.
         fractionEpsilon
-            Taken and not needed.
+            Ignored.
         physicsClientId
-            The mirror's own, or nothing.
+            The mirror's own, or None.
 
         Returns
         -------
@@ -187,12 +187,12 @@ class Mirror:
             frame = self._parent(Place(parentObjectUniqueId, parentLinkIndex))
             starts, ends = frame.points(starts), frame.points(ends)
         threads = numThreads if numThreads > 0 else None
-        query = RayTest(starts, ends, self._inside, int(collisionFilterMask) & ALL_LAYERS, threads)
+        rays = RayTest(starts, ends, self._inside, int(collisionFilterMask) & ALL_LAYERS, threads)
         if not len(starts):
             return ()
         if reportHitNumber >= 0:
-            return tuple(numbered(self._scene, query, reportHitNumber))
-        return tuple(closest(self._scene, query))
+            return tuple(numbered(self._state, rays, reportHitNumber))
+        return tuple(closest(self._state, rays))
 
     def debug_draw(
         self,
@@ -200,13 +200,13 @@ class Mirror:
         color: tuple[float, float, float] = (0.1, 0.6, 0.1),
         hit_color: tuple[float, float, float] = (0.9, 0.1, 0.1),
     ) -> int:
-        """Draw limbs, planes, boxes around what is wrapped, and a cross at each hit, in place of what was drawn before.
+        """Draw limbs, planes, boxes of wrapped shapes, and a cross at each hit; replaces what was drawn before.
 
         `hits`: what `rayTest` and `rayTestBatch` returned. Returns the number of lines; a DIRECT client shows none.
         """
         for item in self._drawn:
             self._client.removeUserDebugItem(item)
-        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.wrapped.boxes)]
+        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         at_hits = debug_draw.crosses(hits)
         items = [self._line(line, color) for line in shapes] + [self._line(line, hit_color) for line in at_hits]
@@ -217,7 +217,7 @@ class Mirror:
         return int(self._client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
 
     def _moved(self, frames: Frames) -> HitWorld:
-        """The world with its limbs where they are now. A box that turned has new axes, and needs a new world."""
+        """The world with its limbs moved to these frames; a new world if a box turned, since its axes change."""
         shapes, limbs = self._shapes, limb_rows(self._shapes)
         boxes = shapes.kind == BOX
         if not np.array_equal(frames.rotation[boxes], self._frames.rotation[boxes]):
@@ -239,12 +239,12 @@ class Mirror:
 
 
 def _same(new: Frames, old: Frames) -> bool:
-    """Whether nothing moved."""
+    """Whether all frames are equal."""
     return np.array_equal(new.position, old.position) and np.array_equal(new.rotation, old.rotation)
 
 
 def _sheets(shapes: Shapes, frames: Frames) -> list[Sheet]:
-    """The planes where they are."""
+    """The planes at their frames."""
     rows = np.flatnonzero(shapes.kind == PLANE)
     normals = np.einsum("nij,nj->ni", rotation_matrices(frames.rotation[rows]), shapes.size[rows])
     points = frames.position[rows]

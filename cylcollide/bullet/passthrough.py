@@ -1,4 +1,4 @@
-"""Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that touch it."""
+"""Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that intersect it."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld, Snapshot
 
 PADDING = 0.02
-"""By how much the boxes are larger than what PyBullet tells: Bullet pads its own by this contact threshold, so that its
-rays may hit within it. Wider boxes change nothing but the number of rays that Bullet is asked about."""
+"""Padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may hit
+within it. Wider boxes change nothing but the number of rays passed to Bullet."""
 
-LARGEST = 1e18  # PyBullet's word for a side without end is 1e30, too large to be safe with
+LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
 
 class BulletHit(NamedTuple):
-    """What Bullet says about one ray and one place."""
+    """A hit of Bullet's own ray test."""
 
     fraction: float
     place: Place
@@ -27,20 +27,20 @@ class BulletHit(NamedTuple):
 
 
 class Wrapped:
-    """The places that only Bullet's own ray test can answer."""
+    """The places whose hits only Bullet's own ray test can give."""
 
     def __init__(self, client: Client, places: list[Place]) -> None:
         self._client, self._places = client, frozenset(places)
         boxes = np.array([client.getAABB(*place) for place in places], dtype=np.float64).reshape(-1, 2, 3)
         low, high = np.clip(boxes[:, 0] - PADDING, -LARGEST, LARGEST), np.clip(boxes[:, 1] + PADDING, -LARGEST, LARGEST)
         self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
-        """What rays have to touch."""
+        """A box around each place; only rays that intersect one are passed to Bullet."""
         self._world: Snapshot | None = HitWorld(self.boxes).snapshot() if places else None
 
     def hits(self, starts: Float64Array, ends: Float64Array, mask: int, first_only: bool) -> dict[int, list[BulletHit]]:
-        """The hits of every segment that hits any of the places, nearest first, one a place; by row.
+        """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place.
 
-        With `first_only` the first alone is sure to be there, which Bullet often knows at once.
+        With `first_only` only the first of a row is sure to be among them, which often takes a single call.
         """
         found: dict[int, dict[Place, BulletHit]] = {}
         if self._world is None:
@@ -49,9 +49,9 @@ class Wrapped:
         number = -1 if first_only else 0  # -1: the first of all bodies; from 0: any of them, in no order
         while len(rows):
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
-            answers = self._client.ray_hits(starts[rows], ends[rows], **keywords)
+            results = self._client.ray_hits(starts[rows], ends[rows], **keywords)
             open_rows = []
-            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), answers, strict=True):
+            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), results, strict=True):
                 place = Place(body, link)
                 if place in self._places:
                     of_row = found.setdefault(row, {})

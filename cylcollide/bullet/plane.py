@@ -1,4 +1,4 @@
-"""Bullet's plane: for its rays a sheet without thickness, hit from both sides. One dot product, and exact where needed.
+"""Bullet's plane, which its rays hit from both sides like a sheet without thickness. One dot product, else exact.
 
 The sheet is {x : normal·(x - point) = 0} for the float64 numbers of both. It is closed, as limbs are: a segment that
 ends on it touches it, one that starts on it starts inside.
@@ -21,34 +21,34 @@ from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Bound, Slab, Solid
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
-"""Of normal·(x - point) in pairs, relative to S, the sum of |terms|. Differences, products and sums of high words lose
-nothing; the low words amount to 4 u S at most and round in 4 additions (16 u² S) after 3 u² S of their own."""
+"""Error of normal·(x - point) in pairs, relative to S, the sum of |terms|. Differences, products and sums of high words
+are error-free; the low words amount to 4 u S at most and round in 4 additions (16 u² S) after 3 u² S of their own."""
 
-UNDERFLOW = 1e-300  # far above what products that vanish can lose, far below every length
+UNDERFLOW = 1e-300  # far above what products lose to underflow, far below every length
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet(Solid):
-    """A plane through a point, in the numbers that define it: the exact solid, as `cylcollide.exact` wants one."""
+    """A plane by a point and a normal of any length; its exact solid for `cylcollide.exact`."""
 
     point: Triple
     normal: Triple
 
     def bounds(self, ray: RayNumbers) -> Sequence[Bound]:
-        """A slab without thickness, which a line crosses once, always or never."""
+        """A slab without thickness, which contains one point of a line, all of it, or none."""
         offset, step, _, _ = line_from(ray, self.point)
         x, y, z = scaled_integers(self.normal)
         normal = (x, y, z)
         return (Slab("sheet", dot(normal, offset), dot(normal, step), 0, Face.SIDE, Face.SIDE),)
 
     def height(self, point: Triple) -> Fraction:
-        """Distance above the sheet, times the length of the normal."""
+        """Signed distance of a point from the sheet, times the length of the normal."""
         terms = zip(self.normal, point, self.point, strict=True)
         return sum((Fraction(n) * (Fraction(x) - Fraction(p)) for n, x, p in terms), Fraction(0))
 
 
 class SheetHits(NamedTuple):
-    """Where segments meet one sheet; a row a segment."""
+    """The hits of n segments with one sheet."""
 
     fraction: Float64Array  # (n,), inf for a miss
     error: Float64Array  # (n,), of the fraction at most
@@ -57,26 +57,26 @@ class SheetHits(NamedTuple):
 
 
 class Heights(NamedTuple):
-    """normal·(x - point) of many points."""
+    """Heights normal·(x - point) of n points, as double-double; (n,) each."""
 
-    high: Float64Array  # the value, rounded
-    low: Float64Array  # what it lost
-    error: Float64Array  # of both together, at most
+    high: Float64Array  # the rounded value
+    low: Float64Array  # its error
+    error: Float64Array  # of high + low, at most
 
-    def clear(self) -> BoolArray:
+    def sign_is_certain(self) -> BoolArray:
         """Whether the sign is certain."""
         return np.asarray(np.abs(self.high) > 2.0 * self.error + UNIT_ROUNDOFF * np.abs(self.high))
 
 
 def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: InsidePolicy) -> SheetHits:
-    """Where each segment (n, 3), (n, 3) meets the sheet; `inside` as in every query."""
+    """The hits of segments (n, 3), (n, 3) with a sheet; `inside` as in every query."""
     n = len(starts)
     found = SheetHits(np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)))
     unit = np.array(sheet.normal) / np.linalg.norm(sheet.normal)
-    with np.errstate(all="ignore"):  # numbers too large or too small for pairs are not clear
+    with np.errstate(all="ignore"):  # numbers too large or too small for pairs leave the sign undecided
         first, last = _heights(sheet, starts), _heights(sheet, ends)
-        clear = first.clear() & last.clear()
-        rows = clear & ((first.high > 0) != (last.high > 0))
+        certain = first.sign_is_certain() & last.sign_is_certain()
+        rows = certain & ((first.high > 0) != (last.high > 0))
         time, position, error = _crossings(first, last, starts, ends)
         largest = np.maximum(np.abs(starts), np.abs(ends)).max(axis=1, initial=0.0)
         sharp = error * np.abs(ends - starts).max(axis=1, initial=0.0) <= UNIT_ROUNDOFF * largest
@@ -84,14 +84,14 @@ def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: I
     found.fraction[rows], found.position[rows] = time[rows], position[rows]
     found.error[rows] = error[rows] + 2.0 * UNIT_ROUNDOFF
     found.normal[rows] = np.sign(first.high)[rows, None] * unit
-    flat = clear & ~sharp & ((first.high > 0) != (last.high > 0))
-    for i in np.flatnonzero(~clear | flat).tolist():
+    flat = certain & ~sharp & ((first.high > 0) != (last.high > 0))
+    for i in np.flatnonzero(~certain | flat).tolist():
         _exact_sheet_hit(sheet, starts[i], ends[i], inside, unit, found, i)
     return found
 
 
 def _heights(sheet: Sheet, points: Float64Array) -> Heights:
-    """How high the points are, to twice the digits of float64."""
+    """Heights of points (n, 3) with twice the digits of float64."""
     normal = np.array(sheet.normal)
     offset, lost = two_sum(points, -np.array(sheet.point))
     terms, low = two_product(offset, normal)
@@ -105,7 +105,7 @@ def _heights(sheet: Sheet, points: Float64Array) -> Heights:
 def _crossings(
     first: Heights, last: Heights, starts: Float64Array, ends: Float64Array
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Fraction and point at which the height is 0, and the error of the fraction besides its rounding."""
+    """Fractions (n,) and points (n, 3) of height 0, and bounds (n,) on the fractions' errors besides their rounding."""
     drop, lost = two_sum(first.high, -last.high)
     lost += first.low - last.low
     time = first.high / drop
@@ -127,6 +127,7 @@ def _exact_sheet_hit(
     found: SheetHits,
     row: int,
 ) -> None:
+    """Write one row of `found` by exact arithmetic."""
     ray = segment_numbers(start, end)
     hit, started = limb_hit(ray, sheet, inside)
     if hit is None:

@@ -1,6 +1,6 @@
-"""Where the shapes of a client are: poses in one pass, and the limbs they make. All of it in float64.
+"""Poses of the shapes of a client, read in one pass, and the limbs made of them. All of it in float64.
 
-PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so that nothing here uses them.
+PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from cylcollide.shapes import rotation_matrices
 
 
 class Frames(NamedTuple):
-    """Positions and orientations in the world, one a row."""
+    """Frames in world coordinates, n rows."""
 
     position: Float64Array  # (n, 3)
     rotation: Float64Array  # (n, 4), quaternions x, y, z, w
@@ -25,13 +25,13 @@ class Frames(NamedTuple):
         return Frames(self.position[rows], self.rotation[rows])
 
     def points(self, local: Float64Array) -> Float64Array:
-        """Local points (n, 3), one a frame, or one frame and many points, in the world."""
+        """World coordinates (n, 3) of local points (n, 3), one a frame, or of many points in one frame."""
         turn = rotation_matrices(self.rotation)
         return np.asarray(self.position + np.einsum("nij,nj->ni", np.broadcast_to(turn, (len(local), 3, 3)), local))
 
 
 def link_frames(client: Client, places: list[Place]) -> Frames:
-    """The frame of the centre of mass of every place, which come body by body and complete."""
+    """The frame of the centre of mass of every place; `places` must list all links of a body together, in order."""
     base, states = client.getBasePositionAndOrientation, client.getLinkStates
     frames = []
     for body, link in places:
@@ -46,20 +46,20 @@ def link_frames(client: Client, places: list[Place]) -> Frames:
 
 
 def shape_frames(shapes: Shapes, links: Frames) -> Frames:
-    """The frame of every shape: that of its place, and its own in it."""
+    """The world frame of every shape: the frame of its place times its local frame."""
     at = links.of(shapes.place)
     return Frames(at.points(shapes.position), quaternion_product(at.rotation, shapes.rotation))
 
 
 def quaternion_product(a: Float64Array, b: Float64Array) -> Float64Array:
-    """First b, then a: Hamilton's product, (n, 4) each."""
+    """Hamilton's product a b, the rotation b followed by a; quaternions x, y, z, w, (n, 4) each."""
     xyz_a, w_a, xyz_b, w_b = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
     xyz = w_a * xyz_b + w_b * xyz_a + np.cross(xyz_a, xyz_b)
     return np.hstack([xyz, w_a * w_b - (xyz_a * xyz_b).sum(axis=1, keepdims=True)])
 
 
 def limb_ends(shapes: Shapes, frames: Frames, rows: Int64Array) -> tuple[Float64Array, Float64Array]:
-    """Both ends of the limbs of the given shapes: Bullet's axis is z; a sphere and a box have their centre twice."""
+    """Both ends (m, 3) of the limbs of these shapes: Bullet's axis is z; those of a sphere or box are its centre."""
     long = np.isin(shapes.kind[rows], (CYLINDER, CAPSULE))
     half = np.where(long, shapes.size[rows, 0] / 2.0, 0.0)
     reach = half[:, None] * rotation_matrices(frames.rotation[rows])[:, :, 2]
@@ -67,7 +67,7 @@ def limb_ends(shapes: Shapes, frames: Frames, rows: Int64Array) -> tuple[Float64
 
 
 def limbs_of(shapes: Shapes, frames: Frames, rows: Int64Array, groups: Uint32Array) -> Limbs:
-    """The limbs of the given shapes, none of them a plane, in their order; `groups`: the filter group of each."""
+    """The limbs of the given shapes, no planes, in the same order; `groups` (m,): the filter group of each."""
     p1, p2 = limb_ends(shapes, frames, rows)
     kind, size = shapes.kind[rows], shapes.size[rows]
     order = np.argsort(np.argsort(kind, kind="stable"), kind="stable")
@@ -88,5 +88,5 @@ def limbs_of(shapes: Shapes, frames: Frames, rows: Int64Array, groups: Uint32Arr
 
 
 def limb_rows(shapes: Shapes) -> Int64Array:
-    """Which shapes are limbs: all but planes."""
+    """Indices of the shapes that become limbs: all but planes."""
     return np.flatnonzero(shapes.kind != PLANE)

@@ -1,1 +1,1 @@
-"""Bounding volume hierarchy over numbered boxes: build, refit, traverse. Knows no shapes: callers test leaves."""
+"""Bounding volume hierarchy over numbered boxes: build, refit, traverse. Independent of shapes."""

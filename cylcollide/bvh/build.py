@@ -94,7 +94,7 @@ def _collapse(
 
     A slot holds a binary node or one item. The slot with the largest area is replaced by its node's two children, or
     by all items of a leaf, until no more fit. Slots are sorted by their centres along the axis on which these are
-    farthest apart, so that a ray's direction tells in which order it enters them.
+    farthest apart, so that the direction of a ray gives the order in which it enters them.
     """
     slots = Slots(np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32))
     used, k = 1, 0

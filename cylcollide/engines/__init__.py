@@ -1,6 +1,6 @@
-"""Other engines behind one protocol, so that the cross-check and the benchmark ask all of them the same question.
+"""Other engines behind one protocol, so that the cross-check and the benchmark cast the same rays in all of them.
 
-An engine is a peer, never the truth. Each one lives in a module of its own and imports its package only there, so that
+An engine is a peer, never the reference. Each one has a module of its own and imports its package only there, so that
 ``import cylcollide`` needs none of them. Engines are found by name: those of this package and those that any installed
 package declares as entry points of the group ``cylcollide.engines``; ``docs/adding_an_engine.md`` shows how.
 """

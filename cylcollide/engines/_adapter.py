@@ -1,4 +1,4 @@
-"""What the adapters share: checks, misses and places. An adapter adds how its engine builds and casts."""
+"""The base class of adapters: checks, misses and positions. An adapter adds how its engine builds and casts."""
 
 from abc import ABC, abstractmethod
 from importlib import import_module
@@ -39,7 +39,7 @@ def _has(distribution: str) -> bool:
 
 
 class RawHits(NamedTuple):
-    """What an engine says about n segments; rows whose limb is -1 may hold anything in the other fields."""
+    """The result of an engine for n segments; rows whose limb is -1 may hold any values in the other fields."""
 
     limb: Int32Array  # (n,)
     fraction: Float64Array  # (n,)
@@ -59,18 +59,18 @@ class Adapter(ABC):
 
     @abstractmethod
     def _build(self, limbs: Limbs) -> None:
-        """Replace all solids by these limbs, at least one."""
+        """Replace all solids of the engine by these limbs, at least one."""
 
     def _move(self, limbs: Limbs) -> None:
-        """Put the solids where these limbs are; only their ends differ from those that are held."""
+        """Move the solids to these limbs, which differ from the present ones only in their ends."""
         self._build(limbs)
 
     @abstractmethod
     def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
-        """Answer at least one segment against at least one limb."""
+        """Cast at least one segment against at least one limb; starts, ends (n, 3)."""
 
     def build(self, limbs: Limbs) -> None:
-        """Hold these limbs and no others."""
+        """Replace all limbs by these; ValueError for a shape that the engine does not have."""
         refuse_unknown_shapes(self.name, self.capabilities, limbs)
         self._limbs = None
         if len(limbs):
@@ -91,23 +91,23 @@ class Adapter(ABC):
         self._limbs = limbs
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """Answer the closest hit of each segment, all of them in one native batch."""
+        """The closest hit of each segment; starts, ends (n, 3) in metres."""
         n = len(starts)
         if len(self._built()) == 0 or n == 0:
-            nothing = np.full((n, 3), np.nan)
-            return EngineHits(np.full(n, -1, np.int32), np.full(n, np.nan), nothing, nothing.copy())
-        found = self._cast(starts, ends)
-        miss = found.limb < 0
-        fraction = np.array(found.fraction, np.float64)
+            missing = np.full((n, 3), np.nan)
+            return EngineHits(np.full(n, -1, np.int32), np.full(n, np.nan), missing, missing.copy())
+        hits = self._cast(starts, ends)
+        miss = hits.limb < 0
+        fraction = np.array(hits.fraction, np.float64)
         fraction[miss] = np.nan
-        if found.position is None:
+        if hits.position is None:
             position = starts + fraction[:, None] * (ends - starts)
         else:
-            position = np.array(found.position, np.float64)
+            position = np.array(hits.position, np.float64)
             position[miss] = np.nan
-        normal = np.array(found.normal, np.float64)
+        normal = np.array(hits.normal, np.float64)
         normal[miss] = np.nan
-        return EngineHits(np.asarray(found.limb, np.int32), fraction, position, normal)
+        return EngineHits(np.asarray(hits.limb, np.int32), fraction, position, normal)
 
     def _built(self) -> Limbs:
         if self._limbs is None:
@@ -115,7 +115,7 @@ class Adapter(ABC):
         return self._limbs
 
     def close(self) -> None:
-        """Let go of the limbs; closing twice is harmless."""
+        """Release the limbs; closing twice is harmless."""
         self._limbs = None
 
     def __enter__(self) -> Self:

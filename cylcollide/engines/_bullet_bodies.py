@@ -1,7 +1,7 @@
-"""The four ways in which a limb can become a body of PyBullet, and they do not give the same body.
+"""The four ways to construct a PyBullet body of a limb, which do not give the same body.
 
 ==============  ===================================================================================================
-construction    what the user writes
+construction    calls
 ==============  ===================================================================================================
 geom            ``createCollisionShape(GEOM_CYLINDER, ...)`` and ``createMultiBody``
 urdf            ``loadURDF`` as it comes: a cylinder becomes a convex hull of a polygon
@@ -26,7 +26,7 @@ MJCF = "<mujoco><worldbody><geom {}/></worldbody></mujoco>"
 
 
 class Body(NamedTuple):
-    """One limb in PyBullet's terms: a solid about the origin along z, turned and then moved."""
+    """One limb as PyBullet describes it: a solid centred at the origin along z, rotated and then translated."""
 
     kind: Shape
     radius: float
@@ -37,9 +37,9 @@ class Body(NamedTuple):
 
 
 def add_body(body: Body, construction: Construction, stem: Path, client: int) -> int:
-    """Add a static body and return PyBullet's number for it.
+    """Add a static body and return its number in PyBullet.
 
-    `stem` is a path without suffix for a file, never used before: PyBullet keeps what it has read under a name.
+    `stem` is a path without suffix for a file, never used before: PyBullet caches files by name.
     """
     if construction == "geom":
         return _create(body, client)

@@ -1,4 +1,4 @@
-"""Limbs as triangles, for engines that know no round shapes: every solid is one of revolution, or a box.
+"""Limbs as triangle meshes, for engines without round shapes: every solid is one of revolution, or a box.
 
 A circle becomes a polygon whose corners lie as far outside it as the middles of its sides lie inside.
 """
@@ -29,16 +29,16 @@ class Mesh(NamedTuple):
 
     vertices: NDArray[np.float32]  # (v, 3)
     triangles: Int32Array  # (t, 3)
-    limb: Int32Array  # (t,): whose triangle it is
+    limb: Int32Array  # (t,): the limb that each triangle belongs to
 
 
 class MeshEngine(Adapter):
-    """An engine with all limbs in one mesh; a start inside meets the far wall.
+    """An engine with all limbs in one mesh; a ray that starts inside hits the far wall.
 
     Parameters
     ----------
     sides
-        Of the polygon that stands for a circle, at least 3. With 32 the wall lies within 0.24 % of the radius.
+        Number of sides of the polygon for a circle, at least 3. With 32 the wall lies within 0.24 % of the radius.
     """
 
     variants: ClassVar[dict[str, dict[str, Any]]] = {"32-gon": {}, "256-gon": {"sides": 256}}
@@ -62,7 +62,7 @@ class MeshEngine(Adapter):
 
     @abstractmethod
     def _build_mesh(self, mesh: "Mesh") -> None:
-        """Replace the scene by this mesh."""
+        """Replace the engine's scene by this mesh."""
 
     def _build(self, limbs: Limbs) -> None:
         mesh = tessellate(limbs, self._sides)
@@ -71,7 +71,7 @@ class MeshEngine(Adapter):
 
 
 def tessellate(limbs: Limbs, sides: int) -> Mesh:
-    """Triangles of every limb, with polygons of so many sides for circles."""
+    """The mesh of all limbs, with polygons of so many sides for circles."""
     vertices, triangles, owner, count = [], [], [], 0
     for kind in np.unique(limbs.kind).tolist():
         rows = np.flatnonzero(limbs.kind == kind)
@@ -95,7 +95,7 @@ def _boxes(limbs: Limbs) -> tuple[Float64Array, NDArray[np.int64]]:
 
 
 def _revolved(limbs: Limbs, kind: Shape, sides: int) -> tuple[Float64Array, NDArray[np.int64]]:
-    """Revolve a profile about the axis of each limb of one kind; points (n, rings * sides, 3)."""
+    """Revolve a profile about the axis of each limb of one kind; points (n, rings * sides, 3) and triangles (t, 3)."""
     solids = poses(limbs)
     height, radius = _profile(kind, solids.half_length, limbs.radius, limbs.radius2, sides)
     angle = 2 * np.pi * np.arange(sides) / sides
@@ -111,7 +111,7 @@ def _revolved(limbs: Limbs, kind: Shape, sides: int) -> tuple[Float64Array, NDAr
 def _profile(
     kind: Shape, half: Float64Array, radius: Float64Array, radius2: Float64Array, sides: int
 ) -> tuple[Float64Array, Float64Array]:
-    """Heights above the centre and radii, from the pole at p1 along the surface to that at p2; each (n, rings)."""
+    """Heights above the centre and radii of the rings, from the pole at p1 along the surface to p2; each (n, rings)."""
     none = np.zeros_like(half)
     quarter = np.linspace(0.0, np.pi / 2, max(sides // 4, 2) + 1)
     arc = np.concatenate([quarter - np.pi / 2, quarter[1:]])  # latitude
@@ -136,7 +136,7 @@ def _profile(
 
 
 def _bands(pole: NDArray[np.bool_], sides: int) -> NDArray[np.int64]:
-    """Triangles between neighbouring rings; one instead of two where a ring is a pole."""
+    """Triangles (t, 3) between adjacent rings, half as many where a ring is a pole; `pole` (rings,)."""
     i, j = np.arange(sides), (np.arange(sides) + 1) % sides
     found = []
     for low in range(len(pole) - 1):
@@ -149,7 +149,7 @@ def _bands(pole: NDArray[np.bool_], sides: int) -> NDArray[np.int64]:
 
 
 def _frames(axis: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Two unit vectors across each axis, (n, 2, 3), and the unit axis (n, 3), right-handed; z where there is none."""
+    """Two unit vectors across each axis (n, 2, 3) and the unit axis (n, 3), right-handed; z for an axis of length 0."""
     axis = np.where((axis == 0).all(axis=1)[:, None], [0.0, 0.0, 1.0], axis)
     up = axis / np.linalg.norm(axis, axis=1)[:, None]
     least = np.eye(3)[np.abs(up).argmin(axis=1)]

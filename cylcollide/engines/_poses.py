@@ -1,4 +1,4 @@
-"""Limbs as most engines want them: a centre, a turn, and sizes."""
+"""Limbs as most engines take them: a centre, a rotation, and sizes."""
 
 from typing import NamedTuple
 
@@ -12,18 +12,18 @@ FLOAT32_ROUNDING = 2.0**-22
 
 
 class Poses(NamedTuple):
-    """n limbs as solids about the origin along z, turned and then moved."""
+    """n limbs as solids centred at the origin along z, rotated and then translated."""
 
     kind: Int8Array  # (n,): Shape
     center: Float64Array  # (n, 3)
-    turn: Float64Array  # (n, 4): quaternions x, y, z, w; for a box its frame, for a sphere none
+    turn: Float64Array  # (n, 4): quaternions x, y, z, w; of a box its frame, of a sphere the identity
     half_length: Float64Array  # (n,): half the distance between p1 and p2
     radius: Float64Array  # (n,)
     half_extents: Float64Array  # (n, 3): of a box
 
 
 def poses(limbs: Limbs) -> Poses:
-    """Centre, turn and sizes of every limb, in float64."""
+    """Centre, rotation and sizes of every limb, in float64."""
     axis = limbs.p2 - limbs.p1
     # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
     polar, azimuth = (
@@ -46,14 +46,14 @@ def poses(limbs: Limbs) -> Poses:
 
 
 def same_lengths(before: Limbs, after: Limbs) -> bool:
-    """Whether limbs that moved kept their lengths, as far as float32 coordinates tell lengths."""
+    """Whether the lengths of moved limbs are unchanged up to the rounding of float32 coordinates."""
     change = np.linalg.norm(after.p2 - after.p1, axis=1) - np.linalg.norm(before.p2 - before.p1, axis=1)
     largest = np.abs([after.p1, after.p2, before.p1, before.p2]).max(axis=(0, 2))
     return bool((np.abs(change) <= FLOAT32_ROUNDING * largest).all())
 
 
 def y_up(turn: Float64Array) -> Float64Array:
-    """The turns of solids that lie along y instead of z: first a quarter turn about x; (n, 4)."""
+    """The rotations (n, 4) for solids along y instead of z: preceded by a quarter turn about x."""
     x, y, z, w = np.sqrt(0.5) * turn.T
     return np.stack([x + w, y + z, z - y, w - x], axis=1)
 

@@ -1,6 +1,6 @@
 # mypy: ignore-errors
-# ruff: noqa: ANN202, UP018, RUF046  # what looks like a cast declares a variable of Warp's
-# Warp reads the annotations as its own types, and compiles what the functions say, not what Python would do.
+# ruff: noqa: ANN202, UP018, RUF046  # float(...) and int(...) declare Warp variables
+# Warp reads the annotations as its own types, and compiles the source of the functions.
 """The kernel of the Warp engine: the first cylinder along each segment, in float32."""
 
 import warp as wp
@@ -18,7 +18,7 @@ def closest(
     fraction: wp.array(dtype=wp.float32),
     normal: wp.array(dtype=wp.vec3),
 ):
-    """Slab between the caps, wall, and [0, the nearest so far], intersected; a start inside hits at once."""
+    """Intersect the slab between the caps, the wall, and [0, closest hit so far]; a start inside hits at fraction 0."""
     ray = wp.tid()
     start = starts[ray]
     d = along[ray]
@@ -59,11 +59,11 @@ def closest(
         if qa > 0.0:
             # The least distance from the axis, squared, without cancellation.
             least = oc - (qb / qa) * dc
-            room = (r * r - wp.dot(least, least)) / qa
-            if room < 0.0:
+            half_squared = (r * r - wp.dot(least, least)) / qa
+            if half_squared < 0.0:
                 far = near - 1.0
             else:
-                reach = wp.sqrt(room)
+                reach = wp.sqrt(half_squared)
                 if -qb / qa - reach > near:
                     near = -qb / qa - reach
                     n_near = (oc + near * dc) / r

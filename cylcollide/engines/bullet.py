@@ -1,11 +1,11 @@
-"""PyBullet as an engine: every limb a static body in a DIRECT client of its own, asked with ``rayTestBatch``.
+"""PyBullet as an engine: every limb a static body in a DIRECT client of its own, rays cast by ``rayTestBatch``.
 
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
-own settings are left as they come unless the constructor is told otherwise: construction, collision margin, threads.
+own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
 
 Two properties of PyBullet shape this file. ``rayTestBatch`` loses rays beyond 16,383 in one call, so that batches stay
 below. ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so that the
-orientation comes from ``getQuaternionFromEuler``, which computes in float64 and knows no singular direction.
+orientation comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
 """
 
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ from cylcollide.engines.protocol import Capabilities, EngineHits, refuse_unknown
 from cylcollide.limbs.limbs import Limbs
 
 BATCH = 16_000
-"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops what is above without an error."""
+"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops rays above that without an error."""
 
 
 def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
-    """Return the quaternion x, y, z, w that turns Bullet's cylinder axis z to ``axis`` (3,), of any length but 0."""
+    """The quaternion x, y, z, w that rotates Bullet's cylinder axis z to ``axis`` (3,), of any length but 0."""
     x, y, z = (float(c) for c in axis)
     # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
     quaternion: tuple[float, float, float, float] = pybullet.getQuaternionFromEuler(
@@ -45,7 +45,7 @@ class BulletEngine:
     construction
         How limbs become bodies: "geom", "urdf", "urdf-implicit" or "mjcf"; see `_bullet_bodies`.
     margin
-        Collision margin in metres that every body gets with ``changeDynamics``; None leaves what PyBullet gives it.
+        Collision margin in metres, set on every body with ``changeDynamics``; None leaves PyBullet's default.
     threads
         ``numThreads`` of ``rayTestBatch``; 0: PyBullet decides.
     """
@@ -79,26 +79,26 @@ class BulletEngine:
         self._limb_of_body: dict[int, int] = {}
 
     def _connected(self) -> int:
-        """Return an empty client of this engine's own."""
+        """Connect a new, empty client."""
         client: int = pybullet.connect(pybullet.DIRECT)
         if client < 0:
             raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
         return client
 
     def build(self, limbs: Limbs) -> None:
-        """Replace every body by one per limb.
+        """Replace all bodies by one per limb.
 
         Raises
         ------
         ValueError
-            If there is a limb that is no cylinder, capsule, sphere or box.
+            If a limb is not a cylinder, capsule, sphere or box.
         """
         refuse_unknown_shapes(self.name, self.capabilities, limbs)
         self._limbs = limbs
         self.set_endpoints(np.asarray(limbs.p1), np.asarray(limbs.p2))
 
     def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
-        """Build the bodies anew at these axes, since PyBullet cannot change the length of a shape.
+        """Rebuild all bodies at these axes, since PyBullet cannot change the length of a shape.
 
         Raises
         ------
@@ -126,42 +126,42 @@ class BulletEngine:
         return add_body(body, self.construction, stem, self._client)
 
     def _finish(self) -> None:
-        """All bodies are there."""
+        """Finish a build, after the last body was added."""
         if self.margin is not None:
             self.refresh_boxes()  # Bullet's boxes would keep the old margin, and cull rays by it
 
     def refresh_boxes(self) -> None:
-        """Let the broad phase compute its boxes anew."""
+        """Make the broad phase recompute its boxes."""
         pybullet.performCollisionDetection(physicsClientId=self._client)
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """Ask ``rayTestBatch``, in as many calls as its limit needs.
+        """The closest hits by ``rayTestBatch``, in as many calls as its limit needs.
 
         Raises
         ------
         RuntimeError
-            If PyBullet returns another number of answers than it was asked for.
+            If PyBullet returns another number of results than rays.
         """
-        answers: list[Any] = []
+        results: list[Any] = []
         for first in range(0, len(starts), BATCH):
             rows = slice(first, first + BATCH)
-            answers += self.cast_batch(starts[rows], ends[rows])
-        if len(answers) != len(starts):
-            raise RuntimeError(f"PyBullet answered {len(answers)} of {len(starts)} rays")
-        return self.as_hits(answers, len(starts))
+            results += self.cast_batch(starts[rows], ends[rows])
+        if len(results) != len(starts):
+            raise RuntimeError(f"PyBullet answered {len(results)} of {len(starts)} rays")
+        return self.as_hits(results, len(starts))
 
     def cast_batch(self, starts: Any, ends: Any) -> Sequence[Any]:
-        """Call ``rayTestBatch`` once with arrays or lists, (n, 3); return what comes, be it too few answers."""
-        answers: Sequence[Any] = pybullet.rayTestBatch(
+        """The results of one call of ``rayTestBatch`` with arrays or lists, (n, 3); possibly fewer than rays."""
+        results: Sequence[Any] = pybullet.rayTestBatch(
             starts, ends, numThreads=self.threads, physicsClientId=self._client
         )
-        return answers
+        return results
 
-    def as_hits(self, answers: Sequence[Any], n: int) -> EngineHits:
-        """Return PyBullet's answers as arrays of length n; rays without an answer are misses."""
+    def as_hits(self, results: Sequence[Any], n: int) -> EngineHits:
+        """PyBullet's results as arrays of length n; rays without a result are misses."""
         limb = np.full(n, -1, dtype=np.int32)
         fraction, position, normal = np.full(n, np.nan), np.full((n, 3), np.nan), np.full((n, 3), np.nan)
-        for row, (body, _, t, point, n_out) in enumerate(answers):
+        for row, (body, _, t, point, n_out) in enumerate(results):
             if body >= 0:
                 limb[row], fraction[row], position[row], normal[row] = self._limb_of_body[body], t, point, n_out
         return EngineHits(limb, fraction, position, normal)
@@ -182,7 +182,7 @@ class BulletEngine:
 
 
 def _bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
-    """The limbs at these ends as PyBullet wants them."""
+    """The limbs at these ends as PyBullet describes bodies."""
     axis = p2 - p1
     length = np.linalg.norm(axis, axis=1)
     center = p1 + 0.5 * axis

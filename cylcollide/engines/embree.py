@@ -1,4 +1,4 @@
-"""Embree 4 through `embreex`: limbs as triangles, since the package passes on no curves and no user geometry."""
+"""Embree 4 through `embreex`: limbs as triangles, since the package does not wrap curves and user geometry."""
 
 from typing import Any
 
@@ -36,6 +36,6 @@ class EmbreeEngine(MeshEngine):
         return RawHits(np.where(triangle < 0, -1, self._limb_of_triangle[triangle]), found["tfar"], normal)
 
     def close(self) -> None:
-        """Let go of the scene."""
+        """Release the scene."""
         super().close()
         self._scene = None

@@ -1,9 +1,9 @@
-"""Jolt through `culverin`: every limb a static body, asked with `raycast_batch`.
+"""Jolt through `culverin`: every limb a static body, rays cast by `raycast_batch`.
 
-Bodies' places are float64, their shapes and the rays float32. A batch has one limit of distance for all its rays, of
-which the answers are shares in float32: directions are unit vectors, and a hit beyond a segment's own end is a miss.
-Segments with the same power of two above their length make a batch, with it as the limit: so a long segment does not
-coarsen the others, and none is answered otherwise in company than alone.
+Positions of bodies are float64, their shapes and the rays float32. A batch has one distance limit for all its rays, and
+results are fractions of it in float32: directions are unit vectors, and a hit beyond a segment's own end is a miss.
+Segments with the same power of two above their length form a batch, with it as the limit: so a long segment does not
+coarsen the others, and the result of a segment does not depend on the rest of the batch.
 Wheels exist for CPython 3.13 and newer only.
 """
 
@@ -24,11 +24,11 @@ HIT = np.dtype(
 )
 """The 48 bytes that the package documents for each ray; a handle of 0 is a miss."""
 SLOT = 0xFFFFFFFF
-"""The low half of a handle, which names the body; the high half counts how often the slot was used."""
+"""Mask of the low half of a handle, the body's slot; the high half counts how often the slot was used."""
 
 
 class JoltEngine(Adapter):
-    """`culverin.PhysicsWorld`; a start inside hits at once."""
+    """`culverin.PhysicsWorld`; a ray that starts inside hits at fraction 0."""
 
     name = "Jolt"
     capabilities = Capabilities(
@@ -61,7 +61,7 @@ class JoltEngine(Adapter):
         self._world.step(0.0)
 
     def _move(self, limbs: Limbs) -> None:
-        if self._shaped is None or not same_lengths(self._shaped, limbs):  # solids of another size are made anew
+        if self._shaped is None or not same_lengths(self._shaped, limbs):  # shapes have a fixed size: rebuild
             self._build(limbs)
             return
         solids = poses(limbs)
@@ -90,18 +90,18 @@ class JoltEngine(Adapter):
         return RawHits(limb, fraction, rows["normal"], rows["position"])
 
     def close(self) -> None:
-        """Let go of the world."""
+        """Release the world."""
         super().close()
         self._world, self._handles = None, []
 
 
 def _turns(solids: Poses) -> Float64Array:
-    """Jolt's cylinders and capsules lie along y."""
+    """Quaternions x, y, z, w (n, 4) for Jolt, whose cylinders and capsules lie along y."""
     return np.where((solids.kind == Shape.BOX)[:, None], solids.turn, y_up(solids.turn))
 
 
 def _shape(solids: Poses, i: int) -> dict[str, Any]:
-    """One solid in the package's words."""
+    """The shape and size of solid i as arguments of `create_body`."""
     half, radius = float(solids.half_length[i]), float(solids.radius[i])
     match Shape(int(solids.kind[i])):
         case Shape.CYLINDER:

@@ -1,9 +1,8 @@
-"""MuJoCo: every limb a geom of the world body, asked with `mj_ray`, one call a ray, in float64.
+"""MuJoCo: every limb a geom of the world body, rays cast by `mj_ray`, one call a ray, in float64.
 
-`mj_ray` takes a direction of any length and gets end - start, so that what it returns is the fraction. It finds the
-surface from either side: a start inside is hit where it leaves. It has no tree over geoms of the world body, so its
-cost grows with their number. A direction shorter than `mjMINVAL` ends the process: such a segment is not asked and is
-a miss.
+`mj_ray` takes a direction of any length; with end - start it returns the fraction. It hits surfaces from either side: a
+ray that starts inside hits where it leaves. It has no tree over geoms of the world body, so its cost grows with
+their number. A direction shorter than `mjMINVAL` aborts the process: such a segment is not cast and counts as a miss.
 """
 
 from typing import Any
@@ -28,7 +27,7 @@ GEOM = {
 
 
 class MujocoEngine(Adapter):
-    """MuJoCo 3.5 or newer: the first that was seen to return the normal from `mj_ray`."""
+    """MuJoCo 3.5 or newer: the first version observed to return the normal from `mj_ray`."""
 
     name = "MuJoCo"
     capabilities = Capabilities(shapes=frozenset(GEOM), inside="exit", accuracy=1e-9, position=False)
@@ -67,7 +66,7 @@ class MujocoEngine(Adapter):
 
 
 def _columns(limbs: Limbs) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Sizes (n, 3), places (n, 3) and turns, w first (n, 4), as MuJoCo wants them."""
+    """Sizes (n, 3), positions (n, 3) and quaternions w, x, y, z (n, 4) of MuJoCo's geoms."""
     solids = poses(limbs)
     radius, half = solids.radius, solids.half_length
     size = np.stack([radius, half, 0 * radius], axis=1)

@@ -14,7 +14,7 @@ o3d: Any = peer("open3d")
 class Open3dEngine(MeshEngine):
     """`RaycastingScene.cast_rays`; see `MeshEngine` for `sides`.
 
-    `threads` says how many work at once; 0: Open3D decides.
+    `threads` is the number of threads; 0: Open3D decides.
     """
 
     name = "Open3D"
@@ -39,6 +39,6 @@ class Open3dEngine(MeshEngine):
         return RawHits(limb, fraction, found["primitive_normals"].numpy())
 
     def close(self) -> None:
-        """Let go of the scene."""
+        """Release the scene."""
         super().close()
         self._scene = None

@@ -1,4 +1,4 @@
-"""cylcollide as one engine among others, so that it is asked the same question in the same way."""
+"""cylcollide as one engine among others, used through the same protocol."""
 
 from typing import Self
 
@@ -17,7 +17,7 @@ class OwnEngine:
     Parameters
     ----------
     threads
-        How many work at once; None: as many as there are processors.
+        Number of threads; None: the number of processors.
     """
 
     name = "cylcollide"
@@ -44,12 +44,12 @@ class OwnEngine:
         self.world.set_endpoints(p1, p2)
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """Ask the world; all fields are computed."""
+        """The closest hits, with all fields computed."""
         hits = self.world.cast_segments(starts, ends, threads=self.threads)
         return EngineHits(hits.limb, np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
 
     def close(self) -> None:
-        """Let go of the world."""
+        """Release the world."""
         self._world = None
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
-"""Rapier: every limb a collider, asked with `cast_ray_and_get_normal`, one call a ray, in float32.
+"""Rapier: every limb a collider, rays cast by `cast_ray_and_get_normal`, one call a ray, in float32.
 
 The Python package has no query for many rays. Directions are end - start of any length, so that the time of impact is
-the fraction. `solid=True` is Rapier's word for: a start inside hits at once.
+the fraction. With `solid=True` a ray that starts inside hits at fraction 0.
 """
 
 from typing import Any
@@ -44,7 +44,7 @@ class RapierEngine(Adapter):
         self._place(solids)
 
     def _move(self, limbs: Limbs) -> None:
-        if self._shaped is None or not same_lengths(self._shaped, limbs):  # solids of another size are made anew
+        if self._shaped is None or not same_lengths(self._shaped, limbs):  # shapes have a fixed size: rebuild
             self._build(limbs)
         else:
             self._place(poses(limbs))
@@ -70,13 +70,13 @@ class RapierEngine(Adapter):
         return RawHits(limb, fraction, normal)
 
     def close(self) -> None:
-        """Let go of the world."""
+        """Release the world."""
         super().close()
         self._world, self._handles = None, []
 
 
 def _collider(solids: Poses, i: int) -> Any:
-    """One solid about the origin; cylinders and capsules lie along y."""
+    """The collider of solid i, centred at the origin; cylinders and capsules lie along y."""
     match Shape(int(solids.kind[i])):
         case Shape.CYLINDER:
             return rapier3d.Collider.cylinder(solids.half_length[i], solids.radius[i])

@@ -19,7 +19,7 @@ _OURS = {
     "open3d": "open3d:Open3dEngine",
     "warp": "warp:WarpEngine",
 }
-"""The entry points of pyproject.toml once more: a source tree that was never installed has no metadata to read."""
+"""The entry points of pyproject.toml again: a source tree that was never installed has no metadata."""
 
 
 def names() -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def names() -> tuple[str, ...]:
 
 
 def available() -> dict[str, str | None]:
-    """Each engine's name, and why it cannot be used here; None for one that can.
+    """For each engine by name, why it cannot be used here; None if it can.
 
     Imports every engine's package, which takes a second or two where many are installed.
     """
@@ -57,9 +57,9 @@ def create(name: str, **options: Any) -> Engine:
 
 
 def variants(name: str) -> dict[str, dict[str, Any]]:
-    """Options of :func:`create` for the variants of an engine worth comparing, by words that tell them apart.
+    """Options of :func:`create` for the variants of an engine that are worth comparing, by label.
 
-    An engine states them in an attribute ``variants``; one that has none comes as it is, in no words.
+    An engine lists them in an attribute ``variants``; without one it has a single variant, labelled "".
 
     Raises
     ------

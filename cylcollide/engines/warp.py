@@ -10,15 +10,15 @@ from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
 
 wp: Any = peer("warp")
-wp.config.log_level = wp.LOG_ERROR  # no greeting, no news of compilation
+wp.config.log_level = wp.LOG_ERROR  # no banner, no messages of compilation
 kernel: Any = peer("cylcollide.engines._warp_kernel")
 
 BOX_PAD = 1e-5
-"""Relative room around a limb's box: a hundred times the rounding of float32, so that no box test loses a hit."""
+"""Relative padding of a limb's box: a hundred times the rounding of float32, so that no box test loses a hit."""
 
 
 class WarpEngine(Adapter):
-    """`warp.Bvh` with one box a cylinder. Compiles its kernel on the first use, which takes seconds."""
+    """`warp.Bvh` over the cylinders' boxes. Compiles its kernel on first use, which takes seconds."""
 
     name = "Warp"
     capabilities = Capabilities(
@@ -53,7 +53,7 @@ class WarpEngine(Adapter):
         return RawHits(limb.numpy(), fraction.numpy(), normal.numpy())
 
     def close(self) -> None:
-        """Let go of the tree."""
+        """Release the tree."""
         super().close()
         self._bvh, self._columns = None, ()
 
@@ -63,10 +63,10 @@ def _vectors(rows: Float64Array) -> Any:
 
 
 def _boxes(limbs: Limbs) -> tuple[Float64Array, Float64Array]:
-    """Boxes of cylinders: along each coordinate a cap reaches radius * sin(angle to it)."""
+    """Corners (n, 3) of the boxes of cylinders: along each coordinate a cap reaches radius * sin(angle to it)."""
     axis = limbs.p2 - limbs.p1
     share = axis / np.linalg.norm(axis, axis=1)[:, None]
     reach = limbs.radius[:, None] * np.sqrt(np.maximum(1 - share * share, 0))
     low, high = np.minimum(limbs.p1, limbs.p2) - reach, np.maximum(limbs.p1, limbs.p2) + reach
-    room = BOX_PAD * np.maximum(np.abs(low), np.abs(high))
-    return low - room, high + room
+    pad = BOX_PAD * np.maximum(np.abs(low), np.abs(high))
+    return low - pad, high + pad

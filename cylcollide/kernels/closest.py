@@ -16,13 +16,13 @@ INSIDE, NONE, TUBE = int(Face.INSIDE), int(Face.NONE), int(Shape.TUBE)
 
 
 class ClosestHit(NamedTuple):
-    """The closest hit of a ray among the limbs tested so far, as far as bounds tell; or of eight rays."""
+    """The closest hit of a ray among the limbs tested so far, as far as bounds decide it; or of eight rays."""
 
     limb: Real  # index of the limb with the least `upper`, NO_LIMB if none is certainly hit
     lower: Real  # earliest time of its hit, metres
     upper: Real  # latest time, inf if there is none
-    face: Real  # `UNDECIDED_FACE` if the bounds do not tell
-    next_possible: Real  # earliest time at which any other limb may be hit, inf if none may
+    face: Real  # `UNDECIDED_FACE` if the bounds do not decide it
+    next_possible: Real  # earliest time at which another limb may be hit; decides nothing beyond `upper`
     inside: Truth  # the ray certainly starts in some limb
 
 

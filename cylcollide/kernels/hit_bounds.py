@@ -18,14 +18,14 @@ INSIDE = float(Face.INSIDE)
 
 
 class HitBounds(NamedTuple):
-    """Whether and when a ray hits a limb, as far as bounds tell; certainly a miss if not possible."""
+    """Whether and when a ray hits a limb, as far as bounds decide it; certainly a miss if not possible."""
 
     possible: Truth
     certain: Truth  # certainly a hit
     lower: Real  # earliest time of the hit, metres
     upper: Real  # latest time; inf if it is not certain
     inside: Truth  # the ray certainly starts inside
-    face: Real  # of the hit; `UNDECIDED_FACE` if the bounds do not tell
+    face: Real  # of the hit; `UNDECIDED_FACE` if the bounds do not decide it
 
 
 @inlined

@@ -31,7 +31,7 @@ class Span(NamedTuple):
 
     outer: Interval  # as in `Bracket`
     inner: Interval
-    first_face: Real  # `UNDECIDED_FACE` if the bounds do not tell
+    first_face: Real  # `UNDECIDED_FACE` if the bounds do not decide it
     last_face: Real
 
 

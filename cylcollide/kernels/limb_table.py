@@ -99,8 +99,8 @@ def _fill_rows(
 ) -> None:
     """Fill `rows` (n, ROW), zero so far, and set `solid` to SPHERE for capsules without length.
 
-    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided, and finite
-    numbers in the other columns.
+    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided; its
+    axis stays zero unless it is a box.
     """
     for i in range(radius.size):
         row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
@@ -165,5 +165,5 @@ def is_considered(limb_character: int, limb_mask: int, mask: int, ignored: int) 
 
 @inlined
 def all_are_considered(table: LimbRows, mask: int, ignored: int) -> bool:
-    """Whether `is_considered` certainly holds for all limbs, as far as the shared mask tells."""
+    """Whether `is_considered` certainly holds for all limbs, judged by the shared mask alone."""
     return ignored < 0 and (table.shared_mask & mask) != 0

@@ -130,12 +130,12 @@ def ball(ray: Ray, centre: Vector, radius: Real, delta: Real) -> Bracket:
 
 
 @inlined
-def capped(walls: Bracket, slabs: Bracket, along: Truth) -> Span:
-    """The intersection of wall and slab, with the faces of its ends; `along`: the line runs from cap 1 to cap 2."""
+def capped(walls: Bracket, slabs: Bracket, forward: Truth) -> Span:
+    """The intersection of wall and slab, with the faces of its ends; `forward`: the line runs from cap 1 to cap 2."""
     inside = intersect_brackets(walls, slabs)
     first = face_between(walls.outer[0] > slabs.inner[0], walls.inner, (slabs.outer[0], slabs.inner[0]))
     last = face_between(walls.outer[1] < slabs.inner[1], walls.inner, (slabs.inner[1], slabs.outer[1]))
-    cap = select(along, CAP1, CAP2)
+    cap = select(forward, CAP1, CAP2)
     return Span(
         inside.outer,
         inside.inner,

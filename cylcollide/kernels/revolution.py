@@ -127,7 +127,7 @@ def ray_ellipsoid(ray: Ray, limb: Limb) -> Span:
 def sloping_quadratic(
     x: DoubleDoubleVector, d: DoubleDoubleVector, axis: DoubleDoubleVector, limb: Limb
 ) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    """Coefficients (a, b, c) of a t² + 2 b t + c = a² |m + t n|² - a⁴ ρ²(u), <= 0 within the wall; x from p1."""
+    """Coefficients (A, B, C) of A t² + 2 B t + C = a² |m + t n|² - a⁴ ρ²(u), <= 0 within the wall; x from p1."""
     a, b, c = wall_quadratic(x, d, axis)
     top = dd_dot(axis, axis)
     height, rate = dd_dot(x, axis), dd_dot(d, axis)

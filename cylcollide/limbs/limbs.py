@@ -282,5 +282,5 @@ class Limbs:
             return len(self)
         raise ValueError(
             f"{what}: expected {len(self)} rows, one a limb (or 1), got {rows}; "
-            "use HitWorld to ask every limb about every ray"
+            "use HitWorld to test every ray against every limb"
         )

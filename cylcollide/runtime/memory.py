@@ -65,7 +65,7 @@ def acquire(size: int) -> NDArray[np.uint8]:
 
 
 def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
-    """Uninitialised arrays (n,) of these dtypes, in one buffer; larger item sizes come first, for alignment."""
+    """Uninitialised arrays (n,) of these dtypes, in one buffer; larger item sizes must come first, for alignment."""
     size = n * sum([kind.itemsize for kind in kinds])
     if size < SMALLEST_KEPT:
         return [np.empty(n, kind) for kind in kinds]

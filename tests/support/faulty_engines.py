@@ -61,9 +61,9 @@ class BlindEngine(ExactEngine):
 
     def cast_segments(self, starts, ends):
         limbs = self.world.limbs
-        if len(limbs) <= self.untrusted:
+        if len(limbs) <= self.blind:
             return super().cast_segments(starts, ends)
-        left = np.delete(np.arange(len(limbs)), self.untrusted)
+        left = np.delete(np.arange(len(limbs)), self.blind)
         hits = cc.HitWorld(limbs[left]).cast_segments(starts, ends)
         limb = np.where(hits.hit, left[hits.limb], -1).astype(np.int32)
         return EngineHits(limb, np.where(hits.hit, hits.fraction, np.nan), hits.position, hits.normal)
@@ -99,8 +99,8 @@ class ForgetfulEngine(LossyEngine):
     asked = 0
 
     def cast_segments(self, starts, ends):
-        number = self.result + np.arange(1, len(starts) + 1)
-        self.result += len(starts)
+        number = self.asked + np.arange(1, len(starts) + 1)
+        self.asked += len(starts)
         return self.without(ExactEngine.cast_segments(self, starts, ends), number % 1000 == 0)
 
 

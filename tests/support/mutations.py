@@ -75,7 +75,9 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.SPHERE, "shrinks"): Mutation("shapes.py", "balls.radius + more", "balls.radius - more"),
     (S.BOX, "grows by half"): Mutation("shapes.py", "grown[:, 9:] += more", "grown[:, 9:] += 0.5 * more"),
     # kernels
-    (S.CYLINDER, "kernel: caps swapped"): Mutation(K_LINE, "select(along, CAP1, CAP2)", "select(along, CAP2, CAP1)"),
+    (S.CYLINDER, "kernel: caps swapped"): Mutation(
+        K_LINE, "select(forward, CAP1, CAP2)", "select(forward, CAP2, CAP1)"
+    ),
     (S.CYLINDER, "kernel: never shrunk"): Mutation(
         K_LINE, "radius + delta, radius - delta", "radius + delta, radius + delta"
     ),

@@ -86,7 +86,7 @@ class SurfacePoint(NamedTuple):
     p2: Array
     radius: float
     point: Array
-    across: int  # a coordinate that is not along the axis and differs from the axis' by `from_centre` != 0
+    across: int  # a coordinate that is not along the axis and differs from the axis' by `offset` != 0
     offset: float
 
 
