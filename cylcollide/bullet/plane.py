@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy
-from cylcollide.bullet.error_free import two_product, two_sum
+from cylcollide.bullet.error_free_transforms import two_product, two_sum
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.frame import line_from
 from cylcollide.exact.line import RayNumbers, Triple

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from cylcollide._types import POLICY_HIT, Face
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Span
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import Ray

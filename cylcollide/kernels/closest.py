@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from cylcollide._types import NO_LIMB, Face, Shape
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, Truth, broadcast_like, logical_not, select, smaller

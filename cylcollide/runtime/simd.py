@@ -20,9 +20,9 @@ from llvmlite import ir
 from numba.core import types
 from numpy.typing import NDArray
 
-from cylcollide.runtime import llvm
-from cylcollide.runtime.lanes import TRUTHS, choice, elementwise, lanes_of, lanes_of_number, machine
-from cylcollide.runtime.llvm import LANES
+from cylcollide.runtime import simd_llvm
+from cylcollide.runtime.simd_llvm import LANES
+from cylcollide.runtime.simd_types import TRUTHS, choice, elementwise, lanes_of, lanes_of_number, machine
 
 __all__ = [
     "LANES",
@@ -75,49 +75,49 @@ def _where(truth: Any, a: Any, b: Any) -> Real:
     return cast(Real, a if truth else b)
 
 
-@machine(choice, llvm.select)
+@machine(choice, simd_llvm.select)
 def select(truth: Truth, a: Real, b: Real) -> Real:
     """`a` where `truth`, else `b`; a single truth may select between vectors."""
     return _where(truth, a, b)
 
 
-@elementwise(llvm.larger)
+@elementwise(simd_llvm.larger)
 def larger(a: Real | Short, b: Real | Short) -> Real:
     """The larger of two; `b` if either is NaN, or if they are equal."""
     return _where(a > b, a, b)
 
 
-@elementwise(llvm.smaller)
+@elementwise(simd_llvm.smaller)
 def smaller(a: Real | Short, b: Real | Short) -> Real:
     """The smaller of two; `b` if either is NaN, or if they are equal."""
     return _where(a < b, a, b)
 
 
-@elementwise(llvm.call("fabs"))
+@elementwise(simd_llvm.call("fabs"))
 def absolute(value: Real) -> Real:
     """Absolute value."""
     return abs(value)
 
 
-@elementwise(llvm.call("sqrt"))
+@elementwise(simd_llvm.call("sqrt"))
 def square_root(value: Real) -> Real:
     """Square root; NaN of a negative."""
     return cast(Real, np.sqrt(value))
 
 
-@elementwise(llvm.call("trunc"))
+@elementwise(simd_llvm.call("trunc"))
 def truncate(value: Real) -> Real:
     """The number rounded towards zero."""
     return cast(Real, np.trunc(value))
 
 
-@elementwise(llvm.call("copysign"))
+@elementwise(simd_llvm.call("copysign"))
 def with_sign(value: Real, sign: Real) -> Real:
     """The magnitude of the first with the sign of the second."""
     return cast(Real, np.copysign(value, sign))
 
 
-@elementwise(llvm.call("fma"))
+@elementwise(simd_llvm.call("fma"))
 def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
     """The value a b + c with one rounding; of float64 only where nothing is compiled."""
     if any(np.ndim(value) for value in (a, b, c)):
@@ -125,7 +125,7 @@ def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
     return _fused(a, b, c)
 
 
-@elementwise(llvm.first)
+@elementwise(simd_llvm.first)
 def broadcast_like(value: Real, like: Real) -> Real:
     """The number; in all eight lanes if `like` is a vector.
 
@@ -173,31 +173,31 @@ def _fused_by_fractions(a: float, b: float, c: float) -> float:
 # Between one number and eight.
 
 
-@machine(lambda number: lanes_of_number(number)(lanes_of_number(number).element), llvm.broadcast)
+@machine(lambda number: lanes_of_number(number)(lanes_of_number(number).element), simd_llvm.broadcast)
 def broadcast(number: float | Short) -> Real:
     """A vector with the number in all eight lanes, of float32 if the number is."""
     return cast(Real, np.full(LANES, number))
 
 
-@machine(lambda numbers, _k: numbers.element(numbers, types.int64), llvm.lane)
+@machine(lambda numbers, _k: numbers.element(numbers, types.int64), simd_llvm.lane)
 def lane(numbers: Real, k: int) -> float:
     """Number `k` of eight."""
     return cast(float, np.asarray(numbers)[k])
 
 
-@machine(lambda _truth: types.int64(TRUTHS), llvm.movemask)
+@machine(lambda _truth: types.int64(TRUTHS), simd_llvm.movemask)
 def movemask(truth: Truth) -> int:
     """Eight bools as the bits of an integer, the first one lowest."""
     return sum(1 << k for k, holds in enumerate(np.asarray(truth)) if holds)
 
 
-@machine(lambda _number: types.int64(types.int64), llvm.lowest_bit)
+@machine(lambda _number: types.int64(types.int64), simd_llvm.lowest_bit)
 def lowest_bit(number: int) -> int:
     """Index of the lowest bit that is set, of a positive number."""
     return int(number & -number).bit_length() - 1
 
 
-@machine(lambda _number: types.int64(types.int64), llvm.highest_bit)
+@machine(lambda _number: types.int64(types.int64), simd_llvm.highest_bit)
 def highest_bit(number: int) -> int:
     """Index of the highest bit that is set, of a positive number."""
     return int(number).bit_length() - 1
@@ -206,20 +206,20 @@ def highest_bit(number: int) -> int:
 # Memory. Offsets count entries from the first of the array, and are not checked.
 
 
-@machine(lambda array, _offset: lanes_of(array)(array, types.intp), llvm.load)
+@machine(lambda array, _offset: lanes_of(array)(array, types.intp), simd_llvm.load)
 def load(array: Array, offset: int) -> Real:
     """Eight consecutive entries, from entry `offset` on."""
     return cast(Real, array.reshape(-1)[offset : offset + LANES].copy())
 
 
-@machine(lambda array, _offset: types.UniTuple(lanes_of(array), 3)(array, types.intp), llvm.load_triples)
+@machine(lambda array, _offset: types.UniTuple(lanes_of(array), 3)(array, types.intp), simd_llvm.load_triples)
 def load_triples(array: Array, offset: int) -> tuple[Real, Real, Real]:
     """Eight consecutive triples, from entry `offset` on: the vectors of their first, second and third entries."""
     x, y, z = array.reshape(-1)[offset : offset + 3 * LANES].reshape(LANES, 3).T.copy()
     return cast(Real, x), cast(Real, y), cast(Real, z)
 
 
-@machine(lambda array, rows, *_: lanes_of(array)(array, rows, types.intp, types.intp, types.intp), llvm.load_at)
+@machine(lambda array, rows, *_: lanes_of(array)(array, rows, types.intp, types.intp, types.intp), simd_llvm.load_at)
 def load_at(array: Array, rows: Rows, first: int, stride: int, column: int) -> Real:
     """Column `column` of an array whose rows are `stride` long, for the eight rows `rows[first]` and following."""
     return cast(Real, array.reshape(-1)[_eight_of(rows, first) * stride + column])
@@ -227,7 +227,7 @@ def load_at(array: Array, rows: Rows, first: int, stride: int, column: int) -> R
 
 @machine(
     lambda matrix, rows, *_: types.UniTuple(lanes_of(matrix), LANES)(matrix, rows, types.intp, types.intp),
-    llvm.load_rows,
+    simd_llvm.load_rows,
 )
 def load_rows(matrix: Array, rows: Rows, first: int, column: int) -> tuple[Real, ...]:
     """Eight columns of a matrix, from `column` on, for the eight rows `rows[first]` and following."""
@@ -238,7 +238,7 @@ def _eight_of(rows: Rows, first: int) -> NDArray[np.intp]:
     return rows.reshape(-1)[first : first + LANES].astype(np.intp)
 
 
-@machine(lambda array, _offset, value: types.void(array, types.intp, value), llvm.store)
+@machine(lambda array, _offset, value: types.void(array, types.intp, value), simd_llvm.store)
 def store(array: Array, offset: int, value: Real | Truth) -> None:
     """Write eight consecutive entries, from entry `offset` on, converted to the array's dtype.
 
@@ -249,7 +249,7 @@ def store(array: Array, offset: int, value: Real | Truth) -> None:
 
 @machine(
     lambda matrix, _first, _column, columns: types.void(matrix, types.intp, types.intp, columns),
-    llvm.store_rows,
+    simd_llvm.store_rows,
 )
 def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]) -> None:
     """Write eight columns, from `column` on, of the rows from `first` on; float64 is rounded to the matrix's dtype."""
@@ -258,7 +258,7 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
 
 @machine(
     lambda array, _offset, rows, *_: types.int64(array, types.intp, rows, types.intp, TRUTHS),
-    llvm.append_where,
+    simd_llvm.append_where,
 )
 def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
     """Write those of the eight entries `rows[first]` and following whose truth holds, packed; returns their number.
@@ -271,6 +271,6 @@ def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth)
     return len(chosen)
 
 
-@machine(lambda array, _offset: types.void(array, types.intp), llvm.prefetch)
+@machine(lambda array, _offset: types.void(array, types.intp), simd_llvm.prefetch)
 def prefetch(array: Array, offset: int) -> None:  # a hint: nothing to do where nothing is compiled
     """Prefetch the cache line of entry `offset` of an array."""

@@ -23,7 +23,7 @@ K_CYLINDER, K_REVOLUTION, K_CAPSULE, K_BOX, K_LINE, K_CURVE = (
     f"kernels/{name}.py" for name in ("cylinder", "revolution", "capsule", "box", "line", "curve")
 )
 ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
-EVENT, NEAREST = "kernels/hit_bounds.py", "kernels/closest.py"
+INSIDE_POLICY, CLOSEST = "kernels/inside_policy.py", "kernels/closest.py"
 ASKING, ENTERING, STREAMING, FINISHING = (
     "query/loops/inputs.py",
     "query/loops/refine.py",
@@ -161,13 +161,13 @@ SHARED: dict[str, Mutation] = {
     "surfaces: a step not taken": Mutation("kernels/surface.py", " + step * displacement[0]", ""),
     "normals: overflow": Mutation("kernels/axis.py", "if limb.frame.extent < inf:", "if limb.frame.extent <= inf:"),
     "event: behind the limit": Mutation(
-        EVENT, "logical_not(empty(inner)) & (inner[0] <= ray.limit)", "logical_not(empty(inner))"
+        INSIDE_POLICY, "logical_not(empty(inner)) & (inner[0] <= ray.limit)", "logical_not(empty(inner))"
     ),
-    "event: left behind the limit": Mutation(EVENT, "left = inside & (outer[1] <= ray.limit)", "left = inside"),
+    "event: left behind the limit": Mutation(INSIDE_POLICY, "left = inside & (outer[1] <= ray.limit)", "left = inside"),
     "nearer: the last limb is first": Mutation(
-        NEAREST, "(bounds.upper < best.upper) |", "(bounds.upper > best.upper) |"
+        CLOSEST, "(bounds.upper < best.upper) |", "(bounds.upper > best.upper) |"
     ),
-    "nearer: no rivals": Mutation(NEAREST, "(best.next_possible < inf) &", "(best.next_possible < -inf) &"),
+    "nearer: no rivals": Mutation(CLOSEST, "(best.next_possible < inf) &", "(best.next_possible < -inf) &"),
     # the tree
     "boxes: no pad": Mutation("constants.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"),
     "boxes: loose": Mutation("constants.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"),

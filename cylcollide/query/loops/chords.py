@@ -20,7 +20,7 @@ from cylcollide.bvh.traverse import (
 )
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
-from cylcollide.kernels.hit_bounds import ray_hit_bounds
+from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, limit_of, ray_at

@@ -13,7 +13,8 @@ from cylcollide._types import NO_LIMB, Aim, Float32Array, Float64Array, Int32Arr
 from cylcollide.bvh.stream import REACH
 from cylcollide.bvh.traverse import local_reach
 from cylcollide.kernels.closest import ClosestHit, closer
-from cylcollide.kernels.hit_bounds import HitBounds, two_hit_bounds
+from cylcollide.kernels.hit_bounds import two_hit_bounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import Ray
 from cylcollide.query.loops.packets import limbs_at, one_limb

@@ -16,8 +16,8 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import ConcreteTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from cylcollide.runtime import llvm
-from cylcollide.runtime.llvm import LANES, Emitter
+from cylcollide.runtime import simd_llvm
+from cylcollide.runtime.simd_llvm import LANES, Emitter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,7 +68,7 @@ def _define_all() -> None:
         (operator.mul, ir.IRBuilder.fmul),
         (operator.truediv, ir.IRBuilder.fdiv),
     ):
-        _define(symbol, [kind(a, b) for kind, a, b in pairs], llvm.broadcasting(emit))
+        _define(symbol, [kind(a, b) for kind, a, b in pairs], simd_llvm.broadcasting(emit))
     for symbol, relation in (
         (operator.lt, "<"),
         (operator.le, "<="),
@@ -76,7 +76,7 @@ def _define_all() -> None:
         (operator.ge, ">="),
         (operator.eq, "=="),
     ):
-        _define(symbol, [truths(a, b) for _, a, b in pairs], llvm.broadcasting(llvm.compare(relation)))
+        _define(symbol, [truths(a, b) for _, a, b in pairs], simd_llvm.broadcasting(simd_llvm.compare(relation)))
     _define(operator.neg, [kind(kind) for kind in numbers], ir.IRBuilder.fneg)
     _define(operator.and_, [truths(truths, truths)], ir.IRBuilder.and_)
     _define(operator.or_, [truths(truths, truths)], ir.IRBuilder.or_)
@@ -96,7 +96,7 @@ def machine(kinds: Callable[..., Any], emit: Emitter) -> Callable[[Function], Fu
     kinds : callable
         From the numba types of the arguments to the numba signature.
     emit : callable
-        From LLVM's builder and the values of the arguments to the value of the result (`llvm.py`).
+        From LLVM's builder and the values of the arguments to the value of the result (`simd_llvm.py`).
     """
 
     def decorate(plain: Function) -> Function:
@@ -130,7 +130,7 @@ def machine(kinds: Callable[..., Any], emit: Emitter) -> Callable[[Function], Fu
 
 def elementwise(emit: Emitter) -> Callable[[Function], Function]:
     """As `machine`, for a function of numbers or lanes; scalars beside lanes are broadcast before `emit`."""
-    return machine(_one_kind, llvm.broadcasting(emit))
+    return machine(_one_kind, simd_llvm.broadcasting(emit))
 
 
 def _shared_kind(kinds: tuple[Any, ...]) -> Any:
