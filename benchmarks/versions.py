@@ -1,0 +1,148 @@
+"""Two installed versions of the library, timed in turn, task by task.
+
+    python benchmarks/versions.py BEFORE_PYTHON AFTER_PYTHON --rounds 41 --out benchmarks/versions.csv
+
+Each argument is the Python of an environment with one version installed. Four processes run: before, after, and each of
+them once more. In every round each of them does each task once, in an order that is turned from round to round, all on
+one processor. A row of the CSV holds the median over the rounds of after / before, and of the two equal pairs, which
+say how far a ratio of 1 may stray on this machine at this hour.
+"""
+
+import argparse
+import csv
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+WORKER = """
+import os, sys, time
+import numpy as np
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {int(sys.argv[1])})
+import cylcollide as cc
+from cylcollide.bench.workloads import WORKLOADS, points_near
+
+RAYS = 100_000
+tasks = {}
+for name, workload in WORKLOADS.items():
+    world = cc.HitWorld(workload.limbs())
+    starts, ends = workload.segments(world, RAYS)
+    tasks[f"{name} closest"] = lambda w=world, s=starts, e=ends: w.cast_segments(s, e, threads=1)
+    if name == "W3":
+        crowd, frames = world, [workload.limbs(k) for k in range(2)]
+        count = [0]
+
+        def move():
+            limbs = frames[count[0] % 2]
+            count[0] += 1
+            crowd.set_endpoints(limbs.p1, limbs.p2)
+
+        points = points_near(world.limbs, RAYS)
+        tasks["W3 any"] = lambda w=world, s=starts, e=ends: w.occluded_segments(s, e, threads=1)
+        tasks["W3 chords"] = lambda w=world, s=starts[:20_000], e=ends[:20_000]: w.chords_segments(s, e, threads=1)
+        tasks["W3 points"] = lambda w=world: w.contains_points(points, threads=1)
+        tasks["W3 fields"] = lambda w=world, s=starts[:20_000], e=ends[:20_000]: (
+            (hits := w.cast_segments(s, e, threads=1)).position, hits.normal)
+        tasks["W3 build"] = lambda limbs=frames[0]: cc.HitWorld(limbs)
+        tasks["W3 refit"] = move
+    if name == "W2":
+        one, start, end = world, starts[:1].copy(), ends[:1].copy()
+
+        def call():
+            for _ in range(2000):
+                one.cast_segments(start, end).limb
+
+        def fields():
+            for _ in range(300):
+                hits = one.cast_segments(start, end)
+                hits.position, hits.exit_fraction
+
+        def chords():
+            for _ in range(500):
+                one.chords_segments(start, end)
+
+        tasks["one call"], tasks["one call, fields"], tasks["one call, chords"] = call, fields, chords
+for task in tasks.values():
+    task(), task()
+print(cc.__file__, *tasks, sep="|", flush=True)
+for line in sys.stdin:
+    task = tasks[line.strip()]
+    begun = time.perf_counter()
+    task()
+    print(time.perf_counter() - begun, flush=True)
+"""
+
+
+COLUMNS = ("date", "label", "machine", "task", "after/before", "before2/before1", "after2/after1", "after_s")
+
+
+class Worker:
+    """A process with one version, which does a task when its name is written."""
+
+    def __init__(self, python: str, processor: int) -> None:
+        self.process = subprocess.Popen(
+            [python, "-c", WORKER, str(processor)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/"
+        )
+        _, *self.tasks = self._read().split("|")
+
+    def _read(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.process.args[0]}: the worker has ended")
+        return line.strip()
+
+    def seconds(self, task: str) -> float:
+        """Do the task once."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{task}\n")
+        self.process.stdin.flush()
+        return float(self._read())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before")
+    parser.add_argument("after")
+    parser.add_argument("--rounds", type=int, default=41)
+    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--label", default="")
+    options = parser.parse_args()
+    processor = max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    pythons = {"before": options.before, "after": options.after}
+    workers = {f"{name}{copy}": Worker(python, processor) for copy in (1, 2) for name, python in pythons.items()}
+    names, rows = list(workers), []
+    for task in workers["after1"].tasks:
+        times: dict[str, list[float]] = {name: [] for name in names}
+        for k in range(options.rounds):
+            for name in names[k % 4 :] + names[: k % 4]:
+                times[name].append(workers[name].seconds(task))
+
+        def ratio(one: str, two: str, times: dict[str, list[float]] = times) -> float:
+            return median(a / b for a, b in zip(times[one], times[two], strict=True))
+
+        both = median(
+            (a + b) / (c + d)
+            for a, b, c, d in zip(times["after1"], times["after2"], times["before1"], times["before2"], strict=True)
+        )
+        row = [task, both, ratio("before2", "before1"), ratio("after2", "after1"), median(times["after1"])]
+        rows.append(row)
+        print(f"{task:18} after/before {row[1]:.3f}  equal pairs {row[2]:.3f} {row[3]:.3f}  {row[4]:.3g} s", flush=True)
+    if options.out:
+        new = not options.out.exists()
+        with options.out.open("a", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if new:
+                writer.writerow(COLUMNS)
+            stamp = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+            for task, *numbers in rows:
+                shown = [f"{number:.4g}" for number in numbers]
+                writer.writerow([stamp, options.label, platform.machine(), task, *shown])
+
+
+if __name__ == "__main__":
+    main()
