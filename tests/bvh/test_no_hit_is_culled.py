@@ -21,7 +21,7 @@ from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, ne
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
 
-pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
 BOXES = 40
 

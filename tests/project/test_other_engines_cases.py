@@ -11,6 +11,8 @@ from support.oracle import cylinder as oracle
 
 import cylcollide as cc
 
+pytestmark = pytest.mark.plain_python
+
 HERE = Path(__file__).parent / "other_engines"
 
 MAKERS: dict[str, Callable[[dict], cc.Limbs]] = {

@@ -31,6 +31,8 @@ from cylcollide.query.loops.refine import make_refine_queue
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, segment_request
 
+pytestmark = pytest.mark.coverage
+
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
 LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
 LARGEST = 70_000 if JIT else 40
