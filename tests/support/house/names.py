@@ -22,13 +22,13 @@ class Index(NamedTuple):
     """Names of Python files."""
 
     modules: dict[str, set[str]]
-    """The package's modules and folders, and what each defines."""
+    """Modules and folders, and what each defines."""
     classes: dict[str, set[str]]
-    """The package's classes, and their members."""
+    """Classes, and their members."""
     words: set[str]
     """Every identifier, every word of a string that is no docstring, in any file; columns of the benchmarks."""
     attributes: set[str]
-    """`a.b` for every attribute that is read or written of a variable."""
+    """Every attribute that is read or written of a variable, with the variable."""
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:
@@ -73,14 +73,13 @@ def index() -> Index:
                     attributes.add(f"{node.value.id}.{node.attr}")
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
                 words.update(IDENTIFIER.findall(node.value))
-        if not name.startswith("cylcollide/"):
-            continue
         module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         modules[module].update(_bound(tree.body))
         if name.endswith("/__init__.py"):  # a front door passes names on
             modules[module].update(a.name for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names)
         folder, _, stem = module.rpartition(".")
         modules[folder].add(stem)
+        words.add(stem)
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 inside = [n for n in ast.walk(node) if isinstance(n, ast.Attribute)]
@@ -119,8 +118,8 @@ def _resolves(dotted: str) -> bool:
 def is_code(name: str) -> bool:
     """Whether a name stands for something.
 
-    `module.name` and `Class.member` are of this package, or the name of another package; `variable.attribute` is
-    written so in some Python file; a single word occurs there.
+    A member of a module or of a class is defined there, or is a name of another package; an attribute of a variable is
+    written so in some Python file; a single word occurs in one.
     """
     if name.startswith("cc."):
         return _resolves(f"cylcollide{name[2:]}")
@@ -138,7 +137,7 @@ def is_code(name: str) -> bool:
 
 
 def _parts(code: str) -> Iterator[str]:
-    """The names in a piece of code: `a.b(...)` names `a.b`, `a, b` and `a | b` name both, `a="b"` names a."""
+    """The names in a piece of code: called, compared, given a value, or in a row of several."""
     for part in re.split(r"\s*(?:,|\||<|→)\s+", code):
         named = re.match(r"([A-Za-z_][\w./]*)(?=\(|=|\[|$)", part.strip(" .…"))
         if named and not FILE.search(named.group(1)) and not named.group(1).endswith("/"):

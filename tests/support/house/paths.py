@@ -1,5 +1,6 @@
 """The files of the repository, and the paths that pages and sources name."""
 
+import ast
 import io
 import re
 import tokenize
@@ -45,9 +46,8 @@ def _tails() -> frozenset[str]:
 
 
 def expanded(path: str) -> Iterator[str]:
-    """The paths that `a/{b,c}.py` stands for."""
-    parts = [part.split(",") for part in re.split(r"[{}]", path)]
-    yield from map("".join, product(*parts)) if "{" in path else iter([path])
+    """The paths that `kernels/{box,line}.py` stands for."""
+    yield from map("".join, product(*(part.split(",") for part in re.split(r"[{}]", path))))
 
 
 def exists(path: str) -> bool:
@@ -72,8 +72,28 @@ def paths_in(name: str, text: str, first: int = 1) -> Iterator[Place]:
                 yield Place(name, number, path)
 
 
+def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every string with its line; what an f-string fills in is `*`."""
+    pieces = {id(piece) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield node.lineno, "".join(p.value if isinstance(p, ast.Constant) else "*" for p in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in pieces:
+            yield node.lineno, node.value
+
+
+def docstrings(name: str) -> Iterator[tuple[int, str]]:
+    """Every string that stands alone, with its line."""
+    for node in ast.walk(ast.parse((ROOT / name).read_text())):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+
+
 def paths_in_source(name: str) -> Iterator[Place]:
-    """Every path that strings and comments of a Python file name."""
-    for token in tokenize.generate_tokens(io.StringIO((ROOT / name).read_text()).readline):
-        if token.type == tokenize.COMMENT or "string" in tokenize.tok_name[token.type].lower():
+    """Every path in the strings and comments of a Python file; of a test in its docstrings: its data name others."""
+    source = (ROOT / name).read_text()
+    for line, text in docstrings(name) if name.startswith("tests/") else _strings(ast.parse(source)):
+        yield from paths_in(name, text, line)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
             yield from paths_in(name, token.string, token.start[0])
