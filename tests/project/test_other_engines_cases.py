@@ -1,4 +1,4 @@
-"""Jolt's and reactphysics3d's own ray and point tests, against this library (see `cases/README.md`)."""
+"""Jolt's and reactphysics3d's own ray and point tests, against this library (see `other_engines/README.md`)."""
 
 import json
 from collections import Counter
