@@ -139,7 +139,7 @@ def is_code(name: str) -> bool:
 def _parts(code: str) -> Iterator[str]:
     """The names in a piece of code: called, compared, given a value, or in a row of several."""
     for part in re.split(r"\s*(?:,|\||<|→)\s+", code):
-        named = re.match(r"([A-Za-z_][\w./]*)(?=\(|=|\[|$)", part.strip(" .…"))
+        named = re.match(r"([A-Za-z_][\w./]*)(?=\(|=|\[|$)", part.strip(" …"))
         if named and not FILE.search(named.group(1)) and not named.group(1).endswith("/"):
             yield named.group(1).rstrip(".")
 
