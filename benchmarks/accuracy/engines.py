@@ -1,4 +1,4 @@
-"""The engines that `accuracy.py` asks: ours, PyBullet and MuJoCo, each with one limb of `accuracy_rays`.
+"""The engines that `run.py` asks: ours, PyBullet and MuJoCo, each with one limb of `rays.py`.
 
 PyBullet gets its own primitive with its default settings. MuJoCo's `mj_ray` takes a direction of any length, and gets
 end - start, which is exact; what it returns is then the fraction. Both hold the solid in a pose of their own, and
@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
-from accuracy_rays import CENTER, FRAME, HALF_EXTENTS, HALF_LENGTH, LIMBS, P1, P2, QUATERNION, RADIUS, Shots
+from rays import CENTER, FRAME, HALF_EXTENTS, HALF_LENGTH, LIMBS, P1, P2, QUATERNION, RADIUS, Shots
 
 import cylcollide as cc
 from cylcollide._pybullet import pybullet

@@ -1,4 +1,4 @@
-"""The limbs that `accuracy.py` measures, and the families of rays it shoots at them.
+"""The limbs that `run.py` measures, and the families of rays it shoots at them.
 
 =======  ==========================================================================================================
 family   rays

@@ -5,7 +5,7 @@ Run: python benchmarks/accuracy/run.py   (needs pip install '.[crosscheck,peers]
 Options: --rays N (100000) a family and shape, --seed N (0), --jobs N (all processors) for the rational arithmetic.
 
 Writes `benchmarks/accuracy.csv` and the tables of `docs/accuracy.md`. One row of the CSV is one engine's answers to one
-family of rays at one limb (`accuracy_rays.py` says which). Every ray is settled exactly, none sampled.
+family of rays at one limb (`rays.py` says which). Every ray is settled exactly, none sampled.
 
 column                      meaning
 --------------------------  ------------------------------------------------------------------------------------------
@@ -29,14 +29,14 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from accuracy_engines import ENGINES, VERSIONS, Answers
-from accuracy_rays import FAMILIES, LIMBS, Shots, draw
-from accuracy_truth import Truth, normals, settle
+from engines import ENGINES, VERSIONS, Answers
+from rays import FAMILIES, LIMBS, Shots, draw
+from truth import Truth, normals, settle
 
 from cylcollide._types import Float64Array
 
-HERE = Path(__file__).resolve().parent
-CSV, PAGE = HERE / "accuracy.csv", HERE.parent / "docs" / "accuracy.md"
+BENCHMARKS = Path(__file__).resolve().parents[1]
+CSV, PAGE = BENCHMARKS / "accuracy.csv", BENCHMARKS.parent / "docs" / "accuracy.md"
 BEGIN, END = "<!-- written by benchmarks/accuracy/run.py: begin -->", "<!-- end -->"
 Row = dict[str, str | int | float]
 

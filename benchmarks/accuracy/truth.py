@@ -1,4 +1,4 @@
-"""The truth that `accuracy.py` measures against: rational arithmetic for where, extended precision for the normal.
+"""The truth that `run.py` measures against: rational arithmetic for where, extended precision for the normal.
 
 The fraction of the entry is a root in whole numbers, rounded to a sum of two float64 (relative error below 2⁻¹⁰⁰). The
 normal is that of the textbook at that point, in numpy's `longdouble`: 64 bits or more except on Windows and on ARM
@@ -9,8 +9,8 @@ from concurrent.futures import Executor
 from typing import NamedTuple
 
 import numpy as np
-from accuracy_rays import Shots
 from numpy.typing import NDArray
+from rays import Shots
 
 import cylcollide as cc
 from cylcollide._types import Face, Float64Array, Int64Array, Shape

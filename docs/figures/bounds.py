@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.patches import Circle
 
-OFFSETS = {"hit": 0.55, "unsure: exact arithmetic decides": 1.0, "miss": 1.3}
+OFFSETS = {"hit": 0.55, "undecided: exact arithmetic decides": 1.0, "miss": 1.3}
 COLOURS = ("#1b7f4d", "#c77700", "#b3261e")
 LIMB = "#35507a"
 DELTA = 0.12  # enlarged about 10¹³ times

@@ -37,19 +37,19 @@ VIEW = (-0.97, 1.21, -0.93, 0.85)
 class Recorder(BulletEngine):
     """PyBullet, with the questions and answers of each pose written down."""
 
-    seen: ClassVar[list[tuple[Float64Array, Float64Array, EngineHits]]] = []
+    answers: ClassVar[list[tuple[Float64Array, Float64Array, EngineHits]]] = []
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
         """Ask PyBullet and remember."""
-        self.seen.append((starts, ends, super().cast_segments(starts, ends)))
-        return self.seen[-1][2]
+        self.answers.append((starts, ends, super().cast_segments(starts, ends)))
+        return self.answers[-1][2]
 
 
 def depths(result: CrosscheckResult) -> tuple[Float64Array, BoolArray, BoolArray]:
     """Of each bullet: how deep it cuts its limb, mm (< 0: passes outside), if it truly hits, if PyBullet says so."""
-    start, end = (np.concatenate([pose[side] for pose in Recorder.seen]) for side in (0, 1))
-    engine = np.concatenate([hits.limb for _, _, hits in Recorder.seen])
-    pose = np.repeat(np.arange(len(Recorder.seen)), [len(hits.limb) for _, _, hits in Recorder.seen])
+    start, end = (np.concatenate([pose[side] for pose in Recorder.answers]) for side in (0, 1))
+    engine = np.concatenate([hits.limb for _, _, hits in Recorder.answers])
+    pose = np.repeat(np.arange(len(Recorder.answers)), [len(hits.limb) for _, _, hits in Recorder.answers])
     true, depth = engine.copy(), np.full(len(engine), -np.inf)
     true[result.disagreements.ray] = result.disagreements.limb_true
     # A hit is measured at its limb, a miss at the limb it comes closest to.

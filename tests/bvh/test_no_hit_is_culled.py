@@ -1,4 +1,4 @@
-"""The proof of docs/numerics.md, "Boxes", put to the test: no box that the exact ray meets is lost by a walk.
+"""The proof of docs/numerics.md, "Boxes", put to the test: no box that the exact ray meets is lost by a traversal.
 
 And the other way round: a box that is met is met by the exact ray too, once it is grown by twice the pad.
 """
@@ -21,7 +21,7 @@ from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, ne
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
 
-pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
 BOXES = 40
 
@@ -171,7 +171,7 @@ def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
     return local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
 
 
-def walked(tree: Tree, ray: LocalRay) -> set[int]:
+def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
     """Return the items that one ray is led to."""
     found, stack = set(), make_stack(tree)
     height = 0 if ray.misses_root else start_traversal(stack)
@@ -182,8 +182,8 @@ def walked(tree: Tree, ray: LocalRay) -> set[int]:
         found.add(item)
 
 
-def walked_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]]:
-    """Return the same for rays that walk as streams, one for each octant, or all in one."""
+def met_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]]:
+    """Return the same for rays in streams, one for each octant, or all in one."""
     found: list[set[int]] = [set() for _ in rays]
     stream = make_stream(tree, len(rays))
     for octant in range(MIXED, MIXED + 1) if mixed else range(MIXED):
@@ -219,11 +219,11 @@ def test_no_box_is_lost_and_none_is_loose(world: str):
         segments = [(start, end) for start, end in drawn if not 0.0 < np.abs(end - start).max() < SMALLEST_SAFE]
         rays = [seen_from(tree, *segment) for segment in segments]
         assert not any(ray.untrusted for ray in rays)
-        together = walked_together(tree, rays, False)
-        assert walked_together(tree, rays, True) == together
+        together = met_together(tree, rays, False)
+        assert met_together(tree, rays, True) == together
         room = 2.0 * BOX_PAD / tree.space.scale
         for (start, end), ray, met_in_stream in zip(segments, rays, together, strict=True):
-            met, near = walked(tree, ray), nearly_met(start, end, boxes)
+            met, near = met_alone(tree, ray), nearly_met(start, end, boxes)
             assert met == met_in_stream
             truly = {k for k in near if meets(start, end, boxes.low[k], boxes.high[k])}
             assert truly <= met, (start, end, boxes.low[min(truly - met)], boxes.high[min(truly - met)])
@@ -242,7 +242,7 @@ def test_ordinary_rays_meet_little_beside_what_is_there():
     for _ in range(sized(600)):
         start, end = across(rng, boxes)
         truly += sum(meets(start, end, boxes.low[k], boxes.high[k]) for k in nearly_met(start, end, boxes))
-        met += len(walked(tree, seen_from(tree, start, end)))
+        met += len(met_alone(tree, seen_from(tree, start, end)))
     assert truly <= met <= truly + max(2, truly // 100)
 
 

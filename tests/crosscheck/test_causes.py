@@ -26,7 +26,7 @@ from cylcollide.crosscheck.generate.families.target import Body
 from cylcollide.crosscheck.run.chunk import Work, fire
 from cylcollide.crosscheck.run.families import Plan, run_families
 
-pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
+pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
 # Geometry of the rounded solid ----------------------------------------------------------------------------------------
 

@@ -100,7 +100,9 @@ def test_longer_limbs_are_hit_over_all_their_length(engine):
 
 
 def test_a_length_that_creeps_is_followed(engine):
-    shape = held(engine)[0]
+    shape = next((shape for shape in held(engine) if shape not in (Shape.SPHERE, Shape.BOX)), None)
+    if shape is None:
+        pytest.skip("holds no shape with a length")
     engine.build(LIMBS[shape])
     # No step is more than an engine may take for rounding, all of them together are.
     halves = HALF + 3e-6 * np.arange(1, 401)

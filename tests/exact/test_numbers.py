@@ -12,6 +12,8 @@ from support.oracle import algebraic
 import cylcollide as cc
 from cylcollide.exact.numbers import DIGITS, QuadraticNumber, scaled_integers
 
+pytestmark = pytest.mark.coverage
+
 SMALL, LARGE = st.integers(-6, 6), st.integers(-(2**200), 2**200)
 
 

@@ -12,6 +12,8 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
+pytestmark = pytest.mark.coverage
+
 
 def times(limbs: Shapes, power: int) -> Shapes:
     """Return the limbs in a unit 2**power times as small."""

@@ -15,6 +15,8 @@ from cylcollide.kernels.limb_table import limb_at
 from cylcollide.kernels.ray import make_ray
 from cylcollide.query.exact_fallback import exact_limb
 
+pytestmark = pytest.mark.plain_python
+
 LEVELS = [0.0, *(2.0**-k for k in range(14, -1, -1))]  # shares of delta that are tried
 
 MAKERS = {name: make for row in SHAPE_ROWS.values() for name, make in row.makers.items()}

@@ -16,6 +16,8 @@ import cylcollide as cc
 from cylcollide.kernels.clearance import growths_to_reach
 from cylcollide.kernels.limb_table import limb_at
 
+pytestmark = pytest.mark.coverage
+
 F = cc.Face
 ROD, PIPE = cylinder.ROD.limbs(), tube.PIPE.limbs()
 NEVER = (math.inf, -math.inf)

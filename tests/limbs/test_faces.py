@@ -9,6 +9,8 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
+pytestmark = pytest.mark.coverage
+
 PIPE = tube.PIPE.limbs()
 BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.hits.items()}
 

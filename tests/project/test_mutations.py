@@ -105,4 +105,4 @@ def test_a_broken_step_is_seen(copy: Path, what: str):
 @pytest.mark.long
 @pytest.mark.parametrize("law", LAW_BREAKERS)
 def test_a_law_can_fail(copy: Path, law: str):
-    went_red(copy, LAW_BREAKERS[law], [f"tests/test_shape_properties.py::{law}"])
+    went_red(copy, LAW_BREAKERS[law], [f"{PROPERTIES}::{law}"])

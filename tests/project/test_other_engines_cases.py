@@ -1,4 +1,4 @@
-"""Jolt's and reactphysics3d's own ray and point tests, against this library (see `cases/README.md`)."""
+"""Jolt's and reactphysics3d's own ray and point tests, against this library (see `other_engines/README.md`)."""
 
 import json
 from collections import Counter
@@ -10,6 +10,8 @@ import pytest
 from support.oracle import cylinder as oracle
 
 import cylcollide as cc
+
+pytestmark = pytest.mark.plain_python
 
 HERE = Path(__file__).parent / "other_engines"
 

@@ -8,7 +8,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import JIT
-from support.force_loop import MIXED, ONE_BY_ONE, STREAMS, forced
+from support.force_loop import MIXED, SINGLE, STREAMS, forced
 
 import cylcollide as cc
 
@@ -52,7 +52,7 @@ def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
         for mask, who, blind in ((1, None, 0), (1, np.arange(n) % 3, 0), (0xFFFFFFFF, None, 3)):
             begin = np.concatenate((far[:blind], start[blind:]))
             call = partial(asked.chords_segments, begin, end, inside, mask=mask, ignore_character=who, threads=1)
-            with forced(ONE_BY_ONE):
+            with forced(SINGLE):
                 want = call()
             with forced(STREAMS, LIMBS_CROSSED=room, RAYS_PER_TASK=400, RAYS_SHARED=400) as ways:
                 got = call()

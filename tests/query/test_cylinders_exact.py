@@ -14,6 +14,8 @@ from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
 
 import cylcollide as cc
 
+pytestmark = pytest.mark.plain_python
+
 POLICIES = ("hit", "exit", "ignore")
 
 

@@ -15,14 +15,14 @@ from support.cases.shape_rays import SHAPES
 from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
 from support.check_cylinders import FIELDS, same_bits, sized
 from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
-from support.force_loop import DENSE, ONE_BY_ONE, POLICIES, SHORT_STREAMS, STREAMS, WAYS, Seen, cast_all_ways, forced
+from support.force_loop import BRUTE_FORCE, POLICIES, SHORT_STREAMS, SINGLE, STREAMS, WAYS, Seen, cast_all_ways, forced
 from support.oracle.brute_force import check_row_by_row
 from support.oracle.lines import CYLINDER
 from support.oracle.shapes.rows import Shots, shapes
 
 import cylcollide as cc
 
-TREE_WAYS = (ONE_BY_ONE, STREAMS)
+TREE_WAYS = (SINGLE, STREAMS)
 
 
 @pytest.fixture(params=WAYS)
@@ -48,14 +48,14 @@ def asked(request: pytest.FixtureRequest) -> tuple[Shots, list[Asked]]:
 def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
     """One by one and as streams with a layer a ray; against all limbs with one layer; all as the oracle says."""
     s, truths = asked
-    answers, unsure = {}, {}
+    answers, undecided = {}, {}
     for name in WAYS:
         with forced(name, **SHORT_STREAMS) as seen:
-            answers[name] = cast_by_layer(s, inside, one_layer=name == DENSE)
+            answers[name] = cast_by_layer(s, inside, one_layer=name == BRUTE_FORCE)
         assert set(seen.batches) == {name}
-        assert min(seen.rows[what] for what in ("hits", "misses", "unsure", "inside")) > 0.01 * seen.rows["rays"]
-        unsure[name] = seen.rows["unsure"]
-        assert not same_bits(answers[ONE_BY_ONE], answers[name]), name
+        assert min(seen.rows[what] for what in ("hits", "misses", "undecided", "inside")) > 0.01 * seen.rows["rays"]
+        undecided[name] = seen.rows["undecided"]
+        assert not same_bits(answers[SINGLE], answers[name]), name
     tally = compare_hits(answers[STREAMS], truths, inside, s.family)
     assert not tally.problems, tally.report()
     each = len(s) / (len(SHAPES) + (s.limit is None))
@@ -64,7 +64,7 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
         assert tally.seen[kind, "miss"] > 0.1 * each, kind
         assert tally.seen[kind, "touch"] > 0.01 * each, kind
     assert tally.started_inside > 0.1 * len(s)
-    assert unsure[ONE_BY_ONE] == unsure[STREAMS]
+    assert undecided[SINGLE] == undecided[STREAMS]
 
 
 def scene_of(name: str, rays: int, seed: int) -> tuple[cc.HitWorld, Array, Array, list[Asked]]:
@@ -95,12 +95,12 @@ def test_scenes_credit_in_exact_order(name: str):
                 with forced(each, **SHORT_STREAMS):
                     assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
                     chords = world.chords_segments(start, end, inside=inside)
-                count, problems = compare_chords(chords, found, inside) if each != ONE_BY_ONE else (0, [])
+                count, problems = compare_chords(chords, found, inside) if each != SINGLE else (0, [])
                 assert not problems, f"{name} {seed=} {each} {len(problems)} rays differ: {problems[0]}"
                 total["chords"] += count
             total += Counter(hits=tally.hits, misses=tally.misses, inside=tally.started_inside)
-            total["unsure"] += seen[STREAMS].rows["unsure"]
-    assert min(total[what] for what in ("hits", "chords", "unsure")) > sized(20), total
+            total["undecided"] += seen[STREAMS].rows["undecided"]
+    assert min(total[what] for what in ("hits", "chords", "undecided")) > sized(20), total
     assert min(total["misses"], total["inside"]) > 3, total
 
 
@@ -236,17 +236,17 @@ def test_hard_worlds(name: str):
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
         hits, seen = cast_all_ways(
-            lambda i=inside: world.cast_segments(start, end, inside=i), check_unsure=name != "flat", **SHORT_STREAMS
+            lambda i=inside: world.cast_segments(start, end, inside=i), check_undecided=name != "flat", **SHORT_STREAMS
         )
         total.update(check_row_by_row(limbs, start, end, inside, hits))
-        total["unsure"] += seen[STREAMS].rows["unsure"]
+        total["undecided"] += seen[STREAMS].rows["undecided"]
         hit_kinds += np.bincount(kind[hits.hit], minlength=len(SHOTS))
         assert np.array_equal(world.occluded_segments(start, end, inside=inside), hits.hit)
         chords = world.chords_segments(start, end, inside=inside)
         assert np.array_equal(np.diff(chords.offsets) > 0, hits.hit)
         assert np.array_equal(world.contains_points(start).limb >= 0, hits.started_inside)
     assert min(total["hit"], total["miss"], total["inside"]) > len(start) // 8, total
-    assert total["unsure"] > 0 or name == "all sizes"
+    assert total["undecided"] > 0 or name == "all sizes"
     assert (hit_kinds > 0).sum() >= (len(SHOTS) if name in ("grid", "crowd") else 5), hit_kinds
     assert total["tied"] > len(start) // 2 or not slow
 
@@ -285,7 +285,7 @@ def test_hard_worlds_many_times(name: str):
         for inside in POLICIES:
             hits, _ = cast_all_ways(
                 lambda a=start, b=end, i=inside: world.cast_segments(a, b, inside=i),
-                check_unsure=name != "flat",
+                check_undecided=name != "flat",
                 **SHORT_STREAMS,
             )
             assert check_row_by_row(limbs, start, end, inside, hits)["hit"] > len(start) // 8

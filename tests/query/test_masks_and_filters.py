@@ -8,6 +8,8 @@ from support.oracle import cylinder as oracle
 
 import cylcollide as cc
 
+pytestmark = pytest.mark.plain_python
+
 POLICIES = ("hit", "exit", "ignore")
 
 

@@ -144,19 +144,19 @@ def test_order_split_and_threads_change_no_row(kind: str, monkeypatch: pytest.Mo
     assert min((want.limb >= 0).sum(), (want.limb < 0).sum()) > LARGEST // 20
 
 
-def test_surfaces_are_settled_both_ways(monkeypatch: pytest.MonkeyPatch):
+def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     """Points on caps, walls and rims of limbs that touch: closed limbs hold them, and no bound says so."""
     x, y = (a.ravel() for a in np.meshgrid(np.arange(4.0), np.arange(4.0)))
     foot = np.column_stack([x, y, np.zeros(16)])
     world = cc.HitWorld(cc.Limbs.cylinders(foot, foot + np.array([0.0, 0.0, 1.0]), 0.5))
     on = [[0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0, 1], [0.25, 0, 1.0 + 2**-52], [0, 0, 0.5], [0, 0.5, -1e-300]]
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
-    settled: list[int] = []
-    settle = exact_fallback.resolve_points
-    monkeypatch.setattr(exact_fallback, "resolve_points", lambda *args: (settled.append(len(args[3])), settle(*args)))
+    resolved: list[int] = []
+    resolve = exact_fallback.resolve_points
+    monkeypatch.setattr(exact_fallback, "resolve_points", lambda *args: (resolved.append(len(args[3])), resolve(*args)))
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
-    assert settled[0] == settled[1] >= 5 * 16
+    assert resolved[0] == resolved[1] >= 5 * 16
     inner = one_by_one.count.reshape(16, 7)[(x < 3) & (y < 3)]
     assert (inner == [1, 1, 2, 2, 0, 1, 0]).all()
 

@@ -18,6 +18,8 @@ from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
+pytestmark = pytest.mark.plain_python
+
 POLICIES = ("hit", "exit", "ignore")
 COUNT = 10_500
 

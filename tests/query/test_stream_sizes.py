@@ -15,7 +15,7 @@ from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import JIT, same_bits
-from support.force_loop import DENSE, MIXED, ONE_BY_ONE, POLICIES, STREAMS, WAYS, cast_all_ways, forced
+from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
 
 import cylcollide as cc
 from cylcollide._types import Aim
@@ -31,6 +31,8 @@ from cylcollide.query.loops.refine import make_refine_queue
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, segment_request
 from cylcollide.runtime import threads as thread_chunks
+
+pytestmark = pytest.mark.coverage
 
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
 LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
@@ -67,7 +69,7 @@ def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
     world, total = cc.HitWorld(limbs), Counter()
     for k, n in enumerate(BATCHES):
         inside = POLICIES[(k + limbs_count) % 3]
-        every = (*WAYS, MIXED) if n <= 5000 else (ONE_BY_ONE, STREAMS, DENSE if limbs_count < 5 else STREAMS, MIXED)
+        every = (*WAYS, MIXED) if n <= 5000 else (SINGLE, STREAMS, BRUTE_FORCE if limbs_count < 5 else STREAMS, MIXED)
         answers = {}
         for way in every:
             with forced(way) as seen:
@@ -76,10 +78,10 @@ def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
             if n >= 8 and way != MIXED:
                 assert set(seen.batches) == {way}
             if n < 8:
-                assert set(seen.batches) <= {ONE_BY_ONE}, "too few for eight lanes"
+                assert set(seen.batches) <= {SINGLE}, "too few for eight lanes"
             answers[way] = verdicts_of(hits)
             total[f"{way}: batches"] += seen.batches[way]
-            assert not differing(answers[ONE_BY_ONE], answers[way]), (way, n, inside)
+            assert not differing(answers[SINGLE], answers[way]), (way, n, inside)
         total.update(hits=int(hits.hit.sum()), misses=int((~hits.hit).sum()), inside=int(hits.started_inside.sum()))
     assert min(total[f"{way}: batches"] for way in WAYS) >= len([n for n in BATCHES if 8 <= n <= 5000])
     assert total["misses"] > sum(BATCHES) // 20
@@ -96,7 +98,7 @@ def test_what_is_shipped_uses_every_way():
             with forced(MIXED) as seen:
                 cc.HitWorld(limbs[:m]).cast_segments(start[:n], end[:n])
             taken.update({(n > 4, way): count for way, count in seen.batches.items()})
-    assert set(taken) == {(False, ONE_BY_ONE), (True, DENSE), (True, STREAMS)}
+    assert set(taken) == {(False, SINGLE), (True, BRUTE_FORCE), (True, STREAMS)}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -105,7 +107,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
     """Any permutation, any split and any number of threads: each ray's row stays as it is."""
     limbs, start, end = rays[0][:17], *(x[: 12_345 if JIT else 50] for x in rays[1:])
     world, n, rng = cc.HitWorld(limbs), len(start), np.random.default_rng(3)
-    with forced(ONE_BY_ONE):
+    with forced(SINGLE):
         want = verdicts_of(world.cast_segments(start, end, threads=1))
     with forced(way, RAYS_PER_TASK=chunk, RAYS_SHARED=chunk, STREAM_RAYS=512) as seen:
         for threads in (1, 2, 4, None):
@@ -115,7 +117,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
         threads_each = (1, 2, 4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
         at_work = [max(1, min(k, n // thread_chunks.SMALLEST_STREAM)) for k in threads_each]
         tasks = [k * ceil(ceil(n / chunk) / k) for k in at_work]  # as many for each thread
-        assert seen.batches[way] == 2 * (4 if way == ONE_BY_ONE else sum(tasks))  # one by one goes in one call
+        assert seen.batches[way] == 2 * (4 if way == SINGLE else sum(tasks))  # one by one goes in one call
         for _ in range(3):
             order = rng.permutation(n)
             assert not differing(want, verdicts_of(world.cast_segments(start[order], end[order])), order)
@@ -164,7 +166,7 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     )
     lists = make_ray_lists(len(limbs))
     for begin, last in [(0, n), (0, 8), (3, 11), (5, 14), (n - 8, n), (17, 40), (n // 3, n - 1), (n // 2 + 1, n)]:
-        for way, aim in product((STREAMS, DENSE), (Aim.CLOSEST, Aim.ANY)):
+        for way, aim in product((STREAMS, BRUTE_FORCE), (Aim.CLOSEST, Aim.ANY)):
             got = HitColumns(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
                 assert cast_stream.call(given, query, table, tree, *room, begin, last, int(aim), got) == 0
@@ -182,7 +184,7 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_doubt_is_settled(way: str):
+def test_undecided_rows_are_resolved(way: str):
     """Touches, and rays from farther than float64 can follow, side by side with plain ones: hits, and any hit."""
     far, beside = 2.0**60, np.nextafter(0.5, 1.0)
     rows = [
@@ -237,17 +239,17 @@ def test_segments_with_a_negative_zero_between_their_ends():
 
 def test_rooms_are_kept_from_world_to_world():
     """Small and large worlds, short and long batches in turn, by one thread: what is left in the room does no harm."""
-    rng, rooms = np.random.default_rng(22), set()
+    rng, scratches = np.random.default_rng(22), set()
     with forced(STREAMS):
         for _ in range(12):
             limbs = make_crowd(int(rng.integers(1, 400)), seed=int(rng.integers(100)))
             start, end = shots(limbs, int(rng.integers(8, 3000 if JIT else 20)))
             snapshot = cc.HitWorld(limbs).snapshot()
             got = verdicts_of(snapshot.cast_segments(start, end, threads=1))
-            rooms.add(id(getattr(scratch._kept, "streams", None)))
+            scratches.add(id(getattr(scratch._kept, "streams", None)))
             want = HitColumns(*(np.concatenate(c) for c in zip(*(row_by_row(snapshot, start, end)), strict=True)))
             assert not differing(want, got)
-    assert len(rooms) < 12, "rooms are kept"
+    assert len(scratches) < 12, "scratches are kept"
 
 
 LARGE_THEN_SMALL = """
@@ -284,7 +286,7 @@ def test_threads_have_rooms_of_their_own():
     limbs = make_crowd(100)
     world, n = cc.HitWorld(limbs), 4000 if JIT else 16
     asked = [shots(limbs, n, seed=k) for k in range(8)]
-    with forced(ONE_BY_ONE):
+    with forced(SINGLE):
         want = [verdicts_of(world.cast_segments(*pair, threads=1)) for pair in asked]
     wrong: list[object] = []
 

@@ -1,4 +1,4 @@
-"""Bad input is refused at the door, the message says where, and nothing has changed."""
+"""Bad input is refused before anything happens: the message names the row, and nothing has changed."""
 
 import numpy as np
 import pytest

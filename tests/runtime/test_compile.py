@@ -24,7 +24,7 @@ from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import surface as surface_loops
 
-pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
+pytestmark = [pytest.mark.skipif(not JIT, reason="about machine code"), pytest.mark.ci_long]
 PACKAGE = Path(cylcollide.__file__).parent
 
 PREAMBLE = """

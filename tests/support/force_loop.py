@@ -1,7 +1,7 @@
-"""Every way to find first limbs, forced one after another, and what each of them was seen to do.
+"""Every loop that finds first limbs, forced one after another, and what each of them was seen to do.
 
-Which way a query takes depends on numbers that `cylcollide.batch` reads when it runs; here they are put where
-every batch goes one way, and the entry points of the ways count how often they were taken.
+Which loop `cylcollide.query.strategy` takes depends on thresholds; here they are set so that every batch takes the same
+one, and the entry points of the loops count how often they were taken.
 """
 
 from collections import Counter
@@ -27,11 +27,11 @@ LANES = 8
 """Smaller batches than this always go one by one."""
 
 NEVER = 1 << 60
-ONE_BY_ONE, DENSE, STREAMS, MIXED = "one by one", "dense", "streams", "as shipped"
+SINGLE, BRUTE_FORCE, STREAMS, MIXED = "single rays", "brute force", "streams", "as shipped"
 
 WAYS: dict[str, dict[str, int]] = {
-    ONE_BY_ONE: {"SMALLEST_BATCH": NEVER, "SMALLEST_STREAM": NEVER},
-    DENSE: {"SMALLEST_BATCH": LANES, "FEW_LIMBS": NEVER},
+    SINGLE: {"SMALLEST_BATCH": NEVER, "SMALLEST_STREAM": NEVER},
+    BRUTE_FORCE: {"SMALLEST_BATCH": LANES, "FEW_LIMBS": NEVER},
     STREAMS: {"SMALLEST_STREAM": LANES, "FEW_LIMBS": -1},
 }
 """The thresholds for a way to be taken by all batches of eight or more rays with one mask."""
@@ -47,8 +47,8 @@ class Seen:
     """What a forced way did: a comparison of ways that were not taken compares nothing."""
 
     batches: Counter[str] = field(default_factory=Counter)  # by way
-    rows: Counter[str] = field(default_factory=Counter)  # "rays", "hits", "misses", "unsure", "inside"
-    raw: HitColumns | None = None  # of the last query, before anything is settled
+    rows: Counter[str] = field(default_factory=Counter)  # "rays", "hits", "misses", "undecided", "inside"
+    raw: HitColumns | None = None  # of the last query, before anything is resolved
 
     def kept(self, verdicts: HitColumns) -> None:
         """Keep a copy, and count."""
@@ -57,7 +57,7 @@ class Seen:
         self.rows["rays"] += len(verdicts.limb)
         self.rows["hits"] += int((sure & (verdicts.limb >= 0)).sum())
         self.rows["misses"] += int((sure & (verdicts.limb < 0)).sum())
-        self.rows["unsure"] += int(verdicts.undecided.sum())
+        self.rows["undecided"] += int(verdicts.undecided.sum())
         self.rows["inside"] += int(verdicts.inside.sum())
 
 
@@ -75,20 +75,20 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
         return call
 
-    settle = exact_fallback.ray_hits
+    resolve = exact_fallback.ray_hits
 
     def watched(asked: Any, table: Any, limbs: Any, inside: Any, near: Any) -> Any:
         seen.kept(HitColumns(*(getattr(asked, name) for name in HitColumns._fields)))
         assert (near is not None) == asked.undecided.any()
-        return settle(asked, table, limbs, inside, near)
+        return resolve(asked, table, limbs, inside, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             set_threshold(patch, name, value)
-        patch.setattr(scratch, "_kept", type(scratch._kept)())  # rooms are as large as the numbers above say
+        patch.setattr(scratch, "_kept", type(scratch._kept)())  # scratch memory is as large as these thresholds say
         for name, entrance in (
-            (ONE_BY_ONE, single.cast_single_rays),
-            (DENSE, cast_brute_force),
+            (SINGLE, single.cast_single_rays),
+            (BRUTE_FORCE, cast_brute_force),
             (STREAMS, cast_stream),
         ):
             patch.setattr(entrance, "call", counted(name, entrance))
@@ -97,11 +97,11 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
 
 def cast_all_ways(
-    cast: Callable[[], cc.RayHits], ways: tuple[str, ...] = tuple(WAYS), check_unsure: bool = True, **more: int
+    cast: Callable[[], cc.RayHits], ways: tuple[str, ...] = tuple(WAYS), check_undecided: bool = True, **more: int
 ) -> tuple[cc.RayHits, dict[str, Seen]]:
     """What `cast` answers one by one; asserts that the other ways give the same bits, and were taken.
 
-    So must the verdicts be before anything is settled. `check_unsure`: streams leave the same rows unsure, too.
+    So must the verdicts be before anything is resolved. `check_undecided`: streams leave the same rows undecided, too.
     """
     seen: dict[str, Seen] = {}
     first: cc.RayHits | None = None
@@ -115,21 +115,21 @@ def cast_all_ways(
             continue
         differ = same_bits(first, hits)
         assert not differ, f"{way}: {differ}, {shown_difference(first, hits)}"
-        check_same_verdicts(seen[ways[0]], seen[way], way, check_unsure and way != DENSE)
+        check_same_verdicts(seen[ways[0]], seen[way], way, check_undecided and way != BRUTE_FORCE)
     assert first is not None
     return first, seen
 
 
-def check_same_verdicts(one: Seen, two: Seen, way: str, unsure_too: bool) -> None:
-    """Assert that two ways wrote the same columns before anything was settled, at least where both are sure.
+def check_same_verdicts(one: Seen, two: Seen, way: str, undecided_too: bool) -> None:
+    """Assert that two ways wrote the same columns before anything was resolved, at least where both are sure.
 
-    Without a tree other rows may be unsure: boxes keep limbs away whose own bounds would not decide, and a ray that
-    starts too far away for any box may be decided by its limbs. Between two walks of one tree, too, where such limbs
-    are many: what comes first decides which boxes are out of reach. The settled answers are equal all the same.
+    Without a tree other rows may be undecided: boxes keep limbs away whose own bounds would not decide, and a ray that
+    starts too far away for any box may be decided by its limbs. So may they be between two traversals of one tree,
+    where such limbs are many: what comes first decides which boxes are out of reach. The answers are equal.
     """
     assert one.raw is not None
     assert two.raw is not None
-    comparable = np.ones(len(one.raw.limb), bool) if unsure_too else ~(one.raw.undecided | two.raw.undecided)
+    comparable = np.ones(len(one.raw.limb), bool) if undecided_too else ~(one.raw.undecided | two.raw.undecided)
 
     for name, x, y in zip(HitColumns._fields, one.raw, two.raw, strict=True):
         rows = np.flatnonzero(comparable & (x.view(f"u{x.itemsize}") != y.view(f"u{y.itemsize}")))

@@ -24,7 +24,7 @@ K_CYLINDER, K_REVOLUTION, K_CAPSULE, K_BOX, K_LINE, K_CURVE = (
 )
 ORDER, LINE, FRAME = (f"exact/{name}.py" for name in ("order", "line", "frame"))
 INSIDE_POLICY, CLOSEST = "kernels/inside_policy.py", "kernels/closest.py"
-ASKING, ENTERING, STREAMING, FINISHING = (
+INPUTS, REFINE, STREAM, OUTPUT = (
     "query/loops/inputs.py",
     "query/loops/refine.py",
     "query/loops/stream.py",
@@ -127,47 +127,49 @@ IN_ORDER = [
     "tests/query/test_cylinders_exact.py::test_the_first_limb_is_credited_in_exact_order",
 ]
 SEEN_BY = {
-    "crossing": [
+    "face crossing": [
         "tests/query/test_shapes_exact.py::test_every_shape_and_family_row_by_row",
         "tests/kernels/test_extreme_inputs.py",
     ],
     "normals": ["tests/kernels/test_normals.py"],
     "surfaces": ["tests/query/test_positions_and_normals.py"],
-    "event": THOROUGH,
-    "nearer": IN_ORDER,
+    "hit bounds": THOROUGH,
+    "closer": IN_ORDER,
     "boxes": ["-m", "long", "tests/bvh/test_no_hit_is_culled.py"],
     "packed": TOGETHER,
     "stream": TOGETHER,
     "pairs": TOGETHER,
-    "entering": TOGETHER,
-    "dense": TOGETHER,
+    "refine": TOGETHER,
+    "brute force": TOGETHER,
     "chords": ["tests/query/test_chords.py"],
     "points": ["tests/query/test_points.py"],
     "received": ["tests/query/test_validate.py"],
     "split": ["tests/bvh/test_sah.py"],
-    "settled": ["tests/kernels/test_extreme_inputs.py", "tests/query/test_positions_and_normals.py"],
+    "resolved": ["tests/kernels/test_extreme_inputs.py", "tests/query/test_positions_and_normals.py"],
 }
 """What a row of `SHARED` is about, and the checks that must see it."""
 
 SHARED: dict[str, Mutation] = {
     # kernels
-    "crossing: a step the wrong way": Mutation(K_CURVE, "step = -0.5 * curve", "step = 0.5 * curve"),
-    "crossing: never solved in full": Mutation("kernels/refine.py", "    if short:\n", "    if True:\n"),
-    "crossing: a bore is entered": Mutation(K_CYLINDER, "not entering", "entering"),
+    "face crossing: a step the wrong way": Mutation(K_CURVE, "step = -0.5 * curve", "step = 0.5 * curve"),
+    "face crossing: never solved in full": Mutation("kernels/refine.py", "    if short:\n", "    if True:\n"),
+    "face crossing: a bore is entered": Mutation(K_CYLINDER, "not entering", "entering"),
     "surfaces: grazes stepped over": Mutation("query/loops/surface.py", "unsolved = ~solved &", "unsolved = 0 &"),
-    "surfaces: one that waits alone is forgotten": Mutation(
+    "surfaces: one that is queued alone is forgotten": Mutation(
         "query/loops/surface.py", "        if k > 0:", "        if k > 1:"
     ),
     "surfaces: a step not taken": Mutation("kernels/surface.py", " + step * displacement[0]", ""),
     "normals: overflow": Mutation("kernels/axis.py", "if limb.frame.extent < inf:", "if limb.frame.extent <= inf:"),
-    "event: behind the limit": Mutation(
+    "hit bounds: behind the limit": Mutation(
         INSIDE_POLICY, "logical_not(empty(inner)) & (inner[0] <= ray.limit)", "logical_not(empty(inner))"
     ),
-    "event: left behind the limit": Mutation(INSIDE_POLICY, "left = inside & (outer[1] <= ray.limit)", "left = inside"),
-    "nearer: the last limb is first": Mutation(
+    "hit bounds: left behind the limit": Mutation(
+        INSIDE_POLICY, "left = inside & (outer[1] <= ray.limit)", "left = inside"
+    ),
+    "closer: the last limb is first": Mutation(
         CLOSEST, "(bounds.upper < best.upper) |", "(bounds.upper > best.upper) |"
     ),
-    "nearer: no rivals": Mutation(CLOSEST, "(best.next_possible < inf) &", "(best.next_possible < -inf) &"),
+    "closer: no rivals": Mutation(CLOSEST, "(best.next_possible < inf) &", "(best.next_possible < -inf) &"),
     # the tree
     "boxes: no pad": Mutation("constants.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.0"),
     "boxes: loose": Mutation("constants.py", "BOX_PAD = 2.0**-20", "BOX_PAD = 0.25"),
@@ -189,38 +191,38 @@ SHARED: dict[str, Mutation] = {
         "lanes < broadcast(np.float32(ray_count - k - 1))",
     ),
     "stream: pairs that are left over are lost": Mutation(
-        STREAMING, "if pairs.queued[0] >= STEP or height == 0 else -1", "if pairs.queued[0] >= STEP else -1"
+        STREAM, "if pairs.queued[0] >= STEP or height == 0 else -1", "if pairs.queued[0] >= STEP else -1"
     ),
     "pairs: items are taken for nodes": Mutation(
         "bvh/ray_node_pairs.py", "overlaps & logical_not(is_item))", "overlaps)"
     ),
-    "stream: the last answer is not written": Mutation(FINISHING, "LANES, end - first)", "LANES, end - first - 1)"),
+    "stream: the last answer is not written": Mutation(OUTPUT, "LANES, end - first)", "LANES, end - first - 1)"),
     "stream: the last of those in order is not written": Mutation(
-        FINISHING, "base, full, count, state", "base, full + 1, count, state"
+        OUTPUT, "base, full, count, state", "base, full + 1, count, state"
     ),
-    "stream: all are written over the first": Mutation(FINISHING, "i + first, hits))", "i, hits))"),
-    "stream: who is blind is sure": Mutation(STREAMING, "NEXT_POSSIBLE] = -inf", "NEXT_POSSIBLE] = inf"),
-    "stream: any hit, never unsure": Mutation(FINISHING, "& (found[NEXT_POSSIBLE] < inf)", "& False"),
+    "stream: all are written over the first": Mutation(OUTPUT, "i + first, hits))", "i, hits))"),
+    "stream: an untrusted ray is sure": Mutation(STREAM, "NEXT_POSSIBLE] = -inf", "NEXT_POSSIBLE] = inf"),
+    "stream: any hit, never undecided": Mutation(OUTPUT, "& (found[NEXT_POSSIBLE] < inf)", "& False"),
     # chords of many rays
-    "chords: of the first ray of a stream": Mutation(FINISHING, "number[base + state.crossed[k, 0]]", "number[base]"),
-    "chords: who is blind crosses nothing": Mutation(
-        FINISHING, "if state.best[row, NEXT_POSSIBLE] < 0.0:", "if False:"
+    "chords: of the first ray of a stream": Mutation(OUTPUT, "number[base + state.crossed[k, 0]]", "number[base]"),
+    "chords: an untrusted ray crosses nothing": Mutation(
+        OUTPUT, "if state.best[row, NEXT_POSSIBLE] < 0.0:", "if False:"
     ),
     "chords: no room for more": Mutation("query/chords.py", "if recorded <= len(crossed):", "if True:"),
     "chords: tubes end at their bore": Mutation("query/loops/chords.py", "which += 2 * int(", "which += 0 * int("),
-    "chords: rows of each share begin at nothing": Mutation(
+    "chords: rows of each chunk begin at nothing": Mutation(
         "query/loops/columns.py", "part.offsets[:-1] + begin", "part.offsets[:-1]"
     ),
-    # rows settled in exact arithmetic
-    "settled: chords left undecided": Mutation(
+    # rows resolved in exact arithmetic
+    "resolved: chords left undecided": Mutation(
         "query/exact_fallback.py", "if complete_chords.call(", "if 0 * complete_chords.call("
     ),
-    "settled: chords that are known forgotten": Mutation(
+    "resolved: chords that are known forgotten": Mutation(
         "query/exact_fallback.py",
         "_put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))",
         "pass",
     ),
-    "settled: the first hits another's limb": Mutation(
+    "resolved: the first hits another's limb": Mutation(
         "query/exact_fallback.py", "self.table, [limb.item(i)]", "self.table, [limb.item(0)]"
     ),
     # trees
@@ -234,20 +236,22 @@ SHARED: dict[str, Mutation] = {
     "split: two items in one": Mutation(
         "bvh/sah.py", "order[j], order[middle] = order[middle], item", "order[middle] = item"
     ),
-    "pairs: one that waits alone is lost": Mutation(
-        STREAMING, "if state.pairs.queued[shape] > 0:", "if state.pairs.queued[shape] > 1:"
+    "pairs: one that is queued alone is lost": Mutation(
+        STREAM, "if state.pairs.queued[shape] > 0:", "if state.pairs.queued[shape] > 1:"
     ),
-    "pairs: the last of a crowd is lost": Mutation(
+    "pairs: the last of a batch is lost": Mutation(
         "query/loops/leaf.py", "(1 << queue.queued[shape]) - 1", "(1 << (queue.queued[shape] - 1)) - 1"
     ),
-    "entering: one that waits alone is forgotten": Mutation(
-        ENTERING, "if queue.queued[slot] > 0:", "if queue.queued[slot] > 1:"
+    "refine: one that is queued alone is forgotten": Mutation(
+        REFINE, "if queue.queued[slot] > 0:", "if queue.queued[slot] > 1:"
     ),
-    "entering: all by the last face": Mutation(ENTERING, "* FACES + face", "* FACES + FACES - 1"),
-    "dense: eight rays answered for sixteen": Mutation(
+    "refine: all by the last face": Mutation(REFINE, "* FACES + face", "* FACES + FACES - 1"),
+    "brute force: eight rays answered for sixteen": Mutation(
         "query/loops/brute_force.py", "closer(other_best, index, other_bounds)", "closer(other_best, index, bounds)"
     ),
-    "dense: one that is listed alone is lost": Mutation("query/loops/brute_force.py", "if count > 0:", "if count > 1:"),
+    "brute force: one that is listed alone is lost": Mutation(
+        "query/loops/brute_force.py", "if count > 0:", "if count > 1:"
+    ),
     # many points together
     "points: the last of a batch is nowhere": Mutation(
         "bvh/points.py", "for k in range(eights, count):", "for k in range(eights, count - 1):"
@@ -255,17 +259,17 @@ SHARED: dict[str, Mutation] = {
     "points: what is beyond a step is lost": Mutation(
         "bvh/points.py", "queued[level + 1] = first, node_count", "queued[level + 1] = 0, node_count"
     ),
-    "points: one that waits alone is lost": Mutation(
+    "points: one that is queued alone is lost": Mutation(
         "query/loops/points.py", "if queue.queued[shape] > 0:", "if queue.queued[shape] > 1:"
     ),
-    "points: the last of a crowd is lost": Mutation(
+    "points: the last of a batch is lost": Mutation(
         "query/loops/points.py", "(1 << queue.queued[shape]) - 1", "(1 << (queue.queued[shape] - 1)) - 1"
     ),
     "points: any limb is the lowest": Mutation("query/loops/points.py", "min(columns.limb[i], limb[k])", "limb[k]"),
     "points: always sure": Mutation("query/loops/points.py", "valid & ~(inside | outside)", "0 & ~(inside | outside)"),
-    # the door
-    "received: ends of any kind": Mutation(ASKING, "origins_finite and finite and", "origins_finite and"),
-    "received: no direction at all": Mutation(ASKING, "not any_zero_row(rays.second, begin, end)", "True"),
+    # validation
+    "received: ends of any kind": Mutation(INPUTS, "origins_finite and finite and", "origins_finite and"),
+    "received: no direction at all": Mutation(INPUTS, "not any_zero_row(rays.second, begin, end)", "True"),
     "received: the row of a number is not its own": Mutation("validate.py", "// (bad.size // len(bad))", "// 1"),
     "received: the last numbers unseen": Mutation(
         "query/loops/inputs.py", "last_not_finite | (not abs(y) < np.inf)", "last_not_finite"

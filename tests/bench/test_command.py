@@ -1,0 +1,93 @@
+"""`cylcollide bench` as a user meets it: a process, its output, its files and its exit status."""
+
+import csv
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.long  # half a minute of whole runs
+
+
+def bench(*arguments, hidden=()):
+    code = "".join(f"sys.modules[{name!r}] = None; " for name in hidden)
+    start = f"import sys; {code}sys.argv[0] = 'cylcollide'; import cylcollide.cli; cylcollide.cli.main()"
+    words = [sys.executable, "-c", start, *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "80"}
+    return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("bench") / "a" / "report"
+    options = ["--workloads", "W1,W2", "--rays", 3000, "--rounds", 2, "--no-tasks", "--out", out]
+    return bench("bench", "--engines", "bullet", *options), out
+
+
+def test_command_prints_a_table_that_fits(finished):
+    done, out = finished
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for words in ("W1  1 limb", "W2  17 limbs", "PyBullet", "cylcollide, lean", "rational arithmetic"):
+        assert words in done.stdout or words in " ".join(done.stdout.split())
+    assert "…" not in done.stdout
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 80
+    assert str(out / "rays.csv") in done.stdout.splitlines()[-1]
+
+
+def test_command_writes_csv_and_figures(finished):
+    _, out = finished
+    assert sorted(path.name for path in out.iterdir()) == ["rays.csv", "rays.png", "rays.svg"]
+    rows = list(csv.DictReader((out / "rays.csv").read_text().splitlines()))
+    assert [row["engine"] for row in rows] == 2 * ["cylcollide", "cylcollide, lean", "PyBullet"]
+    assert all(row["machine"] and row["date"] and row["python"] for row in rows)
+    ours, _, bullet = rows[:3]
+    assert (ours["ratio"], ours["wrong_verdicts"]) == ("1", "0")
+    assert 0 < float(bullet["ratio"]) < 1
+    assert int(bullet["wrong_verdicts"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--engines", "havok"], ("no engine 'havok'", "bullet")),
+        (["--workloads", "W9"], ("no workload 'W9'", "W1, W2, W3, W4")),
+        (["--out", "/dev/null/report"], ("cannot write to", "--out")),
+    ],
+)
+def test_bad_usage_is_one_line(options, words, tmp_path):
+    done = bench("bench", "--engines", "cylcollide", "--out", tmp_path, *options)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert all(word in done.stderr for word in words)
+
+
+@pytest.mark.parametrize("package", ["typer", "rich", "matplotlib"])
+def test_without_the_extra_one_line_names_it(package):
+    done = bench("bench", hidden=[package])
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"cylcollide: the command line needs {package}, which is missing: pip install 'cylcollide[bench]'"
+    ]
+
+
+def test_an_engine_asked_for_by_name_but_missing_is_one_line(tmp_path):
+    done = bench("bench", "--engines", "bullet", "--out", tmp_path, hidden=["pybullet"])
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "pip install 'cylcollide[crosscheck]'" in done.stderr
+
+
+def test_bench_needs_none_of_the_other_commands_packages(tmp_path):
+    hidden = ["pybullet", "plotly", "jinja2", "mujoco", "rapier3d", "embreex", "open3d", "warp", "culverin"]
+    options = ["--workloads", "W1", "--rays", 500, "--rounds", 1, "--no-tasks", "--out", tmp_path]
+    done = bench("bench", *options, hidden=hidden)
+    assert done.returncode == 0, done.stderr
+    assert "without mujoco: mujoco is needed here" in done.stdout
+
+
+def test_help_lists_every_command_even_one_whose_packages_are_missing():
+    assert {"bench", "crosscheck"} <= set(bench("--help").stdout.replace("│", " ").split())
+    done = bench("--help", hidden=["plotly"])
+    assert "install the extra 'crosscheck'" in done.stdout

@@ -1,0 +1,140 @@
+"""The house is as its pages say: every path and every name that they write exists, and rooms keep their size."""
+
+import ast
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support.house.names import is_code, names_in
+from support.house.paths import ROOT, Place, docstrings, exists, files, paths_in, paths_in_source, python_files
+
+PAGES = sorted(name for name in files() if name.endswith(".md") and "/other_engines/" not in name)
+CONFIGURATION = [".ci/run", "pyproject.toml"]
+
+PLANNED = "**Planned:**"
+"""How the one line begins that may name what does not exist yet."""
+
+WRITTEN = {
+    *("repro/NN.py", "repro/01.py", "repro/*.py", "repro/", "cases/", "chunks/", "tables/", "tables/*.csv", "small.py"),
+    *("families.csv", "causes.csv", "setups.csv", "scoreboard.csv", ".benchmarks/"),
+}
+"""What commands write, in the words of pages and messages."""
+
+ELSEWHERE = {
+    *("rtcIntersect1", "llvm.fma", "llvm.masked.compressstore", "RayShapeTests", "IntrRay3Cylinder3"),
+    *("ruff", "mypy", "timeit", "client.getNumBodies", "EmbreeScene.run", "RaycastingScene.cast_rays", "warp.Bvh"),
+    *("early_mm_median", "early_mm_99", "early_mm_max"),
+}
+"""Names of tools and other libraries, and columns whose names are put together when they are written."""
+
+LONGEST, FILES_AT_THE_TOP, LAYERS_AT_THE_TOP, FILES_WITHOUT_LAYERS = 320, 10, 12, 4
+
+
+def text_of(page: str) -> str:
+    """Return the page, its line of plans left empty."""
+    lines = (ROOT / page).read_text().splitlines(keepends=True)
+    return "".join("\n" if line.startswith(PLANNED) else line for line in lines)
+
+
+def fail_with(places: list[Place]) -> None:
+    """Fail if there are any places, and list them."""
+    if places:
+        pytest.fail("".join(f"\n{place.file}:{place.line}: {place.word}" for place in places), pytrace=False)
+
+
+def check_paths(paths: list[Place]) -> None:
+    """Fail if any path leads nowhere, or if there was none."""
+    assert len(paths) > 20
+    fail_with([p for p in paths if p.word.removeprefix("folder/") not in WRITTEN and not exists(p.word)])
+
+
+def test_every_path_in_pages_and_configuration_exists():
+    check_paths([path for name in (*PAGES, *CONFIGURATION) for path in paths_in(name, text_of(name))])
+
+
+def test_every_path_in_strings_and_comments_exists():
+    check_paths([path for name in python_files() for path in paths_in_source(name)])
+
+
+def test_every_link_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
+            assert ((ROOT / page).parent / target).exists(), (page, target)
+
+
+def test_every_name_in_pages_exists():
+    named = [name for page in PAGES for name in names_in(page, text_of(page))]
+    assert len(named) > 500
+    fail_with([name for name in named if name.word not in ELSEWHERE and not is_code(name.word)])
+
+
+def test_every_name_in_docstrings_exists():
+    texts = [(name, line, text) for name in python_files() for line, text in docstrings(name)]
+    named = [place._replace(line=place.line + line - 1) for name, line, text in texts for place in names_in(name, text)]
+    assert len(named) > 500
+    fail_with([name for name in named if name.word not in ELSEWHERE and not is_code(name.word)])
+
+
+def test_plans_are_one_line():
+    lines = [line for page in PAGES for line in (ROOT / page).read_text().splitlines() if line.startswith(PLANNED)]
+    assert len(lines) == 1
+
+
+def test_files_fit_on_a_few_screens():
+    length = {name: len((ROOT / name).read_text().splitlines()) for name in python_files()}
+    assert len(length) > 200
+    assert {name: lines for name, lines in length.items() if lines > LONGEST} == {}
+
+
+def test_few_files_stand_at_the_top():
+    assert len([name for name in python_files("cylcollide/") if name.count("/") == 1]) <= FILES_AT_THE_TOP
+    assert [name for name in files() if name.startswith("tests/") and name.count("/") == 1 and name[-1] != "/"] == [
+        "tests/conftest.py"
+    ]
+
+
+def layers() -> list[dict]:
+    """Return the contracts about layers."""
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return [c for c in configuration["tool"]["importlinter"]["contracts"] if c["type"] == "layers"]
+
+
+def test_every_room_has_layers():
+    modules = Counter(Path(name).parent.as_posix() for name in python_files("cylcollide/"))
+    rooms = {room.replace("/", ".") for room, count in modules.items() if count > FILES_WITHOUT_LAYERS + 1}
+    assert len(rooms) > 10
+    ruled = {container for contract in layers() if contract["exhaustive"] for container in contract["containers"]}
+    assert rooms - ruled == set()
+
+
+def test_every_layer_exists_and_the_top_has_few():
+    for contract in layers():
+        for container in contract["containers"]:
+            folder = container.replace(".", "/")
+            for layer in contract["layers"]:
+                for module in layer.split(" | "):
+                    assert {f"{folder}/{module}.py", f"{folder}/{module}/"} & files(), (container, module)
+            assert len(contract["layers"]) <= LAYERS_AT_THE_TOP or container != "cylcollide"
+    assert ["cylcollide"] in [contract["containers"] for contract in layers()]
+
+
+def imported(name: str) -> set[str]:
+    """Return the last name of every module that a file imports, or imports from."""
+    nodes = ast.walk(ast.parse((ROOT / name).read_text()))
+    found = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    nodes = ast.walk(ast.parse((ROOT / name).read_text()))
+    found |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom | ast.Import) for alias in node.names}
+    return {part for module in found for part in module.split(".")}
+
+
+def test_no_test_imports_another():
+    tests = {Path(name).stem for name in python_files("tests/") if Path(name).stem.startswith("test_")}
+    assert len(tests) > 40
+    assert {name: both for name in python_files("tests/") if (both := imported(name) & tests)} == {}
+
+
+@pytest.mark.parametrize("name", [n for n in python_files("tests/") if "/support/" not in n and "conftest" not in n])
+def test_tests_are_named_as_tests(name):
+    assert Path(name).stem.startswith("test_")

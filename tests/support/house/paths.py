@@ -1,0 +1,99 @@
+"""The files of the repository, and the paths that pages and sources name."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = (".ci", "benchmarks", "cylcollide", "demos", "docs", "tests")
+"""What is looked at, beside the files at the top."""
+
+PATH = re.compile(r"(?<![\w./:@{*-])(?:[\w.*…{},-]+/)*[\w.*…{},-]+\.(?:py|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
+FOLDER = re.compile(r"`((?:[\w.*…-]+/)+)`")
+"""In running text a slash may be an "or": folders are written as code."""
+
+
+class Place(NamedTuple):
+    """A word of a file."""
+
+    file: str
+    line: int
+    word: str
+
+
+@cache
+def files() -> frozenset[str]:
+    """Every file, and every folder with a slash at its end, from the root."""
+    found = {path.name for path in ROOT.iterdir() if path.is_file()}
+    for folder in FOLDERS:
+        for path in (ROOT / folder, *(ROOT / folder).rglob("*")):
+            if "__pycache__" not in path.parts:
+                found.add(path.relative_to(ROOT).as_posix() + "/" * path.is_dir())
+    return frozenset(found)
+
+
+@cache
+def _tails() -> frozenset[str]:
+    """Every end of those paths: of `cylcollide/kernels/box.py` also `kernels/box.py` and `box.py`."""
+    split = [(path.rstrip("/").split("/"), "/" * path.endswith("/")) for path in files()]
+    return frozenset("/".join(parts[k:]) + slash for parts, slash in split for k in range(len(parts)))
+
+
+def expanded(path: str) -> Iterator[str]:
+    """The paths that `kernels/{box,line}.py` stands for."""
+    yield from map("".join, product(*(part.split(",") for part in re.split(r"[{}]", path))))
+
+
+def exists(path: str) -> bool:
+    """Whether a path leads to something, from any folder of the repository; `*` and `…` are any part of a name."""
+    path = re.sub(r"^(\.\.?/)+", "", path).replace("…", "*")
+    if "*" in path:
+        pattern = re.compile("(.*/)?" + re.escape(path).replace(r"\*", "[^/]*"))
+        return any(pattern.fullmatch(name) for name in files())
+    return path in _tails()
+
+
+def python_files(folder: str = "") -> list[str]:
+    """Every Python file of a folder, from the root."""
+    return sorted(name for name in files() if name.endswith(".py") and name.startswith(folder))
+
+
+def paths_in(name: str, text: str, first: int = 1) -> Iterator[Place]:
+    """Every path that a text names."""
+    for number, line in enumerate(text.splitlines(), first):
+        for word in (*PATH.findall(line), *FOLDER.findall(line)):
+            for path in expanded(word):
+                yield Place(name, number, path)
+
+
+def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every string with its line; what an f-string fills in is `*`."""
+    pieces = {id(piece) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield node.lineno, "".join(p.value if isinstance(p, ast.Constant) else "*" for p in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in pieces:
+            yield node.lineno, node.value
+
+
+def docstrings(name: str) -> Iterator[tuple[int, str]]:
+    """Every string that stands alone, with its line."""
+    for node in ast.walk(ast.parse((ROOT / name).read_text())):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+
+
+def paths_in_source(name: str) -> Iterator[Place]:
+    """Every path in the strings and comments of a Python file; of a test in its docstrings: its data name others."""
+    source = (ROOT / name).read_text()
+    for line, text in docstrings(name) if name.startswith("tests/") else _strings(ast.parse(source)):
+        yield from paths_in(name, text, line)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield from paths_in(name, token.string, token.start[0])
