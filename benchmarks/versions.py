@@ -1,6 +1,6 @@
 """Two installed versions of the library, timed in turn, task by task.
 
-    python benchmarks/versions.py BEFORE_PYTHON AFTER_PYTHON --rounds 41 --out benchmarks/versions.csv
+    python benchmarks/versions.py BEFORE_PYTHON AFTER_PYTHON --rounds 41
 
 Each argument is the Python of an environment with one version installed. Four processes run: before, after, and each of
 them once more. In every round each of them does each task once, in an order that is turned from round to round, all on

@@ -107,7 +107,7 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
     """The next item whose box many rays of the stream intersect, and pairs of an item and a ray where they are few.
 
     Returns the stack height; the item, NO_ITEM if there is none yet or the traversal has ended; where in `live` the
-    list of its rays begins and their number; and the number of pairs in `stream.pairs.item` and `item_ray`.
+    list of its rays begins and their number; and the number of pairs in `Pairs.item` and `Pairs.item_ray`.
     """
     near_x, near_y, near_z, far_x, far_y, far_z = plane_offsets(octant)
     planes, child, axes, pairs = tree.bounds.reshape(-1), tree.child, tree.axis, stream.pairs

@@ -38,7 +38,7 @@ def module_of(path: Path) -> str:
 
 
 def plain_calls(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield module and name of what plain functions of a file call, by name or by `module.name`."""
+    """Yield module and name of what plain functions of a file call, by name or through a module."""
     tree = ast.parse(path.read_text())
     origin = {
         alias.asname or alias.name: (node.module, alias.name)
