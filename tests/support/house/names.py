@@ -94,9 +94,15 @@ def index() -> Index:
 
 
 def _has_member(cls: str, member: str) -> bool:
-    """Whether a class of the package, or one that it is made from, has a member."""
-    members = index().classes.get(cls, set())
-    return member in members or any(_has_member(base, member) for base in members & index().classes.keys() - {cls})
+    """Whether a class, or one that it is made from, has a member."""
+    left, done = [cls], set()
+    while left:
+        done.add(one := left.pop())
+        members = index().classes[one]
+        if member in members:
+            return True
+        left.extend(members & index().classes.keys() - done)
+    return False
 
 
 def _resolves(dotted: str) -> bool:
