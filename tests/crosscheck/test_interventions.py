@@ -11,13 +11,14 @@ from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.interventions.outcome import Asker
 from cylcollide.crosscheck.cases.interventions.question import Question
 from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved, trials
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.families.generic import aimed
 from cylcollide.crosscheck.generate.families.rim import draw as draw_rim
 from cylcollide.crosscheck.generate.families.side_graze import grazes
 from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run

@@ -12,7 +12,7 @@ from cylcollide.crosscheck.cases.ask_again import ask
 from cylcollide.crosscheck.cases.interventions.outcome import Asker
 from cylcollide.crosscheck.cases.minimise import TELLING, NotReproducedError, minimise
 from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, only, size
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import PlainEngine, Setup, as_record
 from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs
 from cylcollide.engines import EngineHits

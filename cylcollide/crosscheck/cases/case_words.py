@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import degrees
 
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.causes.kinds_and_causes import Kind
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length
 
 TOUCHES = 1e-9

@@ -4,7 +4,8 @@ from math import degrees, pi
 from typing import NamedTuple
 
 from cylcollide.crosscheck.cases.case import UNNAMED, Case
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length
 
 

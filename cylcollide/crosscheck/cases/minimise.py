@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from cylcollide.crosscheck.cases.ask_again import ask, limbs_named
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import OF_VERDICT, Asker
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
 from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, size
+from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 QUESTIONS = 1500
 """Most candidates that are asked about; each takes some milliseconds, a limb of a new size some tens more."""
@@ -82,7 +83,7 @@ class _Search:
     def _same(self, candidate: Case) -> Case | None:
         # Most candidates end here, before anything is measured about limbs of a new size.
         named = candidate.limb_true, candidate.limb_engine
-        if self.goal.kind_code in OF_VERDICT and limbs_named(candidate, self.asker) != named:
+        if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.asker) != named:
             return None
         live = ask(candidate, self.asker)
         now, goal = live.again(candidate), self.goal

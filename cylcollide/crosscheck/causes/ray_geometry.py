@@ -18,6 +18,7 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     signed_distance,
 )
 from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.judge.comparison import angle
 
 
 @dataclass(frozen=True)
@@ -158,13 +159,6 @@ class Sight:
         """Whether the segment comes closest to the held solid at its rounded rim."""
         nearest = self.start + self.least_held.fraction[:, None] * (self.end - self.start)
         return self.on_rim(nearest)
-
-
-def angle(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Angles between vectors (n, 3), in radians, (n,)."""
-    sine = np.linalg.norm(np.cross(a, b), axis=1)
-    radians: Float64Array = np.arctan2(sine, np.einsum("ni,ni->n", a, b))
-    return radians
 
 
 def sight(

@@ -7,8 +7,9 @@ from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.interventions.outcome import Asker
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
-from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.run.chunk import Work
+from cylcollide.crosscheck.generate.families.batch_limits import LEAST
+from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.plan import FamiliesPlan
 
 BULLET = Asker(BulletClient)
 
@@ -16,7 +17,8 @@ BULLET = Asker(BulletClient)
 @cache
 def cases(family: str, rays: int = 600) -> list[Case]:
     """Every case that one chunk of a family keeps."""
-    return [Case.read(record) for record in Work({family: rays})(ChunkKey(family, 7, 0)).record["cases"]]
+    plan = FamiliesPlan((family,), max(rays, LEAST) if family == "batch-limits" else rays, 7)
+    return [Case.read(record) for record in compute_chunk(plan, plan.keys[0]).record["cases"]]
 
 
 def of_each_kind_and_cause(found: list[Case]) -> list[Case]:

@@ -8,16 +8,12 @@ import numpy as np
 from cylcollide.crosscheck.cases.interventions.question import Question
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibration
-from cylcollide.crosscheck.causes.classify import Compared
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.causes.retest import ask_again
+from cylcollide.crosscheck.causes.retest import compare
 from cylcollide.crosscheck.engine.setup import EngineOf
 from cylcollide.crosscheck.generate.families.shots import Intent, shots
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import HitWorld
-
-OF_VERDICT = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class Outcome:
     @property
     def verdicts_agree(self) -> bool:
         """Whether both name the same limb, or none."""
-        return not any(kind in self.causes for kind in OF_VERDICT)
+        return not any(kind in self.causes for kind in VERDICTS)
 
     def early(self) -> float:
         """Metres by which the hit is reported too early, 0 if it is not."""
@@ -71,22 +67,15 @@ class Asker:
 
     def several(self, world: Question, questions: Sequence[Question]) -> list[Outcome]:
         """Ask both sides questions that differ from ``world`` in their segments only."""
-        limbs = Limbs.cylinders(world.p1, world.p2, world.radius)
         start, end = (np.array([getattr(question, name) for question in questions]) for name in ("start", "end"))
         scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
-        ours = HitWorld(limbs).cast_segments(start, end)
-        with self.engine_of(world.setup) as engine:
-            engine.build(limbs)
-            theirs = engine.cast_segments(start, end)
-            answered = np.ones(len(questions), dtype=np.bool_)
-            compared = Compared(scene, ours, theirs, answered, self.calibrations(world))
-            found = ask_again(compared.findings(), compared, engine, self.engine_of)
+        both, found = compare(scene, self.engine_of, self.calibrations(world))
         outcomes = []
         for row in range(len(questions)):
             mine = np.flatnonzero(found.row == row)
             causes = {Kind(found.kind[i]): Cause(found.cause[i]) for i in mine}
             amounts = {Kind(found.kind[i]): float(found.amount[i]) for i in mine}
-            outcomes.append(Outcome(int(ours.limb[row]), int(theirs.limb[row]), causes, amounts))
+            outcomes.append(Outcome(int(both.ours.limb[row]), int(both.theirs.limb[row]), causes, amounts))
         return outcomes
 
     def look(self, question: Question, limb: int) -> Sight:

@@ -39,8 +39,12 @@ class Question:
     @property
     def scene(self) -> Scene:
         """A world with this one segment."""
-        shot = shots(self.start[None], self.end[None], Intent.EITHER)
-        return Scene(self.p1, self.p2, self.radius, shot, self.setup)
+        return self.scene_of(1)
+
+    def scene_of(self, copies: int) -> Scene:
+        """A world with so many copies of the segment."""
+        start, end = (np.tile(end, (copies, 1)) for end in (self.start, self.end))
+        return Scene(self.p1, self.p2, self.radius, shots(start, end, Intent.EITHER), self.setup)
 
     @property
     def direction(self) -> Float64Array:

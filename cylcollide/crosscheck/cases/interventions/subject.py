@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.interventions.outcome import Asker, Outcome
 from cylcollide.crosscheck.cases.interventions.question import Question
-from cylcollide.crosscheck.causes.kinds_and_causes import Kind
+from cylcollide.crosscheck.judge.disagreements import Kind
 
 LARGER = (10.0, 100.0, 1000.0, 1e4, 1e5)
 TALLEST = 1e3

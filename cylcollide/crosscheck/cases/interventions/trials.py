@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import OF_VERDICT, Asker
+from cylcollide.crosscheck.cases.interventions.outcome import Asker
 from cylcollide.crosscheck.cases.interventions.question import Question
 from cylcollide.crosscheck.cases.interventions.subject import (
     Subject,
@@ -21,9 +21,10 @@ from cylcollide.crosscheck.cases.interventions.subject import (
     spun,
     tilt_allowed,
 )
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.rounded_cylinder import outward_normal
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 
 SMALLER = (0.1, 0.01, 0.001)
 SMALL = 0.5
@@ -64,7 +65,7 @@ def _vanishes(subject: Subject, change: str, question: Question) -> Trial:
 def _termination(subject: Subject) -> Trials:
     view = subject.ask.look(subject.question, subject.limb)
     stop = float(view.limits.stop[0])
-    if subject.kind in OF_VERDICT:
+    if subject.kind in VERDICTS:
         yield from _grown_apart(subject, stop)
         return
     for factor in larger_worlds(subject):
@@ -129,13 +130,13 @@ def _rim(subject: Subject) -> Trials:
                 yield Trial(f"world x {factor:g}", "shrinks", after.tilt() <= allowed)
                 return
         else:
-            gone = Cause.RIM_ROUNDING not in [after.causes.get(kind) for kind in (subject.kind, *OF_VERDICT)]
+            gone = Cause.RIM_ROUNDING not in [after.causes.get(kind) for kind in (subject.kind, *VERDICTS)]
             yield Trial(f"world x {factor:g}", "vanishes", gone)
             return
 
 
 def _early_exit(subject: Subject) -> Trials:
-    if subject.kind in OF_VERDICT:
+    if subject.kind in VERDICTS:
         if larger := larger_worlds(subject):
             factor = min(larger[-1], 1000.0)
             yield _vanishes(subject, f"world x {factor:g}", subject.question.scaled(factor))
@@ -166,7 +167,7 @@ def _changes(subject: Subject) -> Trials:
     change = "start moved along the line or nudged, limb spun"
     after = subject.ask.several(subject.question, jittered(subject))
     after += [subject.ask(question) for question in spun(subject)]
-    if subject.kind in OF_VERDICT:
+    if subject.kind in VERDICTS:
         yield Trial(change, "vanishes for some", any(outcome.verdicts_agree for outcome in after))
         return
     errors = [subject.error(outcome) for outcome in after]
@@ -179,7 +180,7 @@ def _big_shape(subject: Subject) -> Trials:
             break
         shrunk = subject.question.scaled(factor)
         law = float(subject.ask.look(shrunk, subject.limb).limits.early_exit[0])
-        if subject.kind in OF_VERDICT:
+        if subject.kind in VERDICTS:
             if subject.amount * factor > law:
                 yield _vanishes(subject, f"world x {factor:g}", shrunk)
                 return

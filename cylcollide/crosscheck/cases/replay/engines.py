@@ -9,9 +9,9 @@ import numpy as np
 
 from cylcollide.crosscheck.cases.ask_again import Answer, Live
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.causes.ray_geometry import angle
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Asked, EngineOf, NamedEngine, Setup
+from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.engines import registry
 
 OWN = "cylcollide"
