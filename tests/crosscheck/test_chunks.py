@@ -191,7 +191,7 @@ def test_a_resumed_run_gives_the_same(alone, tmp_path):
     chunks[0].unlink()
     chunks[1].write_bytes(chunks[1].read_bytes()[:5000])
     said = []
-    again = run_plan(PLAN, folder=tmp_path, tell=said.append)
+    again = run_plan(PLAN, folder=tmp_path, warn=said.append)
     assert timeless(again) == timeless(alone)
     assert len(said) == 1
 
@@ -218,7 +218,7 @@ def test_more_chunks_are_more_of_the_same_families():
 def test_chunks_of_another_engine_are_not_mixed_in(tmp_path):
     said = []
     run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(ExactEngine)), folder=tmp_path)
-    found = run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(InflatedEngine)), folder=tmp_path, tell=said.append)
+    found = run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(InflatedEngine)), folder=tmp_path, warn=said.append)
     assert len(said) == 1
     assert found.summary["unexplained"]["disagreements"] > 50
 

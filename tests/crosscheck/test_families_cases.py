@@ -13,7 +13,7 @@ from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.rounded_cylinder import signed_distance, taken
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.report.advice import RULES, advice
-from cylcollide.crosscheck.report.case_choice import Drawn, telling_cases, worst_cases
+from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases
 from cylcollide.crosscheck.report.close_up import NAMES, _origin, cut, outward
 from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.report.sentences import change_rows, ratio_words
@@ -76,7 +76,7 @@ def test_advice_on_calls_and_margins_needs_their_numbers(result):
 
 def test_telling_cases_are_of_their_cause_and_worst_ones_take_turns(result):
     cases = result.tally.cases
-    phantom, early = telling_cases(cases, Cause.TERMINATION)
+    phantom, early = clearest_cases(cases, Cause.TERMINATION)
     assert (phantom.kind_code, early.kind_code) == (Kind.PHANTOM, Kind.EARLY)
     for case in (phantom, early):
         like = [c for c in cases if (c.cause, c.kind, c.setup) == (case.cause, case.kind, case.setup)]
@@ -93,7 +93,7 @@ def test_telling_cases_are_of_their_cause_and_worst_ones_take_turns(result):
 def test_a_cut_draws_the_surfaces_where_they_are(result):
     checked = dict.fromkeys(NAMES.values(), 0)
     for cause in (Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.SHAPE):
-        for case in telling_cases(result.tally.cases, cause):
+        for case in clearest_cases(result.tally.cases, cause):
             drawn = Drawn.of(case, result.summary["calibrations"])
             assert drawn.calibration is not None
             figure = cut(drawn)

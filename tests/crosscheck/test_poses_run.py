@@ -124,12 +124,12 @@ def test_a_stopped_sweep_goes_on(result, tmp_path):
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "chunks").iterdir()}
     assert 0 < len(kept) < len(PLAN.keys)
     said = []
-    assert_same(result, run_plan(PLAN, folder=tmp_path, tell=said.append))
+    assert_same(result, run_plan(PLAN, folder=tmp_path, warn=said.append))
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert len(list((tmp_path / "chunks").iterdir())) == len(PLAN.keys)
     assert said == []
     # Other bullets or motions are another run.
-    run_plan(PosesPlan(RAYS, 7, ("kick", "cartwheel")), folder=tmp_path, tell=said.append)
+    run_plan(PosesPlan(RAYS, 7, ("kick", "cartwheel")), folder=tmp_path, warn=said.append)
     assert len(said) == len(PLAN.keys)
 
 

@@ -12,7 +12,7 @@ from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.replay.story import replayed
 from cylcollide.crosscheck.engine.setup import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Truth
 from cylcollide.crosscheck.judge.exact_truth import clearances
 from cylcollide.crosscheck.run.chunk import compute_chunk
@@ -146,7 +146,7 @@ def test_what_exact_arithmetic_does_not_confirm_is_no_fault_of_the_engine(monkey
 
 
 def test_exact_arithmetic_is_asked_once(monkeypatch):
-    scene = Scene(np.zeros((1, 3)), np.eye(3)[2:], np.array([0.5]), None)
+    scene = ShotScene(np.zeros((1, 3)), np.eye(3)[2:], np.array([0.5]), None)
     shots = type("Shots", (), {"start": np.array([[-2.0, 0, 0.5]] * 3), "end": np.array([[2.0, 0, 0.5]] * 3)})
     truth = Truth(replace(scene, shots=shots))
     assert truth.confirms(np.array([0, 2])).all()

@@ -11,7 +11,7 @@ import numpy as np
 
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup, as_record
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -229,7 +229,7 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> di
     return answers
 
 
-def case_of(scene: Scene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
+def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
     shown = {
         "setup": as_record(scene.setup),

@@ -17,7 +17,7 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     outward_normal,
     signed_distance,
 )
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import angle
 
 
@@ -162,7 +162,7 @@ class Sight:
 
 
 def sight(
-    scene: Scene,
+    scene: ShotScene,
     rows: Int64Array,
     calibrations: Sequence[Calibration],
     limb: Int32Array,

@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.generate.bullets import GRAZE, MISS, draw_bullets
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, Shots
+from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene
 from cylcollide.crosscheck.generate.humanoid import Humanoid
 
 FRAMES_PER_MOTION = 10
@@ -29,7 +29,7 @@ class Poses:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PosedScene(Scene):
+class PosedScene(ShotScene):
     """One pose of a sweep and its bullets."""
 
     family: Int32Array  # code of each bullet into BULLET_FAMILIES

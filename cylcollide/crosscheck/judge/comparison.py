@@ -12,8 +12,8 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import Asked
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.engine.setup import RayEngine
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
 from cylcollide.crosscheck.judge.exact_truth import clearances, exact_first_limbs
 from cylcollide.engines import EngineHits
@@ -36,7 +36,7 @@ class Truth:
         Of the segments in metres, (n,).
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: ShotScene) -> None:
         self.scene = scene
         self.limbs = Limbs.cylinders(scene.p1, scene.p2, scene.radius)
         self.start, self.end = scene.shots.start, scene.shots.end
@@ -65,7 +65,7 @@ class Truth:
         return clearances(self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])
 
 
-def engine_answers(engine: Asked, scene: Scene) -> tuple[EngineHits, BoolArray]:
+def engine_answers(engine: RayEngine, scene: ShotScene) -> tuple[EngineHits, BoolArray]:
     """The answers of an engine that holds the scene's limbs, and which segments got one, (n,)."""
     shot, n = scene.shots, len(scene.shots.start)
     if not (scene.whole_batch and isinstance(engine, BulletClient)):

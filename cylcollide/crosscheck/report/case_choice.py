@@ -38,10 +38,10 @@ SHOWS = {
 """The kinds of disagreement that show a cause best; a loss in a batch has no geometry to be shown."""
 
 OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
-"""Causes that lie in how the limb was built: theirs are told best by limbs that were not built by default."""
+"""Causes that lie in how the limb was built: they show best on limbs that were not built by default."""
 
 
-def telling_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
+def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
     """The most telling case of each of the kinds that show a cause, best kind first; of any kind if none of these is.
 
     Parameters
@@ -64,7 +64,7 @@ def worst_cases(cases: Sequence[Case], causes: Sequence[Cause], most: int = 20) 
     queues = []
     for cause in causes:
         mine = [case for case in cases if case.cause_code == cause]
-        first = telling_cases(mine, cause)
+        first = clearest_cases(mine, cause)
         rest = sorted({case.kind_code for case in mine} - {case.kind_code for case in first})
         queues.append(first + [_worst([case for case in mine if case.kind_code == kind]) for kind in rest])
     chosen = [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]

@@ -19,7 +19,7 @@ from cylcollide.crosscheck.cases.case_words import headline
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.report import bullet_charts, bullet_sentences, cause_charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
-from cylcollide.crosscheck.report.case_choice import Drawn, radius_of, telling_cases, worst_cases, worst_in_turns
+from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, radius_of, worst_cases, worst_in_turns
 from cylcollide.crosscheck.report.cause_texts import EXPLAINED
 from cylcollide.crosscheck.report.chart_style import COLORS
 from cylcollide.crosscheck.report.close_up import cut
@@ -177,7 +177,7 @@ def _cause(result: Result, row: JsonObject) -> JsonObject:
     cause = next(cause for cause in Cause if cause.label == row["cause"])
     measured = sentences.facts(summary)
     known = {name: number_format.length(measured[name]) for name in measured}
-    cases = telling_cases(result.tally.cases, cause)
+    cases = clearest_cases(result.tally.cases, cause)
     panels = [_cut_panel(summary, cause, case) for case in cases]
     present = [found["cause"] for found in summary["causes"]]
     for name, (causes, chart, title, caption) in CHARTS.items():

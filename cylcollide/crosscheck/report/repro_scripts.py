@@ -115,7 +115,7 @@ def _plain(text: str) -> str:
 
 
 def _limb_literals(case: Case, limb: int) -> dict[str, Any]:
-    """One limb twice: as this library is told of it, and as ``createMultiBody`` is.
+    """One limb twice: as this library holds it, and as ``createMultiBody`` is.
 
     The body is computed with the very operations of :mod:`cylcollide.engines.bullet`, since one unit in the last place
     of its height can move Bullet's hit by half a millimetre.

@@ -174,7 +174,7 @@ def _factors(what: str, factors: list[float]) -> str:
 
 
 def ratio_words(ratio: float) -> str:
-    """A share of the bound in per cent, with the digits that tell it from the whole."""
+    """A share of the bound in per cent, with the digits that set it apart from the whole."""
     left = 1.0 - ratio
     decimals = 1 if left >= 0.01 else min(7, math.ceil(-math.log10(left)) - 1) if left > 1e-9 else 0
     said = f"{100 * ratio:.{decimals}f}"

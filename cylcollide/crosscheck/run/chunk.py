@@ -18,7 +18,7 @@ from cylcollide.crosscheck.causes.retest import compare
 from cylcollide.crosscheck.engine.setup import EngineOf, Setup, as_record
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.judge.comparison import Comparison
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
@@ -63,7 +63,7 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
 class Fired:
     """What came of one scene."""
 
-    scene: Scene
+    scene: ShotScene
     compared: Comparison
     found: Disagreements
     proved: BoolArray  # of the disagreements: verdicts that exact arithmetic confirms
@@ -141,7 +141,7 @@ def worst_of_kinds(cases: Sequence[Case], most: int = WORST_BULLETS) -> list[Cas
     return [case for mine in kinds for case in mine[:most] if case.amount != 0.0 or case.kind_code in VERDICTS]
 
 
-def fire(scene: Scene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
+def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
     """Cast every segment of a scene on both sides, explain what differs if wanted, and settle the verdicts."""
     known = [calibration(engine_of, scene.setup, r, h) for r, h in _sizes(scene)] if explain else None
     compared, found = compare(scene, engine_of, known)
@@ -168,7 +168,7 @@ def chosen(cases: list[Case]) -> list[Case]:
     return [kept[place] for place in sorted(kept)]
 
 
-def _sizes(scene: Scene) -> list[tuple[float, float]]:
+def _sizes(scene: ShotScene) -> list[tuple[float, float]]:
     half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1)
     return list(zip(scene.radius.tolist(), half.tolist(), strict=True))
 
@@ -180,7 +180,7 @@ def _first(mine: BoolArray, order: Any, count: int) -> list[int]:
     return first
 
 
-def _families(key: ChunkKey, scene: Scene) -> tuple[tuple[str, ...], Int32Array]:
+def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Array]:
     """The families in a scene, and the code of each segment into them, (n,)."""
     if isinstance(scene, PosedScene):
         return BULLET_FAMILIES, scene.family

@@ -22,7 +22,7 @@ from cylcollide.crosscheck.generate.families import (
     batch_limits,
     draw_chunk,
 )
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.motion import load_motions
 from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
 
@@ -56,7 +56,7 @@ class Plan(ABC):
         """The chunks, in order."""
 
     @abstractmethod
-    def draw(self, key: ChunkKey) -> Sequence[Scene]:
+    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
         """Draw one chunk."""
 
     @property
@@ -127,7 +127,7 @@ class PosesPlan(Plan):
         count = math.ceil(len(self.poses.motion) / POSES_IN_CHUNK)
         return [ChunkKey(AT_POSES, self.seed, number) for number in range(count)]
 
-    def draw(self, key: ChunkKey) -> Sequence[Scene]:
+    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
         """Draw the bullets at the poses of a chunk."""
         first = POSES_IN_CHUNK * key.number
         last = min(first + POSES_IN_CHUNK, len(self.poses.motion))
@@ -211,7 +211,7 @@ class FamiliesPlan(Plan):
             for number in range(self._chunks(family))
         ]
 
-    def draw(self, key: ChunkKey) -> Sequence[Scene]:
+    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
         """Draw one chunk."""
         return draw_chunk(key, self.size_of(key.family))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case, write_cases
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.interventions.trials import Trial, trials
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
@@ -68,7 +68,7 @@ def run_plan(
     plan: Plan,
     executor: Executor | None = None,
     folder: Path | None = None,
-    tell: Callable[[str], None] = print,
+    warn: Callable[[str], None] = print,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Result:
     """Run a plan; finished chunks are kept in ``folder / "chunks"`` and used again.
@@ -81,7 +81,7 @@ def run_plan(
         Any of ``concurrent.futures``; None works in this thread.
     folder
         Where chunks are kept; None keeps none.
-    tell
+    warn
         Given a line about every kept chunk that cannot be used.
     progress
         Given what is being done, how much of it is done, and how much there is.
@@ -102,7 +102,7 @@ def run_plan(
         report("chunks", done, len(keys))
 
     store = None if folder is None else ChunkStore(folder / "chunks", plan.stamp(engine, versions))
-    tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, tell, finished))
+    tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, warn, finished))
     proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
     tried: dict[Cause, list[list[Trial]]] = {}
     for proof in proofs:
@@ -202,7 +202,7 @@ def _character(plan: Plan) -> JsonObject:
 
 
 def _proof(engine_of: EngineOf, case: Case) -> Proof:
-    return Proof(case, trials(case, Asker(engine_of)))
+    return Proof(case, trials(case, CaseRunner(engine_of)))
 
 
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:

@@ -17,7 +17,7 @@ import numpy as np
 from cylcollide._types import Shape
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Truth
 from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, figures
 from cylcollide.engines import Engine, create, names, variants
@@ -71,7 +71,7 @@ class _Contender:
     """An engine that is being asked, until it fails."""
 
     name: str
-    words: str = ""  # that tell variants of one engine apart
+    words: str = ""  # that set variants of one engine apart
     options: dict[str, Any] = field(default_factory=dict)
     errors: EngineErrors = field(default_factory=EngineErrors)
     watch: Watch | None = None
@@ -167,7 +167,7 @@ def scoreboard(
     watch
         Told before an engine is asked what, so that whoever looks on knows which one ended the process.
     dead
-        Engines not to be asked, as `watch` was told of them, and the error that each is to have.
+        Engines not to be asked, as `watch` was given them, and the error that each is to have.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, 
     return found
 
 
-def _ask(found: Sequence[_Contender], key: ChunkKey, number: int, scene: Scene) -> None:
+def _ask(found: Sequence[_Contender], key: ChunkKey, number: int, scene: ShotScene) -> None:
     if not len(scene.shots.start):
         return
     truth = Truth(scene)

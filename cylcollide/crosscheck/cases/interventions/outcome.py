@@ -1,11 +1,11 @@
-"""What both sides say to one question, and what the harness makes of it."""
+"""What both sides say to one variant, and what the harness makes of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.interventions.question import Question
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibration
 from cylcollide.crosscheck.causes.cause import Cause
@@ -44,41 +44,41 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Asker:
-    """Asks questions of one engine."""
+class CaseRunner:
+    """Asks variants of one engine."""
 
     engine_of: EngineOf
 
-    def calibrations(self, question: Question) -> list[Calibration]:
+    def calibrations(self, variant: CaseVariant) -> list[Calibration]:
         """What was measured about limbs of the size they had before the world was scaled, at their size now.
 
         The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
         """
-        half = 0.5 * np.linalg.norm(question.p2 - question.p1, axis=1) / question.size
-        radius = question.radius / question.size
+        half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
+        radius = variant.radius / variant.size
         known = [
-            calibration(self.engine_of, question.setup, float(r), float(h)) for r, h in zip(radius, half, strict=True)
+            calibration(self.engine_of, variant.setup, float(r), float(h)) for r, h in zip(radius, half, strict=True)
         ]
-        return [replace(c, radius=c.radius * question.size, half=c.half * question.size) for c in known]
+        return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
 
-    def __call__(self, question: Question) -> Outcome:
+    def __call__(self, variant: CaseVariant) -> Outcome:
         """Ask both sides."""
-        return self.several(question, [question])[0]
+        return self.several(variant, [variant])[0]
 
-    def several(self, world: Question, questions: Sequence[Question]) -> list[Outcome]:
-        """Ask both sides questions that differ from ``world`` in their segments only."""
-        start, end = (np.array([getattr(question, name) for question in questions]) for name in ("start", "end"))
+    def several(self, world: CaseVariant, variants: Sequence[CaseVariant]) -> list[Outcome]:
+        """Ask both sides variants that differ from ``world`` in their segments only."""
+        start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
         scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
         both, found = compare(scene, self.engine_of, self.calibrations(world))
         outcomes = []
-        for row in range(len(questions)):
+        for row in range(len(variants)):
             mine = np.flatnonzero(found.row == row)
             causes = {Kind(found.kind[i]): Cause(found.cause[i]) for i in mine}
             amounts = {Kind(found.kind[i]): float(found.amount[i]) for i in mine}
             outcomes.append(Outcome(int(both.ours.limb[row]), int(both.theirs.limb[row]), causes, amounts))
         return outcomes
 
-    def look(self, question: Question, limb: int) -> Sight:
+    def look(self, variant: CaseVariant, limb: int) -> Sight:
         """Look at one limb from the segment."""
         at = np.array([limb], dtype=np.int32)
-        return sight(question.scene, np.zeros(1, dtype=np.int64), self.calibrations(question), at)
+        return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)

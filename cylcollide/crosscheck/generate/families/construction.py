@@ -7,12 +7,12 @@ import numpy as np
 
 from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup
 from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import Scene, joined
+from cylcollide.crosscheck.generate.families.shots import ShotScene, joined
 from cylcollide.crosscheck.generate.families.side_graze import grazes
 from cylcollide.crosscheck.generate.families.target import Body
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments, a quarter for each path."""
     each = max(2, n // len(CONSTRUCTIONS))
     return [

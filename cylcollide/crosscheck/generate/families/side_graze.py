@@ -5,11 +5,11 @@ Depth: of the cut below the side, where it is deepest; negative the gap to the s
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Scene, Shots, by_sign, shots
+from cylcollide.crosscheck.generate.families.shots import Shots, ShotScene, by_sign, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, either_way, signed_shares
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body."""
     return [body.scene(grazes(rng, body, n))]
 

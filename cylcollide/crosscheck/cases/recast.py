@@ -5,11 +5,11 @@ from typing import Self
 
 from cylcollide._types import Face
 from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, plain, vector
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
-from cylcollide.crosscheck.cases.interventions.question import Question
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.retest import compare
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.engines import EngineHits
@@ -20,7 +20,7 @@ from cylcollide.query.hits import RayHits
 
 
 @dataclass(frozen=True)
-class Answer:
+class EngineAnswer:
     """The answer of one side: a miss has limb -1 and None elsewhere."""
 
     limb: int
@@ -48,8 +48,8 @@ class Proved:
 class Live:
     """A case asked again."""
 
-    ours: Answer
-    theirs: Answer | None  # None: the engine gave no answer
+    ours: EngineAnswer
+    theirs: EngineAnswer | None  # None: the engine gave no answer
     exact: Proved
     cases: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
 
@@ -63,21 +63,21 @@ class Live:
         return self.exact.limb == self.ours.limb
 
 
-def ask(case: Case, asker: Asker) -> Live:
+def recast(case: Case, runner: CaseRunner) -> Live:
     """Ask both sides about a case, in a batch of equal segments if its engine lost it in a batch."""
     scene, row = _scene(case)
-    both, found = compare(scene, asker.engine_of, asker.calibrations(Question.of(case)))
-    theirs = Answer.row(both.theirs, row) if both.answered[row] else None
+    both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
+    theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
     answers = both_answers(both.ours, both.theirs, row)
     cases = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
-    return Live(Answer.row(both.ours, row), theirs, exact_answer(case), tuple(cases))
+    return Live(EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(cases))
 
 
-def limbs_named(case: Case, asker: Asker) -> tuple[int, int]:
-    """The limbs that both sides name, without a cause: the same question as :func:`ask`, for less work."""
+def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
+    """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
     scene, row = _scene(case)
     shot = scene.shots
-    with asker.engine_of(case.built) as engine:
+    with runner.engine_of(case.built) as engine:
         engine.build(case.limbs)
         theirs, _ = engine_answers(engine, scene)
     return int(case.world.cast_segments(shot.start[[row]], shot.end[[row]]).limb[0]), int(theirs.limb[row])
@@ -93,7 +93,7 @@ def exact_answer(case: Case) -> Proved:
     return Proved(limb, chord.entry.double_double()[0], chord.entry_face)
 
 
-def _scene(case: Case) -> tuple[Scene, int]:
+def _scene(case: Case) -> tuple[ShotScene, int]:
     """The segments that are cast at once, all equal, and the row that the case is about."""
     lost = case.kind_code == Kind.LOST
     copies, row = 1, 0
@@ -104,7 +104,7 @@ def _scene(case: Case) -> tuple[Scene, int]:
         # A hit that came back when its ray was cast alone was lost by its place in the batch.
         copies, row = case.row + 1, case.row
     # Of lists that are one too long PyBullet answers most; of arrays, none.
-    return replace(Question.of(case).scene_of(copies), whole_batch=lost, as_lists=case.measured != 0.0), row
+    return replace(CaseVariant.of(case).scene_of(copies), whole_batch=lost, as_lists=case.measured != 0.0), row
 
 
 def _same(now: Case, case: Case) -> bool:

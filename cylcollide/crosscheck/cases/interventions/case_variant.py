@@ -8,11 +8,11 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.engine.setup import Construction, Setup
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
 
 
 @dataclass(frozen=True)
-class Question:
+class CaseVariant:
     """Limbs with p1, p2 (m, 3) and radius (m,), how they are built, one segment (3,); metres."""
 
     p1: Float64Array
@@ -37,14 +37,14 @@ class Question:
         )
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> ShotScene:
         """A world with this one segment."""
         return self.scene_of(1)
 
-    def scene_of(self, copies: int) -> Scene:
+    def scene_of(self, copies: int) -> ShotScene:
         """A world with so many copies of the segment."""
         start, end = (np.tile(end, (copies, 1)) for end in (self.start, self.end))
-        return Scene(self.p1, self.p2, self.radius, shots(start, end, Intent.EITHER), self.setup)
+        return ShotScene(self.p1, self.p2, self.radius, shots(start, end, Intent.EITHER), self.setup)
 
     @property
     def direction(self) -> Float64Array:
