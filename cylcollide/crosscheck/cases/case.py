@@ -106,6 +106,11 @@ class Case:
         return self.names[limb].replace("_", " ") if self.names else f"limb {limb}"
 
     @property
+    def limb(self) -> int:
+        """The limb that the disagreement is about: the one that the engine names wrongly, else the true one."""
+        return self.limb_engine if self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB) else self.limb_true
+
+    @property
     def about(self) -> tuple[int, ...]:
         """The limbs that matter, by index: the true one and the engine's, each once; all if neither names one."""
         named = sorted({limb for limb in (self.limb_true, self.limb_engine) if limb >= 0})

@@ -83,9 +83,8 @@ def worst_in_turns(cases: Sequence[Case], most: int = 10) -> list[Case]:
 
 
 def subject(case: Case) -> int:
-    """The limb that a case is about: the one that the engine names wrongly, else the true one."""
-    about_engine = case.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB)
-    return max(case.limb_engine if about_engine else case.limb_true, 0)
+    """The limb that a case is about; the first where the case names none."""
+    return max(case.limb, 0)
 
 
 def radius_of(case: Case) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.run.tally import MM_PER_METRE, JsonObject, Tally, median_99_max
+from cylcollide.crosscheck.run.tally import JsonObject, Tally, error_figures
 
 COUNTED = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB, Kind.LOST)
 """The kinds that are counted by group: the verdicts, and no answer at all."""
@@ -53,19 +53,8 @@ def graze_rows(tally: Tally) -> list[JsonObject]:
     rows = []
     for size, power in sorted(set(zip(radius[depth > 0].tolist(), exponent[depth > 0].tolist(), strict=True))):
         mine: BoolArray = (radius == size) & (exponent == power) & (depth > 0)
-        early, late, normal = (amount[mine & (kind == k)] for k in (Kind.EARLY, Kind.LATE, Kind.NORMAL))
-        rows.append(
-            {
-                "radius": size,
-                "depth": 10.0**power,
-                "early": len(early),
-                "late": len(late),
-                "normal": len(normal),
-                "early_mm": median_99_max(-early * MM_PER_METRE),
-                "late_mm": median_99_max(late * MM_PER_METRE),
-                "normal_deg": median_99_max(np.degrees(normal)),
-            }
-        )
+        counts = {k.field: int(np.sum(mine & (kind == k))) for k in (Kind.EARLY, Kind.LATE, Kind.NORMAL)}
+        rows.append({"radius": size, "depth": 10.0**power, **counts, **error_figures(kind[mine], amount[mine])})
     return rows
 
 

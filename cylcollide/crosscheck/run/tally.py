@@ -90,7 +90,6 @@ class Tally:
         amount: Float64Array = self.column("amount", family)
         # Where no causes were sought, the errors of all right hits are here: those of 0 are none.
         off = np.isin(kind, (*VERDICTS, Kind.LOST)) | (amount != 0)
-        early, late = (amount[(kind == k) & off] * MM_PER_METRE for k in (Kind.EARLY, Kind.LATE))
         return {
             "family": ALL if family is None else family,
             **{name: self.total(name, family) for name in ("rays", "hits")},
@@ -98,9 +97,7 @@ class Tally:
             "proved": self.total("proved", family),
             "disagreements": int(np.sum((cause != NOT_SOUGHT) | np.isin(kind, VERDICTS))),
             **{k.field: int(np.sum((kind == k) & off)) for k in Kind},
-            "early_mm": median_99_max(-early),
-            "late_mm": median_99_max(late),
-            "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
+            **error_figures(kind, np.where(off | (kind == Kind.NORMAL), amount, np.nan)),
             "causes": {c.label: n for c in Cause if (n := int(np.sum(cause == c)))},
         }
 
@@ -170,6 +167,16 @@ def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:
             {"change": change, "predicted": predicted, "held": held, "failed": failed}
             for (change, predicted), (held, failed) in sorted(changes.items())
         ],
+    }
+
+
+def error_figures(kind: Int8Array, amount: Float64Array) -> JsonObject:
+    """Figures of the early hits, the late ones and the normals among some disagreements."""
+    early, late = (amount[kind == k] * MM_PER_METRE for k in (Kind.EARLY, Kind.LATE))
+    return {
+        "early_mm": median_99_max(-early),
+        "late_mm": median_99_max(late),
+        "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
     }
 
 

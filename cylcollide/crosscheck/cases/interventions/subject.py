@@ -38,8 +38,7 @@ class Subject:
     @property
     def limb(self) -> int:
         """The limb that the disagreement is about."""
-        phantom = self.kind in (Kind.PHANTOM, Kind.WRONG_LIMB)
-        return self.case.limb_engine if phantom else self.case.limb_true
+        return self.case.limb
 
     @property
     def radius(self) -> float:

@@ -6,9 +6,8 @@ Depth: as for side grazes, nan for the aimed.
 import numpy as np
 
 from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import ShotScene, joined
-from cylcollide.crosscheck.generate.families.side_graze import grazes
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.families.side_graze import draw_setups
 from cylcollide.crosscheck.generate.families.target import Body
 
 
@@ -20,8 +19,4 @@ def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
         Setup(margin=margin, stale=True),
         Setup(construction="urdf", margin=margin, stale=True),
     )
-    each = max(2, n // len(setups))
-    return [
-        body.scene(joined([aimed(rng, body, each - each // 3), grazes(rng, body, each // 3)]), setup)
-        for setup in setups
-    ]
+    return draw_setups(rng, body, n, setups)
