@@ -5,7 +5,7 @@ Right: the share of all its bullets that are reported as hits, by how far they p
 """
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,12 +14,15 @@ from matplotlib.collections import LineCollection
 
 import cylcollide as cc
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.generate.bullets import AIMED
+from cylcollide.crosscheck.generate.poses import PosedScene
+from cylcollide.crosscheck.judge.comparison import Comparison
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.judge.exact_truth import clearances
-from cylcollide.crosscheck.judge.result import KINDS, CrosscheckResult
-from cylcollide.crosscheck.run.humanoid import run_crosscheck
-from cylcollide.engines import EngineHits
-from cylcollide.engines.bullet import BulletEngine
+from cylcollide.crosscheck.run.chunk import fire
+from cylcollide.crosscheck.run.plan import PosesPlan
+from cylcollide.crosscheck.run.run import Result, run_plan, wrong_bullets
 
 BULLETS, SEED, MOTION, POSE = 60_000, 0, "spinkick", 7
 GREEN, RED, BLUE, INK, GREY = "#15894a", "#d92b2b", "#2463c9", "#1f2933", "#6b7683"
@@ -34,28 +37,28 @@ SCREEN = np.stack([RIGHT, UP], axis=1)
 VIEW = (-0.97, 1.21, -0.93, 0.85)
 
 
-class Recorder(BulletEngine):
-    """PyBullet, with the questions and answers of each pose written down."""
-
-    answers: ClassVar[list[tuple[Float64Array, Float64Array, EngineHits]]] = []
-
-    def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """Ask PyBullet and remember."""
-        self.answers.append((starts, ends, super().cast_segments(starts, ends)))
-        return self.answers[-1][2]
+PLAN = PosesPlan(BULLETS, SEED, (MOTION,))
 
 
-def depths(result: CrosscheckResult) -> tuple[Float64Array, BoolArray, BoolArray]:
+def compared() -> list[tuple[PosedScene, Comparison]]:
+    """Both answers at every pose."""
+    scenes = [scene for key in PLAN.keys for scene in PLAN.draw(key) if isinstance(scene, PosedScene)]
+    return [(scene, fire(scene, BulletClient, explain=False).compared) for scene in scenes]
+
+
+def depths() -> tuple[Float64Array, BoolArray, BoolArray]:
     """Of each bullet: how deep it cuts its limb, mm (< 0: passes outside), if it truly hits, if PyBullet says so."""
-    start, end = (np.concatenate([pose[side] for pose in Recorder.answers]) for side in (0, 1))
-    engine = np.concatenate([hits.limb for _, _, hits in Recorder.answers])
-    pose = np.repeat(np.arange(len(Recorder.answers)), [len(hits.limb) for _, _, hits in Recorder.answers])
-    true, depth = engine.copy(), np.full(len(engine), -np.inf)
-    true[result.disagreements.ray] = result.disagreements.limb_true
+    answers = [both for _, both in compared()]
+    start, end = (np.concatenate([getattr(both.truth, side) for both in answers]) for side in ("start", "end"))
+    true, engine = (np.concatenate([getattr(both, side).limb for both in answers]) for side in ("ours", "theirs"))
+    pose, depth = (
+        np.repeat(np.arange(len(answers)), [len(both.answered) for both in answers]),
+        np.full(len(true), -np.inf),
+    )
     # A hit is measured at its limb, a miss at the limb it comes closest to.
-    for limb, radius in enumerate(result.poses.radius):
+    for limb, radius in enumerate(PLAN.poses.radius):
         rows = np.flatnonzero((true == limb) | (true < 0))
-        p1, p2 = result.poses.p1[pose[rows], limb], result.poses.p2[pose[rows], limb]
+        p1, p2 = PLAN.poses.p1[pose[rows], limb], PLAN.poses.p2[pose[rows], limb]
         gap = clearances(start[rows], end[rows], p1, p2, np.full(len(rows), radius))
         depth[rows] = np.maximum(depth[rows], -1e3 * gap)
     return depth, true >= 0, engine >= 0
@@ -104,21 +107,21 @@ def draw_body(axes: Axes, world: cc.HitWorld, middle: Float64Array, floor: float
         axes.imshow(image.reshape(len(y), len(x), 4), extent=VIEW, interpolation=smooth)
 
 
-def draw_bullets(axes: Axes, result: CrosscheckResult, world: cc.HitWorld, middle: Float64Array) -> None:
+def draw_bullets(axes: Axes, world: cc.HitWorld, middle: Float64Array) -> None:
     """Some missed, phantom and true hits in plain sight and apart from each other, each with a piece of its path."""
-    wrong, right, taken = result.disagreements, result.agreed, np.array([[VIEW[1], VIEW[2]]])
-    missed, phantom = (wrong.kind == KINDS.index(kind) for kind in ("missed", "phantom"))
-    aimed = right.family == BULLET_FAMILIES.index("aimed")
+    scene, both = compared()[POSE]
+    taken = np.array([[VIEW[1], VIEW[2]]])
+    aimed = both.right_hits[scene.family[both.right_hits] == AIMED]
     ring, cross, dot = {"mew": 3.2, "mfc": "none", "ms": 13}, {"mew": 3.6, "ms": 13}, {"mec": "white", "ms": 11}
     shown: tuple[tuple[Any, ...], ...] = (
-        (wrong, missed, "true", 3, 0.3, BLUE, "o", ring, "missed by PyBullet"),
-        (wrong, phantom, "engine", 6, 0.3, RED, "x", cross, "phantom: PyBullet hits air"),
-        (right, aimed, "true", 6, 0.0, GREEN, "o", dot, "true hit, with normal"),
+        (both.wrong[Kind.MISSED], both.ours, 3, 0.3, BLUE, "o", ring, "missed by PyBullet"),
+        (both.wrong[Kind.PHANTOM], both.theirs, 6, 0.3, RED, "x", cross, "phantom: PyBullet hits air"),
+        (aimed, both.ours, 6, 0.0, GREEN, "o", dot, "true hit, with normal"),
     )
-    for table, kind, answer, count, after, color, marker, style, name in shown:
-        position, normal = getattr(table, f"position_{answer}"), getattr(table, f"normal_{answer}")
-        path = (table.end - table.start) / np.linalg.norm(table.end - table.start, axis=1)[:, None]
-        rows = np.flatnonzero(kind & (table.pose == POSE) & (np.abs(normal @ TOWARDS) < 0.6))
+    for mine, answer, count, after, color, marker, style, name in shown:
+        position, normal = answer.position, answer.normal
+        path = (both.truth.end - both.truth.start) / both.truth.length[:, None]
+        rows = mine[np.abs(normal[mine] @ TOWARDS) < 0.6]
         way = position[rows, None] + np.linspace(-0.34, after, 33)[:, None] * path[rows, None]
         flat = (way - middle) @ SCREEN
         x, y = flat[..., 0], flat[..., 1]
@@ -140,9 +143,9 @@ def draw_bullets(axes: Axes, result: CrosscheckResult, world: cc.HitWorld, middl
     axes.legend(loc="lower right", bbox_to_anchor=(1, 0.2), frameon=False, labelcolor="linecolor")
 
 
-def draw_verdicts(axes: Axes, result: CrosscheckResult) -> None:
+def draw_verdicts(axes: Axes, result: Result) -> None:
     """Share of hits against depth: the truth is a step at the surface."""
-    depth, truth, reported = depths(result)
+    depth, truth, reported = depths()
     outer = 10.0 ** np.arange(-4, 2.01, 0.25)
     edges = np.concatenate([-outer[::-1], [0.0], outer])
     counts = np.histogram(depth, edges)[0]
@@ -161,17 +164,17 @@ def draw_verdicts(axes: Axes, result: CrosscheckResult) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(length=0, pad=8)
     axes.minorticks_off()
-    row = result.rows[-1]
-    early, tilt = row.early_mm[2], row.normal_deg[2]
+    row = result.summary["families"][-1]
+    early, tilt = row["early_mm"][2], row["normal_deg"][2]
     worst = f"hits that PyBullet finds:\nup to {early:.0f} mm early,\nnormal up to {tilt:.0f}° off"
     for x, y, text, color, size in (
         (-0.06, 113, "path passes outside", GREY, 15.5),
         (0.06, 113, "path cuts the limb", GREY, 15.5),
         (-0.06, 97, "PyBullet", RED, 17),
         (0.06, 103, "cylcollide", GREEN, 17),
-        (-0.007, 47, f"{row.phantom:,}", RED, 30),
+        (-0.007, 47, f"{row['phantom']:,}", RED, 30),
         (-0.007, 38, "phantom hits", RED, 15.5),
-        (0.06, 82, f"{row.missed:,} missed", BLUE, 15.5),
+        (0.06, 82, f"{row['missed']:,} missed", BLUE, 15.5),
         (0.06, 35, worst, INK, 15.5),
     ):
         weight = "bold" if size > 16 else "normal"
@@ -182,22 +185,22 @@ def main() -> None:
     """Fire, draw and write the picture beside this script."""
     plt.rcParams.update({"font.size": 15.5, "text.color": INK, "axes.labelcolor": GREY})
     plt.rcParams.update({"xtick.color": GREY, "ytick.color": GREY})
-    result = run_crosscheck(BULLETS, SEED, [MOTION], engine=Recorder)
-    p1, p2 = result.poses.p1[POSE], result.poses.p2[POSE]
-    world, ends = cc.HitWorld(cc.Limbs.cylinders(p1, p2, result.poses.radius)), np.concatenate([p1, p2])
+    result = run_plan(PLAN)
+    p1, p2 = PLAN.poses.p1[POSE], PLAN.poses.p2[POSE]
+    world, ends = cc.HitWorld(cc.Limbs.cylinders(p1, p2, PLAN.poses.radius)), np.concatenate([p1, p2])
     middle = (ends.min(axis=0) + ends.max(axis=0)) / 2
     figure = plt.figure(figsize=(16, 7.6), dpi=100, facecolor="white")
     left, right = figure.add_axes((0.0, 0.0, 0.505, 0.865)), figure.add_axes((0.575, 0.135, 0.395, 0.705))
     draw_body(left, world, middle, ends[:, 1].min() - 0.04)
-    draw_bullets(left, result, world, middle)
+    draw_bullets(left, world, middle)
     left.set(xlim=VIEW[:2], ylim=VIEW[2:])
     left.axis("off")
     draw_verdicts(right, result)
-    wrong = result.disagreements
-    gap = 1e3 * wrong.clearance[wrong.kind == KINDS.index("phantom")].max()
-    proof = f"{len(wrong.ray):,} disagreements, {wrong.proved.sum():,} of them proved in exact arithmetic"
+    wrong = wrong_bullets(result, PLAN)
+    gap = 1e3 * wrong["clearance"][wrong["kind"] == Kind.PHANTOM].max()
+    proof = f"{len(wrong['ray']):,} disagreements, {wrong['proved'].sum():,} of them proved in exact arithmetic"
     for x, title, subtitle in (
-        (0.025, f"{result.rays:,} bullets at PyBullet's humanoid", proof),
+        (0.025, f"{result.plan.rays:,} bullets at PyBullet's humanoid", proof),
         (0.525, f"PyBullet hits air up to {gap:.2f} mm from a limb", "share of the bullets that are reported as hits"),
     ):
         figure.text(x, 0.925, title, size=21, weight="bold")

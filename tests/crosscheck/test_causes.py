@@ -10,8 +10,7 @@ from support.runs.families import SAMPLED, sampled
 import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import calibrate
 from cylcollide.crosscheck.causes.calibration_cache import big_from, reference
-from cylcollide.crosscheck.causes.classify import Findings
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind, Verdict
+from cylcollide.crosscheck.causes.cause import Cause, Verdict
 from cylcollide.crosscheck.causes.rounded_cylinder import (
     Rounded,
     first_reach,
@@ -23,8 +22,10 @@ from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
 from cylcollide.crosscheck.generate.families.target import Body
-from cylcollide.crosscheck.run.chunk import Work, fire
-from cylcollide.crosscheck.run.families import Plan, run_families
+from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.crosscheck.run.chunk import compute_chunk, fire
+from cylcollide.crosscheck.run.plan import FamiliesPlan
+from cylcollide.crosscheck.run.run import run_plan
 
 pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 
@@ -202,10 +203,10 @@ def test_bounds_are_kept():
 
 
 def fired(scene):
-    return fire(scene, BulletClient, lambda *_: None)
+    return fire(scene, BulletClient)
 
 
-def by_cause(findings: Findings, kind):
+def by_cause(findings: Disagreements, kind):
     rows = findings.kind == kind
     return {Cause(c): int(np.sum(findings.cause[rows] == c)) for c in np.unique(findings.cause[rows])}
 
@@ -213,7 +214,7 @@ def by_cause(findings: Findings, kind):
 def test_margins():
     rng = np.random.default_rng(2)
     body = Body.draw(rng, 0.05, 0.2, aligned=False)
-    found = {scene.setup.margin: fired(scene).findings for scene in margin_sweep.draw(rng, body, 3300)}
+    found = {scene.setup.margin: fired(scene).found for scene in margin_sweep.draw(rng, body, 3300)}
     assert by_cause(found[0.0], Kind.MISSED)[Cause.NO_CORE_DISTANCE] > 5
     assert Cause.NO_CORE_DISTANCE not in by_cause(found[1e-3], Kind.MISSED)
     assert set(by_cause(found[0.04], Kind.MISSED)) == {Cause.RIM_ROUNDING}
@@ -222,7 +223,7 @@ def test_margins():
 
 def test_whole_batches():
     scenes = draw_chunk(ChunkKey("batch-limits", 0, 0), 65_536)
-    lost = [by_cause(fired(scene).findings, Kind.LOST) for scene in scenes]
+    lost = [by_cause(fired(scene).found, Kind.LOST) for scene in scenes]
     # Of 16,384 in lists one is lost; 16,383 are answered; 16,384 in arrays give nothing; 16,385 are refused.
     assert lost == [{Cause.API_LIMIT: 1}, {}, {Cause.API_LIMIT: 16_384}, {Cause.API_LIMIT: 16_385}]
 
@@ -231,7 +232,7 @@ def test_whole_batches():
 
 
 def planted(engine, *families, rays=3000):
-    return run_families(Plan(families or ("generic", "humanoid"), rays, 1, PlainEngine(engine))).summary
+    return run_plan(FamiliesPlan(families or ("generic", "humanoid"), rays, 1, PlainEngine(engine))).summary
 
 
 def names(summary):
@@ -293,7 +294,8 @@ def test_this_side_is_checked_too(monkeypatch):
             hits.limb[np.flatnonzero(hits.limb >= 0)[::50]] = -1
             return hits
 
-    monkeypatch.setattr("cylcollide.crosscheck.run.chunk.HitWorld", Flipped)
-    record = Work({"generic": 600}, PlainEngine(ExactEngine))(ChunkKey("generic", 0, 0)).record
-    assert record["proved"] == 0
+    monkeypatch.setattr("cylcollide.crosscheck.judge.comparison.HitWorld", Flipped)
+    plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
+    record = compute_chunk(plan, plan.keys[0]).record
+    assert [row["proved"] for row in record["families"]] == [0]
     assert len(record["cases"]) > 0

@@ -14,7 +14,8 @@ from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.engine.setup import PlainEngine
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
 from cylcollide.crosscheck.run.chunk_store import Chunk, ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.families import Plan, local_processes, run_families, write_families
+from cylcollide.crosscheck.run.plan import FamiliesPlan
+from cylcollide.crosscheck.run.run import local_processes, run_plan, write_numbers
 from cylcollide.crosscheck.run.tally import Tally
 
 pytestmark = pytest.mark.long  # half a minute of whole commands; asked for by .ci/run
@@ -164,7 +165,7 @@ def test_a_lost_worker_keeps_what_is_finished(tmp_path):
 
 # Whole runs -----------------------------------------------------------------------------------------------------------
 
-PLAN = Plan(("rim", "elbow"), 4000, 2, tried=6)
+PLAN = FamiliesPlan(("rim", "elbow"), 4000, 2, tried=6)
 
 
 def timeless(result):
@@ -173,24 +174,24 @@ def timeless(result):
 
 @pytest.fixture(scope="module")
 def alone():
-    return run_families(PLAN)
+    return run_plan(PLAN)
 
 
 def test_jobs_change_nothing_and_the_seed_decides(alone):
     assert len(PLAN.keys) == 2
     with local_processes(2) as executor:
-        assert timeless(run_families(PLAN, executor)) == timeless(alone)
-    other = run_families(Plan(("rim",), 500, 3))
-    assert timeless(other)["families"] != timeless(run_families(Plan(("rim",), 500, 2)))["families"]
+        assert timeless(run_plan(PLAN, executor)) == timeless(alone)
+    other = run_plan(FamiliesPlan(("rim",), 500, 3))
+    assert timeless(other)["families"] != timeless(run_plan(FamiliesPlan(("rim",), 500, 2)))["families"]
 
 
 def test_a_resumed_run_gives_the_same(alone, tmp_path):
-    run_families(Plan(PLAN.families, PLAN.rays, PLAN.seed, tried=PLAN.tried), folder=tmp_path)
+    run_plan(FamiliesPlan(PLAN.families, PLAN.rays, PLAN.seed, tried=PLAN.tried), folder=tmp_path)
     chunks = sorted((tmp_path / "chunks").iterdir())
     chunks[0].unlink()
     chunks[1].write_bytes(chunks[1].read_bytes()[:5000])
     said = []
-    again = run_families(PLAN, folder=tmp_path, tell=said.append)
+    again = run_plan(PLAN, folder=tmp_path, warn=said.append)
     assert timeless(again) == timeless(alone)
     assert len(said) == 1
 
@@ -204,7 +205,7 @@ def test_chunks_tally_alike_in_any_order(alone):
 
 
 def test_more_chunks_are_more_of_the_same_families():
-    plan = Plan(FAMILIES, 1_000_000, 0)
+    plan = FamiliesPlan(FAMILIES, 1_000_000, 0)
     drawn = len(plan.keys) - 1
     assert drawn % 15 == 0
     assert plan.size_of("batch-limits") == 65_536
@@ -216,19 +217,20 @@ def test_more_chunks_are_more_of_the_same_families():
 
 def test_chunks_of_another_engine_are_not_mixed_in(tmp_path):
     said = []
-    run_families(Plan(("rim",), 300, 0, PlainEngine(ExactEngine)), folder=tmp_path)
-    found = run_families(Plan(("rim",), 300, 0, PlainEngine(InflatedEngine)), folder=tmp_path, tell=said.append)
+    run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(ExactEngine)), folder=tmp_path)
+    found = run_plan(FamiliesPlan(("rim",), 300, 0, PlainEngine(InflatedEngine)), folder=tmp_path, warn=said.append)
     assert len(said) == 1
     assert found.summary["unexplained"]["disagreements"] > 50
 
 
 def test_files_are_json_and_cases_can_be_read(alone, tmp_path):
-    write_families(alone, tmp_path)
+    write_numbers(alone, tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary == json.loads(json.dumps(alone.summary))
-    assert (summary["schema"], summary["run"]) == (2, "families")
+    assert (summary["schema"], summary["run"]) == (3, "families")
     fields = {"schema", "run", "engine", "seed", "rays", "seconds", "versions", "unexplained", "findings"}
     fields |= {"asked", "not_tried", "families", "causes", "setups", "grazes", "calls", "scoreboard", "calibrations"}
+    fields |= {"motions", "poses", "limbs"}
     assert set(summary) == fields
     cases = read_cases(tmp_path / "cases.json")
     assert len(cases) > 15
@@ -247,7 +249,7 @@ def test_files_are_json_and_cases_can_be_read(alone, tmp_path):
 )
 def test_bad_plans(wrong, message):
     with pytest.raises(ValueError, match=message):
-        Plan(*wrong)
+        FamiliesPlan(*wrong)
 
 
 # The command ----------------------------------------------------------------------------------------------------------

@@ -7,14 +7,15 @@ import sys
 
 import pytest
 
-from cylcollide.crosscheck.commands.families import executor_of
-from cylcollide.crosscheck.run.families import Plan, run_families
+from cylcollide.crosscheck.commands.executor import executor_of
+from cylcollide.crosscheck.run.plan import FamiliesPlan
+from cylcollide.crosscheck.run.run import run_plan
 
 distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-PLAN = Plan(("rim", "elbow", "generic", "side-graze"), 4000, 2, tried=6)
+PLAN = FamiliesPlan(("rim", "elbow", "generic", "side-graze"), 4000, 2, tried=6)
 
 
 def timeless(result):
@@ -34,9 +35,9 @@ def test_a_worker_killed_half_way_changes_nothing(tmp_path):
                 os.kill(killed[0], signal.SIGKILL)
 
         with executor_of(None, cluster.scheduler_address) as executor:
-            found = run_families(PLAN, executor, tmp_path, progress=kills)
+            found = run_plan(PLAN, executor, tmp_path, progress=kills)
     assert len(killed) == 1
-    assert timeless(found) == timeless(run_families(PLAN))
+    assert timeless(found) == timeless(run_plan(PLAN))
     assert len(list((tmp_path / "chunks").iterdir())) == len(PLAN.keys)
 
 

@@ -13,7 +13,7 @@ from cylcollide.crosscheck.generate.families.elbow import BEND
 from cylcollide.crosscheck.generate.families.margin_sweep import MARGINS
 from cylcollide.crosscheck.generate.families.shots import Intent
 from cylcollide.crosscheck.generate.families.target import SIZES
-from cylcollide.crosscheck.run.families import Plan
+from cylcollide.crosscheck.run.plan import FamiliesPlan
 
 SINGLE = [family for family in FAMILIES if family not in ("humanoid", "elbow", "batch-limits")]
 
@@ -215,7 +215,7 @@ def test_unknown_family_names_the_known():
 
 @pytest.mark.parametrize("rays", [160, 16_000, 65_536, 131_071, 131_072, 400_000, 655_360])
 def test_families_share_evenly_however_few_the_segments(rays):
-    plan = Plan(FAMILIES, rays, 0)
+    plan = FamiliesPlan(FAMILIES, rays, 0)
     shares = dict.fromkeys(FAMILIES, 0)
     for key in plan.keys:
         shares[key.family] += plan.size_of(key.family)

@@ -8,16 +8,17 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
-from cylcollide.crosscheck.cases.interventions.question import Question
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved, trials
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.families.generic import aimed
 from cylcollide.crosscheck.generate.families.rim import draw as draw_rim
 from cylcollide.crosscheck.generate.families.side_graze import grazes
 from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
@@ -119,13 +120,13 @@ def test_implicit_flag_the_hull_offset_vanishes():
 
 def test_spin_uncovers_a_phantom_that_the_box_hides():
     end = np.array([[0.0, 0.0, 0.2]])
-    question = Question(
+    variant = CaseVariant(
         -end, end, np.array([0.05]), np.array([-1.0, 0.0505, 0.0]), np.array([1.0, 0.0505, 0.0]), Setup()
     )
-    tell = Asker(BulletClient)
-    assert tell(question).verdicts_agree
-    assert Kind.PHANTOM in tell(question.spun(0.4)).causes
-    assert tell(question.spun(0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
+    tell = CaseRunner(BulletClient)
+    assert tell(variant).verdicts_agree
+    assert Kind.PHANTOM in tell(variant.spun(0.4)).causes
+    assert tell(variant.spun(0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
 
 
 def test_an_ulp_and_a_start_elsewhere_move_the_hit():
@@ -133,9 +134,11 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
     rows = np.flatnonzero(scene.shots.depth > 0)[:40]
     moved, nudged = [], []
     for row in rows:
-        question = Question(scene.p1, scene.p2, scene.radius, scene.shots.start[row], scene.shots.end[row], scene.setup)
-        changed = [question, question.begun(0.3), question.begun(0.7), question.nudged(1)]
-        early = [outcome.early() for outcome in Asker(BulletClient).several(question, changed)]
+        variant = CaseVariant(
+            scene.p1, scene.p2, scene.radius, scene.shots.start[row], scene.shots.end[row], scene.setup
+        )
+        changed = [variant, variant.begun(0.3), variant.begun(0.7), variant.nudged(1)]
+        early = [outcome.early() for outcome in CaseRunner(BulletClient).several(variant, changed)]
         moved.append(max(early[:3]) - min(early[:3]))
         nudged.append(abs(early[3] - early[0]))
     assert np.median(moved) > 1e-4
@@ -144,19 +147,19 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
 
 def test_changes_leave_the_question_alone():
     rng = np.random.default_rng(11)
-    question = Question(*rng.normal(size=(2, 1, 3)), np.array([0.1]), *rng.normal(size=(2, 3)), Setup())
-    before = question.start.copy()
-    nudged = question.nudged(-2)
-    assert (nudged.start < question.start).all()
-    np.testing.assert_array_equal(nudged.nudged(2).start, question.start)
-    np.testing.assert_allclose(question.begun(2.0).begun(-2.0).start, question.start, atol=1e-15)
-    np.testing.assert_allclose(np.linalg.norm(question.ended(1.5).end - question.end), 1.5)
-    grown = question.scaled(10.0).scaled(100.0)
+    variant = CaseVariant(*rng.normal(size=(2, 1, 3)), np.array([0.1]), *rng.normal(size=(2, 3)), Setup())
+    before = variant.start.copy()
+    nudged = variant.nudged(-2)
+    assert (nudged.start < variant.start).all()
+    np.testing.assert_array_equal(nudged.nudged(2).start, variant.start)
+    np.testing.assert_allclose(variant.begun(2.0).begun(-2.0).start, variant.start, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(variant.ended(1.5).end - variant.end), 1.5)
+    grown = variant.scaled(10.0).scaled(100.0)
     assert grown.size == 1000.0
     np.testing.assert_array_equal(grown.radius, 100.0)
-    assert question.with_margin(0.1).setup.margin == 0.1
-    assert question.refreshed().setup == Setup(fresh=True)
-    np.testing.assert_array_equal(question.start, before)
+    assert variant.with_margin(0.1).setup.margin == 0.1
+    assert variant.refreshed().setup == Setup(fresh=True)
+    np.testing.assert_array_equal(variant.start, before)
 
 
 def test_proof_needs_a_trial_and_no_contradiction():
@@ -188,7 +191,7 @@ def test_a_cause_that_is_not_the_right_one_is_not_proved():
     swapped = [replace(c, cause=Cause.SEGMENT_END.label) for c in rim]
     swapped += [replace(c, cause=Cause.NO_CORE_DISTANCE.label) for c in rim]
     swapped += [replace(c, cause=Cause.BROAD_PHASE.label) for c in phantom]
-    ran = [trials(case, Asker(BulletClient)) for case in swapped]
+    ran = [trials(case, CaseRunner(BulletClient)) for case in swapped]
     assert len(ran) > 10
     assert np.mean([is_proved(run) for run in ran]) < 0.3
 
@@ -201,7 +204,7 @@ def test_cases_replay_from_their_file(tmp_path):
     for case in back:
         if case.kind == "lost":
             continue
-        outcome = Asker(BulletClient)(Question.of(case))
+        outcome = CaseRunner(BulletClient)(CaseVariant.of(case))
         assert (outcome.limb_true, outcome.limb_engine) == (case.limb_true, case.limb_engine)
         assert outcome.causes[case.kind_code] == case.cause_code
 

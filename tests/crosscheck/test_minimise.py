@@ -8,19 +8,19 @@ import pytest
 from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, OpenEngine
 from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
-from cylcollide.crosscheck.cases.ask_again import ask
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
-from cylcollide.crosscheck.cases.minimise import TELLING, NotReproducedError, minimise
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, NotReproducedError, minimise
+from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, only, size
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import PlainEngine, Setup, as_record
 from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs
 from cylcollide.engines import EngineHits
 
 
-def assert_same_but_smaller(small, case, asker=BULLET):
+def assert_same_but_smaller(small, case, runner=BULLET):
     """Kind, cause and limbs are those of before, exact arithmetic agrees, and the answers are those of now."""
-    live = ask(small, asker)
+    live = recast(small, runner)
     assert live.again(small) == small
     assert (small.kind, small.cause) == (case.kind, case.cause)
     assert size(small) <= size(case)
@@ -29,7 +29,7 @@ def assert_same_but_smaller(small, case, asker=BULLET):
     )
     assert exact[0] == small.limb_true
     if case.amount is not None:
-        assert abs(small.amount) >= TELLING * abs(case.amount)
+        assert abs(small.amount) >= KEPT_SHARE * abs(case.amount)
 
 
 def test_cases_of_pybullet_become_short():
@@ -87,7 +87,9 @@ def test_it_is_deterministic_and_has_no_end_of_its_own_to_reach():
 def test_the_number_of_questions_is_bounded(monkeypatch):
     case = next(case for case in cases("rim") if case.kind == "late")
     asked = []
-    monkeypatch.setattr("cylcollide.crosscheck.cases.minimise.ask", lambda *them: asked.append(them) or ask(*them))
+    monkeypatch.setattr(
+        "cylcollide.crosscheck.cases.minimise.recast", lambda *them: asked.append(them) or recast(*them)
+    )
     sizes = [size(minimise(case, BULLET, questions)) for questions in (0, 3, 200)]
     assert len(asked) <= 3 + 0 + 3 + 200
     assert sizes[0] == size(case)
@@ -103,24 +105,24 @@ def test_the_number_of_questions_is_bounded(monkeypatch):
     ],
 )
 def test_a_planted_engine(planted, kind, start, end):
-    asker = Asker(PlainEngine(planted))
-    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, asker=asker)
+    runner = CaseRunner(PlainEngine(planted))
+    case = made([(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2], start, end, kind=kind, runner=runner)
     assert case.cause == Cause.SHAPE.label
-    small = minimise(case, asker)
-    assert_same_but_smaller(small, case, asker)
+    small = minimise(case, runner)
+    assert_same_but_smaller(small, case, runner)
     assert size(small)[-1] < 20
 
 
 @pytest.mark.long
 def test_a_ray_that_is_lost_by_its_place_in_the_batch():
-    asker = Asker(PlainEngine(LossyEngine))
+    runner = CaseRunner(PlainEngine(LossyEngine))
     limb = [(0.0, 0.0, -0.503)], [(0.0, 0.0, 0.501)], [0.2]
     case = made(
-        *limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", asker=Asker(PlainEngine(BlindEngine))
+        *limb, (-1.0, 0.013, 0.0117), (1.0, 0.017, 0.0123), kind="missed", runner=CaseRunner(PlainEngine(BlindEngine))
     )
     case = replace(case, row=999, cause=Cause.API_LIMIT.label, bound=None)
-    small = minimise(case, asker, questions=100)
-    assert_same_but_smaller(small, case, asker)
+    small = minimise(case, runner, questions=100)
+    assert_same_but_smaller(small, case, runner)
     assert small.row == 999
 
 

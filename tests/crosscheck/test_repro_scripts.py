@@ -1,7 +1,6 @@
-"""The ranking of the worst rays, and the scripts that show them with nothing but PyBullet."""
+"""The ranking of the worst bullets, and the scripts that show them with nothing but PyBullet."""
 
 import ast
-import math
 import re
 import subprocess
 import sys
@@ -9,83 +8,82 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.runs.humanoid import sample_result
+from support.runs.poses import swept
 from support.runs.replay import cases, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import read_cases
-from cylcollide.crosscheck.judge.result import KINDS
-from cylcollide.crosscheck.report.repro_scripts import write_case_files, write_repros
-from cylcollide.crosscheck.report.worst import WORST_KINDS, worst_rays
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.report.case_choice import worst_in_turns
+from cylcollide.crosscheck.report.measures import right_hits
+from cylcollide.crosscheck.report.repro_scripts import write_case_files
+from cylcollide.crosscheck.run.chunk import WORST_KINDS
+from cylcollide.crosscheck.run.run import wrong_bullets
 
 
 @pytest.fixture(scope="module")
 def result():
-    return sample_result(seed=1, rays=4000)
+    return swept()
 
 
-def test_worst_rays_take_turns(result):
-    worst = worst_rays(result, 10)
-    assert [ray.kind for ray in worst] == list(WORST_KINDS) * 2
-    assert [ray.rank for ray in worst] == list(range(1, 11))
-    wrong, error = result.disagreements, result.agreed.distance_error
-    phantom, missed, _, early, late = (ray.severity for ray in worst[:5])
-    assert phantom == wrong.clearance[wrong.kind == KINDS.index("phantom")].max()
-    assert missed == wrong.clearance[wrong.kind == KINDS.index("missed")].max()
-    assert (early, late) == (-error.min(), error.max())
+def test_worst_bullets_take_turns(result):
+    worst = worst_in_turns(result.tally.cases)
+    assert [case.kind_code for case in worst] == list(WORST_KINDS) * 2
+    kind, clearance = (wrong_bullets(result, result.plan)[name] for name in ("kind", "clearance"))
+    error = right_hits(result.tally).error
+    phantom, missed, _, early, late = (case.amount for case in worst[:5])
+    assert phantom == clearance[kind == Kind.PHANTOM].max()
+    assert missed == clearance[kind == Kind.MISSED].max()
+    assert (early, late) == (error.min(), error.max())
     for first, second in zip(worst[:5], worst[5:], strict=True):
-        assert first.severity >= second.severity > 0
+        assert abs(first.amount) >= abs(second.amount) > 0
 
 
-def test_worst_rays_do_not_depend_on_the_order_of_rows(result):
-    def shuffled(table, seed):
-        order = np.random.default_rng(seed).permutation(len(table.ray))
-        return replace(table, **{name: getattr(table, name)[order] for name in table.__dataclass_fields__})
-
-    other = replace(result, agreed=shuffled(result.agreed, 1), disagreements=shuffled(result.disagreements, 2))
-    assert [(r.ray, r.kind) for r in worst_rays(other, 25)] == [(r.ray, r.kind) for r in worst_rays(result, 25)]
+def test_worst_bullets_do_not_depend_on_the_order_of_rows(result):
+    found = result.tally.cases
+    shuffled = [found[row] for row in np.random.default_rng(1).permutation(len(found))]
+    assert worst_in_turns(shuffled, 25) == worst_in_turns(found, 25)
 
 
 def test_unknown_measures_come_last(result):
-    wrong = result.disagreements
-    clearance = np.where(np.arange(len(wrong.ray)) == np.nanargmax(wrong.clearance), np.nan, wrong.clearance)
-    ray = wrong.ray[np.nanargmax(wrong.clearance)]
-    everything = worst_rays(replace(result, disagreements=replace(wrong, clearance=clearance)), 10_000)
-    kinds = [r.ray for r in everything if r.kind == KINDS[wrong.kind[np.nanargmax(wrong.clearance)]]]
-    assert kinds[-1] == ray
-    assert len(everything) == len(wrong.ray) + np.sum(result.agreed.distance_error != 0)
+    found = result.tally.cases
+    worst = worst_in_turns(found, 1)[0]
+    unknown = [replace(case, amount=None) if case == worst else case for case in found]
+    everything = worst_in_turns(unknown, 10_000)
+    assert [case.address for case in everything if case.kind == worst.kind][-1] == worst.address
+    assert len(everything) == len(found)
 
 
 def test_every_script_shows_the_wrong_answer_beside_the_right_one(result, tmp_path):
     (tmp_path / "repro").mkdir()
     (tmp_path / "repro" / "99.py").write_text("stale")
-    paths = write_repros(result, tmp_path)
-    worst = worst_rays(result)
+    worst = worst_in_turns(result.tally.cases)
+    paths = [script for _, script in write_case_files(worst, tmp_path)]
     assert paths == sorted((tmp_path / "repro").iterdir())
     assert len(paths) == len(worst) == 10
-    for path, ray in zip(paths, worst, strict=True):
+    for path, case in zip(paths, worst, strict=True):
         run = subprocess.run([sys.executable, "-I", path], capture_output=True, text=True, timeout=60, check=False)
         assert run.returncode == 0, run.stderr
         source = path.read_text(encoding="utf-8")
         assert len(source.splitlines()) < 35  # short enough for a bug report
         assert imports(source) == {"fractions", "math", "pybullet"}
-        length_m = math.dist(ray.start, ray.end)
         right, engine = answer(run.stdout, "Right:"), answer(run.stdout, "PyBullet:")
-        assert right == expected(result, ray.limb_true, ray.fraction_true * length_m)
-        assert engine == expected(result, ray.limb_engine, ray.fraction_engine * length_m)
+        assert right == expected(case, case.limb_true, case.fraction_true)
+        assert engine == expected(case, case.limb_engine, case.fraction_engine)
         assert right != engine
 
 
 def test_script_repeats_the_numbers_to_the_last_bit(result, tmp_path):
-    source = write_repros(result, tmp_path, count=1)[0].read_text(encoding="utf-8")
-    assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+    case = worst_in_turns(result.tally.cases, 1)[0]
+    ((_, script),) = write_case_files([case], tmp_path)
+    assigned = [node for node in ast.parse(script.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign)]
     values = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}
-    ray = worst_rays(result, 1)[0]
-    assert ast.literal_eval(values["START"]) == ray.start
-    assert ast.literal_eval(values["END"]) == ray.end
-    (p1, p2, radius, *_) = ast.literal_eval(values["LIMBS"])[result.poses.limb_names[ray.limb_engine]]
-    assert p1 == tuple(result.poses.p1[ray.pose, ray.limb_engine])
-    assert p2 == tuple(result.poses.p2[ray.pose, ray.limb_engine])
-    assert radius == result.poses.radius[ray.limb_engine]
+    assert ast.literal_eval(values["START"]) == case.start
+    assert ast.literal_eval(values["END"]) == case.end
+    poses = result.plan.poses
+    (p1, p2, radius, *_) = ast.literal_eval(values["LIMBS"])[poses.limb_names[case.limb_engine]]
+    assert p1 == tuple(poses.p1[case.scene, case.limb_engine])
+    assert p2 == tuple(poses.p2[case.scene, case.limb_engine])
+    assert radius == poses.radius[case.limb_engine]
 
 
 def test_case_files_are_pairs_that_run_and_read_back(tmp_path):
@@ -165,5 +163,5 @@ def answer(out, who):
     return limb, float(after.removesuffix(" m")) if after else None
 
 
-def expected(result, limb, after):
-    return ("no limb", None) if limb < 0 else (result.poses.limb_names[limb], pytest.approx(after, abs=1e-6))
+def expected(case, limb, fraction):
+    return ("no limb", None) if limb < 0 else (case.names[limb], pytest.approx(fraction * case.length, abs=1e-6))

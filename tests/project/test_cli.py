@@ -10,7 +10,7 @@ import pytest
 import cylcollide as cc
 from cylcollide import cli
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
-from cylcollide.crosscheck.run import humanoid
+from cylcollide.crosscheck.judge import comparison
 
 
 def run(*arguments, code=None):
@@ -33,7 +33,7 @@ def test_crosscheck_prints_the_table(finished):
         assert word in done.stdout
     assert "…" not in done.stdout  # fits in 80 columns
     summary = json.loads((out / "summary.json").read_text())
-    assert f"{summary['rows'][-1]['phantom']:,}" in done.stdout
+    assert f"{summary['families'][-1]['phantom']:,}" in done.stdout
     with np.load(out / "rays.npz") as rays:
         count = len(rays["ray"])
     assert f"{count:,} of {count:,} disagreements proved" in " ".join(done.stdout.split())
@@ -44,7 +44,7 @@ def test_crosscheck_writes_the_folder(finished):
     _, out = finished
     summary = json.loads((out / "summary.json").read_text())
     assert (summary["rays"], summary["seed"], summary["motions"]) == (3000, 3, ["walk", "kick"])
-    assert summary["rows"][-1]["phantom"] > 0
+    assert summary["families"][-1]["phantom"] > 0
     assert "<html" in (out / "index.html").read_text()
     assert len(list((out / "repro").glob("*.py"))) == 10
 
@@ -105,7 +105,7 @@ class WrongWorld(cc.HitWorld):
 
 
 def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(humanoid, "HitWorld", WrongWorld)
+    monkeypatch.setattr(comparison, "HitWorld", WrongWorld)
     options = ["--rays", "400", "--motion", "run", "--jobs", "1", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *options])
     with pytest.raises(SystemExit) as stopped:

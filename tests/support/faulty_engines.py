@@ -151,3 +151,14 @@ class BallsEngine(ExactEngine):
     """It holds no cylinders."""
 
     capabilities = ExactEngine.capabilities.replaced(shapes=frozenset({cc.Shape.SPHERE}))
+
+
+class WobblyEngine(ExactEngine):
+    """Every verdict is right, but hits lie 2 cm off, early and late in turns, and all normals are the same."""
+
+    def cast_segments(self, starts, ends):
+        found = super().cast_segments(starts, ends)
+        off = np.where(np.arange(len(starts)) % 2, 0.02, -0.02) / np.linalg.norm(ends - starts, axis=1)
+        fraction = found.fraction + off
+        normal = np.where((found.limb >= 0)[:, None], [0.0, 0.6, 0.8], np.nan)
+        return EngineHits(found.limb, fraction, starts + fraction[:, None] * (ends - starts), normal)

@@ -1,7 +1,8 @@
 """A hundred thousand mixed questions, and a digest of the bits of every column that answers them.
 
-Drawn with the `random` of a generator alone, and asked through the public interface, so that two versions of the library can be
-held against each other bit by bit. Lengths (`distance`, `thickness`) are left out: numpy's `hypot` is the system's.
+Drawn with the `random` of a generator alone, and asked through the public interface, so that two versions of the library
+can be held against each other bit by bit. Lengths (`distance`, `thickness`) are left out: numpy's `hypot` is the
+system's.
 """
 
 from collections.abc import Callable, Iterator

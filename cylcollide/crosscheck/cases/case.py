@@ -9,11 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from cylcollide.crosscheck.causes.classify import Findings
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup, as_record
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
+from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
 
 Vector = tuple[float, float, float]
@@ -86,8 +88,8 @@ class Case:
 
     @property
     def cause_code(self) -> Cause:
-        """The cause."""
-        return next(cause for cause in Cause if cause.label == self.cause)
+        """The cause; one that nobody has looked for is unexplained."""
+        return next((cause for cause in Cause if cause.label == self.cause), Cause.UNEXPLAINED)
 
     @property
     def place(self) -> tuple[str, int, int, int, int, int]:
@@ -102,6 +104,11 @@ class Case:
     def name(self, limb: int) -> str:
         """What a limb is called."""
         return self.names[limb].replace("_", " ") if self.names else f"limb {limb}"
+
+    @property
+    def limb(self) -> int:
+        """The limb that the disagreement is about: the one that the engine names wrongly, else the true one."""
+        return self.limb_engine if self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB) else self.limb_true
 
     @property
     def about(self) -> tuple[int, ...]:
@@ -210,16 +217,31 @@ def vector(row: Any) -> Vector | None:
     return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
 
 
-def explained(found: Findings, at: int) -> dict[str, Any]:
+def explained(found: Disagreements, at: int) -> dict[str, Any]:
     """What was found out about one disagreement, as a case holds it."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
-    return {"kind": Kind(found.kind[at]).label, "cause": Cause(found.cause[at]).label, **numbers}
+    cause = UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
+    return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}
 
 
-def ends(scene: Scene) -> dict[str, Any]:
-    """The limbs of a scene as a case holds them."""
-    return {
-        "p1": tuple(tuple(row) for row in scene.p1.tolist()),
-        "p2": tuple(tuple(row) for row in scene.p2.tolist()),
+def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> dict[str, Any]:
+    """The answers of both sides to a segment, as a case holds them."""
+    answers: dict[str, Any] = {}
+    for side, hits in (("true", ours), ("engine", theirs)):
+        answers[f"limb_{side}"] = int(hits.limb[row])
+        answers[f"fraction_{side}"] = plain(hits.fraction[row])
+        answers[f"normal_{side}"] = vector(hits.normal[row])
+    return answers
+
+
+def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
+    """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
+    shown = {
+        "setup": as_record(scene.setup),
+        "p1": tuple(tuple(point) for point in scene.p1.tolist()),
+        "p2": tuple(tuple(point) for point in scene.p2.tolist()),
         "radius": tuple(scene.radius.tolist()),
+        "start": tuple(scene.shots.start[row].tolist()),
+        "end": tuple(scene.shots.end[row].tolist()),
     }
+    return Case(**(shown | both_answers(ours, theirs, row) | fields))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import degrees
 
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.causes.kinds_and_causes import Kind
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length
 
 TOUCHES = 1e-9
@@ -18,7 +18,8 @@ def engine_name(case: Case) -> str:
 
 def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
     """One sentence: what the engine says, and what is true; ``name`` calls limbs by another name than the case does."""
-    engine, name = engine_name(case), name or case.name
+    engine, article = engine_name(case), "the " if case.names else ""
+    name = name or (lambda limb: f"{article}{case.name(limb)}")
     true, other = (name(limb) if limb >= 0 else "" for limb in (case.limb_true, case.limb_engine))
     size = "an unknown length" if case.amount is None else length(abs(case.amount))
     inside = case.fraction_true == 0.0

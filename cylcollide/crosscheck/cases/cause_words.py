@@ -4,7 +4,8 @@ from math import degrees, pi
 from typing import NamedTuple
 
 from cylcollide.crosscheck.cases.case import UNNAMED, Case
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length
 
 
@@ -39,7 +40,7 @@ REASONS = {
     ),
     Cause.NOISY_NORMAL: Reason("So shallow a cut leaves the normal, and with it the hit, to rounding.", CUT),
     Cause.SHAPE: Reason("The engine holds another solid than the limb: larger, with facets, or open.", "the distance"),
-    Cause.SEGMENT_END: Reason("The segment ends this close to the surface, nearer than the engine can tell.", "it"),
+    Cause.SEGMENT_END: Reason("The segment ends this close to the surface, nearer than the engine can resolve.", "it"),
     Cause.BROAD_PHASE: Reason("The boxes around the limbs cull the segment before the limb is asked.", "the length"),
     Cause.API_LIMIT: Reason("The call, not the geometry, is beyond what the engine's interface takes.", "the number"),
     Cause.SINGLE_PRECISION: Reason("The engine's fractions are float32 numbers.", "the error"),
@@ -59,7 +60,7 @@ def _numbers(case: Case, reason: Reason) -> list[str]:
     if case.kind_code == Kind.LOST:
         return [f"{case.measured or 0:,.0f} answers came to {case.bound or 0:,.0f} rays."]
     if case.measured is None:
-        return ["It was told by asking again: there is no number to it."]
+        return ["It was found by casting again: there is no number to it."]
     if case.cause_code == Cause.BROAD_PHASE and case.measured == 0.0:
         return ["This segment has no length: it is a point."]
     if case.kind_code == Kind.NORMAL:

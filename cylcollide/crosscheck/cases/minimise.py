@@ -5,15 +5,16 @@
 
 from dataclasses import dataclass, field
 
-from cylcollide.crosscheck.cases.ask_again import ask, limbs_named
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import OF_VERDICT, Asker
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.cases.recast import limbs_named, recast
 from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, size
+from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 QUESTIONS = 1500
 """Most candidates that are asked about; each takes some milliseconds, a limb of a new size some tens more."""
 
-TELLING = 0.5
+KEPT_SHARE = 0.5
 """Share of its amount that a disagreement keeps at least, so that a millimetre does not end as a rounding."""
 
 
@@ -21,7 +22,7 @@ class NotReproducedError(ValueError):
     """The engine does not disagree in the way that the case says: there is nothing to keep."""
 
 
-def minimise(case: Case, asker: Asker, questions: int = QUESTIONS) -> Case:
+def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case:
     """Return a smaller case with the same kind of disagreement and the same cause.
 
     Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
@@ -34,7 +35,7 @@ def minimise(case: Case, asker: Asker, questions: int = QUESTIONS) -> Case:
     ----------
     case
         What to make smaller; its cause is the one that is found now.
-    asker
+    runner
         Of the engine that disagrees.
     questions
         How many candidates may be asked about.
@@ -44,11 +45,11 @@ def minimise(case: Case, asker: Asker, questions: int = QUESTIONS) -> Case:
     NotReproducedError
         If the engine does not disagree in this way to begin with, or rational arithmetic does not confirm this library.
     """
-    live = ask(case, asker)
+    live = recast(case, runner)
     first = live.again(case)
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
-    search = _Search(asker, first, questions)
+    search = _Search(runner, first, questions)
     smallest, before = first, None
     while smallest != before:
         before = smallest
@@ -62,7 +63,7 @@ def minimise(case: Case, asker: Asker, questions: int = QUESTIONS) -> Case:
 class _Search:
     """Asks about candidates, each once, until no question is left."""
 
-    asker: Asker
+    runner: CaseRunner
     goal: Case
     left: int
     asked: set[str] = field(default_factory=set)
@@ -82,11 +83,11 @@ class _Search:
     def _same(self, candidate: Case) -> Case | None:
         # Most candidates end here, before anything is measured about limbs of a new size.
         named = candidate.limb_true, candidate.limb_engine
-        if self.goal.kind_code in OF_VERDICT and limbs_named(candidate, self.asker) != named:
+        if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.runner) != named:
             return None
-        live = ask(candidate, self.asker)
+        live = recast(candidate, self.runner)
         now, goal = live.again(candidate), self.goal
         if now is None or not live.proved or now.cause != goal.cause:
             return None
-        as_bad = goal.amount is None or abs(now.amount or 0.0) >= TELLING * abs(goal.amount)
+        as_bad = goal.amount is None or abs(now.amount or 0.0) >= KEPT_SHARE * abs(goal.amount)
         return now if as_bad else None

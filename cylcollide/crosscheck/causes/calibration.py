@@ -32,7 +32,7 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     signed_distance,
     taken,
 )
-from cylcollide.crosscheck.engine.setup import Asked
+from cylcollide.crosscheck.engine.setup import RayEngine
 from cylcollide.crosscheck.generate.families.generic import aimed
 from cylcollide.crosscheck.generate.families.shots import joined
 from cylcollide.crosscheck.generate.families.side_graze import grazes
@@ -105,7 +105,7 @@ class Calibration:
         )
 
 
-def calibrate(make: Callable[[], Asked], radius: float, half: float, reference: Calibration) -> Calibration:
+def calibrate(make: Callable[[], RayEngine], radius: float, half: float, reference: Calibration) -> Calibration:
     """Measure an engine on one limb of this size; what holds for the engine comes from ``reference``."""
     with _standing(make, radius, half) as (engine, body):
         probe = _Probe(engine, body)
@@ -113,7 +113,7 @@ def calibrate(make: Callable[[], Asked], radius: float, half: float, reference: 
     return replace(found, degeneracy=reference.degeneracy)
 
 
-def calibrate_reference(make: Callable[[], Asked]) -> Calibration:
+def calibrate_reference(make: Callable[[], RayEngine]) -> Calibration:
     """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
     with _standing(make, *REFERENCE) as (engine, body):
         probe = _Probe(engine, body)
@@ -124,7 +124,7 @@ def calibrate_reference(make: Callable[[], Asked]) -> Calibration:
 
 
 @contextmanager
-def _standing(make: Callable[[], Asked], radius: float, half: float) -> Iterator[tuple[Asked, Body]]:
+def _standing(make: Callable[[], RayEngine], radius: float, half: float) -> Iterator[tuple[RayEngine, Body]]:
     across, athwart, up = np.eye(3)
     body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
     reach = (half * body.axis)[None]
@@ -142,7 +142,7 @@ def _resolution(size: float) -> float:
 class _Probe:
     """One engine that holds one limb."""
 
-    engine: Asked
+    engine: RayEngine
     body: Body
 
     def stop(self) -> float:

@@ -7,7 +7,7 @@ where the engine stopped. The larger part names the cause, if it keeps its bound
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Verdict
+from cylcollide.crosscheck.causes.cause import Cause, Verdict
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.causes.verdicts import Reported
 

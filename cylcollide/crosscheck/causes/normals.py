@@ -7,9 +7,10 @@ and from there to the normal reported. The larger part names the cause.
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Verdict
-from cylcollide.crosscheck.causes.ray_geometry import Sight, angle
+from cylcollide.crosscheck.causes.cause import Cause, Verdict
+from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.causes.verdicts import Reported
+from cylcollide.crosscheck.judge.comparison import angle
 
 
 def normals(

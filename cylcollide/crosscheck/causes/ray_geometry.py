@@ -17,7 +17,8 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     outward_normal,
     signed_distance,
 )
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.judge.comparison import angle
 
 
 @dataclass(frozen=True)
@@ -160,15 +161,8 @@ class Sight:
         return self.on_rim(nearest)
 
 
-def angle(a: Float64Array, b: Float64Array) -> Float64Array:
-    """Angles between vectors (n, 3), in radians, (n,)."""
-    sine = np.linalg.norm(np.cross(a, b), axis=1)
-    radians: Float64Array = np.arctan2(sine, np.einsum("ni,ni->n", a, b))
-    return radians
-
-
 def sight(
-    scene: Scene,
+    scene: ShotScene,
     rows: Int64Array,
     calibrations: Sequence[Calibration],
     limb: Int32Array,

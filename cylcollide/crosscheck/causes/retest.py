@@ -1,14 +1,21 @@
-"""Rays that geometry cannot explain are asked again: alone, with fresh boxes, with their limb alone in the world."""
+"""A scene put to an engine and explained; rays that geometry cannot explain are cast again.
 
-from collections.abc import Callable
+They are cast alone, with fresh boxes, and with their limb alone in the world.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Int64Array
-from cylcollide.crosscheck.causes.classify import Compared, Findings
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
-from cylcollide.crosscheck.engine.setup import Asked, EngineOf
+from cylcollide.crosscheck.causes.calibration import Calibration
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.classify import Classified
+from cylcollide.crosscheck.engine.setup import EngineOf, RayEngine
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.judge.comparison import Comparison, Truth, engine_answers
+from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
 from cylcollide.limbs.limbs import Limbs
 
 DOUBTFUL = (
@@ -18,30 +25,46 @@ DOUBTFUL = (
     Cause.BIG_SHAPE,
     Cause.SEGMENT_END,
 )
-"""A hit lost for one of these stays lost when asked for alone; one lost for another reason comes back."""
+"""A hit lost for one of these stays lost when its ray is cast alone; one lost for another reason comes back."""
 
 
-def ask_again(findings: Findings, compared: Compared, engine: Asked, engine_of: EngineOf) -> Findings:
-    """Return the findings with the causes that asking again tells: API limit or broad phase."""
-    true = compared.ours.limb[findings.row]
-    rows = np.flatnonzero(np.isin(findings.kind, (Kind.MISSED, Kind.WRONG_LIMB)) & np.isin(findings.cause, DOUBTFUL))
+def compare(
+    scene: ShotScene, engine_of: EngineOf, calibrations: Sequence[Calibration] | None
+) -> tuple[Comparison, Disagreements]:
+    """Cast the segments of a scene on both sides; with calibrations of its limbs every disagreement gets its cause."""
+    truth = Truth(scene)
+    with engine_of(scene.setup) as engine:
+        engine.build(truth.limbs)
+        answers = engine_answers(engine, scene)
+        if calibrations is None:
+            compared = Comparison(truth, *answers)
+            return compared, compared.disagreements()
+        classified = Classified(truth, *answers, calibrations)
+        return classified, cast_again(classified.disagreements(), classified, engine, engine_of)
+
+
+def cast_again(found: Disagreements, compared: Comparison, engine: RayEngine, engine_of: EngineOf) -> Disagreements:
+    """Return the disagreements with the causes that casting again shows: API limit or broad phase."""
+    true = compared.ours.limb[found.row]
+    rows = np.flatnonzero(np.isin(found.kind, (Kind.MISSED, Kind.WRONG_LIMB)) & np.isin(found.cause, DOUBTFUL))
     if not len(rows):
-        return findings
-    cause, bound = findings.cause.copy(), findings.bound.copy()
+        return found
+    cause, bound = found.cause.copy(), found.bound.copy()
 
     def settle(how: Callable[[Int64Array], BoolArray], answer: Cause) -> None:
         nonlocal rows
         back = how(rows)
         cause[rows[back]] = answer
-        # Seen when asked again: there is no bound to keep.
+        # Seen when cast again: there is no bound to keep.
         bound[rows[back]] = np.nan
         rows = rows[~back]
 
-    start, end = compared.scene.shots.start[findings.row], compared.scene.shots.end[findings.row]
+    truth, scene = compared.truth, compared.truth.scene
+    start, end = truth.start[found.row], truth.end[found.row]
 
     def alone(some: Int64Array) -> BoolArray:
-        said = [engine.cast_segments(start[[row]], end[[row]]).limb[0] for row in some]
-        return np.asarray(np.array(said, dtype=np.int32) == true[some])
+        limbs = [engine.cast_segments(start[[row]], end[[row]]).limb[0] for row in some]
+        return np.asarray(np.array(limbs, dtype=np.int32) == true[some])
 
     def refreshed(some: Int64Array) -> BoolArray:
         refresh = getattr(engine, "refresh_boxes", None)
@@ -52,7 +75,6 @@ def ask_again(findings: Findings, compared: Compared, engine: Asked, engine_of: 
 
     def lonely(some: Int64Array) -> BoolArray:
         back = np.zeros(len(some), dtype=np.bool_)
-        scene = compared.scene
         if len(scene.radius) == 1:
             return back
         for limb in np.unique(true[some]):
@@ -65,4 +87,4 @@ def ask_again(findings: Findings, compared: Compared, engine: Asked, engine_of: 
     settle(alone, Cause.API_LIMIT)
     settle(refreshed, Cause.BROAD_PHASE)
     settle(lonely, Cause.BROAD_PHASE)
-    return replace(findings, cause=cause, bound=bound)
+    return replace(found, cause=cause, bound=bound)

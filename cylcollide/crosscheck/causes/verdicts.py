@@ -1,11 +1,12 @@
 """Causes of wrong verdicts: phantoms, missed hits and wrong limbs, each with a predicate and a bound."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Verdict
+from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.crosscheck.causes.cause import Cause, Verdict
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 
 
@@ -15,6 +16,10 @@ class Reported:
 
     distance: Float64Array  # metres along the segment
     position: Float64Array
+
+    def of_rows(self, rows: Int64Array) -> Self:
+        """The same about some of the rows."""
+        return type(self)(self.distance[rows], self.position[rows])
 
 
 def phantoms(view: Sight, said: Reported) -> Verdict:

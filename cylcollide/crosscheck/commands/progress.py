@@ -1,16 +1,26 @@
 """The bars that show a person how far a command has come."""
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 
-def bars(console: Console) -> Progress:
-    """One line a task: what is done, how much of how much, for how long."""
-    return Progress(
+@contextmanager
+def bars(console: Console, names: Mapping[str, str]) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is given a task out of ``names``, how much of it is done, and how much there is; one line a task."""
+    columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=console,
     )
+    with Progress(*columns, console=console) as shown:
+        tasks = {what: shown.add_task(text, total=None, visible=False) for what, text in names.items()}
+
+        def progress(what: str, done: int, of: int) -> None:
+            shown.update(tasks[what], completed=done, total=of, visible=True)
+
+        yield progress

@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.progress import track
 
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.minimise import minimise
 from cylcollide.crosscheck.cases.reductions import smaller_by
 from cylcollide.crosscheck.cases.replay.engines import blamed
 from cylcollide.crosscheck.cases.replay.load import PLACE, read_chosen
-from cylcollide.crosscheck.cases.replay.print_story import overview, tell
+from cylcollide.crosscheck.cases.replay.print_story import overview, print_story
 from cylcollide.crosscheck.cases.replay.story import Replayed, Story, replayed, story_of
 from cylcollide.crosscheck.report.repro_scripts import repro_source
 
@@ -25,7 +25,7 @@ def replay(
     row: Annotated[int | None, typer.Option(help="Which case of the file, from 0. Default: all, a line each.")] = None,
     place: Annotated[str | None, typer.Option(help="Which case, by its place in the sweep.", metavar=PLACE)] = None,
     smaller: Annotated[bool, typer.Option("--minimise", help="Make the case as small as its cause allows.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the case that is told of, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the case that is explained, as JSON.")] = None,
     repro: Annotated[Path | None, typer.Option(help="Write a script that needs only the engine.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead.")] = False,
 ) -> None:
@@ -44,7 +44,7 @@ def replay(
         found = [replayed(one) for one in asked]
         if smaller and found[0].reproduced:
             found = [_minimised(console, found[0], quiet=as_json)]
-        # Two kinds of one segment, at one place, are told in full.
+        # Two kinds of one segment, at one place, are explained in full.
         stories = [story_of(one) if len({one.case.address for one in found}) == 1 else one for one in found]
         if as_json:
             typer.echo(json.dumps([story.record() for story in stories], indent=1, allow_nan=False))
@@ -61,7 +61,7 @@ def replay(
 
 def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
     """Tell of the smaller case instead, saying how much smaller it is."""
-    small = minimise(story.case, Asker(blamed(story.case)))
+    small = minimise(story.case, CaseRunner(blamed(story.case)))
     if not quiet:
         console.print(f"Minimised: {smaller_by(story.case, small)}.")
     return replayed(small)
@@ -70,7 +70,7 @@ def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
 def _show(console: Console, stories: list[Replayed]) -> None:
     whole = [story for story in stories if isinstance(story, Story)]
     for story in whole:
-        tell(console, story)
+        print_story(console, story)
     if not whole:
         overview(console, stories)
 

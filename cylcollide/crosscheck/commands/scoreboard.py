@@ -39,12 +39,7 @@ def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: in
         If the folder cannot be written.
     """
     began = time.perf_counter()
-    with bars(console) as shown:
-        tasks = {what: shown.add_task(text, total=None, visible=False) for what, text in NAMES.items()}
-
-        def progress(what: str, done: int, of: int) -> None:
-            shown.update(tasks[what], completed=done, total=of, visible=True)
-
+    with bars(console, NAMES) as progress:
         scores = guarded_scoreboard(engines, rays, seed, progress)
     _write(out, scores, seed, time.perf_counter() - began)
     asked = max((score.rays for score in scores), default=0)

@@ -12,11 +12,11 @@ from cylcollide.limbs.limbs import Limbs
 __all__ = [
     "CONSTRUCTIONS",
     "DEFAULT",
-    "Asked",
     "Construction",
     "EngineOf",
     "NamedEngine",
     "PlainEngine",
+    "RayEngine",
     "Setup",
     "as_record",
 ]
@@ -49,7 +49,7 @@ DEFAULT = Setup()
 """What a user of PyBullet gets without asking."""
 
 
-class Asked(Protocol):
+class RayEngine(Protocol):
     """What a run of families needs of an engine; every `cylcollide.engines.Engine` has it."""
 
     name: str
@@ -59,7 +59,7 @@ class Asked(Protocol):
         """Hold these limbs, and no others."""
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """Answer the closest hit of each segment, ``starts`` and ``ends`` (n, 3) in metres."""
+        """EngineAnswer the closest hit of each segment, ``starts`` and ``ends`` (n, 3) in metres."""
 
     def __enter__(self) -> Self:
         """Return the engine itself."""
@@ -71,7 +71,7 @@ class Asked(Protocol):
 Options = tuple[tuple[str, Any], ...]
 """Names and values for an engine's constructor."""
 
-EngineOf = Callable[[Setup], Asked]
+EngineOf = Callable[[Setup], RayEngine]
 """Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
 
 
@@ -79,7 +79,7 @@ EngineOf = Callable[[Setup], Asked]
 class PlainEngine:
     """An engine that knows nothing of PyBullet's settings, as a maker of engines; see :data:`EngineOf`."""
 
-    factory: Callable[[], Asked]
+    factory: Callable[[], RayEngine]
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class PlainEngine:
         """None: they are the factory's own."""
         return ()
 
-    def __call__(self, setup: Setup) -> Asked:
+    def __call__(self, setup: Setup) -> RayEngine:
         """Return a new engine.
 
         Raises
@@ -110,7 +110,7 @@ class NamedEngine:
     name: str
     options: Options = ()
 
-    def __call__(self, setup: Setup) -> Asked:
+    def __call__(self, setup: Setup) -> RayEngine:
         """Return a new engine.
 
         Raises

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
-from cylcollide.crosscheck.run.families import FamiliesResult
-from cylcollide.crosscheck.run.tally import Record, Tally
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.run.run import Result
+from cylcollide.crosscheck.run.tally import JsonObject, Tally
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
@@ -24,7 +25,7 @@ KINDS, CAUSES = ([one.label for one in names] for names in (Kind, Cause))
 FIGURES = ("median", "99", "max")
 
 
-def write_tables(result: FamiliesResult, folder: Path) -> list[Path]:
+def write_tables(result: Result, folder: Path) -> list[Path]:
     """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``.
 
     Parameters
@@ -48,7 +49,7 @@ def write_tables(result: FamiliesResult, folder: Path) -> list[Path]:
     return [*(target / name for name in plain), packed]
 
 
-def _write(path: Path, rows: Sequence[Record]) -> None:
+def _write(path: Path, rows: Sequence[JsonObject]) -> None:
     text = io.StringIO()
     table = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     table.writeheader()
@@ -56,7 +57,7 @@ def _write(path: Path, rows: Sequence[Record]) -> None:
     path.write_text(text.getvalue(), encoding="utf-8")
 
 
-def _families(row: Record) -> Record:
+def _families(row: JsonObject) -> JsonObject:
     errors = ("early_mm", "late_mm", "normal_deg")
     flat = {name: value for name, value in row.items() if name not in (*errors, "causes")}
     for name in errors:
@@ -64,7 +65,7 @@ def _families(row: Record) -> Record:
     return flat | {cause: row["causes"].get(cause, 0) for cause in CAUSES}
 
 
-def _causes(row: Record) -> Record:
+def _causes(row: JsonObject) -> JsonObject:
     nearest, trials = row["nearest_to_bound"], row["interventions"]
     return {
         "cause": row["cause"],
@@ -79,7 +80,7 @@ def _causes(row: Record) -> Record:
     }
 
 
-def _setups(row: Record) -> Record:
+def _setups(row: JsonObject) -> JsonObject:
     return {"family": row["family"], **row["setup"], **{n: v for n, v in row.items() if n not in ("family", "setup")}}
 
 

@@ -1,6 +1,5 @@
 """Scripts that show the engine's wrong answer beside the right one, with nothing but the engine and rational numbers.
 
-A case of a run by families and a bullet of a humanoid run become scripts in one way: the bullet becomes a case first.
 Bullet casts a ray at every body by itself, so a script holds only the limbs that matter: the true one and the engine's.
 The bodies are built from the same numbers as in :mod:`cylcollide.engines.bullet`, to the last bit.
 """
@@ -13,43 +12,14 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import case_words
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
-from cylcollide.crosscheck.judge.result import CrosscheckResult
-from cylcollide.crosscheck.report.humanoid.sentences import headline
-from cylcollide.crosscheck.report.template_loader import template
-from cylcollide.crosscheck.report.worst import worst_case, worst_rays
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.report.rendering import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
 from cylcollide.engines.bullet import axis_quaternion
 
 NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
 """Causes in which limbs that nobody names may take part: scripts hold them all."""
-
-
-def write_repros(result: CrosscheckResult, folder: Path, count: int = 10) -> list[Path]:
-    """Write ``folder/repro/01.py`` and on, one script for each of the worst rays; scripts of an earlier run go.
-
-    Parameters
-    ----------
-    result
-        What the cross-check found.
-    folder
-        The report's folder; ``repro`` is made in it if needed.
-    count
-        How many scripts to write at most.
-
-    Returns
-    -------
-    list of Path
-        The scripts, worst ray first; fewer than ``count`` if fewer rays are wrong.
-    """
-    _emptied(folder / "repro", "py")
-    paths = []
-    for worst in worst_rays(result, count):
-        said = f"{headline(result, worst)} Bullet {worst.ray} of seed {result.seed}."
-        path = folder / worst.script
-        path.write_text(repro_source(worst_case(result, worst), said, "bullet"), encoding="utf-8")
-        paths.append(path)
-    return paths
 
 
 def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
@@ -86,17 +56,13 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
     return written
 
 
-def repro_source(case: Case, said: str | None = None, path: str = "segment") -> str:
+def repro_source(case: Case) -> str:
     """Return the text of one script; every coordinate is written so that it reads back as the same float64.
 
     Parameters
     ----------
     case
-        The limbs, how they are built, and the segment.
-    said
-        The script's first line; None: what is wrong about the case, and its cause.
-    path
-        What the segment is called.
+        The limbs, how they are built, and the segment, which is called a bullet if nobody has looked for its cause.
 
     Raises
     ------
@@ -111,9 +77,10 @@ def repro_source(case: Case, said: str | None = None, path: str = "segment") -> 
     lost = case.kind_code == Kind.LOST
     chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
     changed = setup.margin is not None or bool(setup.moved)
+    found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
     return template("repro.py.j2", escape=False).render(
-        headline=_plain(said or f"{case_words.headline(case)} Cause: {case.cause}. Case {case.address}."),
-        path=path,
+        headline=_plain(f"{case_words.headline(case)} {found}"),
+        path="segment" if case.cause else "bullet",
         start=case.start,
         end=case.end,
         limbs=[_limb_literals(case, limb) for limb in chosen],
@@ -148,7 +115,7 @@ def _plain(text: str) -> str:
 
 
 def _limb_literals(case: Case, limb: int) -> dict[str, Any]:
-    """One limb twice: as this library is told of it, and as ``createMultiBody`` is.
+    """One limb twice: as this library holds it, and as ``createMultiBody`` is.
 
     The body is computed with the very operations of :mod:`cylcollide.engines.bullet`, since one unit in the last place
     of its height can move Bullet's hit by half a millimetre.

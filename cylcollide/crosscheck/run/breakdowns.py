@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
-from cylcollide.crosscheck.causes.kinds_and_causes import Kind
-from cylcollide.crosscheck.run.tally import MM_PER_METRE, Record, Tally, median_99_max
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.run.tally import JsonObject, Tally, error_figures
 
 COUNTED = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB, Kind.LOST)
 """The kinds that are counted by group: the verdicts, and no answer at all."""
@@ -19,21 +19,21 @@ GRAZES = "side-graze"
 """The family whose depth is that of the cut below the side, and the same for limbs of all sizes."""
 
 
-def setup_rows(tally: Tally) -> list[Record]:
+def setup_rows(tally: Tally) -> list[JsonObject]:
     """One row per family, way to build and greatest radius of limbs, in the order of families, then as first met."""
-    groups: dict[str, Record] = {}
+    groups: dict[str, JsonObject] = {}
     for family, about, kinds in _scenes(tally):
         of = {"family": family, "setup": about["setup"], "radius": about["radius"]}
         name = json.dumps(of, sort_keys=True)
-        row = groups.setdefault(name, {**of, "rays": 0, "hits": 0, **{_name(kind): 0 for kind in COUNTED}})
+        row = groups.setdefault(name, {**of, "rays": 0, "hits": 0, **{kind.field: 0 for kind in COUNTED}})
         row["rays"] += about["rays"]
         row["hits"] += about["hits"]
         for kind in COUNTED:
-            row[_name(kind)] += int(np.sum(kinds == kind))
+            row[kind.field] += int(np.sum(kinds == kind))
     return list(groups.values())
 
 
-def call_rows(tally: Tally) -> list[Record]:
+def call_rows(tally: Tally) -> list[JsonObject]:
     """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
     rows = []
     for family, about, kinds in _scenes(tally):
@@ -43,7 +43,7 @@ def call_rows(tally: Tally) -> list[Record]:
     return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
 
 
-def graze_rows(tally: Tally) -> list[Record]:
+def graze_rows(tally: Tally) -> list[JsonObject]:
     """One row per radius and depth of cut, as a share of the radius: errors of the hits that are reported."""
     kind, amount = tally.column("kind", GRAZES), tally.column("amount", GRAZES)
     radius, depth = grazes(tally)
@@ -53,19 +53,8 @@ def graze_rows(tally: Tally) -> list[Record]:
     rows = []
     for size, power in sorted(set(zip(radius[depth > 0].tolist(), exponent[depth > 0].tolist(), strict=True))):
         mine: BoolArray = (radius == size) & (exponent == power) & (depth > 0)
-        early, late, normal = (amount[mine & (kind == k)] for k in (Kind.EARLY, Kind.LATE, Kind.NORMAL))
-        rows.append(
-            {
-                "radius": size,
-                "depth": 10.0**power,
-                "early": len(early),
-                "late": len(late),
-                "normal": len(normal),
-                "early_mm": median_99_max(-early * MM_PER_METRE),
-                "late_mm": median_99_max(late * MM_PER_METRE),
-                "normal_deg": median_99_max(np.degrees(normal)),
-            }
-        )
+        counts = {k.field: int(np.sum(mine & (kind == k))) for k in (Kind.EARLY, Kind.LATE, Kind.NORMAL)}
+        rows.append({"radius": size, "depth": 10.0**power, **counts, **error_figures(kind[mine], amount[mine])})
     return rows
 
 
@@ -86,7 +75,3 @@ def _scenes(tally: Tally) -> list[tuple[str, dict[str, Any], Int8Array]]:
         for key, chunk in tally.chunks.items()
         for number, about in enumerate(chunk.record["scenes"])
     ]
-
-
-def _name(kind: Kind) -> str:
-    return kind.label.replace(" ", "_")

@@ -1,94 +1,72 @@
-"""One chunk from its key to its result: draw, ask both sides, compare, explain, ask again, prove, keep what matters.
+"""One chunk from its key to its result: draw, cast on both sides, compare, explain, prove, keep what matters.
 
-All of it depends on the key, the size and the versions alone.
+All of it depends on the plan, the key and the versions alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Int64Array
-from cylcollide.crosscheck.cases.case import BULLET, Case, ends, explained, plain, vector
+from cylcollide._types import BoolArray, Int32Array, Int64Array
+from cylcollide.crosscheck.cases.case import Case, case_of, explained, plain
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup, calibration
-from cylcollide.crosscheck.causes.classify import Compared, Findings
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
-from cylcollide.crosscheck.causes.retest import ask_again
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import Asked, EngineOf, NamedEngine, PlainEngine, Setup, as_record
-from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import Scene
-from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs
-from cylcollide.crosscheck.run.chunk_store import Chunk
-from cylcollide.engines import EngineHits
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.hits import RayHits
-from cylcollide.world import HitWorld
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.retest import compare
+from cylcollide.crosscheck.engine.setup import EngineOf, Setup, as_record
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
+from cylcollide.crosscheck.generate.families import ChunkKey
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.poses import PosedScene
+from cylcollide.crosscheck.judge.comparison import Comparison
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
+from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
+from cylcollide.crosscheck.run.plan import Plan
 
 SAMPLED, WORST = 2, 2
 """Cases kept in a chunk for every kind and cause: so many as they come, so many of the greatest amount."""
+WORST_BULLETS = 10
+"""Cases kept in a chunk for every kind of disagreement at posed bodies: those of the greatest amount."""
 
-OF_VERDICT = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
 
-
-@dataclass(frozen=True)
-class Work:
-    """Computes chunks; picklable."""
-
-    sizes: Mapping[str, int]  # segments in a chunk of each family
-    engine_of: EngineOf = BulletClient
-
-    @property
-    def blamed(self) -> dict[str, Any]:
-        """The engine, as a case names it."""
-        maker = self.engine_of
-        if not isinstance(maker, PlainEngine | NamedEngine):
-            return {"engine": BULLET}
-        return {"engine": maker.name, "options": dict(maker.options)}
-
-    def __call__(self, key: ChunkKey) -> Chunk:
-        """Compute one chunk."""
-        parts = [
-            fire(scene, self.engine_of, partial(_case, self.blamed, key, number))
-            for number, scene in enumerate(draw_chunk(key, self.sizes[key.family]))
-        ]
-        columns = {
-            name: np.concatenate([getattr(part.findings, name) for part in parts])
-            for name in ("row", "kind", "cause", "amount", "measured", "bound")
-        }
-        # With the key, scene and row say which segment it was; its depth is what the family meant it to have.
-        columns["scene"] = np.repeat(np.arange(len(parts)), [len(part.findings.row) for part in parts])
-        columns["depth"] = np.concatenate([part.scene.shots.depth[part.findings.row] for part in parts])
-        limbs = max(len(part.scene.radius) for part in parts)
-        record = {
-            "rays": sum(len(part.scene.shots.start) for part in parts),
-            "hits": sum(part.hits for part in parts),
-            "rechecked": sum(part.rechecked for part in parts),
-            "proved": sum(part.proved for part in parts),
-            "limb_hits": _summed([part.limb_hits for part in parts], limbs),
-            "limb_reported": _summed([part.limb_reported for part in parts], limbs),
-            "scenes": [part.about for part in parts],
-            "cases": [case.record() for case in chosen([case for part in parts for case in part.cases])],
-            "calibrations": list({repr(c): c for part in parts for c in part.calibrations}.values()),
-        }
-        return Chunk(columns, record)
+def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
+    """Compute one chunk of a plan."""
+    parts = [fire(scene, plan.engine_of, explain=plan.finds_causes) for scene in plan.draw(key)]
+    columns = {
+        name: np.concatenate([getattr(part.found, name) for part in parts])
+        for name in Disagreements.__dataclass_fields__
+    }
+    # With the key, scene and row say which segment it was; its depth is what the family meant it to have.
+    columns["scene"] = np.repeat(np.arange(len(parts)), [len(part.found.row) for part in parts])
+    columns["depth"] = np.concatenate([part.depth for part in parts])
+    columns["family"] = np.concatenate([_families(key, part.scene)[1][part.found.row] for part in parts])
+    columns |= _joined([part.bullets() for part in parts if isinstance(part.scene, PosedScene)])
+    limbs = max(len(part.scene.radius) for part in parts)
+    cases = [
+        _case(plan, key, number, part, at) for number, part in enumerate(parts) for at in part.kept(plan.finds_causes)
+    ]
+    record = {
+        "families": _counts(key, parts),
+        "rechecked": sum(part.compared.ours.rechecked for part in parts),
+        "limb_hits": _summed([_by_limb(part.compared.ours.limb, part) for part in parts], limbs),
+        "limb_reported": _summed([_by_limb(part.compared.theirs.limb, part) for part in parts], limbs),
+        "scenes": [part.about for part in parts] if plan.finds_causes else [],
+        "cases": [case.record() for case in (chosen(cases) if plan.finds_causes else worst_of_kinds(cases))],
+        "calibrations": list({repr(c): c for part in parts for c in part.calibrations}.values()),
+    }
+    return Chunk(columns, record)
 
 
 @dataclass(frozen=True)
 class Fired:
     """What came of one scene."""
 
-    scene: Scene
-    findings: Findings
-    hits: int
-    rechecked: int
-    proved: int
-    limb_hits: Int64Array
-    limb_reported: Int64Array
-    cases: list[Case]
+    scene: ShotScene
+    compared: Comparison
+    found: Disagreements
+    proved: BoolArray  # of the disagreements: verdicts that exact arithmetic confirms
     calibrations: list[dict[str, Any]]
 
     @property
@@ -98,81 +76,83 @@ class Fired:
             "setup": as_record(self.scene.setup),
             "radius": float(self.scene.radius.max()),
             "rays": len(self.scene.shots.start),
-            "hits": self.hits,
+            "hits": int(self.compared.ours.hit.sum()),
             "as_lists": self.scene.as_lists,
         }
 
+    @property
+    def depth(self) -> Any:
+        """The depth that was meant, of each disagreement; at posed bodies nan if neither answer is the target."""
+        shot, row = self.scene.shots, self.found.row
+        if not isinstance(self.scene, PosedScene):
+            return shot.depth[row]
+        target = shot.target[row]
+        named = (self.compared.ours.limb[row] == target) | (self.compared.theirs.limb[row] == target)
+        return np.where(named, shot.depth[row], np.nan)
 
-def fire(scene: Scene, engine_of: EngineOf, case: Callable[[Scene, Compared, Findings, int], Case]) -> Fired:
-    """Ask both sides about every segment of a scene and explain what differs."""
-    limbs = Limbs.cylinders(scene.p1, scene.p2, scene.radius)
-    shot = scene.shots
-    ours = HitWorld(limbs).cast_segments(shot.start, shot.end)
-    calibrations = [calibration(engine_of, scene.setup, r, h) for r, h in _sizes(scene)]
-    with engine_of(scene.setup) as engine:
-        engine.build(limbs)
-        theirs, answered = _asked(engine, scene)
-        compared = Compared(scene, ours, theirs, answered, calibrations)
-        findings = ask_again(compared.findings(), compared, engine, engine_of)
-    proved = _proved(findings, compared, limbs)
-    m = len(limbs)
-    return Fired(
-        scene,
-        findings,
-        int(ours.hit.sum()),
-        ours.rechecked,
-        int(proved.sum()),
-        np.bincount(ours.limb[ours.hit], minlength=m),
-        np.bincount(theirs.limb[theirs.limb >= 0], minlength=m),
-        [case(scene, compared, findings, row) for row in _kept(findings, proved)],
-        [measured(scene.setup, known) for known in dict.fromkeys(calibrations)],
-    )
+    def bullets(self) -> Arrays:
+        """Every wrong verdict about a posed body, one a row, as ``rays.npz`` has it."""
+        scene, both, mine = self.scene, self.compared, np.isin(self.found.kind, VERDICTS)
+        assert isinstance(scene, PosedScene)
+        rows = self.found.row[mine]
+        table: Arrays = {
+            "ray": scene.first_ray + rows,
+            "pose": np.full(len(rows), scene.pose, dtype=np.int32),
+            "start": scene.shots.start[rows],
+            "end": scene.shots.end[rows],
+            "clearance": both.clearance(rows),
+            "proved": self.proved[mine],
+        }
+        for side, hits in (("true", both.ours), ("engine", both.theirs)):
+            table |= {
+                f"limb_{side}": hits.limb[rows],
+                f"fraction_{side}": np.where(hits.limb[rows] >= 0, hits.fraction[rows], np.nan),
+                f"position_{side}": hits.position[rows],
+                f"normal_{side}": hits.normal[rows],
+            }
+        return table
+
+    def kept(self, with_causes: bool) -> list[int]:
+        """Rows of the disagreements that are kept as cases: those that need attention, and some of every kind."""
+        found, groups = self.found, self.found.kind.astype(np.int64) * len(Cause) + self.found.cause
+        size = np.abs(np.nan_to_num(found.amount))
+        if not with_causes:
+            return [row for kind in WORST_KINDS for row in _first(found.kind == kind, -size, WORST_BULLETS)]
+        of_verdict = np.isin(found.kind, VERDICTS)
+        kept = set(np.flatnonzero((found.cause == Cause.UNEXPLAINED) | (of_verdict & ~self.proved)).tolist())
+        for group in np.unique(groups):
+            mine = groups == group
+            kept |= {*np.flatnonzero(mine)[:SAMPLED].tolist(), *_first(mine, -size, WORST)}
+        return sorted(kept)
+
+
+WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE)
+"""Every way to be wrong whose size is a length, in the order in which the kinds take their turns."""
+
+
+def worst_of_kinds(cases: Sequence[Case], most: int = WORST_BULLETS) -> list[Case]:
+    """The worst cases of each of the WORST_KINDS, worst first; equal ones by their place, unknown amounts last."""
+
+    def rank(case: Case) -> tuple[float, tuple[Any, ...]]:
+        return (1.0 if case.amount is None else -abs(case.amount)), case.place
+
+    kinds = [sorted((case for case in cases if case.kind_code == kind), key=rank) for kind in WORST_KINDS]
+    # An error of 0 is none.
+    return [case for mine in kinds for case in mine[:most] if case.amount != 0.0 or case.kind_code in VERDICTS]
+
+
+def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
+    """Cast every segment of a scene on both sides, explain what differs if wanted, and settle the verdicts."""
+    known = [calibration(engine_of, scene.setup, r, h) for r, h in _sizes(scene)] if explain else None
+    compared, found = compare(scene, engine_of, known)
+    measurements = [measured(scene.setup, one) for one in dict.fromkeys(known or ())]
+    return Fired(scene, compared, found, compared.proved(found), measurements)
 
 
 def measured(setup: Setup, known: Calibration) -> dict[str, Any]:
     """A calibration as JSON has it: what is infinite is null."""
     numbers = {name: plain(value) if isinstance(value, float) else value for name, value in asdict(known).items()}
     return {"setup": as_record(calibrated_setup(setup)), **numbers}
-
-
-def _sizes(scene: Scene) -> list[tuple[float, float]]:
-    half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1)
-    return list(zip(scene.radius.tolist(), half.tolist(), strict=True))
-
-
-def _asked(engine: Asked, scene: Scene) -> tuple[EngineHits, BoolArray]:
-    """The engine's answers, and which segments got one."""
-    shot, n = scene.shots, len(scene.shots.start)
-    if not (scene.whole_batch and isinstance(engine, BulletClient)):
-        return engine.cast_segments(shot.start, shot.end), np.ones(n, dtype=np.bool_)
-    starts, finish = (shot.start.tolist(), shot.end.tolist()) if scene.as_lists else (shot.start, shot.end)
-    try:
-        answers: Sequence[Any] = engine.cast_batch(starts, finish)
-    except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
-        answers = ()
-    return engine.as_hits(answers, n), np.arange(n) < len(answers)
-
-
-def _proved(findings: Findings, compared: Compared, limbs: Limbs) -> BoolArray:
-    """Whether exact arithmetic over all limbs confirms this library's verdict, for the rows where verdicts differ."""
-    proved = np.zeros(len(findings.row), dtype=np.bool_)
-    of_verdict = np.flatnonzero(np.isin(findings.kind, OF_VERDICT))
-    rows, shot = findings.row[of_verdict], compared.scene.shots
-    first = exact_first_limbs(shot.start[rows], shot.end[rows], limbs.p1, limbs.p2, limbs.radius)
-    proved[of_verdict] = first == compared.ours.limb[rows]
-    return proved
-
-
-def _kept(findings: Findings, proved: BoolArray) -> list[int]:
-    """Rows of the findings that are kept as cases: unexplained, unproved, and some of every kind and cause."""
-    of_verdict = np.isin(findings.kind, OF_VERDICT)
-    kept = set(np.flatnonzero((findings.cause == Cause.UNEXPLAINED) | (of_verdict & ~proved)).tolist())
-    groups = findings.kind.astype(np.int64) * len(Cause) + findings.cause
-    for group in np.unique(groups):
-        rows = np.flatnonzero(groups == group)
-        worst = rows[np.argsort(-np.abs(np.nan_to_num(findings.amount[rows])), kind="stable")]
-        kept |= {*rows[:SAMPLED].tolist(), *worst[:WORST].tolist()}
-    return sorted(kept)
 
 
 def chosen(cases: list[Case]) -> list[Case]:
@@ -188,34 +168,57 @@ def chosen(cases: list[Case]) -> list[Case]:
     return [kept[place] for place in sorted(kept)]
 
 
-def _case(
-    blamed: dict[str, Any], key: ChunkKey, number: int, scene: Scene, compared: Compared, found: Findings, at: int
-) -> Case:
-    row = int(found.row[at])
-    return Case(
-        family=key.family,
-        seed=key.seed,
-        chunk=key.number,
-        scene=number,
-        row=row,
-        **explained(found, at),
-        setup=as_record(scene.setup),
-        **ends(scene),
-        start=tuple(scene.shots.start[row].tolist()),
-        end=tuple(scene.shots.end[row].tolist()),
-        **_told("true", compared.ours, row),
-        **_told("engine", compared.theirs, row),
-        **blamed,
-    )
+def _sizes(scene: ShotScene) -> list[tuple[float, float]]:
+    half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1)
+    return list(zip(scene.radius.tolist(), half.tolist(), strict=True))
 
 
-def _told(side: str, hits: RayHits | EngineHits, row: int) -> dict[str, Any]:
-    """One side's answer to a segment as a case holds it."""
-    return {
-        f"limb_{side}": int(hits.limb[row]),
-        f"fraction_{side}": plain(hits.fraction[row]),
-        f"normal_{side}": vector(hits.normal[row]),
-    }
+def _first(mine: BoolArray, order: Any, count: int) -> list[int]:
+    """The first rows of some in an order, (k,); equal ones as they come."""
+    rows = np.flatnonzero(mine)
+    first: list[int] = rows[np.argsort(order[rows], kind="stable")][:count].tolist()
+    return first
+
+
+def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Array]:
+    """The families in a scene, and the code of each segment into them, (n,)."""
+    if isinstance(scene, PosedScene):
+        return BULLET_FAMILIES, scene.family
+    return (key.family,), np.zeros(len(scene.shots.start), dtype=np.int32)
+
+
+def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[dict[str, Any]]:
+    """Segments, true hits and proved verdicts of each family."""
+    names = _families(key, parts[0].scene)[0]
+    counts: list[dict[str, Any]] = [{"family": name, "rays": 0, "hits": 0, "proved": 0} for name in names]
+    for part in parts:
+        codes = _families(key, part.scene)[1]
+        for what, of in (
+            ("rays", codes),
+            ("hits", codes[part.compared.ours.hit]),
+            ("proved", codes[part.found.row[part.proved]]),
+        ):
+            for row, count in zip(counts, np.bincount(of, minlength=len(names)).tolist(), strict=True):
+                row[what] += count
+    return counts
+
+
+def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int) -> Case:
+    scene, row = part.scene, int(part.found.row[at])
+    place: Mapping[str, Any] = {"family": key.family, "chunk": key.number, "scene": number, "row": row}
+    if isinstance(scene, PosedScene):
+        family = BULLET_FAMILIES[scene.family[row]]
+        place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
+    answers = part.compared.ours, part.compared.theirs
+    return case_of(scene, row, *answers, seed=key.seed, **place, **explained(part.found, at), **plan.blamed)
+
+
+def _joined(tables: Sequence[Arrays]) -> Arrays:
+    return {name: np.concatenate([table[name] for table in tables]) for name in (tables[0] if tables else ())}
+
+
+def _by_limb(limb: Int32Array, part: Fired) -> Int64Array:
+    return np.bincount(limb[limb >= 0], minlength=len(part.scene.radius))
 
 
 def _summed(parts: list[Int64Array], width: int) -> list[int]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cylcollide.crosscheck.generate.families import ChunkKey
 
 Arrays = dict[str, NDArray[Any]]
-Tell = Callable[[str], None]
+Warn = Callable[[str], None]
 """Given one line to show to a person."""
 
 
@@ -35,7 +35,7 @@ class ChunkStore:
 
     ``stamp`` says what they were computed with (versions, engine, size): a file with another stamp belongs to another
     run and is computed anew. Files are written under another name first and renamed when complete, so that a chunk is
-    there wholly or not at all; zip checksums tell one that was damaged afterwards.
+    there wholly or not at all; zip checksums show which was damaged afterwards.
     """
 
     folder: Path
@@ -45,7 +45,7 @@ class ChunkStore:
         """Where a chunk is kept."""
         return self.folder / f"{key.family}-{key.seed}-{key.number}.npz"
 
-    def load(self, key: ChunkKey, tell: Tell) -> Chunk | None:
+    def load(self, key: ChunkKey, warn: Warn) -> Chunk | None:
         """Return a finished chunk, or None if there is none, telling why one that is there cannot be used."""
         path = self.path(key)
         try:
@@ -57,10 +57,10 @@ class ChunkStore:
         except FileNotFoundError:
             return None
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-            tell(f"{path} is damaged ({_one_line(error)}): computing this chunk anew")
+            warn(f"{path} is damaged ({_one_line(error)}): computing this chunk anew")
             return None
         if stamp != self.stamp:
-            tell(f"{path} was computed with other versions or settings: computing this chunk anew")
+            warn(f"{path} was computed with other versions or settings: computing this chunk anew")
             return None
         return Chunk(columns, record)
 
@@ -89,7 +89,7 @@ def run_chunks(
     work: Callable[[ChunkKey], Chunk],
     executor: Executor | None,
     store: ChunkStore | None,
-    tell: Tell,
+    warn: Warn,
     progress: Callable[[ChunkKey], None],
 ) -> dict[ChunkKey, Chunk]:
     """Return every chunk, in the order of ``keys``: from the store where it is there, else from ``work``.
@@ -104,7 +104,7 @@ def run_chunks(
         Any of ``concurrent.futures``; None works in this thread.
     store
         Where finished chunks are kept, as soon as each is there; None keeps none.
-    tell, progress
+    warn, progress
         Told of files that cannot be used, and of every finished chunk.
 
     Raises
@@ -115,7 +115,7 @@ def run_chunks(
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}
     for key in wanted:
-        kept = None if store is None else store.load(key, tell)
+        kept = None if store is None else store.load(key, warn)
         if kept is not None:
             done[key] = kept
             progress(key)

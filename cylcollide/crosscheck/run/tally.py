@@ -1,4 +1,4 @@
-"""Chunks put together: counts and errors by family, causes with their bounds, and ``summary.json`` of schema 2.
+"""Chunks put together: counts and errors by family, and causes with their bounds.
 
 Chunks are taken in the order of their keys, so that nothing depends on the order in which they were finished.
 """
@@ -6,7 +6,6 @@ Chunks are taken in the order of their keys, so that nothing depends on the orde
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,41 +13,59 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.cases.case import Case, plain
 from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved
-from cylcollide.crosscheck.causes.kinds_and_causes import WITHOUT_BOUND, Cause, Kind
+from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
+from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, VERDICTS, Kind
 from cylcollide.crosscheck.run.chunk_store import Chunk
+from cylcollide.crosscheck.run.plan import AT_POSES
 
-SCHEMA = 2
-"""Version of ``summary.json`` of a run by families: raised when a field changes its meaning or goes away."""
+ALL = "all"
+"""The family of the row of all."""
 
 MM_PER_METRE = 1000.0
-Record = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Tally:
-    """All chunks of a run."""
+    """All chunks of a run, in the order of its plan."""
 
     chunks: Mapping[ChunkKey, Chunk]
 
     def __post_init__(self) -> None:
         """Put the chunks in the order of families, then numbers."""
-        ordered = sorted(self.chunks, key=lambda key: (FAMILIES.index(key.family), key.seed, key.number))
+        order = (*FAMILIES, AT_POSES)
+        ordered = sorted(self.chunks, key=lambda key: (order.index(key.family), key.seed, key.number))
         object.__setattr__(self, "chunks", {key: self.chunks[key] for key in ordered})
 
     def column(self, name: str, family: str | None = None) -> Any:
         """One column of all disagreements, or of those of a family."""
-        parts = [chunk.columns[name] for key, chunk in self.chunks.items() if family in (None, key.family)]
+        parts = [
+            chunk.columns[name] if family is None else chunk.columns[name][_of_family(chunk, family)]
+            for chunk in self.chunks.values()
+            if family in (None, *_names(chunk))
+        ]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def total(self, name: str, family: str | None = None) -> int:
-        """Sum of a number in the records."""
-        return sum(chunk.record[name] for key, chunk in self.chunks.items() if family in (None, key.family))
+        """Sum of a count of segments: ``rays``, ``hits`` or ``proved``."""
+        return sum(
+            row[name]
+            for chunk in self.chunks.values()
+            for row in chunk.record["families"]
+            if family in (None, row["family"])
+        )
+
+    def rechecked(self, family: str | None = None) -> int | None:
+        """Segments that needed exact arithmetic for this library's own answer; None where families are mixed."""
+        chunks = [chunk for chunk in self.chunks.values() if family in (None, *_names(chunk))]
+        mixed = family is not None and any(len(_names(chunk)) > 1 for chunk in chunks)
+        return None if mixed else sum(chunk.record["rechecked"] for chunk in chunks)
 
     @property
     def families(self) -> list[str]:
         """The families that ran."""
-        return [family for family in FAMILIES if any(key.family == family for key in self.chunks)]
+        return list(dict.fromkeys(family for chunk in self.chunks.values() for family in _names(chunk)))
 
     @property
     def cases(self) -> list[Case]:
@@ -56,40 +73,41 @@ class Tally:
         return [Case.read(record) for chunk in self.chunks.values() for record in chunk.record["cases"]]
 
     @property
-    def calibrations(self) -> list[Record]:
+    def calibrations(self) -> list[JsonObject]:
         """What was measured, each engine, setup and size once."""
         every = {
             json.dumps(c, sort_keys=True): c for chunk in self.chunks.values() for c in chunk.record["calibrations"]
         }
         return [every[text] for text in sorted(every)]
 
-    def rows(self) -> list[Record]:
+    def rows(self) -> list[JsonObject]:
         """One row per family, then the row of all."""
         return [*(self._row(family) for family in self.families), self._row(None)]
 
-    def _row(self, family: str | None) -> Record:
+    def _row(self, family: str | None) -> JsonObject:
         kind: Int8Array = self.column("kind", family)
         cause: Int8Array = self.column("cause", family)
         amount: Float64Array = self.column("amount", family)
-        counts = {k.label.replace(" ", "_"): int(np.sum(kind == k)) for k in Kind}
+        # Where no causes were sought, the errors of all right hits are here: those of 0 are none.
+        off = np.isin(kind, (*VERDICTS, Kind.LOST)) | (amount != 0)
         return {
-            "family": "all" if family is None else family,
-            **{name: self.total(name, family) for name in ("rays", "hits", "rechecked", "proved")},
-            "disagreements": len(kind),
-            **counts,
-            "early_mm": median_99_max(-amount[kind == Kind.EARLY] * MM_PER_METRE),
-            "late_mm": median_99_max(amount[kind == Kind.LATE] * MM_PER_METRE),
-            "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
+            "family": ALL if family is None else family,
+            **{name: self.total(name, family) for name in ("rays", "hits")},
+            "rechecked": self.rechecked(family),
+            "proved": self.total("proved", family),
+            "disagreements": int(np.sum((cause != NOT_SOUGHT) | np.isin(kind, VERDICTS))),
+            **{k.field: int(np.sum((kind == k) & off)) for k in Kind},
+            **error_figures(kind, np.where(off | (kind == Kind.NORMAL), amount, np.nan)),
             "causes": {c.label: n for c in Cause if (n := int(np.sum(cause == c)))},
         }
 
-    def cause_rows(self, tried: Mapping[Cause, Sequence[list[Trial]]]) -> list[Record]:
+    def cause_rows(self, tried: Mapping[Cause, Sequence[list[Trial]]]) -> list[JsonObject]:
         """One row per cause that was found, most frequent first; ``tried`` holds the trials of a sample of each."""
         kind, cause = self.column("kind"), self.column("cause")
         rows = [self._cause_row(c, cause == c, kind, tried.get(c, ())) for c in Cause if (cause == c).any()]
         return sorted(rows, key=lambda row: -row["count"])
 
-    def _cause_row(self, cause: Cause, mine: BoolArray, kind: Int8Array, tried: Sequence[list[Trial]]) -> Record:
+    def _cause_row(self, cause: Cause, mine: BoolArray, kind: Int8Array, tried: Sequence[list[Trial]]) -> JsonObject:
         measured, bound, amount = (self.column(name)[mine] for name in ("measured", "bound", "amount"))
         kinds = kind[mine]
         # The answers and rays of a call are kept to ask it again: they are no length and its bound.
@@ -117,14 +135,25 @@ class Tally:
             "interventions": _trial_row(tried),
         }
 
-    def unexplained(self) -> Record:
-        """How many disagreements no cause claims."""
+    def unexplained(self) -> JsonObject:
+        """How many disagreements no cause claims, of those whose cause was sought."""
         cause = self.column("cause")
-        count = int(np.sum(cause == Cause.UNEXPLAINED))
-        return {"count": count, "disagreements": len(cause), "share": count / len(cause) if len(cause) else 0.0}
+        count, sought = int(np.sum(cause == Cause.UNEXPLAINED)), int(np.sum(cause != NOT_SOUGHT))
+        return {"count": count, "disagreements": sought, "share": count / sought if sought else 0.0}
 
 
-def _trial_row(tried: Sequence[list[Trial]]) -> Record:
+def _names(chunk: Chunk) -> list[str]:
+    """The families in a chunk, by their code."""
+    return [row["family"] for row in chunk.record["families"]]
+
+
+def _of_family(chunk: Chunk, family: str) -> BoolArray:
+    """Which disagreements of a chunk are of a family."""
+    mine: BoolArray = chunk.columns["family"] == _names(chunk).index(family)
+    return mine
+
+
+def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:
     changes: dict[tuple[str, str], list[int]] = {}
     for run in tried:
         for trial in run:
@@ -138,6 +167,16 @@ def _trial_row(tried: Sequence[list[Trial]]) -> Record:
             {"change": change, "predicted": predicted, "held": held, "failed": failed}
             for (change, predicted), (held, failed) in sorted(changes.items())
         ],
+    }
+
+
+def error_figures(kind: Int8Array, amount: Float64Array) -> JsonObject:
+    """Figures of the early hits, the late ones and the normals among some disagreements."""
+    early, late = (amount[kind == k] * MM_PER_METRE for k in (Kind.EARLY, Kind.LATE))
+    return {
+        "early_mm": median_99_max(-early),
+        "late_mm": median_99_max(late),
+        "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
     }
 
 
@@ -157,8 +196,3 @@ def sample(cases: Sequence[Case], count: int) -> dict[Cause, list[Case]]:
         step = max(1.0, len(mine) / count)
         chosen[cause] = [mine[int(place * step)] for place in range(min(count, len(mine)))]
     return chosen
-
-
-def write_summary(path: Path, summary: Record) -> None:
-    """Write ``summary.json``."""
-    path.write_text(json.dumps(summary, indent=2, allow_nan=False) + "\n", encoding="utf-8")

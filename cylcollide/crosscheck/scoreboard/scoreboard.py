@@ -17,9 +17,9 @@ import numpy as np
 from cylcollide._types import Shape
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import Scene
-from cylcollide.crosscheck.scoreboard.cases import Place, Shelf
-from cylcollide.crosscheck.scoreboard.judge import Figures, Judge, Truth, figures
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.judge.comparison import Truth
+from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, figures
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
 
@@ -71,9 +71,9 @@ class _Contender:
     """An engine that is being asked, until it fails."""
 
     name: str
-    words: str = ""  # that tell variants of one engine apart
+    words: str = ""  # that set variants of one engine apart
     options: dict[str, Any] = field(default_factory=dict)
-    judge: Judge = field(default_factory=Judge)
+    errors: EngineErrors = field(default_factory=EngineErrors)
     watch: Watch | None = None
     engine: Engine | None = None
     versions: dict[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class _Contender:
 
     def __post_init__(self) -> None:
         """Go by the name until the engine tells its own."""
-        self.judge.shelf = Shelf(self.name, self.options)
+        self.errors.engine, self.errors.options = self.name, self.options
         self.place = self.label = f"{self.name}, {self.words}" if self.words else self.name
 
     def attempt(self, what: str, work: Callable[[Engine], object]) -> None:
@@ -122,24 +122,24 @@ class _Contender:
         """What came of it."""
         if self.error:
             return Score(self.label, self.versions, self.error, limits=self.limits)
-        wrong, judge = self.judge.wrong, self.judge
+        wrong, errors = self.errors.wrong, self.errors
         return Score(
             engine=self.label,
             versions=self.versions,
             error="",
-            rays=judge.rays,
+            rays=errors.rays,
             missed=sum(row.missed for row in wrong.values()),
             phantom=sum(row.phantom for row in wrong.values()),
             wrong_limb=sum(row.wrong_limb for row in wrong.values()),
             lost=sum(row.lost for row in wrong.values()),
-            distance_mm=figures(judge.distance, MM_PER_METRE),
-            normal_deg=figures(judge.normal, math.degrees(1.0)),
-            inside=judge.inside,
+            distance_mm=figures(errors.distance, MM_PER_METRE),
+            normal_deg=figures(errors.normal, math.degrees(1.0)),
+            inside=errors.inside,
             limits=self.limits,
             speed=float(np.median(self.speeds)),
             families={family: row.total for family, row in wrong.items()},
             unproved=sum(row.unproved for row in wrong.values()),
-            cases=judge.shelf.cases,
+            cases=tuple(errors.worst.values()),
         )
 
 
@@ -167,7 +167,7 @@ def scoreboard(
     watch
         Told before an engine is asked what, so that whoever looks on knows which one ended the process.
     dead
-        Engines not to be asked, as `watch` was told of them, and the error that each is to have.
+        Engines not to be asked, as `watch` was given them, and the error that each is to have.
 
     Returns
     -------
@@ -189,8 +189,9 @@ def scoreboard(
     try:
         for place, family in enumerate(ASKED):
             report("families", place, len(ASKED))
-            for number, scene in enumerate(draw_chunk(ChunkKey(family, seed, 0), math.ceil(rays / len(ASKED)))):
-                _ask(found, Place(family, seed, number), scene)
+            key = ChunkKey(family, seed, 0)
+            for number, scene in enumerate(draw_chunk(key, math.ceil(rays / len(ASKED)))):
+                _ask(found, key, number, scene)
         report("families", len(ASKED), len(ASKED))
         _race(found, seed, report)
     finally:
@@ -223,18 +224,17 @@ def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, 
     return found
 
 
-def _ask(found: Sequence[_Contender], place: Place, scene: Scene) -> None:
+def _ask(found: Sequence[_Contender], key: ChunkKey, number: int, scene: ShotScene) -> None:
     if not len(scene.shots.start):
         return
-    truth = Truth(scene, place)
+    truth = Truth(scene)
+
+    def compare(errors: EngineErrors, engine: Engine) -> None:
+        engine.build(truth.limbs)
+        errors.add(key, number, truth, engine.cast_segments(truth.start, truth.end), engine.cast_segments)
+
     for contender in found:
-        contender.attempt(place.family, partial(_answer, contender.judge, place.family, truth))
-
-
-def _answer(judge: Judge, family: str, truth: Truth, engine: Engine) -> None:
-    engine.build(truth.limbs)
-    told = engine.cast_segments(truth.start, truth.end)
-    judge.add(family, truth, told, engine.cast_segments)
+        contender.attempt(key.family, partial(compare, contender.errors))
 
 
 def _race(found: Sequence[_Contender], seed: int, report: Progress) -> None:

@@ -2,21 +2,23 @@
 
 from functools import cache
 
-from cylcollide.crosscheck.cases.ask_again import ask
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
-from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.run.chunk import Work
+from cylcollide.crosscheck.generate.families.batch_limits import LEAST
+from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.plan import FamiliesPlan
 
-BULLET = Asker(BulletClient)
+BULLET = CaseRunner(BulletClient)
 
 
 @cache
 def cases(family: str, rays: int = 600) -> list[Case]:
     """Every case that one chunk of a family keeps."""
-    return [Case.read(record) for record in Work({family: rays})(ChunkKey(family, 7, 0)).record["cases"]]
+    plan = FamiliesPlan((family,), max(rays, LEAST) if family == "batch-limits" else rays, 7)
+    return [Case.read(record) for record in compute_chunk(plan, plan.keys[0]).record["cases"]]
 
 
 def of_each_kind_and_cause(found: list[Case]) -> list[Case]:
@@ -27,7 +29,7 @@ def of_each_kind_and_cause(found: list[Case]) -> list[Case]:
     return list(first.values())
 
 
-def made(p1, p2, radius, start, end, *, kind, asker=BULLET, **more):
+def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
     """A case of these limbs and this segment, with the answers that both sides give now."""
     blank = Case(
         family="made",
@@ -49,5 +51,5 @@ def made(p1, p2, radius, start, end, *, kind, asker=BULLET, **more):
         **dict.fromkeys(("amount", "measured", "bound")),
         **more,
     )
-    (case,) = (now for now in ask(blank, asker).cases if now.kind == kind)
+    (case,) = (now for now in recast(blank, runner).cases if now.kind == kind)
     return case

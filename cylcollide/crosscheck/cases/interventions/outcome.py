@@ -1,23 +1,19 @@
-"""What both sides say to one question, and what the harness makes of it."""
+"""What both sides say to one variant, and what the harness makes of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.interventions.question import Question
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibration
-from cylcollide.crosscheck.causes.classify import Compared
-from cylcollide.crosscheck.causes.kinds_and_causes import Cause, Kind
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.causes.retest import ask_again
+from cylcollide.crosscheck.causes.retest import compare
 from cylcollide.crosscheck.engine.setup import EngineOf
 from cylcollide.crosscheck.generate.families.shots import Intent, shots
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import HitWorld
-
-OF_VERDICT = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class Outcome:
     @property
     def verdicts_agree(self) -> bool:
         """Whether both name the same limb, or none."""
-        return not any(kind in self.causes for kind in OF_VERDICT)
+        return not any(kind in self.causes for kind in VERDICTS)
 
     def early(self) -> float:
         """Metres by which the hit is reported too early, 0 if it is not."""
@@ -48,48 +44,41 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Asker:
-    """Asks questions of one engine."""
+class CaseRunner:
+    """Asks variants of one engine."""
 
     engine_of: EngineOf
 
-    def calibrations(self, question: Question) -> list[Calibration]:
+    def calibrations(self, variant: CaseVariant) -> list[Calibration]:
         """What was measured about limbs of the size they had before the world was scaled, at their size now.
 
         The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
         """
-        half = 0.5 * np.linalg.norm(question.p2 - question.p1, axis=1) / question.size
-        radius = question.radius / question.size
+        half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
+        radius = variant.radius / variant.size
         known = [
-            calibration(self.engine_of, question.setup, float(r), float(h)) for r, h in zip(radius, half, strict=True)
+            calibration(self.engine_of, variant.setup, float(r), float(h)) for r, h in zip(radius, half, strict=True)
         ]
-        return [replace(c, radius=c.radius * question.size, half=c.half * question.size) for c in known]
+        return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
 
-    def __call__(self, question: Question) -> Outcome:
+    def __call__(self, variant: CaseVariant) -> Outcome:
         """Ask both sides."""
-        return self.several(question, [question])[0]
+        return self.several(variant, [variant])[0]
 
-    def several(self, world: Question, questions: Sequence[Question]) -> list[Outcome]:
-        """Ask both sides questions that differ from ``world`` in their segments only."""
-        limbs = Limbs.cylinders(world.p1, world.p2, world.radius)
-        start, end = (np.array([getattr(question, name) for question in questions]) for name in ("start", "end"))
+    def several(self, world: CaseVariant, variants: Sequence[CaseVariant]) -> list[Outcome]:
+        """Ask both sides variants that differ from ``world`` in their segments only."""
+        start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
         scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
-        ours = HitWorld(limbs).cast_segments(start, end)
-        with self.engine_of(world.setup) as engine:
-            engine.build(limbs)
-            theirs = engine.cast_segments(start, end)
-            answered = np.ones(len(questions), dtype=np.bool_)
-            compared = Compared(scene, ours, theirs, answered, self.calibrations(world))
-            found = ask_again(compared.findings(), compared, engine, self.engine_of)
+        both, found = compare(scene, self.engine_of, self.calibrations(world))
         outcomes = []
-        for row in range(len(questions)):
+        for row in range(len(variants)):
             mine = np.flatnonzero(found.row == row)
             causes = {Kind(found.kind[i]): Cause(found.cause[i]) for i in mine}
             amounts = {Kind(found.kind[i]): float(found.amount[i]) for i in mine}
-            outcomes.append(Outcome(int(ours.limb[row]), int(theirs.limb[row]), causes, amounts))
+            outcomes.append(Outcome(int(both.ours.limb[row]), int(both.theirs.limb[row]), causes, amounts))
         return outcomes
 
-    def look(self, question: Question, limb: int) -> Sight:
+    def look(self, variant: CaseVariant, limb: int) -> Sight:
         """Look at one limb from the segment."""
         at = np.array([limb], dtype=np.int32)
-        return sight(question.scene, np.zeros(1, dtype=np.int64), self.calibrations(question), at)
+        return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import Asker, Outcome
-from cylcollide.crosscheck.cases.interventions.question import Question
-from cylcollide.crosscheck.causes.kinds_and_causes import Kind
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner, Outcome
+from cylcollide.crosscheck.judge.disagreements import Kind
 
 LARGER = (10.0, 100.0, 1000.0, 1e4, 1e5)
 TALLEST = 1e3
@@ -22,8 +22,8 @@ class Subject:
     """A case under trial."""
 
     case: Case
-    question: Question
-    ask: Asker
+    variant: CaseVariant
+    runner: CaseRunner
 
     @property
     def kind(self) -> Kind:
@@ -38,8 +38,7 @@ class Subject:
     @property
     def limb(self) -> int:
         """The limb that the disagreement is about."""
-        phantom = self.kind in (Kind.PHANTOM, Kind.WRONG_LIMB)
-        return self.case.limb_engine if phantom else self.case.limb_true
+        return self.case.limb
 
     @property
     def radius(self) -> float:
@@ -56,41 +55,41 @@ def larger_worlds(subject: Subject) -> list[float]:
     return [factor for factor in LARGER if factor * subject.radius <= TALLEST]
 
 
-def early_allowed(subject: Subject, question: Question) -> float:
+def early_allowed(subject: Subject, variant: CaseVariant) -> float:
     """Greatest early error that the stop allows, metres along the segment."""
-    view = subject.ask.look(question, subject.limb)
+    view = subject.runner.look(variant, subject.limb)
     level = view.limits.stop + view.rounding
     first = float(view.entry_held(level)[0])
     true = subject.case.fraction_true or 0.0
     return true * float(view.length[0]) - first + float(view.rounding[0])
 
 
-def tilt_allowed(subject: Subject, question: Question) -> float:
+def tilt_allowed(subject: Subject, variant: CaseVariant) -> float:
     """Greatest tilt that the stop and the early exit together allow, radians."""
-    limits = subject.ask.look(question, subject.limb).limits
+    limits = subject.runner.look(variant, subject.limb).limits
     beyond = 2 * (limits.stop + limits.early_exit)[0] / limits.radius[0]
     return float(np.arccos(1 / (1 + 0.5 * beyond)) + np.sqrt(2 * limits.early_exit[0] / limits.radius[0]))
 
 
 def from_edge(subject: Subject) -> float:
     """Distance of the true hit from the rim, along the face that is hit."""
-    case, question, limb = subject.case, subject.question, subject.case.limb_true
-    point = question.start + (case.fraction_true or 0.0) * (question.end - question.start)
-    axis = question.p2[limb] - question.p1[limb]
+    case, variant, limb = subject.case, subject.variant, subject.case.limb_true
+    point = variant.start + (case.fraction_true or 0.0) * (variant.end - variant.start)
+    axis = variant.p2[limb] - variant.p1[limb]
     length = float(np.linalg.norm(axis))
-    offset = point - 0.5 * (question.p1[limb] + question.p2[limb])
+    offset = point - 0.5 * (variant.p1[limb] + variant.p2[limb])
     height = float(offset @ axis) / length
     distance = float(np.linalg.norm(offset - height * axis / length))
-    return float(max(abs(0.5 * length - abs(height)), abs(question.radius[limb] - distance)))
+    return float(max(abs(0.5 * length - abs(height)), abs(variant.radius[limb] - distance)))
 
 
-def jittered(subject: Subject) -> list[Question]:
+def jittered(subject: Subject) -> list[CaseVariant]:
     """The same line begun elsewhere, by up to a diameter or by some units in the last place."""
-    question, chance = subject.question, np.random.default_rng(0)
-    moved = [question.begun(float(step)) for step in 2 * subject.radius * chance.uniform(0.01, 1.0, JITTERS)]
-    return [*moved, *(question.nudged(ulps) for ulps in (-2, -1, 1, 2))]
+    variant, chance = subject.variant, np.random.default_rng(0)
+    moved = [variant.begun(float(step)) for step in 2 * subject.radius * chance.uniform(0.01, 1.0, JITTERS)]
+    return [*moved, *(variant.nudged(ulps) for ulps in (-2, -1, 1, 2))]
 
 
-def spun(subject: Subject) -> list[Question]:
+def spun(subject: Subject) -> list[CaseVariant]:
     """The same solids, spun about their own axes."""
-    return [subject.question.spun(angle) for angle in SPINS]
+    return [subject.variant.spun(angle) for angle in SPINS]

@@ -7,11 +7,11 @@ from math import degrees
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.ask_again import Answer, Live
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.causes.ray_geometry import angle
+from cylcollide.crosscheck.cases.recast import EngineAnswer, Live
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Asked, EngineOf, NamedEngine, Setup
+from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, EngineOf, NamedEngine, RayEngine, Setup
+from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.engines import registry
 
 OWN = "cylcollide"
@@ -23,7 +23,7 @@ class Witness:
 
     engine: str
     version: str
-    answer: Answer | None  # None: the engine gave none
+    answer: EngineAnswer | None  # None: the engine gave none
     right: bool  # names the same limb, or none
     error: float | None  # metres along the segment, early < 0; None where limbs differ or one side misses
     normal_off: float | None  # degrees; None where one side tells no normal
@@ -72,21 +72,21 @@ def witnesses(case: Case, live: Live) -> tuple[list[Witness], dict[str, str]]:
                 title = f"{client.name}, {'default' if setup.is_default else construction}"
                 found.append(_witness(title, _version(client), _answer(client, case), case, live))
     others = [name for name in registry.names() if name not in (OWN, BULLET, case.engine)]
-    for name, said in asked_apart(others, case).items():
-        if isinstance(said, str):
-            absent[name] = said
+    for name, answer in answers_apart(others, case).items():
+        if isinstance(answer, str):
+            absent[name] = answer
         else:
-            found.append(_witness(*said, case, live))
+            found.append(_witness(*answer, case, live))
     return found, absent
 
 
-Said = tuple[str, str, Answer]
+NamedAnswer = tuple[str, str, EngineAnswer]
 """An engine's name and version, and its answer."""
 
 
-def asked_apart(names: list[str], case: Case) -> dict[str, Said | str]:
+def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
     """Ask engines in another process, a new one after an engine that ends it; a string says why there is no answer."""
-    found: dict[str, Said | str] = {}
+    found: dict[str, NamedAnswer | str] = {}
     while left := [name for name in names if name not in found]:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as apart:
             try:
@@ -97,7 +97,7 @@ def asked_apart(names: list[str], case: Case) -> dict[str, Said | str]:
     return found
 
 
-def _asked(name: str, case: Case) -> Said | str:
+def _asked(name: str, case: Case) -> NamedAnswer | str:
     try:
         with registry.create(name) as engine:
             return engine.name, _version(engine), _answer(engine, case)
@@ -105,12 +105,12 @@ def _asked(name: str, case: Case) -> Said | str:
         return " ".join(str(error).split())
 
 
-def _answer(engine: Asked, case: Case) -> Answer:
+def _answer(engine: RayEngine, case: Case) -> EngineAnswer:
     engine.build(case.limbs)
-    return Answer.row(engine.cast_segments(np.array([case.start]), np.array([case.end])), 0)
+    return EngineAnswer.row(engine.cast_segments(np.array([case.start]), np.array([case.end])), 0)
 
 
-def _version(engine: Asked) -> str:
+def _version(engine: RayEngine) -> str:
     return next(iter(engine.versions.values()), "")
 
 
@@ -120,7 +120,7 @@ def engine_title(case: Case, name: str | None = None) -> str:
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 
-def _witness(title: str, version: str, answer: Answer | None, case: Case, live: Live) -> Witness:
+def _witness(title: str, version: str, answer: EngineAnswer | None, case: Case, live: Live) -> Witness:
     true = live.ours
     right = answer is not None and answer.limb == true.limb
     error = off = None

@@ -23,7 +23,7 @@ NOTHING = 1e-12
 """Metres that no unit of a table shows."""
 
 
-def tell(console: Console, story: Story) -> None:
+def print_story(console: Console, story: Story) -> None:
     """Print the story step by step."""
     case, again = story.case, story.again
     console.rule(f"[bold]{escape(case.address)}: {case.kind}", align="left")
@@ -155,7 +155,7 @@ def _interventions(console: Console, story: Story) -> None:
         console.print("None: only PyBullet has settings to change.")
         return
     if not story.trials:
-        console.print("None applies: no change is predicted to do what could be told apart.")
+        console.print("None applies: no change is predicted to do what could be seen.")
         return
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     for trial in story.trials:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases import case_words, cause_words
-from cylcollide.crosscheck.cases.ask_again import Live, ask
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.interventions.outcome import Asker
-from cylcollide.crosscheck.cases.interventions.question import Question
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.interventions.trials import Trial, trials
+from cylcollide.crosscheck.cases.recast import Live, recast
 from cylcollide.crosscheck.cases.replay.engines import Witness, blamed, witnesses
 from cylcollide.crosscheck.number_format import length
 from cylcollide.limbs.explain import Explanation
@@ -93,22 +93,22 @@ def replayed(case: Case) -> Replayed:
     ValueError, ImportError
         If the engine is unknown or not installed.
     """
-    return Replayed(case, ask(case, Asker(blamed(case))))
+    return Replayed(case, recast(case, CaseRunner(blamed(case))))
 
 
-def story_of(told: Replayed) -> Story:
+def story_of(reproduction: Replayed) -> Story:
     """Ask everybody else, explain, and change one thing at a time."""
-    case, live, again = told.case, told.live, told.again
-    asker = Asker(blamed(case))
+    case, live, again = reproduction.case, reproduction.live, reproduction.again
+    runner = CaseRunner(blamed(case))
     found, absent = witnesses(case, live)
     explained = [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
-    tried = [] if again is None or case.engine != BULLET else trials(again, asker)
-    return Story(case, live, found, absent, explained, tried, _measured(again or case, asker))
+    tried = [] if again is None or case.engine != BULLET else trials(again, runner)
+    return Story(case, live, found, absent, explained, tried, _measured(again or case, runner))
 
 
-def _measured(case: Case, asker: Asker) -> list[str]:
+def _measured(case: Case, runner: CaseRunner) -> list[str]:
     """The calibration behind the cause, of the limb that the disagreement is about."""
-    known = asker.calibrations(Question.of(case))[case.limb_engine if case.limb_true < 0 else case.limb_true]
+    known = runner.calibrations(CaseVariant.of(case))[case.limb_engine if case.limb_true < 0 else case.limb_true]
     lengths = {
         "it stops {} in front of a surface": known.stop,
         "rims are rounded by {}": known.rim,

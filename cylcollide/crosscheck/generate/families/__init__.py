@@ -29,10 +29,10 @@ from cylcollide.crosscheck.generate.families import (
     side_graze,
     stale_boxes,
 )
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.families.target import SIZES, Body
 
-Draw = Callable[[np.random.Generator, Body, int], list[Scene]]
+Draw = Callable[[np.random.Generator, Body, int], list[ShotScene]]
 
 ABOUT_ONE_BODY: dict[str, Draw] = {
     "generic": generic.draw,
@@ -76,7 +76,7 @@ class ChunkKey:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, name, self.number])))
 
 
-def draw_chunk(key: ChunkKey, n: int) -> list[Scene]:
+def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
     """Draw a chunk of about ``n`` segments; whole bodies and calls may make it a few more or less.
 
     Raises

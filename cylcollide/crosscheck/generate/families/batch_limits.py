@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import Scene
+from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.families.target import Body
 
 CALLS = ((16_384, True), (16_383, False), (16_384, False), (16_385, False))
@@ -24,7 +24,7 @@ def fitting(share: int) -> int:
     return sum(count for count, _ in CALLS[: (share + LEAST) // ONE_CALL])
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw at one body the calls that come nearest to n segments; one at least."""
     calls = CALLS[: max(1, (n + LEAST) // ONE_CALL)]
     return [

@@ -5,13 +5,13 @@ Depth: distance of the line from the rim, into the limb. Both faces must move by
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Scene, by_sign, shots
+from cylcollide.crosscheck.generate.families.shots import ShotScene, by_sign, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, either_way, signed_shares, signs
 
 DIAGONAL = np.sqrt(0.5)
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body."""
     depth = body.radius * signed_shares(rng, n)
     cap, angle = signs(rng, n), angles(rng, n)

@@ -5,13 +5,13 @@ Depth: none meant; which limb comes first is left to the exact answer.
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.generate.families.target import Body, directions
 
 BEND = np.pi / 3
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at the body and its fellow."""
     joint = body.centre + body.half * body.axis
     other = joint + 2 * body.half * (np.sin(BEND) * body.across - np.cos(BEND) * body.axis)
@@ -20,7 +20,7 @@ def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
     before = 0.002 + 6 * body.size * rng.uniform(1, 5, n)
     start, end = point - before[:, None] * heading, point + 6 * body.size * heading
     return [
-        Scene(
+        ShotScene(
             np.array([body.centre - body.half * body.axis, joint]),
             np.array([joint, other]),
             np.full(2, body.radius),

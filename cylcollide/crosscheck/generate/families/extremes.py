@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, Shots, by_sign, joined, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene, by_sign, joined, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, directions, unit
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments: a third of length zero, a third long, a third at the same body far away."""
     away = body.centre + 10.0 ** rng.uniform(3, 7) * unit(rng.normal(size=3))
     far = replace(body, centre=away, aligned=False)

@@ -5,11 +5,11 @@ Depth: none meant.
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, Shots, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, directions
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body."""
     return [body.scene(aimed(rng, body, n))]
 

@@ -5,13 +5,13 @@ Depth: of the start below the nearest face.
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, directions
 
 SKIN = 0.001
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body, a quarter of each kind."""
     kind = rng.integers(4, size=n)
     height = body.half * rng.uniform(-0.999, 0.999, n)

@@ -6,21 +6,13 @@ Depth: as for side grazes, nan for the aimed.
 import numpy as np
 
 from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import Scene, joined
-from cylcollide.crosscheck.generate.families.side_graze import grazes
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.families.side_graze import draw_setups
 from cylcollide.crosscheck.generate.families.target import Body
 
 MARGINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 5e-3, 1e-2, 0.04, 0.05, 0.06, 0.1)
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments, each at one of the margins."""
-    each = max(2, n // len(MARGINS))
-    return [
-        body.scene(
-            joined([aimed(rng, body, each - each // 3), grazes(rng, body, each // 3)]),
-            Setup(margin=margin),
-        )
-        for margin in MARGINS
-    ]
+    return draw_setups(rng, body, n, [Setup(margin=margin) for margin in MARGINS])

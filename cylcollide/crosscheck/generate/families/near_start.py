@@ -6,13 +6,13 @@ Depth: negative, the gap between segment and limb; nan for those that go in.
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, Shots, joined, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene, joined, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles
 
 GAPS = (0.0005, 0.0009, 0.0011, 0.002)
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body, a quarter of each kind."""
     counts = [(n + place) // 4 for place in range(4)]
     parts = [fire(rng, body, count) for fire, count in zip((_inward, _short, _tangent, _outward), counts, strict=True)]

@@ -5,11 +5,11 @@ Depth: of that point inside the rim, within the cap's plane; the cut is shallowe
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Scene, by_sign, shots
+from cylcollide.crosscheck.generate.families.shots import ShotScene, by_sign, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, either_way, signed_shares, signs
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body."""
     depth = body.radius * signed_shares(rng, n)
     cap, angle = signs(rng, n), angles(rng, n)

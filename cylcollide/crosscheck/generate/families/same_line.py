@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, by_sign, joined, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, by_sign, joined, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles
 
 STARTS = 8
 STEPS = 8
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body: lines of eight starts and eight steps each, as far as n goes."""
     lines = max(1, n // (STARTS + STEPS))
     depth = min(0.0015, 0.5 * body.radius) * rng.uniform(-1, 1, lines)

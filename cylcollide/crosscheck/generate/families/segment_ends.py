@@ -6,11 +6,11 @@ side and caps have exact coordinates: there the end touches.
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Intent, Scene, shots
+from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.generate.families.target import Body, angles, directions, signs, where
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body; none is deeper than half the radius."""
     steps = [step for step in 10.0 ** -np.arange(1.0, 9.0) if step < 0.5 * body.radius]
     depth = signs(rng, n) * rng.choice([*steps, 0.0] if body.aligned else steps, n)

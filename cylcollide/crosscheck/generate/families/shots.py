@@ -36,7 +36,7 @@ class Shots:
 
 
 @dataclass(frozen=True)
-class Scene:
+class ShotScene:
     """One world and the segments fired at it."""
 
     p1: Float64Array  # limb ends, (m, 3)

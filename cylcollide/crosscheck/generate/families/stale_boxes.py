@@ -6,13 +6,12 @@ Depth: as for side grazes, nan for the aimed.
 import numpy as np
 
 from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import Scene, joined
-from cylcollide.crosscheck.generate.families.side_graze import grazes
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.families.side_graze import draw_setups
 from cylcollide.crosscheck.generate.families.target import Body
 
 
-def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
+def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """Draw n segments at one body, a third for each way to leave the boxes alone."""
     margin = 0.1 * body.radius
     setups = (
@@ -20,8 +19,4 @@ def draw(rng: np.random.Generator, body: Body, n: int) -> list[Scene]:
         Setup(margin=margin, stale=True),
         Setup(construction="urdf", margin=margin, stale=True),
     )
-    each = max(2, n // len(setups))
-    return [
-        body.scene(joined([aimed(rng, body, each - each // 3), grazes(rng, body, each // 3)]), setup)
-        for setup in setups
-    ]
+    return draw_setups(rng, body, n, setups)

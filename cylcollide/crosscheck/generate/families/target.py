@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.engine.setup import DEFAULT, Setup
-from cylcollide.crosscheck.generate.families.shots import Scene, Shots
+from cylcollide.crosscheck.generate.families.shots import Shots, ShotScene
 
 SIZES = ((0.001, 0.005), (0.01, 0.05), (0.05, 0.2), (0.3, 1.0), (10.0, 30.0), (100.0, 300.0))
 """Radius and half length of the limbs, from a needle to a tower."""
@@ -50,10 +50,10 @@ class Body:
         """Radius of a ball around the body."""
         return float(np.hypot(self.radius, self.half))
 
-    def scene(self, fired: Shots, setup: Setup = DEFAULT) -> Scene:
+    def scene(self, fired: Shots, setup: Setup = DEFAULT) -> ShotScene:
         """A world of this body alone."""
         reach = self.half * self.axis
-        return Scene(
+        return ShotScene(
             (self.centre - reach)[None],
             (self.centre + reach)[None],
             np.array([self.radius]),

@@ -66,7 +66,7 @@
     Plotly.react(stage, traces, themed({ scene: copy(ray.layout), showlegend: false, uirevision: chosen }), config);
     Plotly.react(closeUp, cut.data.map(inked), themed(cut.layout), config);
     for (const button of document.querySelectorAll("[data-ray]")) button.setAttribute("aria-pressed", +button.dataset.ray === chosen);
-    for (const said of document.querySelectorAll("[data-said]")) said.hidden = +said.dataset.said !== chosen;
+    for (const text of document.querySelectorAll("[data-sentence]")) text.hidden = +text.dataset.sentence !== chosen;
   };
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-ray]");

@@ -1,0 +1,112 @@
+"""One case asked again, now: both answers, every disagreement about the segment with its cause, and the exact truth."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from cylcollide._types import Face
+from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, plain, vector
+from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.retest import compare
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.judge.comparison import engine_answers
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.engines import EngineHits
+from cylcollide.exact.cylinder import Cylinder
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import closest
+from cylcollide.query.hits import RayHits
+
+
+@dataclass(frozen=True)
+class EngineAnswer:
+    """The answer of one side: a miss has limb -1 and None elsewhere."""
+
+    limb: int
+    fraction: float | None
+    position: Vector | None
+    normal: Vector | None  # None too where the side reports none
+
+    @classmethod
+    def row(cls, hits: EngineHits | RayHits, row: int) -> Self:
+        """One row of the answers."""
+        limb = int(hits.limb[row])
+        return cls(limb, plain(hits.fraction[row]), vector(hits.position[row]), vector(hits.normal[row]))
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The answer in rational arithmetic, over all limbs, without a tree; the fraction is rounded once."""
+
+    limb: int
+    fraction: float | None
+    face: Face
+
+
+@dataclass(frozen=True)
+class Live:
+    """A case asked again."""
+
+    ours: EngineAnswer
+    theirs: EngineAnswer | None  # None: the engine gave no answer
+    exact: Proved
+    cases: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
+
+    def again(self, case: Case) -> Case | None:
+        """The disagreement of this case's kind, about the same limbs, if it is still there."""
+        return next((now for now in self.cases if _same(now, case)), None)
+
+    @property
+    def proved(self) -> bool:
+        """Whether rational arithmetic confirms this library's verdict and limb."""
+        return self.exact.limb == self.ours.limb
+
+
+def recast(case: Case, runner: CaseRunner) -> Live:
+    """Ask both sides about a case, in a batch of equal segments if its engine lost it in a batch."""
+    scene, row = _scene(case)
+    both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
+    theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
+    answers = both_answers(both.ours, both.theirs, row)
+    cases = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
+    return Live(EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(cases))
+
+
+def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
+    """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
+    scene, row = _scene(case)
+    shot = scene.shots
+    with runner.engine_of(case.built) as engine:
+        engine.build(case.limbs)
+        theirs, _ = engine_answers(engine, scene)
+    return int(case.world.cast_segments(shot.start[[row]], shot.end[[row]]).limb[0]), int(theirs.limb[row])
+
+
+def exact_answer(case: Case) -> Proved:
+    """Ask rational arithmetic."""
+    limbs = [(index, Cylinder(*solid)) for index, solid in enumerate(zip(case.p1, case.p2, case.radius, strict=True))]
+    hit, _ = closest(RayNumbers(case.start, case.end, True, 1.0), limbs, "hit")
+    if hit is None:
+        return Proved(-1, None, Face.NONE)
+    limb, chord = hit
+    return Proved(limb, chord.entry.double_double()[0], chord.entry_face)
+
+
+def _scene(case: Case) -> tuple[ShotScene, int]:
+    """The segments that are cast at once, all equal, and the row that the case is about."""
+    lost = case.kind_code == Kind.LOST
+    copies, row = 1, 0
+    if lost:
+        copies = int(case.bound or 1)
+        row = min(case.row, copies - 1)
+    elif case.cause == Cause.API_LIMIT.label and case.bound is None:
+        # A hit that came back when its ray was cast alone was lost by its place in the batch.
+        copies, row = case.row + 1, case.row
+    # Of lists that are one too long PyBullet answers most; of arrays, none.
+    return replace(CaseVariant.of(case).scene_of(copies), whole_batch=lost, as_lists=case.measured != 0.0), row
+
+
+def _same(now: Case, case: Case) -> bool:
+    of_limbs = now.limb_true == case.limb_true and now.limb_engine == case.limb_engine
+    return now.kind == case.kind and (of_limbs or case.kind_code not in VERDICTS)

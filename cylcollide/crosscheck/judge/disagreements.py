@@ -1,0 +1,66 @@
+"""The kinds of disagreement, and the table of them that every run keeps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Self
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int8Array, Int64Array
+
+
+class Kind(IntEnum):
+    """What differs. Of two that hit the same limb, distance and normal are two disagreements."""
+
+    MISSED = 0  # this library has a hit, the engine none
+    PHANTOM = 1  # the engine has a hit, this library none
+    WRONG_LIMB = 2
+    LOST = 3  # the engine gave no answer at all
+    EARLY = 4  # the hit is reported before the true surface
+    LATE = 5
+    NORMAL = 6
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def field(self) -> str:
+        """Its name in ``summary.json`` and in tables."""
+        return self.name.lower()
+
+
+VERDICTS = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
+"""The kinds that exact arithmetic settles."""
+
+NOT_SOUGHT = -1
+"""Stands for the cause of a row whose cause was not looked for."""
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """Disagreements, length k: a row of the scene may stand here twice, for its distance and for its normal."""
+
+    row: Int64Array  # segment of the scene
+    kind: Int8Array  # codes of Kind
+    cause: Int8Array  # codes of Cause, or NOT_SOUGHT
+    amount: Float64Array
+    """How wrong. Verdicts: metres by which the segment cuts or passes the limb; distances: signed metres; radians."""
+    measured: Float64Array  # what the cause's bound is for, metres or radians
+    bound: Float64Array
+
+    @classmethod
+    def of_kind(cls, rows: Int64Array, kind: Kind, amount: Float64Array) -> Self:
+        """Rows of one kind, without a cause."""
+        kinds, causes = (np.full(len(rows), code, dtype=np.int8) for code in (kind, NOT_SOUGHT))
+        unknown = np.full(len(rows), np.nan)
+        return cls(rows.astype(np.int64), kinds, causes, amount, unknown, unknown.copy())
+
+    @classmethod
+    def joined(cls, parts: Sequence["Disagreements"]) -> Self:
+        """All rows of the parts, in the order of segments, then of kinds."""
+        columns = [np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__]
+        order = np.lexsort((columns[1], columns[0]))
+        return cls(*(column[order] for column in columns))

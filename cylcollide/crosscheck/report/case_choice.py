@@ -1,0 +1,193 @@
+"""Which cases a page shows, and each of them in coordinates that can be drawn."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.causes.calibration import Calibration
+from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.rounded_cylinder import Least, Rounded, least_distance
+from cylcollide.crosscheck.engine.setup import as_record
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
+
+HUMAN = (0.01, 1.0)
+"""Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
+
+SHOWS = {
+    Cause.TERMINATION: (Kind.PHANTOM, Kind.EARLY),
+    Cause.RIM_ROUNDING: (Kind.MISSED, Kind.NORMAL),
+    Cause.EARLY_EXIT: (Kind.LATE, Kind.NORMAL),
+    Cause.BIG_SHAPE: (Kind.MISSED, Kind.LATE),
+    Cause.INSIDE_START: (Kind.MISSED,),
+    Cause.NO_CORE_DISTANCE: (Kind.MISSED,),
+    Cause.NOISY_NORMAL: (Kind.NORMAL, Kind.MISSED),
+    Cause.SHAPE: (Kind.PHANTOM, Kind.EARLY),
+    Cause.SEGMENT_END: (Kind.PHANTOM, Kind.MISSED),
+    Cause.BROAD_PHASE: (Kind.MISSED,),
+    Cause.API_LIMIT: (Kind.PHANTOM, Kind.MISSED),
+    Cause.SINGLE_PRECISION: (Kind.LATE, Kind.EARLY),
+}
+"""The kinds of disagreement that show a cause best; a loss in a batch has no geometry to be shown."""
+
+OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
+"""Causes that lie in how the limb was built: they show best on limbs that were not built by default."""
+
+
+def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
+    """The most telling case of each of the kinds that show a cause, best kind first; of any kind if none of these is.
+
+    Parameters
+    ----------
+    cases
+        Those that a run kept.
+    cause
+        Its cases are looked at, no others.
+    most
+        How many to return at most.
+    """
+    mine = [case for case in cases if case.cause_code == cause and case.kind_code != Kind.LOST]
+    kinds = [kind for kind in SHOWS.get(cause, ()) if any(case.kind_code == kind for case in mine)]
+    kinds = kinds or sorted({case.kind_code for case in mine})
+    return [_worst([case for case in mine if case.kind_code == kind]) for kind in kinds[:most]]
+
+
+def worst_cases(cases: Sequence[Case], causes: Sequence[Cause], most: int = 20) -> list[Case]:
+    """The worst case of every cause and kind: the causes take turns, in the order given, until there are enough."""
+    queues = []
+    for cause in causes:
+        mine = [case for case in cases if case.cause_code == cause]
+        first = clearest_cases(mine, cause)
+        rest = sorted({case.kind_code for case in mine} - {case.kind_code for case in first})
+        queues.append(first + [_worst([case for case in mine if case.kind_code == kind]) for kind in rest])
+    chosen = [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
+    # Of a loss there is little to be seen.
+    return sorted(chosen, key=lambda case: case.kind_code == Kind.LOST)
+
+
+def worst_in_turns(cases: Sequence[Case], most: int = 10) -> list[Case]:
+    """The worst cases of every kind: the kinds take turns, in the order of WORST_KINDS, until there are enough.
+
+    A gap of one millimetre and a distance error of one millimetre cannot be weighed against each other.
+    """
+    ranked = worst_of_kinds(cases, most)
+    queues = [[case for case in ranked if case.kind_code == kind] for kind in WORST_KINDS]
+    return [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
+
+
+def subject(case: Case) -> int:
+    """The limb that a case is about; the first where the case names none."""
+    return max(case.limb, 0)
+
+
+def radius_of(case: Case) -> float:
+    """Radius of the limb that a case is about, metres."""
+    return case.radius[subject(case)]
+
+
+def _worst(cases: Sequence[Case]) -> Case:
+    """The greatest amount, among limbs as large as those of people and, if the cause allows it, built by default."""
+
+    def rank(case: Case) -> tuple[Any, ...]:
+        pictured = HUMAN[0] <= radius_of(case) <= HUMAN[1]
+        unusual = not case.built.is_default and case.cause_code not in OF_SETUPS
+        return case.start == case.end, not pictured, case.family == "extremes", unusual, -_size(case), case.place
+
+    return min(cases, key=rank)
+
+
+def _size(case: Case) -> float:
+    return 0.0 if case.amount is None else abs(case.amount)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A case about the centre of its limb, metres, so that worlds far away lose no digits when drawn."""
+
+    case: Case
+    p1: Float64Array  # (m, 3)
+    p2: Float64Array
+    start: Float64Array  # (3,)
+    end: Float64Array
+    calibration: Calibration | None  # of the limb, None if it was not measured
+
+    @classmethod
+    def of(cls, case: Case, calibrations: Sequence[dict[str, Any]]) -> "Drawn":
+        """Place a case; ``calibrations`` are those of the run's summary."""
+        p1, p2, limb = np.array(case.p1), np.array(case.p2), subject(case)
+        centre = 0.5 * (p1[limb] + p2[limb])
+        half = 0.5 * math.dist(case.p1[limb], case.p2[limb])
+        known = _known(calibrations, as_record(calibrated_setup(case.built)), case.radius[limb], half)
+        start, end = np.array(case.start) - centre, np.array(case.end) - centre
+        return cls(case, p1 - centre, p2 - centre, start, end, known)
+
+    @property
+    def limb(self) -> int:
+        """The limb that the case is about."""
+        return subject(self.case)
+
+    @property
+    def radius(self) -> float:
+        """Of that limb."""
+        return self.case.radius[self.limb]
+
+    @property
+    def length(self) -> float:
+        """Of the segment."""
+        return float(np.linalg.norm(self.end - self.start))
+
+    @property
+    def direction(self) -> Float64Array:
+        """Unit direction of the segment; for one of no length the limb's axis."""
+        step = self.end - self.start if self.length else self.p2[self.limb] - self.p1[self.limb]
+        along: Float64Array = step / np.linalg.norm(step)
+        return along
+
+    def hit(self, side: str) -> Float64Array | None:
+        """Point (3,) that a side, ``true`` or ``engine``, reports; None for a miss."""
+        fraction = getattr(self.case, f"fraction_{side}")
+        return None if fraction is None else self.start + fraction * (self.end - self.start)
+
+    def normal(self, side: str) -> Float64Array:
+        """Normal (3,) that a side reports; zero for a miss."""
+        normal = getattr(self.case, f"normal_{side}")
+        return np.zeros(3) if normal is None else np.array(normal)
+
+    def true(self, limb: int) -> Rounded:
+        """One row: a limb as it is."""
+        none = np.zeros(1)
+        return Rounded(self.p1[[limb]], self.p2[[limb]], np.array([self.case.radius[limb]]), none, none)
+
+    @property
+    def held(self) -> Rounded | None:
+        """One row: what the engine holds in the place of the limb, as measured."""
+        if self.calibration is None:
+            return None
+        return self.calibration.solid(self.p1[[self.limb]], self.p2[[self.limb]])
+
+    @property
+    def nearest(self) -> Float64Array:
+        """Where the segment is closest to, or deepest in, the true limb, (3,)."""
+        least: Least = least_distance(self.true(self.limb), self.start[None], self.end[None])
+        return self.start + float(least.fraction[0]) * (self.end - self.start)
+
+
+def _known(
+    calibrations: Sequence[dict[str, Any]], setup: dict[str, Any], radius: float, half: float
+) -> Calibration | None:
+    """Of the calibrations of a setup that of the size, which is there up to the rounding of its ends."""
+    size = np.array([radius, half])
+    mine = [c for c in calibrations if c["setup"] == setup and np.allclose([c["radius"], c["half"]], size, rtol=1e-6)]
+    if not mine:
+        return None
+    # JSON has no infinity: no radius was seen from which limbs count as big.
+    record: dict[str, Any] = {name: math.inf if value is None else value for name, value in mine[0].items()}
+    del record["setup"]
+    return Calibration(**record)

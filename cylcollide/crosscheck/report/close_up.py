@@ -1,0 +1,216 @@
+"""A case cut open in the plane of its segment and of the surface it meets: what is there, and what the engine holds.
+
+In that plane the segment is the horizontal axis, and gaps of a micrometre are seen in their true shape. Solids are
+drawn by their signed distance, which is convex: every column of the picture meets one in an interval, found by halving.
+"""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.rounded_cylinder import (
+    Least,
+    Rounded,
+    first_reach,
+    least_distance,
+    outward_normal,
+    taken,
+)
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.number_format import UNITS
+from cylcollide.crosscheck.report.case_choice import Drawn
+from cylcollide.crosscheck.report.chart_style import COLORS
+
+COLUMNS, MARGIN_COLUMNS = 240, 40
+"""Columns in the window and beyond each of its sides."""
+BEYOND = 4.0
+"""Solids are drawn as far as this many half windows, for windows that are wider than high."""
+HALVINGS = 60
+TALL = 0.64
+"""Height of the window by its width."""
+
+ANSWERS = (("true", "true hit", "true", "circle"), ("engine", "reported hit", "early", "diamond"))
+"""The sides of a case: name of the answer, its colour and symbol."""
+
+WHOLE_LIMB = (Cause.INSIDE_START, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT)
+"""Causes that are seen on the whole limb, not on its surface."""
+
+
+def cut(drawn: Drawn) -> go.Figure:
+    """Draw one case; the origin lies where the segment truly hits or, if it does not, is nearest to the limb."""
+    path, out, origin = drawn.direction, outward(drawn), _origin(drawn)
+    true, engine = (_along(drawn.hit(side), origin, path) for side in ("true", "engine"))
+    # Of a missed hit and of a wrong limb the true hit may be far away.
+    seen = (engine, 0.0) if drawn.case.kind_code in VERDICTS else (true, engine, 0.0)
+    places = [at for at in seen if at is not None]
+    middle, half = 0.5 * (min(places) + max(places)), _half(drawn, max(places) - min(places))
+    size, name = _unit(half)
+    plane = Plane(origin + middle * path, path, out, BEYOND * half)
+    figure = go.Figure()
+    held = drawn.held if drawn.case.cause_code != Cause.API_LIMIT else None  # what is inside out has no such shape
+    if held is not None and drawn.calibration is not None and drawn.calibration.stop > 0:
+        _add_region(figure, plane.region(held, drawn.calibration.stop), middle, size, "shell")
+    for limb in dict.fromkeys((drawn.limb, max(drawn.case.limb_true, 0), max(drawn.case.limb_engine, 0))):
+        _add_region(figure, plane.region(drawn.true(limb), 0.0), middle, size, "true")
+    if held is not None:
+        _add_region(figure, plane.region(held, 0.0), middle, size, "held")
+    begin, finish = float((drawn.start - origin) @ path), float((drawn.end - origin) @ path)
+    window = (middle - 9 * half, middle + 9 * half)
+    ends = (max(begin, window[0]) / size, min(finish, window[1]) / size)
+    _add_path(figure, ends, (middle - 0.8 * half) / size, (begin > window[0], finish < window[1]))
+    for (side, text, color, symbol), at in zip(ANSWERS, (true, engine), strict=True):
+        if at is not None:
+            normal = np.array([drawn.normal(side) @ path, drawn.normal(side) @ out])
+            _add_hit(figure, text, at / size, 0.4 * half * normal / size, COLORS[color], symbol)
+    figure.update_xaxes(title=f"{name} along the segment", range=[(middle - half) / size, (middle + half) / size])
+    figure.update_yaxes(title=f"{name} outward", range=[-TALL * half / size, TALL * half / size], scaleanchor="x")
+    figure.update_xaxes(zeroline=False, constrain="domain")
+    figure.update_yaxes(zeroline=False, constrain="domain")
+    figure.update_layout(showlegend=False)
+    return figure
+
+
+class Plane:
+    """The plane of a picture, its middle in the middle of the window."""
+
+    def __init__(self, middle: Float64Array, path: Float64Array, out: Float64Array, reach: float) -> None:
+        self.middle, self.path, self.out, self.reach = middle, path, out, reach
+
+    def region(self, solid: Rounded, level: float) -> Float64Array | None:
+        """Corners (n, 2), metres from the middle, of where a solid's signed distance is at most ``level``."""
+        half = self.reach / BEYOND
+        inner = np.linspace(-1.1 * half, 1.1 * half, COLUMNS)
+        outer = np.geomspace(1.15 * half, self.reach, MARGIN_COLUMNS)
+        columns = np.concatenate([-outer[::-1], inner, outer])
+        inside = np.flatnonzero(self._least(solid, columns).distance <= level)
+        if len(inside) == 0:
+            return None
+        edges = []
+        for here, there in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
+            if 0 <= there < len(columns):
+                edges.append(self._edge(solid, level, float(columns[here]), float(columns[there])))
+        columns = np.sort(np.concatenate([columns[inside], edges]))
+        least = self._least(solid, columns)
+        low, high = self._ends(columns)
+        rows: Int64Array = np.zeros(len(columns), dtype=np.int64)
+        at = np.maximum(level, least.distance)
+        up = first_reach(taken(solid, rows), low, high, least, at)
+        down = first_reach(taken(solid, rows), high, low, Least(least.distance, 1 - least.fraction), at)
+        heights = 2 * self.reach * np.stack([up, 1 - down]) - self.reach
+        corners = np.concatenate([np.stack([columns, h], axis=1) for h in heights])
+        corners[len(columns) :] = corners[len(columns) :][::-1]
+        return corners
+
+    def _ends(self, columns: Float64Array) -> tuple[Float64Array, Float64Array]:
+        feet = self.middle + columns[:, None] * self.path
+        return feet - self.reach * self.out, feet + self.reach * self.out
+
+    def _least(self, solid: Rounded, columns: Float64Array) -> Least:
+        rows: Int64Array = np.zeros(len(columns), dtype=np.int64)
+        return least_distance(taken(solid, rows), *self._ends(columns))
+
+    def _edge(self, solid: Rounded, level: float, inside: float, outside: float) -> float:
+        """The last column that meets the solid, between one that does and one that does not."""
+        for _ in range(HALVINGS):
+            middle = 0.5 * (inside + outside)
+            if self._least(solid, np.array([middle])).distance[0] <= level:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+
+def outward(drawn: Drawn) -> Float64Array:
+    """Unit vector at right angles to the segment: out of the surface that it meets or passes, as far as that can be."""
+    path, point = drawn.direction, drawn.nearest if drawn.case.kind_code in VERDICTS else drawn.hit("true")
+    axis = drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
+    at = drawn.nearest if point is None else point
+    for wanted in (outward_normal(drawn.true(drawn.limb), at[None])[0], unit(axis)):
+        aside = wanted - (wanted @ path) * path
+        if np.linalg.norm(aside) > 1e-3:
+            return unit(aside)
+    # A segment straight along the normal has no outward side: any will do.
+    return unit(np.cross(path, np.eye(3)[int(np.argmin(np.abs(path)))]))
+
+
+def unit(vector: Float64Array) -> Float64Array:
+    """The vector at length 1."""
+    scaled: Float64Array = vector / np.linalg.norm(vector)
+    return scaled
+
+
+def _origin(drawn: Drawn) -> Float64Array:
+    true = drawn.hit("true")
+    return drawn.nearest if true is None or drawn.case.kind_code in VERDICTS else true
+
+
+def _half(drawn: Drawn, spread: float) -> float:
+    """Half the window's width, metres: all places within ``broadcast``, and as much as the cause is to be seen on."""
+    case, known = drawn.case, drawn.calibration
+    stop, rim, growth = (0.0, 0.0, 0.0) if known is None else (known.stop, known.rim, max(known.side_growth[1], 0.0))
+    amount = 0.0 if case.amount is None or case.kind_code == Kind.NORMAL else abs(case.amount)
+    least = {
+        Cause.TERMINATION: 2.2 * stop,
+        Cause.RIM_ROUNDING: 2.0 * rim,
+        Cause.SHAPE: max(2.5 * growth, 2.2 * stop),
+        Cause.SEGMENT_END: 2.2 * stop if case.kind_code == Kind.PHANTOM else 3.0 * amount,
+        Cause.BIG_SHAPE: 2.0 * rim if case.kind_code == Kind.MISSED else 0.0,
+    }.get(case.cause_code, 0.0)
+    if case.cause_code in WHOLE_LIMB or case.fraction_true == 0.0:
+        least = 1.9 * drawn.radius
+    of_verdict = case.kind_code in VERDICTS and case.kind_code != Kind.WRONG_LIMB
+    shown = max(0.75 * spread, least, 3.0 * amount if of_verdict and least == 0.0 else 0.0)
+    # Nothing but a normal differs: it is seen on any scale.
+    return shown if shown > 1e-9 * drawn.radius else 0.3 * drawn.radius
+
+
+def _along(point: Float64Array | None, origin: Float64Array, path: Float64Array) -> float | None:
+    return None if point is None else float((point - origin) @ path)
+
+
+def _unit(half: float) -> tuple[float, str]:
+    """The unit, in metres and in words, in which a window is at least a few wide."""
+    return next(((size, name) for size, name in UNITS if half >= 0.9 * size), UNITS[-1])
+
+
+LOOK = {
+    "shell": {"fillcolor": "rgba(224, 86, 74, 0.20)", "line": {"width": 0, "color": "rgba(224, 86, 74, 0.5)"}},
+    "true": {"fillcolor": "rgba(127, 150, 190, 0.55)", "line": {"width": 1.5, "color": "#5f7396"}},
+    "held": {"fillcolor": "rgba(0, 0, 0, 0)", "line": {"width": 1.8, "color": "#c2372b", "dash": "dash"}},
+}
+NAMES = {"shell": "where a hit is reported", "true": "the limb", "held": "what the engine holds"}
+
+
+def _add_region(figure: go.Figure, corners: Float64Array | None, middle: float, size: float, what: str) -> None:
+    if corners is None:
+        return
+    closed = np.concatenate([corners, corners[:1]])
+    # The window's own digits are kept: single precision of numbers about its middle is plenty for a pixel.
+    x, y = ((closed[:, 0] + middle) / size).astype(np.float32), (closed[:, 1] / size).astype(np.float32)
+    figure.add_scatter(x=x, y=y, fill="toself", mode="lines", name=NAMES[what], hoverinfo="skip", **LOOK[what])
+
+
+def _add_path(figure: go.Figure, ends: tuple[float, float], arrow: float, drawn: tuple[bool, bool]) -> None:
+    """The path between two places on the axis with an arrow head at a third; ends marked if ``drawn``."""
+    ahead = ends[0] < arrow < ends[1]
+    symbols = ["circle", "triangle-right", "square"]
+    marks: dict[str, Any] = {"symbol": symbols, "size": [9 * drawn[0], 13 * ahead, 8 * drawn[1]]}
+    x = [ends[0], arrow if ahead else ends[0], ends[1]]
+    look = {"mode": "lines+markers", "line": {"width": 2}, "marker": marks, "meta": "path"}
+    figure.add_scatter(x=x, y=[0.0, 0.0, 0.0], name="path", hoverinfo="name", **look)
+
+
+def _add_hit(figure: go.Figure, name: str, at: float, normal: Float64Array, color: str, symbol: str) -> None:
+    """One answer: the point on the path and the normal as far as it lies in the plane, (2,)."""
+    figure.add_scatter(
+        x=[at, at + float(normal[0])],
+        y=[0.0, float(normal[1])],
+        mode="lines+markers",
+        name=name,
+        hoverinfo="name+x",
+        line={"width": 3, "color": color},
+        marker={"size": [11, 0], "symbol": symbol, "color": color},
+    )

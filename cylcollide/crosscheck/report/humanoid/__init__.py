@@ -1,1 +1,0 @@
-"""The sections of the page about the humanoid in motion."""

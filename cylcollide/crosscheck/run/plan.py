@@ -1,0 +1,229 @@
+"""What is to be run: the humanoid at poses of its motions, or families of segments with the causes of what differs."""
+
+import hashlib
+import json
+import math
+import platform
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+from cylcollide import __version__
+from cylcollide.crosscheck.cases.case import BULLET
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine.setup import EngineOf, NamedEngine, PlainEngine, Setup
+from cylcollide.crosscheck.generate.families import (
+    FAMILIES,
+    OF_PYBULLET_ONLY,
+    WHOLE_BATCHES,
+    ChunkKey,
+    batch_limits,
+    draw_chunk,
+)
+from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.motion import load_motions
+from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
+
+CHUNK = 6000
+"""Segments of a family in a chunk: a fraction of a second, so that little is lost when a sweep stops."""
+POSES_IN_CHUNK = 5
+LAYOUT = 4
+"""Of the chunks: raised when their columns or records change."""
+TRIED = 40
+"""Cases of every cause on which the interventions are run."""
+AT_POSES = "poses"
+"""The family in the keys of chunks of a sweep over poses."""
+
+
+class Plan(ABC):
+    """What every plan says; equal plans on equal versions give equal results. Picklable."""
+
+    rays: int
+    seed: int
+    engine_of: EngineOf
+    tried: int
+    """Cases of every cause on which the interventions are run."""
+    finds_causes: ClassVar[bool]
+    name: ClassVar[str]
+    thing: ClassVar[str]
+    """What a segment is called."""
+
+    @property
+    @abstractmethod
+    def keys(self) -> list[ChunkKey]:
+        """The chunks, in order."""
+
+    @abstractmethod
+    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
+        """Draw one chunk."""
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What determines a chunk besides its key, the engine and the versions, as JSON has it."""
+
+    @property
+    @abstractmethod
+    def options(self) -> list[str]:
+        """The options of the command line that ask for this plan."""
+
+    def _check(self) -> None:
+        for name, value, least in (("rays", self.rays, 1), ("seed", self.seed, 0)):
+            if value < least:
+                raise ValueError(f"{name} must be at least {least}, got {value}")
+
+    @property
+    def blamed(self) -> dict[str, Any]:
+        """The engine, as a case names it."""
+        maker = self.engine_of
+        if not isinstance(maker, PlainEngine | NamedEngine):
+            return {"engine": BULLET}
+        return {"engine": maker.name, "options": dict(maker.options)}
+
+    def engine(self) -> tuple[str, dict[str, str]]:
+        """Name of the engine, and the versions of all that takes part."""
+        with self.engine_of(Setup()) as probe:
+            name, own = probe.name, probe.versions
+        packages = {package: version(package) for package in ("numpy", "numba")}
+        return name, {"cylcollide": __version__, **own, **packages, "python": platform.python_version()}
+
+    def stamp(self, engine: str, versions: dict[str, str]) -> dict[str, Any]:
+        """What kept chunks must have been computed with to be used again."""
+        maker = hashlib.sha256(repr(self.engine_of).encode()).hexdigest()[:16]
+        what = {"layout": LAYOUT, **self.settings, "engine": engine, "versions": versions, "maker": maker}
+        return dict(json.loads(json.dumps(what)))
+
+
+@dataclass(frozen=True)
+class PosesPlan(Plan):
+    """Bullets at the humanoid: ``rays``, dealt out evenly to poses of the ``motions``; none means all.
+
+    Raises
+    ------
+    ValueError
+        When made with a number that is too small or a motion that does not exist.
+    """
+
+    rays: int
+    seed: int
+    motions: tuple[str, ...] = ()
+    engine_of: EngineOf = BulletClient
+    poses: Poses = field(init=False, repr=False, compare=False)
+    tried = 0
+    finds_causes = False
+    name = "poses"
+    thing = "bullet"
+
+    def __post_init__(self) -> None:
+        """Check the numbers, and pose the humanoid, which checks the motions."""
+        self._check()
+        object.__setattr__(self, "poses", spread_poses(self.motions))
+
+    @property
+    def keys(self) -> list[ChunkKey]:
+        """Some consecutive poses a chunk."""
+        count = math.ceil(len(self.poses.motion) / POSES_IN_CHUNK)
+        return [ChunkKey(AT_POSES, self.seed, number) for number in range(count)]
+
+    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
+        """Draw the bullets at the poses of a chunk."""
+        first = POSES_IN_CHUNK * key.number
+        last = min(first + POSES_IN_CHUNK, len(self.poses.motion))
+        return [draw_pose(self.poses, pose, self.rays, self.seed) for pose in range(first, last)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All but the seed, which keys have."""
+        return {"rays": self.rays, "motions": list(dict.fromkeys(self.poses.motion))}
+
+    @property
+    def options(self) -> list[str]:
+        """Without the motions if all are played."""
+        motions = dict.fromkeys(self.poses.motion)
+        chosen = [] if list(motions) == list(load_motions()) else [f"--motion {name}" for name in motions]
+        return [f"--rays {self.rays}", f"--seed {self.seed}", *chosen]
+
+
+@dataclass(frozen=True)
+class FamiliesPlan(Plan):
+    """Segments of ``families``, about as many as ``rays``; cases of every cause to be ``tried`` by interventions.
+
+    Raises
+    ------
+    ValueError
+        For an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
+    """
+
+    families: tuple[str, ...]
+    rays: int
+    seed: int
+    engine_of: EngineOf = BulletClient
+    tried: int = TRIED
+    finds_causes = True
+    name = "families"
+    thing = "segment"
+
+    def __post_init__(self) -> None:
+        """Check the numbers and names."""
+        self._check()
+        unknown = [family for family in self.families if family not in FAMILIES]
+        if unknown:
+            raise ValueError(f"expected families out of all, {', '.join(FAMILIES)}, got {unknown[0]!r}")
+        if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.intersection(self.families)):
+            raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
+        if not self.keys:
+            raise ValueError(
+                f"rays: expected at least {batch_limits.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
+            )
+
+    def size_of(self, family: str) -> int:
+        """Segments in a chunk of one of the families; 0 if it is not tried, since its share is too small for it."""
+        chunks = self._chunks(family)
+        return math.ceil(self._each(family) / chunks) if chunks else 0
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The size of each family's chunks."""
+        return {"sizes": {family: self.size_of(family) for family in self.families}}
+
+    @property
+    def options(self) -> list[str]:
+        """With the families by name, unless all are wanted."""
+        ordered = sorted(self.families, key=lambda family: (not self.size_of(family), FAMILIES.index(family)))
+        named = ["all"] if len(ordered) == len(FAMILIES) else ordered
+        return [*(f"--families {family}" for family in named), f"--rays {self.rays}", f"--seed {self.seed}"]
+
+    @property
+    def not_tried(self) -> list[dict[str, Any]]:
+        """Families of calls that cannot be made as small as an even share, and the ``rays`` that would do for them."""
+        rays = batch_limits.LEAST * len(self.families)
+        return [{"family": family, "rays": rays} for family in self.families if not self.size_of(family)]
+
+    @property
+    def keys(self) -> list[ChunkKey]:
+        """The chunks, family by family."""
+        return [
+            ChunkKey(family, self.seed, number)
+            for family in FAMILIES
+            if family in self.families
+            for number in range(self._chunks(family))
+        ]
+
+    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
+        """Draw one chunk."""
+        return draw_chunk(key, self.size_of(key.family))
+
+    def _each(self, family: str) -> int:
+        """Segments of a family: an even share, which those of whole calls round to calls, and the others fill up."""
+        whole = batch_limits.fitting(self.rays // len(self.families))
+        if family in WHOLE_BATCHES:
+            return whole
+        drawn = [family for family in self.families if family not in WHOLE_BATCHES]
+        return max(1, (self.rays - whole * (len(self.families) - len(drawn))) // len(drawn))
+
+    def _chunks(self, family: str) -> int:
+        if family in WHOLE_BATCHES:
+            return min(1, self._each(family))
+        return max(1, round(self._each(family) / CHUNK))

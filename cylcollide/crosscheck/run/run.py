@@ -1,0 +1,232 @@
+"""A plan run: its chunks over an executor, trials of a sample, and the summary of it all."""
+
+import json
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cylcollide.crosscheck.cases.case import Case, write_cases
+from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.cases.interventions.trials import Trial, trials
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
+from cylcollide.crosscheck.engine.setup import EngineOf
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
+from cylcollide.crosscheck.generate.families import ChunkKey
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.run.breakdowns import call_rows, graze_rows, setup_rows
+from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
+from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
+from cylcollide.crosscheck.run.tally import JsonObject, Tally, sample
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world import HitWorld
+
+SCHEMA = 3
+"""Version of ``summary.json``: raised when a field changes its meaning or goes away."""
+RAYS_SCHEMA = 1
+"""Version of ``rays.npz``."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One case and its trials."""
+
+    case: Case
+    trials: list[Trial]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run."""
+
+    plan: Plan
+    summary: JsonObject
+    tally: Tally
+    proofs: list[Proof]
+
+    @property
+    def unproved(self) -> int:
+        """Verdicts of this library that exact arithmetic does not confirm."""
+        return wrong_count(self.summary["families"][-1]) - int(self.summary["families"][-1]["proved"])
+
+
+def wrong_count(row: JsonObject) -> int:
+    """How many segments of a row of the summary got a wrong verdict or limb."""
+    return sum(int(row[kind.field]) for kind in VERDICTS)
+
+
+def run_plan(
+    plan: Plan,
+    executor: Executor | None = None,
+    folder: Path | None = None,
+    warn: Callable[[str], None] = print,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Result:
+    """Run a plan; finished chunks are kept in ``folder / "chunks"`` and used again.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    executor
+        Any of ``concurrent.futures``; None works in this thread.
+    folder
+        Where chunks are kept; None keeps none.
+    warn
+        Given a line about every kept chunk that cannot be used.
+    progress
+        Given what is being done, how much of it is done, and how much there is.
+
+    Raises
+    ------
+    cylcollide.crosscheck.run.chunk_store.UnfinishedError
+        If a worker was lost; what was finished is kept.
+    """
+    began = time.perf_counter()
+    report = progress or (lambda _what, _done, _of: None)
+    engine, versions = plan.engine()
+    keys, done = plan.keys, 0
+
+    def finished(_: ChunkKey) -> None:
+        nonlocal done
+        done += 1
+        report("chunks", done, len(keys))
+
+    store = None if folder is None else ChunkStore(folder / "chunks", plan.stamp(engine, versions))
+    tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, warn, finished))
+    proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
+    tried: dict[Cause, list[list[Trial]]] = {}
+    for proof in proofs:
+        tried.setdefault(proof.case.cause_code, []).append(proof.trials)
+    summary = {
+        "schema": SCHEMA,
+        "run": plan.name,
+        "engine": engine,
+        "seed": plan.seed,
+        "asked": plan.rays,
+        "not_tried": plan.not_tried if isinstance(plan, FamiliesPlan) else [],
+        "rays": tally.total("rays"),
+        "seconds": round(time.perf_counter() - began, 3),
+        "versions": versions,
+        **_character(plan),
+        "unexplained": tally.unexplained(),
+        "findings": [asdict(finding) for finding in _findings(tally)],
+        "families": tally.rows(),
+        "causes": tally.cause_rows(tried),
+        "setups": setup_rows(tally),
+        "grazes": graze_rows(tally),
+        "calls": call_rows(tally),
+        "scoreboard": [],
+        "calibrations": tally.calibrations,
+    }
+    return Result(plan, summary, tally, proofs)
+
+
+def write_numbers(result: Result, folder: Path) -> None:
+    """Write ``summary.json``, and ``rays.npz`` of a sweep over poses or ``cases.json`` of families."""
+    text = json.dumps(result.summary, indent=2, allow_nan=False)
+    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+    if isinstance(result.plan, PosesPlan):
+        np.savez_compressed(folder / "rays.npz", **wrong_bullets(result, result.plan))
+        return
+    unexplained = [case for case in result.tally.cases if case.cause_code == Cause.UNEXPLAINED]
+    every = {case.place: case for case in [*unexplained, *(proof.case for proof in result.proofs)]}
+    write_cases(folder / "cases.json", [every[place] for place in sorted(every)])
+
+
+def wrong_bullets(result: Result, plan: PosesPlan) -> dict[str, Any]:
+    """Every wrong verdict, every pose, and what tells the run from others: the arrays of ``rays.npz``."""
+    tally, summary, poses = result.tally, result.summary, plan.poses
+    of_verdict = np.isin(tally.column("kind"), VERDICTS)
+    codes = {name: tally.column(name)[of_verdict].astype(np.int32) for name in ("family", "kind")}
+    sides = [f"{what}_{side}" for what in ("limb", "fraction", "position", "normal") for side in ("true", "engine")]
+    return {
+        "schema": np.array(RAYS_SCHEMA),
+        **{name: np.array(summary[name]) for name in ("engine", "seed", "rays")},
+        "versions": np.array(json.dumps(summary["versions"], sort_keys=True)),
+        "families": np.array(BULLET_FAMILIES),
+        "kinds": np.array([kind.label for kind in VERDICTS]),
+        "pose_motion": np.array(poses.motion),
+        "pose_time": poses.time,
+        "pose_p1": poses.p1,
+        "pose_p2": poses.p2,
+        "limb_radius": poses.radius,
+        "limb_names": np.array(poses.limb_names),
+        **codes,
+        "depth": tally.column("depth")[of_verdict],
+        **{name: tally.column(name) for name in ("ray", "pose", "start", "end", *sides, "clearance", "proved")},
+    }
+
+
+@contextmanager
+def local_processes(jobs: int) -> Iterator[Executor | None]:
+    """Worker processes of this machine; None, for this thread, if one job is enough.
+
+    Raises
+    ------
+    ValueError
+        For less than one job.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    if jobs == 1:
+        yield None
+        return
+    # Fills numba's cache on disk, so that the workers do not all compile the same kernels.
+    p1 = np.arange(45.0).reshape(15, 3)
+    HitWorld(Limbs.cylinders(p1, p1 + 1.0, np.full(15, 0.1))).cast_segments(p1, p1 + 2.0)
+    # Spawned, not forked: a fork copies the threads' locks of a process that already runs numba and PyBullet.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def _character(plan: Plan) -> JsonObject:
+    """The motions, the number of poses and the limbs of a sweep over poses; nothing for families."""
+    if not isinstance(plan, PosesPlan):
+        return {"motions": [], "poses": 0, "limbs": []}
+    limbs = zip(plan.poses.limb_names, plan.poses.radius.tolist(), strict=True)
+    return {
+        "motions": list(dict.fromkeys(plan.poses.motion)),
+        "poses": len(plan.poses.motion),
+        "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
+    }
+
+
+def _proof(engine_of: EngineOf, case: Case) -> Proof:
+    return Proof(case, trials(case, CaseRunner(engine_of)))
+
+
+def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
+    cases = [case for some in sample(tally.cases, plan.tried).values() for case in some]
+    prove, proofs = partial(_proof, plan.engine_of), []
+    try:
+        for proof in map(prove, cases) if executor is None else executor.map(prove, cases):
+            proofs.append(proof)
+            report("interventions", len(proofs), len(cases))
+    except BrokenExecutor as error:
+        raise UnfinishedError(
+            f"a worker was lost during the interventions ({error}); all chunks are finished and kept: run the same "
+            "command again to go on"
+        ) from error
+    return proofs
+
+
+def _findings(tally: Tally) -> Sequence[Finding]:
+    hits, reported = [0] * 15, [0] * 15
+    for chunk in tally.chunks.values():
+        if len(chunk.record["limb_hits"]) == len(hits):
+            hits = [a + b for a, b in zip(hits, chunk.record["limb_hits"], strict=True)]
+            reported = [a + b for a, b in zip(reported, chunk.record["limb_reported"], strict=True)]
+    # A hit that came back has no bound; one of a limb thinner than its margin has the limb's size.
+    came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
+    lost = int((came_back & (tally.column("kind") != Kind.LOST)).sum())
+    return diagnose(tally.calibrations, hits, reported, lost)

@@ -1,0 +1,214 @@
+"""The page of a run by families: stands alone, says what the numbers say, and shows only what the run has measured."""
+
+import copy
+import math
+import re
+
+import numpy as np
+import pytest
+from support.faulty_engines import ExactEngine
+from support.html_page import Page, numbers, page_alone
+from support.runs.families import paged, with_summary
+
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.report.cause_texts import EXPLAINED
+from cylcollide.crosscheck.report.chart_style import COLORS
+from cylcollide.crosscheck.report.csv_tables import write_tables
+from cylcollide.crosscheck.report.measures import earlier_than_bound, early_bound, scale_rows
+from cylcollide.crosscheck.report.page import page_html, write_page
+from cylcollide.crosscheck.report.sentences import title, verdict
+from cylcollide.crosscheck.run.plan import FamiliesPlan
+from cylcollide.crosscheck.run.run import run_plan
+
+pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
+
+
+@pytest.fixture(scope="module")
+def result():
+    return paged()
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    return Page.parse(page_html(result))
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def test_page_stands_alone_and_its_links_lead_somewhere(result, tmp_path):
+    write_tables(result, tmp_path)
+    path = write_page(result, tmp_path)
+    for name in ("summary.json", "cases.json"):
+        (tmp_path / name).write_text("{}")
+    page = page_alone(path.read_text(encoding="utf-8"))
+    inside = {link[1:] for link in page.links if link.startswith("#")}
+    ranks = {f"bullet-{rank}" for rank in range(1, 21)}
+    assert ranks & inside
+    assert inside - ranks <= set(page.ids)
+    files = [link for link in page.links if not link.startswith("#")]
+    assert len(files) > 20
+    assert [link for link in files if not (tmp_path / link).is_file()] == []
+    assert sorted(file.name for file in (tmp_path / "cases").iterdir())[0] == "01.json"
+
+
+def test_words_are_those_of_the_summary(result, page):
+    summary = result.summary
+    total, open_ = summary["families"][-1], summary["unexplained"]
+    wrong = total["missed"] + total["phantom"] + total["wrong_limb"]
+    assert wrong > 400
+    assert f"PyBullet is wrong about {wrong:,} of {total['rays']:,} segments: here is why" in page.words
+    assert (
+        f"{total['phantom']:,} phantom hits and {total['missed']:,} missed; every one of these is proved" in page.words
+    )
+    assert f"there are {open_['disagreements']:,} disagreements, and none is left unexplained" in page.words
+    for row in summary["causes"]:
+        assert f"{row['count']:,}:" in page.words
+        assert (
+            f"cause-{Cause(next(c for c in Cause if c.label == row['cause'])).name.lower().replace('_', '-')}"
+            in page.ids
+        )
+    assert "--families generic --families side-graze" in page.words
+    assert "--rays 3000 --seed 3" in page.words
+    assert not re.search(r"\b(nan|inf|None)\b|\{|\}", page.words)
+
+
+def test_what_is_open_is_said(result):
+    summary = copy.deepcopy(result.summary)
+    summary["unexplained"]["count"] = 2
+    summary["families"][-1]["proved"] = 7
+    summary["families"][-1]["lost"] = 5
+    first, second = verdict(summary)
+    assert "only 7 of these are proved" in first
+    assert first.endswith("and 5 segments get no answer at all.")
+    assert "2 are left unexplained" in second
+    assert "here is why" not in title(summary)
+
+
+def test_every_cause_is_explained_with_names_of_facts():
+    assert set(EXPLAINED) == set(Cause)
+    for text in EXPLAINED.values():
+        assert "{" not in text.format(engine="E", stop="1 mm", rim="1 mm", big="10 m")
+
+
+def test_figures_hold_the_numbers_of_the_summary(result, page):
+    summary = result.summary
+    total = summary["families"][-1]
+    bars = {bar["name"]: bar for bar in page.figure("family")["data"]}
+    assert set(bars) == {"phantom", "missed"} <= set(COLORS)
+    assert [bars[kind]["customdata"][0] for kind in bars] == [[total[kind], total["rays"]] for kind in bars]
+    # Phantoms by scale: six sizes, the counts of the rows, and fewer where the world is larger.
+    lines = {line["name"]: line for line in page.figure("scale")["data"]}
+    assert set(lines) == {"generic", "side-graze", "rim"}
+    for family, line in lines.items():
+        rows = scale_rows(summary, (family,))
+        assert line["customdata"] == [[row["phantom"], row["misses"]] for row in rows]
+        assert len(rows) == 6
+        assert line["y"][0] > 2 * line["y"][-1]
+    # Early hits: the points of one size of limb, their medians those of the summary.
+    hits, bound, medians = page.figure("depth")["data"]
+    rows = [row for row in summary["grazes"] if row["radius"] == 0.05 and row["early"]]
+    assert len(numbers(hits["x"])) == sum(row["early"] for row in rows) > 10
+    assert list(numbers(medians["y"])) == [row["early_mm"][0] for row in rows]
+    assert max(numbers(hits["y"])) < max(numbers(bound["y"])) < 25
+    # Causes by their bounds: the nearest is the one of the summary, wherever that is a length.
+    nearest = {row["cause"]: row["nearest_to_bound"] for row in summary["causes"]}
+    last = page.figure("bound")["data"][-1]
+    same = [
+        (x, nearest[name]["ratio"])
+        for name, x in zip(last["y"], numbers(last["x"]), strict=True)
+        if nearest[name]["kind"] != "normal"
+    ]
+    assert len(same) >= 2
+    assert all(math.isclose(x, ratio) for x, ratio in same)
+    built = {bar["name"].split(",")[0]: bar for bar in page.figure("construction")["data"]}
+    some = [row for row in summary["setups"] if row["family"] == "construction" and 0.01 <= row["radius"] <= 1]
+    assert sum(count for count, _ in built["phantom"]["customdata"]) == sum(row["phantom"] for row in some) > 20
+
+
+def test_groups_add_up_to_the_families(result):
+    summary = result.summary
+    for row in summary["families"][:-1]:
+        mine = [group for group in summary["setups"] if group["family"] == row["family"]]
+        for name in ("rays", "hits", "missed", "phantom", "wrong_limb", "lost"):
+            assert sum(group[name] for group in mine) == row[name], (row["family"], name)
+    assert len([group for group in summary["setups"] if group["family"] == "construction"]) == 24
+    assert summary["calls"] == []
+    assert summary["scoreboard"] == []
+
+
+def test_no_hit_is_earlier_than_the_stop_allows(result):
+    assert earlier_than_bound(result) == 0
+    # With half the stop the bound is broken: it is no empty one.
+    halved = [{**c, "stop": 0.5 * c["stop"]} for c in result.summary["calibrations"]]
+    assert earlier_than_bound(with_summary(result, calibrations=halved)) > 5
+    # Tangent to the side, across the axis: √(2 R τ + τ²), and twice that at 30°.
+    assert math.isclose(early_bound(0.05, np.zeros(1), 1e-3)[0], 2 * math.sqrt(2 * 0.05 * 1e-3 + 1e-6), rel_tol=1e-12)
+
+
+# Partial runs ---------------------------------------------------------------------------------------------------------
+
+
+def sections(html):
+    return re.findall(r'<section id="(\w+)"', html)
+
+
+@pytest.mark.parametrize("family", ["inside-start", "near-start"])
+def test_a_run_of_one_family_has_no_empty_section(family):
+    html = page_html(run_plan(FamiliesPlan((family,), 240, 1, tried=1)))
+    page = Page.parse(html)
+    assert sections(html) == [
+        "scoreboard",
+        "table",
+        "causes",
+        "worst",
+        *(["advice"] * ("advice" in sections(html))),
+        "how",
+    ]
+    assert f"of the family “{family}”" in page.words
+    assert "panel-construction" not in page.ids
+    assert "panel-depth" not in page.ids
+    assert not re.search(r"\b(nan|inf|None)\b", page.words)
+    assert "<ul></ul>" not in html
+    assert not re.search(r"<tbody>\s*</tbody>", html)
+
+
+def test_no_disagreement_is_a_fine_page():
+    result = run_plan(FamiliesPlan(("rim",), 240, 1, PlainEngine(ExactEngine)))
+    assert result.summary["unexplained"]["disagreements"] == 0
+    html = page_html(result)
+    assert sections(html) == ["scoreboard", "table", "how"]
+    assert "gives the right verdict on 240 segments" in Page.parse(html).words
+
+
+def score(**fields):
+    ran = {
+        "engine": "Other", "versions": {"other": "1.2"}, "error": "", "rays": 500, "missed": 3, "phantom": 1234,
+        "wrong_limb": 0, "lost": 0, "distance_mm": [0.001, 2.5, None], "normal_deg": [0.1, 2.0, 30.0],
+        "inside": "hits at the far side", "limits": ["no caps"], "speed": 0.25, "families": {"rim": 7},
+        "unproved": 0,
+    }  # fmt: skip
+    return {**ran, **fields}
+
+
+def test_a_family_without_room_is_said_not_to_be_tried():
+    html = page_html(run_plan(FamiliesPlan(("rim", "batch-limits"), 240, 1, tried=1)))
+    assert "batch-limits was not tried" in html
+    assert "16,384 are enough for one." in html
+    assert "--families rim --families batch-limits --rays 240" in html
+
+
+def test_scoreboard_shows_every_engine(result):
+    none = dict.fromkeys(("rays", "missed", "phantom", "wrong_limb", "lost"), 0)
+    nan = {"distance_mm": [None] * 3, "normal_deg": [None] * 3, "speed": None}
+    board = [score(), score(engine="<b>Absent</b>", error="package missing", **none, **nan)]
+    html = page_html(with_summary(result, scoreboard=board))
+    words = Page.parse(html).words
+    assert "Other500 31,23400 1 µm2.5 mm–0.1°2°30° 0.25 ×" in words.replace("\u00a0", " ")
+    assert "starts inside: hits at the far side limits: no caps other 1.2" in words
+    assert "not confirmed" not in words
+    assert "<b>Absent</b>Did not run: package missing" in words
+    assert "<b>Absent" not in html
+    html = page_html(with_summary(result, scoreboard=[score(unproved=1200)]))
+    assert "1,200 further disagreements with Other are not confirmed by exact arithmetic" in Page.parse(html).words

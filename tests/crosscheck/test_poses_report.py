@@ -1,0 +1,207 @@
+"""The page of a sweep over poses: it stands alone and says what the numbers say."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.faulty_engines import WobblyEngine
+from support.html_page import Page, numbers, page_alone
+from support.runs.poses import MOTIONS, swept
+
+from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.judge.disagreements import VERDICTS
+from cylcollide.crosscheck.number_format import length, percent
+from cylcollide.crosscheck.report import bullet_charts
+from cylcollide.crosscheck.report.bullet_sentences import verdict
+from cylcollide.crosscheck.report.case_choice import Drawn, worst_in_turns
+from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
+from cylcollide.crosscheck.report.close_up import Plane
+from cylcollide.crosscheck.report.measures import right_hits
+from cylcollide.crosscheck.report.page import page_html, write_page
+from cylcollide.crosscheck.report.view_3d import cylinder_mesh
+from cylcollide.crosscheck.run.chunk_store import Chunk
+from cylcollide.crosscheck.run.run import wrong_count
+from cylcollide.crosscheck.run.tally import Tally
+
+PANELS = ("distance", "normal", "family", "phantom", "early")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return swept()
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    return Page.parse(page_html(result))
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def test_page_stands_alone(result, tmp_path):
+    page = page_alone(write_page(result, tmp_path / "new").read_text(encoding="utf-8"))
+    # Links lead into the page or to files of the same folder.
+    assert len(page.links) >= 12
+    assert not [link for link in page.links if ":" in link]
+    for rank in range(1, 11):
+        assert {f"cases/{rank:02d}.json", f"repro/{rank:02d}.py"} <= set(page.links)
+    files = {link for link in page.links if not link.startswith("#")} - {"summary.json", "rays.npz"}
+    assert all((tmp_path / "new" / link).is_file() for link in files)
+
+
+def test_the_sections_are_those_with_data(page):
+    assert {"table", "figures", "worst", "how"} <= set(page.ids)
+    assert not {"scoreboard", "causes", "advice"} & set(page.ids)
+
+
+def test_figures_hold_the_data(result, page):
+    for name in PANELS:
+        figure = page.figure(name)
+        assert "template" not in figure["layout"]
+        assert all(len(numbers(trace["x"])) == len(numbers(trace["y"])) > 0 for trace in figure["data"]), name
+    hits, total = right_hits(result.tally), result.summary["families"][-1]
+    points = sum(len(numbers(t["x"])) for t in page.figure("distance")["data"] if t["name"] in ("early", "late"))
+    assert points == np.sum((hits.depth > 0) & (hits.error != 0)) > 100
+    bars = {bar["name"]: bar for bar in page.figure("family")["data"]}
+    assert set(bars) == {kind.label for kind in VERDICTS}
+    assert bars["phantom"]["customdata"][0][0] == total["phantom"] > 0
+    assert math.isclose(numbers(page.figure("phantom")["data"][0]["y"]).sum(), 100.0)
+    early = numbers(page.figure("early")["data"][0]["y"]).sum()
+    assert early == np.sum(hits.error < 0) > 1000
+
+
+def test_words_are_computed(result, page):
+    total = result.summary["families"][-1]
+    wrong = wrong_count(total)
+    assert f"PyBullet is wrong about {wrong:,} of 4,000 bullets" in page.words
+    said = f"{total['phantom']} phantom hits, {total['missed']} missed and {total['wrong_limb']} on the wrong limb"
+    assert said in page.words
+    assert "every one is proved by rational arithmetic" in page.words
+    assert f"--rays 4000 --seed 1 {' '.join(f'--motion {name}' for name in MOTIONS)}" in page.words
+    assert "pybullet 3.2.7" in page.words
+    assert not re.search(r"\b(nan|inf|None)\b", page.words)
+
+
+def test_unproved_disagreements_are_said(result):
+    rows = [*result.summary["families"][:-1], {**result.summary["families"][-1], "proved": 7}]
+    hits = right_hits(result.tally)
+    assert "only 7 of these are proved" in verdict({**result.summary, "families": rows}, hits.error, hits.tilt)[0]
+
+
+def test_every_worst_bullet_can_be_seen(result, page):
+    scene = json.loads(page.scripts["scene-data"])
+    worst = worst_in_turns(result.tally.cases)
+    assert len(scene["rays"]) == len(worst) == 10
+    for case, view in zip(worst, scene["rays"], strict=True):
+        limbs = [trace for trace in scene["poses"][view["pose"]] if trace["type"] == "mesh3d"]
+        assert [trace["name"] for trace in limbs] == [name.replace("_", " ") for name in result.plan.poses.limb_names]
+        points = [t for t in view["answers"] if t["type"] == "scatter3d" and t["mode"] == "markers"]
+        claims = [hit for side in ("true", "engine") if (hit := Drawn.of(case, []).hit(side)) is not None]
+        assert [(t["x"][0], t["y"][0], t["z"][0]) for t in points] == [tuple(claim) for claim in claims]
+        cut = [trace for trace in view["section"]["data"] if trace.get("fill") == "toself"]
+        assert len(cut) >= 1
+
+
+def test_no_disagreement_is_a_fine_report():
+    perfect = swept(600, 2, PlainEngine(WobblyEngine))
+    page = Page.parse(page_html(perfect))
+    assert "agrees on every verdict and every limb" in page.words
+    assert "There is no phantom hit in this run." in page.words
+    assert "figure-phantom" not in page.scripts
+    assert {"early", "late"} == {case.kind for case in worst_in_turns(perfect.tally.cases)}
+
+
+def test_no_hit_at_all_is_a_fine_report(result):
+    def none(chunk):
+        columns = {name: column[:0] for name, column in chunk.columns.items()}
+        counts = [{**row, "hits": 0, "proved": 0} for row in chunk.record["families"]]
+        return Chunk(columns, {**chunk.record, "families": counts, "cases": []})
+
+    tally = Tally({key: none(chunk) for key, chunk in result.tally.chunks.items()})
+    empty = replace(result, tally=tally, summary={**result.summary, "families": tally.rows()})
+    page = Page.parse(page_html(empty))
+    assert worst_in_turns(tally.cases) == []
+    assert "scene-data" not in page.scripts
+    assert not re.search(r"\bnan\b", page.words)
+    assert [name for name, plot in bullet_charts.figures(empty).items() if plot is not None] == []
+
+
+def test_names_cannot_break_the_page(result):
+    evil = ('<script>alert("1")</script>',) * 15
+    renamed = [replace(case, names=evil) for case in result.tally.cases]
+    html = page_html(replace(result, tally=with_cases(result.tally, renamed)))
+    assert "alert(" in html
+    assert "<script>alert" not in html
+    assert Page.parse(html).ids == Page.parse(page_html(result)).ids
+
+
+def with_cases(tally, cases):
+    """The tally with other cases, all in one chunk."""
+    records = [[case.record() for case in cases], *[[] for _ in list(tally.chunks)[1:]]]
+    chunks = zip(tally.chunks.items(), records, strict=True)
+    return Tally({key: Chunk(chunk.columns, {**chunk.record, "cases": some}) for (key, chunk), some in chunks})
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+def test_thinning_keeps_extremes_and_spread():
+    values = np.random.default_rng(5).lognormal(size=40_000)
+    rows = thin_out(values)
+    assert len(np.unique(rows)) == MOST_POINTS
+    assert {values[rows].min(), values[rows].max()} == {values.min(), values.max()}
+    for share in (10, 50, 90):
+        assert math.isclose(np.percentile(values[rows], share), np.percentile(values, share), rel_tol=1e-2)
+
+
+def test_cylinder_mesh_is_closed_and_faces_outward():
+    p1, p2, radius = np.array([1.0, 2.0, 3.0]), np.array([1.5, 1.0, 3.7]), 0.3
+    points, triangles = cylinder_mesh(p1, p2, radius, 200)
+    a, b, c = (points[triangles[:, k]] - p1 for k in range(3))
+    volume = np.sum(a * np.cross(b, c)) / 6
+    assert math.isclose(volume, math.pi * radius**2 * np.linalg.norm(p2 - p1), rel_tol=1e-3)
+
+
+def test_outline_of_a_cylinder_cut_open():
+    def outline(p1, p2):
+        drawn = SimpleNamespace(p1=np.array([p1]), p2=np.array([p2]), case=SimpleNamespace(radius=[0.5]))
+        plane = Plane(np.array([3.0, 1.0, 0.0]), *np.eye(3)[:2], reach=8.0)
+        corners = plane.region(Drawn.true(drawn, 0), 0.0)
+        return None if corners is None else corners + np.array([3.0, 1.0])
+
+    across = outline([3.0, 1.0, -2.0], [3.0, 1.0, 1.0])
+    assert np.allclose(np.linalg.norm(across - [3.0, 1.0], axis=1), 0.5, rtol=4e-6)
+    assert len(across) > 100
+    # Along the axis, off centre: a rectangle as long as the limb and as wide as the chord.
+    lengthwise = outline([2.0, 1.0, 0.3], [4.0, 1.0, 0.3])
+    assert np.allclose(np.ptp(lengthwise, axis=0), [2.0, 0.8], atol=1e-5)
+    assert outline([2.0, 1.0, 1.0], [4.0, 1.0, 1.0]) is None
+
+
+@pytest.mark.parametrize(
+    ("metres", "said"),
+    [
+        (0.00087, "870 µm"),
+        (0.00099999, "1 mm"),
+        (0.0123, "12.3 mm"),
+        (-2.5, "-2.5 m"),
+        (3e-9, "3 nm"),
+        (0.0, "0 mm"),
+        (math.nan, "–"),
+    ],
+)
+def test_lengths_read_well(metres, said):
+    assert length(metres).replace("\u00a0", " ") == said
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "said"),
+    [(0, 9, "0 %"), (9, 9, "100 %"), (1, 10**6, "less than 0.01 %"), (99_999, 10**5, "over 99.9 %"), (1, 8, "12.5 %")],
+)
+def test_shares_are_never_rounded_to_all_or_nothing(part, whole, said):
+    assert percent(part, whole).replace("\u00a0", " ") == said

@@ -1,0 +1,283 @@
+"""The sweep over poses: nothing depends on seed or processes but what should, and wrong answers of either side show."""
+
+import json
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from support.runs.poses import timeless
+
+import cylcollide as cc
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS
+from cylcollide.crosscheck.generate.poses import spread_poses
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.report.measures import right_hits
+from cylcollide.crosscheck.run.plan import PosesPlan
+from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, run_plan, write_numbers, wrong_bullets
+from cylcollide.engines import EngineHits
+from cylcollide.engines.bullet import BulletEngine
+
+RAYS = 6000
+PLAN = PosesPlan(RAYS, 7, ("walk", "cartwheel"))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run_plan(PLAN)
+
+
+@pytest.fixture(scope="module")
+def wrong(result):
+    return wrong_bullets(result, PLAN)
+
+
+def test_bullet_is_wrong_and_everything_is_proved(result, wrong):
+    rows = result.summary["families"]
+    total = rows[-1]
+    assert [row["family"] for row in rows] == [*BULLET_FAMILIES, "all"]
+    assert total["rays"] == RAYS == sum(row["rays"] for row in rows[:-1])
+    assert total["phantom"] > 100
+    assert total["missed"] > 0
+    assert total["wrong_limb"] > 0
+    assert total["proved"] == total["missed"] + total["phantom"] + total["wrong_limb"] == len(wrong["ray"])
+    assert total["proved"] == total["disagreements"]
+    assert wrong["proved"].all()
+    assert 0.5 * RAYS < total["hits"] < RAYS
+    aimed, _, _, miss = rows[:-1]
+    assert aimed["hits"] == aimed["rays"]
+    assert aimed["missed"] == 0
+    assert miss["hits"] == 0
+    assert len(right_hits(result.tally).error) == total["hits"] - total["missed"] - total["wrong_limb"]
+
+
+def test_every_kind_has_the_clearance_it_promises(wrong):
+    assert (wrong["clearance"] > 0).all()
+    phantom, missed = wrong["kind"] == Kind.PHANTOM, wrong["kind"] == Kind.MISSED
+    # Bullet stops 1 mm from a limb; it misses no more than its rounded rim.
+    assert wrong["clearance"][phantom].max() < 1.01e-3
+    assert wrong["clearance"][missed].max() < 1.01e-3
+    graze = np.isfinite(wrong["depth"])
+    assert (wrong["depth"][graze & phantom] < 0).all()
+    assert np.sum(graze & phantom) > 100
+    about = PLAN.poses.radius[wrong["limb_engine"]]
+    sideways = graze & phantom & (np.abs(wrong["depth"]) < 0.01)
+    gap = (-wrong["depth"] * about)[sideways]
+    np.testing.assert_allclose(wrong["clearance"][sideways], gap, rtol=0, atol=1e-13)
+
+
+def test_missing_sides_are_nan(wrong):
+    for kind, side in ((Kind.PHANTOM, "true"), (Kind.MISSED, "engine")):
+        rows = wrong["kind"] == kind
+        assert rows.any()
+        assert (wrong[f"limb_{side}"][rows] == -1).all()
+        for field in ("fraction", "position", "normal"):
+            assert np.isnan(wrong[f"{field}_{side}"][rows]).all()
+    rows = wrong["kind"] == Kind.WRONG_LIMB
+    assert (wrong["limb_true"][rows] != wrong["limb_engine"][rows]).all()
+    assert (wrong["limb_true"][rows] >= 0).all()
+
+
+def test_errors_are_those_of_the_two_points(result):
+    """Bullets drawn and cast again, by the tests' own arithmetic."""
+    error, tilt = [], []
+    for scene in (scene for key in PLAN.keys for scene in PLAN.draw(key)):
+        limbs, shot = cc.Limbs.cylinders(scene.p1, scene.p2, scene.radius), scene.shots
+        ours = cc.HitWorld(limbs).cast_segments(shot.start, shot.end)
+        with BulletEngine() as engine:
+            engine.build(limbs)
+            theirs = engine.cast_segments(shot.start, shot.end)
+        rows = np.flatnonzero(ours.hit & (ours.limb == theirs.limb))
+        along = shot.end[rows] - shot.start[rows]
+        along /= np.linalg.norm(along, axis=1)[:, None]
+        error.append(np.einsum("ni,ni->n", theirs.position[rows] - ours.position[rows], along))
+        tilt.append(np.einsum("ni,ni->n", ours.normal[rows], theirs.normal[rows]))
+    hits = right_hits(result.tally)
+    np.testing.assert_allclose(hits.error, np.concatenate(error), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.cos(np.radians(hits.tilt)), np.concatenate(tilt), rtol=0, atol=1e-9)
+    row, late = result.summary["families"][-1], hits.error > 0
+    assert row["early_mm"][2] == pytest.approx(-1000 * hits.error.min())
+    assert row["late_mm"][0] == pytest.approx(1000 * np.median(hits.error[late]))
+    assert row["normal_deg"][1] == pytest.approx(np.percentile(hits.tilt, 99))
+
+
+def assert_same(one, other):
+    assert timeless(one) == timeless(other)
+    for name in one.tally.chunks[PLAN.keys[0]].columns:
+        np.testing.assert_array_equal(one.tally.column(name), other.tally.column(name))
+
+
+def test_same_seed_same_result_and_processes_change_nothing(result, wrong):
+    with local_processes(2) as executor:
+        assert_same(result, run_plan(PLAN, executor))
+    other = PosesPlan(RAYS, 8, PLAN.motions)
+    assert not np.array_equal(wrong_bullets(run_plan(other), other)["ray"], wrong["ray"])
+
+
+def test_a_stopped_sweep_goes_on(result, tmp_path):
+    def stops(_what, done, _of):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(PLAN, folder=tmp_path, progress=stops)
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "chunks").iterdir()}
+    assert 0 < len(kept) < len(PLAN.keys)
+    said = []
+    assert_same(result, run_plan(PLAN, folder=tmp_path, warn=said.append))
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(list((tmp_path / "chunks").iterdir())) == len(PLAN.keys)
+    assert said == []
+    # Other bullets or motions are another run.
+    run_plan(PosesPlan(RAYS, 7, ("kick", "cartwheel")), folder=tmp_path, warn=said.append)
+    assert len(said) == len(PLAN.keys)
+
+
+def test_progress_counts_every_chunk_once():
+    done = []
+    found = run_plan(PosesPlan(101, 0, ("run", "jump")), progress=lambda *news: done.append(news))
+    assert done == [("chunks", number, 4) for number in range(1, 5)]
+    assert found.summary["rays"] == 101
+
+
+def test_fewer_bullets_than_poses():
+    found = run_plan(PosesPlan(3, 0, ("run",)))
+    assert found.summary["families"][-1]["rays"] == 3
+    assert found.summary["poses"] == 10
+
+
+def test_poses_are_spread_over_the_motion():
+    poses = spread_poses(["kick"], frames=4)
+    assert poses.motion == ("kick",) * 4
+    np.testing.assert_allclose(poses.time / poses.time[0], [1, 3, 5, 7])
+    assert poses.p1.shape == poses.p2.shape == (4, 15, 3)
+    assert len(set(spread_poses([]).motion)) == 15
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"rays": 0}, "rays must be at least 1, got 0"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"motions": ("moonwalk",)}, "out of backflip, .*, walk, got 'moonwalk'"),
+    ],
+)
+def test_bad_arguments(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        PosesPlan(**{"rays": 10, "seed": 0, **wrong})
+
+
+def test_no_job_is_refused():
+    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"), local_processes(0):
+        pass
+
+
+# Planted faults -------------------------------------------------------------------------------------------------------
+
+
+class BlindClient(BulletClient):
+    """PyBullet, but blind to one limb."""
+
+    blind: ClassVar[int] = 1
+
+    def cast_segments(self, starts, ends):
+        found = super().cast_segments(starts, ends)
+        seen = found.limb != self.blind
+        return EngineHits(
+            np.where(seen, found.limb, -1).astype(np.int32),
+            np.where(seen, found.fraction, np.nan),
+            np.where(seen[:, None], found.position, np.nan),
+            np.where(seen[:, None], found.normal, np.nan),
+        )
+
+
+def test_an_engine_blind_to_a_limb_is_found_out(result, wrong):
+    plan = PosesPlan(RAYS, 7, PLAN.motions, BlindClient)
+    found = run_plan(plan)
+    blinded = wrong_bullets(found, plan)
+    blind = (blinded["kind"] == Kind.MISSED) & (blinded["limb_true"] == BlindClient.blind)
+
+    def of_limb(run, side):
+        return sum(chunk.record[f"limb_{side}"][BlindClient.blind] for chunk in run.tally.chunks.values())
+
+    before = of_limb(result, "reported") - np.sum(wrong["limb_engine"] == BlindClient.blind)
+    assert before > 100
+    assert np.sum(blind) >= before
+    assert of_limb(found, "reported") == 0
+    assert "limb missing" in [finding["name"] for finding in found.summary["findings"]]
+    assert blinded["proved"].all()
+    assert blinded["clearance"][blind].max() > 0.01
+
+
+class FlippedHits:
+    """Our hits, but every tenth that hits the chest is told as a miss."""
+
+    def __init__(self, hits):
+        flipped = np.flatnonzero(hits.limb == 1)[::10]
+        self.limb = hits.limb.copy()
+        self.limb[flipped] = -1
+        self.hit = self.limb >= 0
+        self.fraction, self.rechecked = hits.fraction, hits.rechecked
+        self.position, self.normal = (np.where(self.hit[:, None], v, np.nan) for v in (hits.position, hits.normal))
+
+
+class FaultyWorld(cc.HitWorld):
+    def cast_segments(self, starts, ends):
+        return FlippedHits(super().cast_segments(starts, ends))
+
+
+def test_a_fault_on_our_side_is_not_proved(monkeypatch):
+    monkeypatch.setattr("cylcollide.crosscheck.judge.comparison.HitWorld", FaultyWorld)
+    plan = PosesPlan(2000, 7, ("walk",))
+    found = run_plan(plan)
+    wrong = wrong_bullets(found, plan)
+    flipped = ~wrong["proved"]
+    assert flipped.sum() > 10
+    assert (wrong["kind"][flipped] == Kind.PHANTOM).all()
+    assert (wrong["limb_engine"][flipped] == 1).sum() > 10
+    assert found.summary["families"][-1]["proved"] == wrong["proved"].sum() < len(wrong["ray"])
+    assert found.unproved == flipped.sum()
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(result, tmp_path_factory):
+    path = tmp_path_factory.mktemp("poses")
+    write_numbers(result, path)
+    return path
+
+
+def test_summary_is_json_with_the_rows(result, folder):
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["schema"], summary["run"]) == (SCHEMA, "poses")
+    assert (summary["rays"], summary["seed"], summary["engine"]) == (RAYS, 7, "PyBullet")
+    assert summary["motions"] == ["walk", "cartwheel"]
+    assert summary["poses"] == 20
+    assert {"cylcollide", "pybullet", "numpy", "numba", "python"} <= set(summary["versions"])
+    assert len(summary["limbs"]) == 15
+    assert [row["family"] for row in summary["families"]] == [*BULLET_FAMILIES, "all"]
+    assert summary["families"][-1]["phantom"] == result.summary["families"][-1]["phantom"]
+    assert summary["families"][MISS]["early_mm"] == [None, None, None]
+
+
+def test_rays_file_replays_every_disagreement(result, folder):
+    with np.load(folder / "rays.npz") as file:
+        said = {name: file[name].item() for name in ("schema", "engine", "seed", "rays")}
+        assert said == {"schema": RAYS_SCHEMA, "engine": "PyBullet", "seed": 7, "rays": RAYS}
+        assert json.loads(file["versions"].item()) == result.summary["versions"]
+        rays = dict(file)
+    assert len(rays["ray"]) == result.summary["families"][-1]["disagreements"] > 100
+    for row in range(0, len(rays["ray"]), 10):
+        pose = rays["pose"][row]
+        limbs = cc.Limbs.cylinders(rays["pose_p1"][pose], rays["pose_p2"][pose], rays["limb_radius"])
+        hits = cc.HitWorld(limbs).cast_segments(rays["start"][[row]], rays["end"][[row]])
+        assert hits.limb[0] == rays["limb_true"][row]
+        with BulletEngine() as engine:
+            engine.build(limbs)
+            theirs = engine.cast_segments(rays["start"][[row]], rays["end"][[row]])
+        assert theirs.limb[0] == rays["limb_engine"][row]
+        np.testing.assert_array_equal(theirs.fraction[0], rays["fraction_engine"][row])
+    assert rays["kinds"].tolist() == [kind.label for kind in VERDICTS]
+    assert rays["pose_motion"].tolist() == list(PLAN.poses.motion)

@@ -1,0 +1,143 @@
+"""``cylcollide crosscheck --engines``: its tables, its files, and engines that end the process."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from cylcollide import cli, engines
+from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
+from cylcollide.crosscheck.commands import scoreboard as scoreboard_command
+from cylcollide.crosscheck.scoreboard.scoreboard import Score
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+def crosscheck(monkeypatch, *options):
+    monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *map(str, options)])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    return stopped.value.code
+
+
+@pytest.mark.usefixtures("planted")
+def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys, scores):
+    monkeypatch.setattr(scoreboard_command, "guarded_scoreboard", lambda *_: list(scores.values()))
+    assert crosscheck(monkeypatch, "--engines", "all", "--out", tmp_path / "a") == 0
+    text = capsys.readouterr().out
+    for score in scores.values():
+        assert score.engine in text
+    assert "…" not in text  # fits in 80 columns
+    assert "no_such_package" in text
+    record = json.loads((tmp_path / "a" / "scoreboard.json").read_text())
+    assert record["schema"] == scoreboard_command.SCHEMA
+    assert record["scoreboard"] == [score.record() for score in scores.values()]
+    assert record["scoreboard"][-1]["speed"] is None
+    with (tmp_path / "a" / "scoreboard.csv").open() as file:
+        rows = {row["engine"]: row for row in csv.DictReader(file)}
+    assert int(rows["inflated"]["phantom"]) == scores["inflated"].phantom
+    assert int(rows["blind"]["wrong in humanoid"]) == scores["blind"].families["humanoid"]
+    assert float(rows["single"]["distance_mm_median"]) == scores["single"].distance_mm[0]
+    assert rows["raising"]["speed"] == rows["raising"]["wrong in generic"] == ""
+
+
+@pytest.mark.usefixtures("planted")
+def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(crosscheck_command, "run_scoreboard", lambda *_: [Score("E", {}, "", rays=9, unproved=2)])
+    assert crosscheck(monkeypatch, "--engines", "exact", "--out", tmp_path) == 1
+    assert "2 disagreements with E are NOT confirmed" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("planted")
+def test_an_unknown_engine_is_one_line_that_names_the_known(monkeypatch, tmp_path, capsys):
+    assert crosscheck(monkeypatch, "--engines", "havok", "--out", tmp_path / "a") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("cylcollide: no engine 'havok'; known engines: cylcollide, exact, ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch, tmp_path, capsys):
+    (tmp_path / "taken").write_text("")
+    assert crosscheck(monkeypatch, "--engines", "exact", "--out", tmp_path / "taken" / "report") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("cylcollide: cannot write to")
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_motion_does_not_go_with_engines(monkeypatch, tmp_path, capsys):
+    assert crosscheck(monkeypatch, "--engines", "all", "--motion", "walk", "--out", tmp_path) == 2
+    assert "--motion does not go with --engines" in capsys.readouterr().err
+
+
+def test_markup_in_an_error_is_text():
+    console = Console(file=io.StringIO(), width=100)
+    console.print(scoreboard_command._limits([Score("E", {}, "generic: ValueError: [/bold] [3]")]))
+    assert "[/bold] [3]" in console.file.getvalue()
+
+
+# Whole processes ------------------------------------------------------------------------------------------------------
+
+FATAL = """
+import os
+from support.faulty_engines import ExactEngine
+class Engine(ExactEngine):
+    name = "Fatal"
+    def build(self, limbs):
+        if len(limbs) > 1:
+            os.abort()
+        super().build(limbs)
+"""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """An environment in which two more packages declare engines: one ends its process, one lacks what it needs."""
+    for name, code in (("fatal", FATAL), ("lacking", "import no_such_package")):
+        (tmp_path / "site" / f"{name}-1.0.dist-info").mkdir(parents=True)
+        (tmp_path / "site" / f"{name}.py").write_text(code)
+        about = tmp_path / "site" / f"{name}-1.0.dist-info"
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[{engines.GROUP}]\n{name} = {name}:Engine\n")
+    path = [str(tmp_path / "site"), str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+
+def run(environment, *options):
+    command_line = [sys.executable, "-m", "cylcollide", "crosscheck", *map(str, options)]
+    return subprocess.run(command_line, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.long
+def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(installed, tmp_path):
+    out = tmp_path / "out"
+    done = run(installed, "--engines", "fatal", "--engines", "cylcollide", "--rays", 240, "--out", out)
+    assert done.returncode == 0, done.stderr
+    fatal, own = json.loads((out / "scoreboard.json").read_text())["scoreboard"]
+    assert fatal["error"] == "elbow: it ended the process (SIGABRT)"
+    assert own["error"] == ""
+    assert own["rays"] > 200
+
+
+@pytest.mark.long
+def test_a_missing_package_is_one_line_if_it_was_named(installed, tmp_path):
+    done = run(installed, "--engines", "lacking", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "no_such_package" in line
+
+
+@pytest.mark.long
+def test_families_and_engines_together(tmp_path):
+    options = ["--families", "generic", "--rays", 600, "--jobs", 1, "--engines", "cylcollide"]
+    done = run(dict(os.environ), *options, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    (score,) = json.loads((tmp_path / "summary.json").read_text())["scoreboard"]
+    assert (score["engine"], score["missed"], score["error"]) == ("cylcollide", 0, "")
+    assert 600 <= score["rays"] < 800  # "same-line" fires sixteen at a time

@@ -1,0 +1,45 @@
+"""Scoreboards of the artificial engines, shared by the tests of their counts and of the command."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from cylcollide import engines
+from cylcollide.crosscheck.scoreboard import scoreboard as board
+from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+from cylcollide.engines import registry
+
+FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")
+FAILING = ("Raising", "Panicking", "Balls")
+RAYS = 250 * len(ASKED)
+SEED = 5
+OURS = dict(registry._OURS)
+
+
+@contextmanager
+def planted_engines():
+    """Only the artificial engines and this library are known, and speeds are not worth much time."""
+    with pytest.MonkeyPatch.context() as patch:
+        points = [_point(name.lower(), f"support.faulty_engines:{name}Engine") for name in (*FAULTY, *FAILING)]
+        points.append(_point("absent", "no_such_package.engine:Engine"))
+        patch.setattr(registry, "_OURS", {"cylcollide": registry._OURS["cylcollide"]})
+        patch.setattr(registry, "entry_points", lambda group: points if group == engines.GROUP else [])
+        patch.setattr(board, "TIMED_RAYS", 300)
+        patch.setattr(board, "ROUNDS", 3)
+        yield patch
+
+
+def _point(name, place):
+    return EntryPoint(name, place, engines.GROUP)
+
+
+def scoreboard_by_name(*names, rays=240, seed=SEED):
+    """Scores whose engines go by the names they were asked by: all planted engines call themselves alike."""
+    wanted = engines.names() if names == ("all",) else names
+    return [replace(score, engine=name) for name, score in zip(wanted, scoreboard(names, rays, seed), strict=True)]
+
+
+def verdicts(score):
+    return {name: getattr(score, name) for name in ("missed", "phantom", "wrong_limb", "lost") if getattr(score, name)}
