@@ -1,6 +1,6 @@
 """A hundred thousand mixed questions, and a digest of the bits of every column that answers them.
 
-Drawn with the `random` of a generator alone, and asked through the public interface, so that two versions of the library
+Drawn with `random` of a generator alone, and asked through the public interface, so that two versions of the library
 can be held against each other bit by bit. Lengths (`distance`, `thickness`) are left out: numpy's `hypot` is the
 system's.
 """
