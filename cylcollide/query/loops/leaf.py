@@ -152,7 +152,7 @@ def test_pair_batch(
     shape: int, policy: int, rows: Float64Array, state: RayState, local_rays: Float32Array, scale: float, aim: int
 ) -> None:
     """Test the queued pairs of one shape, and empty its queue."""
-    queue, first = state.pairs, shape * PAIR_BATCH
+    queue, first = state.pairs, int(shape) * PAIR_BATCH
     rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
     ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     if shape == CYLINDER:  # a constant: both tests become straight-line code

@@ -95,7 +95,7 @@ def test_pair_batch(
     shape: int, points: Float64Array, rows: Float64Array, queue: PairQueue, columns: PointColumns
 ) -> int:
     """Test the queued pairs of one shape, and empty its queue; how many of them are undecided."""
-    point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), shape * PAIR_BATCH
+    point, limb, first = queue.row.reshape(-1), queue.limb.reshape(-1), int(shape) * PAIR_BATCH
     if shape == CYLINDER:  # a constant: both tests become straight-line code
         inside, outside = sides(CYLINDER, points, rows, point, limb, first)
     else:

@@ -43,7 +43,7 @@ def make_refine_queue(rays: int) -> RefineQueue:
 @inlined
 def enqueue_refine(queue: RefineQueue, table: LimbRows, i: int, limb: int, face: int) -> None:
     """Queue the hit of ray i, which enters a limb through this face."""
-    slot = table.solid[limb] * FACES + face
+    slot = int(table.solid[limb]) * FACES + face
     k = queue.queued[slot]
     queue.ray[slot, k], queue.limb[slot, k] = i, limb
     queue.queued[slot] = k + 1

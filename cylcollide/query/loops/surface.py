@@ -75,7 +75,7 @@ def write_surface(
             count += int(limb[i] >= 0)
         for i in hits[:count]:
             index = limb[i]
-            slot = table.solid[index] * SLOTS + face[i]
+            slot = int(table.solid[index]) * SLOTS + face[i]
             k = queued[slot]
             rows[slot, k], limbs[slot, k] = i, index
             prefetch(table.rows, index * ROW)

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.house.names import is_code, names_in
-from support.house.paths import ROOT, Place, docstrings, exists, files, paths_in, paths_in_source, python_files
+from support.conventions.names import is_code, names_in
+from support.conventions.paths import ROOT, Place, docstrings, exists, files, paths_in, paths_in_source, python_files
 
 PAGES = sorted(name for name in files() if name.endswith(".md") and "/other_engines/" not in name)
 CONFIGURATION = [".ci/run", "pyproject.toml"]

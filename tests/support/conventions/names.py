@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from support.house.paths import ROOT, Place, exists, python_files
+from support.conventions.paths import ROOT, Place, exists, python_files
 
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
