@@ -21,6 +21,7 @@ from cylcollide._types import (
     Int64Array,
     Shape,
     Side,
+    Uint32Array,
 )
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.limbs import explain, files, tables
@@ -50,14 +51,33 @@ class Limbs:
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
+    table: LimbTable
+    """The columns that kernels read."""
+    kind: Int8Array
+    p1: Float64Array
+    p2: Float64Array
+    radius: Float64Array
+    radius2: Float64Array
+    character: Int32Array
+    mask: Uint32Array
+    hit_group: Int32Array
+    names: tuple[str, ...]
+
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
-        self.table = table
-        """The columns that kernels read."""
-        self.kind, self.p1, self.p2 = table.kind, table.p1, table.p2
-        self.radius, self.radius2 = table.radius, table.radius2
-        self.character, self.mask, self.hit_group, self.names = table.character, table.mask, hit_group, names
         for column in (*table, hit_group):
             column.flags.writeable = False
+        vars(self).update(
+            table=table, kind=table.kind, p1=table.p1, p2=table.p2, radius=table.radius, radius2=table.radius2,
+            character=table.character, mask=table.mask, hit_group=hit_group, names=names,
+        )  # fmt: skip
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Limbs never change: AttributeError."""
+        raise AttributeError(f"{name}: Limbs are immutable; make others with moved(), inflated() or a constructor")
+
+    def __delattr__(self, name: str) -> None:
+        """Limbs never change: AttributeError."""
+        raise AttributeError(f"{name}: Limbs are immutable; pick some with limbs[rows]")
 
     def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
         """Copies and pickles are made by the constructor, which makes their arrays read-only again."""

@@ -265,3 +265,16 @@ def test_an_everyday_crowd_is_the_oracles():
     tally = compare_hits(world.cast_rays(*rays), world_truths(solids, queries), "hit")
     assert not tally.problems, tally.report()
     assert not compare_chords(world.chords_rays(*rays), world_truths(solids, queries))[1]
+
+
+@pytest.mark.parametrize("name", ["radius", "p1", "names", "table", "anything"])
+def test_limbs_do_not_change(name: str):
+    limbs = cc.Limbs.spheres([0, 0, 0], 1.0, name="head")
+    with pytest.raises(AttributeError, match=rf"^{name}: Limbs are immutable; make others with moved\(\)"):
+        setattr(limbs, name, 0.3)
+    with pytest.raises(AttributeError, match="Limbs are immutable"):
+        del limbs.radius
+    assert limbs.radius.tolist() == [1.0]
+    for column in (limbs.radius, limbs.p1, limbs.mask, limbs.hit_group):
+        with pytest.raises(ValueError, match="read-only"):
+            column[:] = 0
