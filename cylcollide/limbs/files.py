@@ -8,6 +8,7 @@ from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,15 +79,13 @@ def _refuse(file: Path, what: str) -> NoReturn:
 
 def _columns(stream: Any, file: Path) -> Columns:
     """All columns of an archive, whatever they hold."""
+    if not is_zipfile(stream):
+        _refuse(file, "one that is no archive, or not a whole one")
+    stream.seek(0)
     try:
-        archive = np.load(stream, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            _refuse(file, "a single array")
-        with archive:
+        with np.load(stream, allow_pickle=False) as archive:
             return {name: np.asarray(archive[name]) for name in archive.files}
     except Exception as error:  # damaged archives raise what zipfile, zlib, numpy, ast and struct raise
-        if isinstance(error, ValueError) and str(error).startswith(f"{file}: "):
-            raise
         _refuse(file, f"one that cannot be read ({type(error).__name__}: {str(error)[:120]})")
 
 
