@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 from support.faulty_engines import ExactEngine, InflatedEngine
+from support.package import ABOVE_PACKAGE
 
 from cylcollide.crosscheck.cases.case import read_cases
 from cylcollide.crosscheck.engine.setup import PlainEngine
@@ -257,7 +258,8 @@ def test_bad_plans(wrong, message):
 
 def command(*arguments):
     start = [sys.executable, "-m", "cylcollide", "crosscheck"]
-    return subprocess.run([*start, *map(str, arguments)], capture_output=True, text=True, check=False)
+    command = [*start, *map(str, arguments)]
+    return subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
 
 
 def test_the_command_runs_families_and_resumes(tmp_path):

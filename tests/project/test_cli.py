@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide import cli
@@ -15,7 +16,8 @@ from cylcollide.crosscheck.judge import comparison
 
 def run(*arguments, code=None):
     start = ["-m", "cylcollide"] if code is None else ["-c", code]
-    return subprocess.run([sys.executable, *start, *map(str, arguments)], capture_output=True, text=True, check=False)
+    command = [sys.executable, *start, *map(str, arguments)]
+    return subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import threading
 from collections import Counter
 from itertools import pairwise, product
 from math import ceil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import JIT, same_bits
 from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
+from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide._types import Aim
@@ -269,8 +269,8 @@ for n in (1_000_000, 20):
 @pytest.mark.skipif(not JIT, reason="interpreted, an index out of bounds is an error in the test above")
 def test_a_small_world_after_a_large_one():
     """Lanes that are not in use must not read a limb of a world that is gone: that is memory of somebody else."""
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    run = subprocess.run([sys.executable, "-c", LARGE_THEN_SMALL], env=env, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", LARGE_THEN_SMALL]
+    run = subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
     assert run.returncode == 0, f"exit code {run.returncode} {run.stderr}"
     assert run.stdout.split() == ["True"] * 4
 

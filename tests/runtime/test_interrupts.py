@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.check_cylinders import JIT
+from support.package import ABOVE_PACKAGE
 
 ROOT = Path(__file__).parents[2]
 COMPILED = {"compiled", "allocating", "inlined"}
@@ -156,7 +157,11 @@ def test_a_storm_of_signals(kinds: Sequence[str], count: int):
     """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""
     script = STORM.format(tests=str(ROOT / "tests"))
     run = subprocess.run(
-        [sys.executable, "-c", script, ",".join(kinds), str(count)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, ",".join(kinds), str(count)],
+        cwd=ABOVE_PACKAGE,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, f"{run.stdout}{run.stderr[-2000:]}"
     assert run.stderr == ""

@@ -6,21 +6,19 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import JIT
 from support.force_loop import STREAMS, forced
+from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
 from cylcollide.query.loops import stream
 from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import in_chunks, shared_pool
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
@@ -92,7 +90,7 @@ threading.Thread(target=serve).start()
 @pytest.mark.skipif(not JIT, reason="13,000 rays take minutes")
 def test_a_server_goes_on_when_the_main_thread_has_ended():
     """Python hands out no more work to pools by then."""
-    run = subprocess.run([sys.executable, "-c", SERVER], cwd=ROOT, capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", SERVER], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
     assert run.stdout.split() == ["13000", "hits"], run.stderr
 
 
