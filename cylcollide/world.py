@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from threading import Lock, Thread, main_thread
-from weakref import ReferenceType, WeakSet, ref
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -190,9 +190,8 @@ class HitWorld(Queries):
         if not isinstance(limbs, Limbs):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._state = Snapshot.of(limbs)
-        self._moving = Lock()
+        self._moving, self._fork = Lock(), _forks
         self._rebuild: Thread | None = None
-        _worlds.add(self)
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
@@ -206,11 +205,19 @@ class HitWorld(Queries):
         ValueError
             On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
         """
-        with self._moving:
+        with self._lock():
             state = self._state.moved(self._state.limbs.moved(p1, p2, limbs))
             if not state.fits and not self._rebuilds(state.limbs):
                 state = Snapshot.of(state.limbs)
             self._state = state
+
+    def _lock(self) -> Lock:
+        """What an update holds; a new one in the child of a fork."""
+        if self._fork != _forks:
+            with _renewing:
+                if self._fork != _forks:
+                    self._moving, self._fork = Lock(), _forks
+        return self._moving
 
     def finish_rebuild(self) -> None:
         """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
@@ -234,7 +241,7 @@ class HitWorld(Queries):
 
     def _take(self, rebuilt: Snapshot) -> Limbs | None:
         """Replace the tree by a rebuilt one; returns the present limbs if they have moved too far for it meanwhile."""
-        with self._moving:
+        with self._lock():
             limbs = self._state.limbs
             self._state = state = rebuilt if rebuilt.limbs is limbs else rebuilt.moved(limbs)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
@@ -252,14 +259,18 @@ def _rebuild(of: ReferenceType[HitWorld], limbs: Limbs | None) -> None:
         del world
 
 
-_worlds: WeakSet[HitWorld] = WeakSet()
+_forks, _renewing = 0, Lock()
+"""How many forks lead to this process, and what is held while a world gets a lock of this process."""
 
 
-def _unlock() -> None:
-    """Replace all locks after a fork, in which the threads that held them do not exist and have changed nothing."""
-    for world in _worlds:
-        world._moving = Lock()
+def _count_fork() -> None:
+    """In the child of a fork: the threads that held locks do not exist here, and have changed nothing.
+
+    Each world notices by the count; a list of all worlds would need a destructor, in which an interrupt is lost.
+    """
+    global _forks, _renewing  # facts of the process
+    _forks, _renewing = _forks + 1, Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
+    os.register_at_fork(after_in_child=_count_fork)

@@ -41,13 +41,24 @@ def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, na
     handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=".npz", dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
-            np.savez_compressed(stream, **columns)
+            _compress(stream, columns)
         mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
         os.chmod(unfinished, mode)  # noqa: PTH101
         os.replace(unfinished, file)  # noqa: PTH105
     finally:
         with suppress(FileNotFoundError):
             os.unlink(unfinished)  # noqa: PTH108
+
+
+def _compress(stream: Any, columns: Mapping[str, Any]) -> None:
+    """Write an archive; what a signal's handler raises meanwhile comes out, not the error that zipfile makes of it."""
+    try:
+        np.savez_compressed(stream, **columns)
+    except ValueError as error:
+        interrupt = error.__context__
+        if interrupt is None or isinstance(interrupt, Exception):
+            raise
+        raise interrupt from None
 
 
 def _umask() -> int:

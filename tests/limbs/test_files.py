@@ -184,3 +184,19 @@ def test_damaged_files(limbs: cc.Limbs, tmp_path: Path, count: int):
             messages.append(str(error))
     assert len(messages) > count
     assert not [message for message in messages if not message.startswith(f"{file}: ")]
+
+
+def test_an_interrupt_during_a_save_comes_out(limbs: cc.Limbs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What zipfile makes of an interrupt, an error of its own, would pass `except KeyboardInterrupt`."""
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError("Can't close the ZIP file while there is an open writing handle on it")
+
+    limbs.save(tmp_path / "limbs")
+    monkeypatch.setattr(np, "savez_compressed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        limbs[:2].save(tmp_path / "limbs")
+    assert cc.Limbs.load(tmp_path / "limbs") == limbs

@@ -5,6 +5,7 @@ numba goes on with NULL: a segmentation fault. So every function that plain Pyth
 """
 
 import ast
+import re
 import signal
 import subprocess
 import sys
@@ -64,11 +65,11 @@ def test_what_python_calls_returns_a_number_or_nothing():
 
 
 def test_no_destructor_runs_python():
-    """An interrupt that is raised within one is printed and lost."""
+    """An interrupt that is raised within one is printed and lost; weak collections have callbacks, too."""
     for path in (ROOT / "cylcollide").rglob("*.py"):
         source = path.read_text()
         assert "__del__" not in source, path
-        assert "weakref.finalize" not in source, path
+        assert not re.search(r"\bfinalize\(|\bWeak(Set|KeyDictionary|ValueDictionary)\b", source), path
 
 
 STORM = """
@@ -145,7 +146,7 @@ for kind in kinds:
 
 KINDS = (
     "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
-    "load", "save", "explain",
+    "load", "explain",
 )  # fmt: skip
 
 
