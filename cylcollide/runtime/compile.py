@@ -23,20 +23,26 @@ Parameters = ParamSpec("Parameters")
 _njit: Callable[..., Any] = numba.njit  # its types leave out `_nrt`
 
 
-def _package_stamp() -> bytes:
-    """A hash of all source files of this package, 16 bytes.
+SOURCES = ("_types.py", "constants.py", "bvh", "kernels", "query/loops", "runtime")
+"""Files and folders of this package that machine code is made of."""
+
+
+def _source_stamp() -> bytes:
+    """A hash of all source files that machine code is made of, 16 bytes.
 
     numba detects a change in the file of a cached function, not in functions that it calls from other files; after an
     upgrade in place it would run old machine code.
     """
-    root = Path(__file__).parent.parent
+    package = Path(__file__).parent.parent
     digest = blake2b(digest_size=16)
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for source in SOURCES:
+        path = package / source
+        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
     return digest.digest()
 
 
-_STAMP = _package_stamp()
+_STAMP = _source_stamp()
 
 
 def compiled(function: Function) -> Function:
