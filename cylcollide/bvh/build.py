@@ -14,7 +14,8 @@ from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.bvh.sah import NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.runtime.compile import allocating, compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import load
 
@@ -78,7 +79,7 @@ def _sort_slots(slots: Slots, filled: int) -> int:
     return best
 
 
-@allocating
+@entry_point(allocates=True, reads_all=True)
 def _collapse(
     binary: Binary,
     boxes: Float32Array,

@@ -13,7 +13,8 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
 from cylcollide.constants import BOX_PAD, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
 
 EMPTY = -1
 """Child code of an empty slot; a node's code is its index, an item's is -2 - its number."""
@@ -50,7 +51,7 @@ def space_around(low: Float64Array, high: Float64Array) -> Space:
     return Space((a, b, c), scale, (x, y, z), (u, v, w))
 
 
-@compiled
+@entry_point(reads_all=True)
 def _fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) -> None:
     """Write the ten numbers of `space_around`: centre, scale, low and high corner."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf

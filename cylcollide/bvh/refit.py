@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, TREE_WIDTH
-from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.memory import aligned
 
 
@@ -26,7 +26,7 @@ def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, spac
     return bounds
 
 
-@compiled
+@entry_point(reads_all=True)
 def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space, bounds: Float32Array) -> None:
     """Write the bounds of all slots, as `fitted_bounds` returns them."""
     centre, scale = space.centre, space.scale
@@ -45,7 +45,7 @@ def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: 
                 bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = smallest, largest
 
 
-@compiled
+@entry_point()
 def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
     """Half the sum of the surface areas of all slots' boxes, m²: proportional to a random ray's expected box tests."""
     total = 0.0

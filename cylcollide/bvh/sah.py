@@ -14,7 +14,8 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
-from cylcollide.runtime.compile import allocating, compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, Real, broadcast, lane, load, smaller, store
 
 NEGATED_HIGH, CENTRE = 4, LANES
@@ -32,7 +33,7 @@ class Binary(NamedTuple):
     last: Int32Array  # (nodes,): one behind its end
 
 
-@compiled
+@entry_point(reads_all=True)
 def fill_boxes(low: Float64Array, high: Float64Array, space: Space, boxes: Float32Array) -> None:
     """Write the rows `boxes` (n, ROW) of the boxes with corners `low`, `high` (n, 3), in the frame of the tree."""
     for i in range(len(low)):
@@ -150,7 +151,7 @@ def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
     return Binary(around[:used], runs[0, :used], runs[1, :used], runs[2, :used])
 
 
-@allocating
+@entry_point(allocates=True, reads_all=True)
 def _split_all(boxes: Float32Array, order: Int32Array, node: Binary, depth: Int32Array) -> int:
     """Fill the nodes of `split_all`, and the depth of each, zeros so far; how many there are."""
     n, around, grid = order.size, node.boxes, np.empty(6, np.float32)

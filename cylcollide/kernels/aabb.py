@@ -7,7 +7,7 @@ from cylcollide.constants import BOX_FLOOR
 from cylcollide.kernels.axis import MARGIN
 from cylcollide.kernels.dispatch import limb_aabb
 from cylcollide.kernels.limb_table import LimbTable, limb_at
-from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
 
 
 def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
@@ -17,7 +17,7 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
     return low, high
 
 
-@compiled
+@entry_point(reads_all=True)
 def _fill_boxes(rows: Float64Array, solids: Int8Array, low: Float64Array, high: Float64Array) -> None:
     """Write the corners of `limb_boxes`."""
     for i in range(solids.size):

@@ -14,6 +14,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot
 from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 300
@@ -64,7 +65,7 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
     return growth, s
 
 
-@compiled
+@entry_point()
 def _fill_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb, touch: Float64Array) -> None:
     """Write the two numbers of `growth_to_touch`.
 
@@ -83,7 +84,7 @@ def _fill_touch(place: Vector, direction: Vector, first: float, last: float, lim
     touch[0], touch[1] = (before, before_s) if before <= behind else (behind, behind_s)
 
 
-@compiled
+@entry_point()
 def growths_to_reach(points: Float64Array, limb: Limb, growths: Float64Array) -> None:
     """Write `dispatch.growth_to_reach` of points (n, 3) into `growths` (n,)."""
     for i in range(growths.size):

@@ -10,7 +10,8 @@ from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.runtime.compile import compiled, inlined, interpreted
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import Real
 
@@ -85,7 +86,7 @@ def make_table(
     return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
 
 
-@compiled
+@entry_point(reads_all=True)
 def _fill_rows(
     kind: Int8Array,
     p1: Float64Array,
@@ -135,7 +136,7 @@ def _fill_rows(
 def plain_limb(table: LimbTable, i: int) -> Limb:
     """Limb i, for Python."""
     row = table.rows[i].tolist()
-    return interpreted(limb_of)(table.solid.item(i), tuple(row[: ROW // 2]), tuple(row[ROW // 2 :]))
+    return limb_of(table.solid.item(i), tuple(row[: ROW // 2]), tuple(row[ROW // 2 :]))
 
 
 @inlined

@@ -9,7 +9,6 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.kernels.box import box_frame
 from cylcollide.kernels.clearance import growths_to_reach
 from cylcollide.kernels.limb_table import Limb
-from cylcollide.runtime.compile import interpreted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +66,7 @@ def cutting_plane(subject: Subject) -> Plane:
     """The plane of the segment and the axis' direction: of a ball, through its centre; of a box, its third axis."""
     limb, (start, end) = subject.limb, subject.segment
     centre, is_box = np.array(limb.frame.centre), subject.shape == Shape.BOX
-    axis = np.array(interpreted(box_frame)(limb).axes[2] if is_box else limb.frame.axis)
+    axis = np.array(box_frame(limb).axes[2] if is_box else limb.frame.axis)
     step = end - start
     candidates = [axis, step, start - centre, *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
@@ -125,7 +124,7 @@ def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[F
     """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
     frame = subject.limb.frame
     if subject.shape == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(interpreted(box_frame)(subject.limb).half)))
+        reach = np.full(2, float(np.linalg.norm(box_frame(subject.limb).half)))
     else:
         balls = subject.shape in (Shape.CAPSULE, Shape.SPHERE)
         reach = np.array([frame.half_length + balls * frame.radius, frame.radius])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
-from cylcollide.constants import LIMBS_CROSSED
+from cylcollide.constants import LIMBS_CROSSED, RAYS_A_SLICE
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import Chords
 from cylcollide.query.loops import chords as chord_loops
@@ -30,6 +30,15 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     n, table = len(request.first), state.table
 
     def task(begin: int, end: int) -> ChordRows:
+        """Rays in slices, as long as a loop is plain Python."""
+        parts, loops = [], (chord_loops.find_pieces, chord_loops.cast_chords)
+        while begin < end:
+            last = min(begin + RAYS_A_SLICE, end) if any(loop.is_plain for loop in loops) else end
+            parts.append(chords_between(begin, last))
+            begin = last
+        return concat_chord_rows(parts)
+
+    def chords_between(begin: int, end: int) -> ChordRows:
         offsets, codes = possible_pieces(state, request, begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
         ends = np.empty((2, len(codes)))
@@ -59,10 +68,12 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
         kept, every, aim = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), int(Aim.ALL)
         scratch = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
         rows = state.kernel_rows
-        request.checked(cast_stream.call(request.raw, every, rows, tree, *scratch, begin, end, aim, empty_hits(0)))
-        recorded = crossings.item()
-        if recorded <= len(crossed):
-            return chord_loops.pieces_of_crossings(batch, rows, crossed, recorded, begin, end)
+        arguments = (request.raw, every, rows, tree, *scratch, begin, end, aim, empty_hits(0))
+        if cast_stream.is_fast(*arguments):
+            request.checked(cast_stream.call(*arguments))
+            recorded = crossings.item()
+            if recorded <= len(crossed):
+                return chord_loops.pieces_of_crossings(batch, rows, crossed, recorded, begin, end)
     request.copy_checked(begin, end)
     return chord_loops.pieces_of_rays(batch, state.kernel_rows, tree, np.arange(begin, end))
 

@@ -7,10 +7,10 @@ import numpy as np
 from cylcollide._types import Aim, BoolArray
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
-from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.request import BatchResult, RayRequest, RayResult, SmallBatchResult, State
-from cylcollide.query.strategy import loop_for, use_single_rays
+from cylcollide.query.loops.single import cast_single_rays
+from cylcollide.query.request import BatchResult, RayRequest, RayResult, State
+from cylcollide.query.strategy import cast_single, loop_for, use_single_rays
 from cylcollide.runtime.threads import in_chunks
 
 
@@ -19,22 +19,13 @@ def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
     table, n = state.table, len(request.first)
     result: RayResult
     if use_single_rays(state, n):
-        result, undecided = closest_single_rays(state, request, n)
+        result, undecided = cast_single(state, request, cast_single_rays.call)
     else:
         hits = empty_hits(n)
         in_chunks(n, threads, loop_for(state, request, Aim.CLOSEST, hits))
         result, undecided = BatchResult(request.batch, *hits), bool(np.count_nonzero(hits.undecided))
     near = partial(exact_fallback.limbs_near_rays, result.batch, table, state.tree) if undecided else None
     return exact_fallback.ray_hits(result, table, state.kernel_rows, request.inside, near)
-
-
-def closest_single_rays(state: State, request: RayRequest, n: int) -> tuple[RayResult, bool]:
-    """The closest limbs of n rays, one after another; and whether any row is undecided."""
-    record, options = np.empty((single.RECORD_ROWS, n)), request.options
-    status = single.cast_single_rays.call(
-        state.kernel_rows, state.tree, request.first, request.second, *options, record
-    )
-    return SmallBatchResult(record, options), request.checked(status) > 0
 
 
 def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:

@@ -1,12 +1,13 @@
 """Which limbs contain each point: from a request to `PointHits`."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.constants import SMALLEST_BATCH
+from cylcollide.constants import RAYS_A_SLICE, SMALLEST_BATCH
 from cylcollide.kernels.limb_table import LimbRows
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import PointHits
@@ -23,16 +24,24 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
     """Which limbs contain each point; `raw` (n, 3) is not checked yet, and may be the caller's memory."""
     n, tree = len(raw), state.tree
     if n < SMALLEST_BATCH:
-        record = np.empty((point_loops.RECORD_ROWS, n))
-        points = record[:3].reshape(n, 3)
-        columns = PointColumns._make(row.view(kind)[:n] for row, kind in zip(record[3:], POINT_DTYPES, strict=True))
-        statuses = [point_loops.locate_single_points.call(state.kernel_rows, tree, raw, record)]
+        points, columns, status = locate_single(state, raw, point_loops.locate_single_points.call)
+        statuses = [status]
     else:
         points, columns = memory.rows(raw.shape), PointColumns(*memory.columns(n, *POINT_DTYPES))
 
         def task(begin: int, end: int) -> int:
-            scratch = scratch_for_points(tree)
-            return point_loops.locate_points.call(state.kernel_rows, tree, raw, points, *scratch, begin, end, columns)
+            before = (state.kernel_rows, tree, raw, points, *scratch_for_points(tree))
+            undecided = 0
+            while begin < end and not point_loops.locate_points.is_fast(*before, begin, end, columns):
+                last = min(begin + RAYS_A_SLICE, end)
+                found, part, status = locate_single(state, raw[begin:last], point_loops.locate_single_points.ready)
+                if status == INVALID:
+                    return INVALID
+                points[begin:last], undecided, begin = found, undecided + status, last
+                for column, rows in zip(columns, part, strict=True):
+                    column[last - len(rows) : last] = rows
+            rest = point_loops.locate_points.call(*before, begin, end, columns) if begin < end else 0
+            return INVALID if rest == INVALID else undecided + rest
 
         statuses = in_chunks(n, threads, task)
     if INVALID in statuses:
@@ -44,6 +53,18 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
     return PointHits(
         columns.limb, columns.limb_count, partial(_axis_distances, points, state.kernel_rows, columns.limb)
     )
+
+
+def locate_single(state: State, raw: Float64Array, loop: Callable[..., int]) -> tuple[Float64Array, PointColumns, int]:
+    """Points located one after another by `locate_single_points`, as it is or as plain Python.
+
+    Returns their copies, what was found, and how many are undecided, or INVALID.
+    """
+    n = len(raw)
+    record = np.empty((point_loops.RECORD_ROWS, n))
+    status = loop(state.kernel_rows, state.tree, raw, record)
+    columns = PointColumns._make(row.view(kind)[:n] for row, kind in zip(record[3:], POINT_DTYPES, strict=True))
+    return record[:3].reshape(n, 3), columns, status
 
 
 def _axis_distances(points: Float64Array, limbs: LimbRows, limb: Int32Array) -> Float64Array:

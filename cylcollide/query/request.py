@@ -3,6 +3,7 @@
 A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
@@ -15,8 +16,10 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops import single
-from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class State(Protocol):
@@ -61,9 +64,18 @@ class RayRequest:
             self._batch = RayBatch(Rays(copies[0], copies[1], is_segment, distance), mask, ignored, policy)
         return self._batch
 
+    def part(self, begin: int, end: int) -> "RayRequest":
+        """The request about the rays from `begin` to `end` alone."""
+        one = copy(self)
+        one._batch, one.first, one.second = None, self.first[begin:end], self.second[begin:end]
+        is_segment, distance, mask, ignored, policy = self.options
+        rows = slice(begin, end)
+        one.options = (is_segment, _rows(distance, rows), _rows(mask, rows), _rows(ignored, rows), policy)
+        return one
+
     def copy_checked(self, begin: int, end: int) -> None:
         """Fill rows `begin` to `end` of `batch.rays`; ValueError, naming the first bad row, if a number is bad."""
-        if not copy_checked(self.raw, self.batch.rays, begin, end):
+        if not copy_checked_rows(self.raw, self.batch.rays, begin, end):
             self.raise_invalid()
 
     def checked(self, status: int) -> int:
@@ -80,6 +92,11 @@ class RayRequest:
         check = validate.vectors if is_segment else validate.directions
         check(self.second, second, len(self.first))
         validate.raise_changed(first, second)
+
+
+def _rows(column: NDArray[Scalar], rows: slice) -> NDArray[Scalar]:
+    """Some entries of a column with an entry a ray, or one for all."""
+    return column[rows] if len(column) > 1 else column
 
 
 def segment_request(
@@ -143,9 +160,6 @@ class BatchResult(NamedTuple):
     face: Int8Array
     inside: BoolArray
     undecided: BoolArray
-
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class SmallBatchResult:

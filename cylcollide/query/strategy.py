@@ -1,14 +1,19 @@
 """Which loop answers a request: single rays, brute force against few limbs, or streams through the tree."""
 
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from cylcollide._types import Aim
-from cylcollide.constants import FEW_LIMBS, SMALLEST_BATCH, SMALLEST_STREAM
+from cylcollide.constants import FEW_LIMBS, RAYS_A_SLICE, SMALLEST_BATCH, SMALLEST_STREAM
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.query.request import RayRequest, State
+from cylcollide.query.request import RayRequest, SmallBatchResult, State
 from cylcollide.query.scratch import scratch_for_brute_force, scratch_for_streams
+from cylcollide.runtime.entry_point import EntryPoint
 
 
 def use_single_rays(state: State, rays: int) -> bool:
@@ -25,11 +30,50 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     shared_filter, limbs = batch.mask.size == batch.ignored.size == 1, len(table.solid)
 
     def brute_force(begin: int, end: int) -> None:
-        lists = scratch_for_brute_force(limbs)
-        request.checked(cast_brute_force.call(raw, batch, table, lists, begin, end, int(aim), hits))
+        before, behind = (raw, batch, table, scratch_for_brute_force(limbs)), (int(aim), hits)
+        begin = cast_until_fast(state, request, cast_brute_force, (*before, begin, end, *behind), begin, end, hits)
+        if begin < end:
+            request.checked(cast_brute_force.call(*before, begin, end, *behind))
 
     def stream(begin: int, end: int) -> None:
-        scratch = scratch_for_streams(tree, end - begin)
-        request.checked(cast_stream.call(raw, batch, table, tree, *scratch, begin, end, int(aim), hits))
+        before, behind = (raw, batch, table, tree, *scratch_for_streams(tree, end - begin)), (int(aim), hits)
+        begin = cast_until_fast(state, request, cast_stream, (*before, begin, end, *behind), begin, end, hits)
+        if begin < end:
+            request.checked(cast_stream.call(*before, begin, end, *behind))
 
     return brute_force if shared_filter and limbs <= FEW_LIMBS else stream
+
+
+def cast_single(state: State, request: RayRequest, loop: Callable[..., int]) -> tuple[SmallBatchResult, int]:
+    """The closest limbs of all rays by `cast_single_rays`, as it is or as plain Python; how many rows are undecided."""
+    record, options = np.empty((RECORD_ROWS, len(request.first))), request.options
+    status = loop(state.kernel_rows, state.tree, request.first, request.second, *options, record)
+    return SmallBatchResult(record, options), request.checked(status)
+
+
+def cast_until_fast(
+    state: State,
+    request: RayRequest,
+    loop: EntryPoint[..., int],
+    arguments: tuple[Any, ...],
+    begin: int,
+    end: int,
+    hits: HitColumns,
+) -> int:
+    """Cast rays one after another, in slices, until the loop has machine code; from where on that has to cast them.
+
+    The loops for many rays are slow in plain Python.
+    """
+    while begin < end and not loop.is_fast(*arguments):
+        last = min(begin + RAYS_A_SLICE, end)
+        result, _ = cast_single(state, request.part(begin, last), cast_single_rays.ready)
+        rays, copies = result.batch.rays, request.batch.rays
+        copies.origin[begin:last], copies.second[begin:last] = rays.origin, rays.second
+        hits.limb[begin:last], hits.fraction[begin:last], hits.face[begin:last] = (
+            result.limb,
+            result.fraction,
+            result.face,
+        )
+        hits.inside[begin:last], hits.undecided[begin:last] = result.inside, result.undecided
+        begin = last
+    return begin

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from llvmlite import binding, ir
 
-Emitter: TypeAlias = Callable[..., Any]
+from cylcollide.runtime.simd import LANES
 
-LANES = 8
+Emitter: TypeAlias = Callable[..., Any]
 
 _COUNT = ir.IntType(32)
 _LONG = ir.IntType(64)

@@ -11,6 +11,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 < 2^-53 of the segment's length, with room
@@ -71,13 +72,13 @@ def _at(start: Float64Array, end: Float64Array, i: int, fraction: float) -> Vect
     )
 
 
-@compiled
+@entry_point()
 def _fill_distances(solid: Rounded, points: Float64Array, distance: Float64Array) -> None:
     for i in range(len(points)):
         distance[i] = _signed_distance(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
 
 
-@compiled
+@entry_point()
 def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) -> None:
     for i in range(len(points)):
         side, cap, radial, axial = _profile(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
@@ -90,7 +91,7 @@ def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) ->
             normal[i, k] = scale * (a * radial[k] + b * axial[k])
 
 
-@compiled
+@entry_point()
 def _fill_least(
     solid: Rounded, start: Float64Array, end: Float64Array, distance: Float64Array, fraction: Float64Array
 ) -> None:
@@ -117,7 +118,7 @@ def _fill_least(
                 distance[i], fraction[i] = value, at_end
 
 
-@compiled
+@entry_point()
 def _fill_reach(
     solid: Rounded,
     start: Float64Array,

@@ -26,7 +26,8 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, limit_of, ray_at
 from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.runtime.compile import FastDispatch, compiled, inlined
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
 
 MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
 
@@ -48,8 +49,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
     return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
 
 
-@FastDispatch
-@compiled
+@entry_point(reads_all=True)
 def complete_chords(
     batch: RayBatch, table: LimbRows, limbs: Int32Array, chords: ChordColumns, undecided: BoolArray
 ) -> int:
@@ -91,8 +91,7 @@ def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Arra
     return offsets, codes[:used]
 
 
-@FastDispatch
-@compiled
+@entry_point(reads_all=True)
 def find_pieces(
     batch: RayBatch,
     table: LimbRows,
@@ -137,8 +136,7 @@ def pieces_of_crossings(
     return offsets, codes[:used]
 
 
-@FastDispatch
-@compiled
+@entry_point(reads_all=True)
 def sort_crossings(
     batch: RayBatch,
     table: LimbRows,
@@ -171,8 +169,7 @@ def sort_crossings(
     return int(offsets[offsets.size - 1])
 
 
-@FastDispatch
-@compiled
+@entry_point(reads_all=True)
 def cast_chords(
     batch: RayBatch,
     table: LimbRows,

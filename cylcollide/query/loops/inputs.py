@@ -7,6 +7,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.kernels.ray import Rays
 from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, absolute, broadcast, load, logical_not, movemask, store
 
 
@@ -69,3 +70,7 @@ def copy_checked(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
     origins_finite, _ = copy_finite(raw.first, rays.origin, begin, end)
     finite, no_zeros = copy_finite(raw.second, rays.second, begin, end)
     return origins_finite and finite and (rays.is_segment or no_zeros or not any_zero_row(rays.second, begin, end))
+
+
+copy_checked_rows = entry_point()(copy_checked)
+"""`copy_checked`, as Python calls it."""

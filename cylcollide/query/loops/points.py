@@ -30,7 +30,8 @@ from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import INVALID, copy_finite
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue, enqueue_pair
-from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, lowest_bit, movemask
 
 CYLINDER = int(Shape.CYLINDER)
@@ -48,8 +49,7 @@ POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
 """Of `PointColumns`."""
 
 
-@FastDispatch
-@compiled
+@entry_point()
 def locate_points(
     table: LimbRows,
     tree: Tree,
@@ -133,8 +133,7 @@ RECORD_ROWS = 6
 """Rows of the record that `locate_single_points` fills, a number a point: the points, and `PointColumns`."""
 
 
-@FastDispatch
-@allocating
+@entry_point(allocates=True)
 def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, record: Float64Array) -> int:
     """Copy and check points, and find which limbs contain each, one point after another.
 
@@ -174,7 +173,7 @@ def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
     return limbs
 
 
-@compiled
+@entry_point()
 def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: Int32Array) -> int:
     """Write every limb whose box contains the point into `found` (items,); how many there are."""
     used, height = 0, start_traversal(stack)
@@ -187,7 +186,7 @@ def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: 
         used += 1
 
 
-@compiled
+@entry_point(reads_all=True)
 def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> None:
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNDECIDED."""
     rows, solids = table.rows, table.solid
@@ -196,7 +195,7 @@ def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> 
         verdict[i] = point_limb(as_vector(points, i), limb_at(rows, solids, limb))
 
 
-@compiled
+@entry_point(reads_all=True)
 def axis_distances(points: Float64Array, table: LimbRows, limbs: Int32Array, squared: Float64Array) -> None:
     """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
     rows, solids = table.rows, table.solid

@@ -18,7 +18,8 @@ from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
-from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
@@ -40,7 +41,7 @@ def leaves(ray: Ray, limb: Limb) -> bool:
     return limb_hit_bounds(ray, limb, POLICY_EXIT).inside
 
 
-@compiled
+@entry_point(reads_all=True)
 def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Ray i against limb i, or all rays against the only limb."""
     rows, solids, rays, policy = table.rows, table.solid, batch.rays, batch.policy
@@ -110,8 +111,7 @@ RECORD_ROWS = 11
 """Rows of the record that `cast_single_rays` fills, a number a ray: origins, second vectors, and `HitColumns`."""
 
 
-@FastDispatch
-@allocating
+@entry_point(allocates=True)
 def cast_single_rays(
     table: LimbRows,
     tree: Tree,

@@ -30,7 +30,8 @@ from cylcollide.query.loops.packets import prefetch_sixteen, two_rays_from
 from cylcollide.query.loops.pair_queue import SHAPES, enqueue_pair
 from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
-from cylcollide.runtime.compile import FastDispatch, compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import (
     LANES,
     append_where,
@@ -180,8 +181,7 @@ def enqueue_or_flush(
         test_pair_batch(shape, policy, table.rows, state, local_rays, scale, aim)
 
 
-@FastDispatch
-@compiled
+@entry_point()
 def cast_stream(
     raw: RawRays,
     batch: RayBatch,

@@ -19,7 +19,8 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.query.loops.single import leaves
 from cylcollide.runtime import memory
-from cylcollide.runtime.compile import FastDispatch, allocating, compiled, inlined
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, Real, Truth, broadcast, lane, load_at, lowest_bit, movemask, prefetch, store
 
 SHAPES, INSIDE = len(Shape), int(Face.INSIDE)
@@ -49,8 +50,7 @@ def surface(
     return position, normal
 
 
-@FastDispatch
-@allocating
+@entry_point(allocates=True, reads_all=True)
 def write_surface(
     batch: RayBatch,
     table: LimbRows,
@@ -230,8 +230,7 @@ def write_spot(
         columns.position[i, axis], columns.normal[i, axis] = point[axis][0], n[axis]
 
 
-@FastDispatch
-@compiled
+@entry_point(reads_all=True)
 def write_exactly(
     batch: RayBatch,
     table: LimbRows,

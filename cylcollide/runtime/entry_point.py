@@ -1,0 +1,229 @@
+"""Entry points: the compiled functions that Python calls. Plain Python answers until there is machine code.
+
+Machine code is made by a process of its own (`compile_worker.py`), kept on disk (`code_cache.py`), and loaded between
+two calls; the results have the same bits, so nothing changes but the speed. What is done when is set by
+`CYLCOLLIDE_COMPILE`:
+
+- `background` (default): calls are answered by plain Python. Once that has taken `PLAIN_SECONDS` in all, machine code
+  is loaded, or made meanwhile. Only a call that plain Python would spend longer on than the compiler is held up.
+- `now`: the first call of each entry point is held up until its machine code is there.
+
+`NUMBA_DISABLE_JIT=1` turns machine code off.
+"""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable
+from enum import Enum
+from threading import Lock, Thread
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
+
+from cylcollide.constants import PLAIN_ROW_SECONDS, PLAIN_SECONDS, WAIT_SECONDS
+from cylcollide.runtime import code_cache
+from cylcollide.runtime.compile import MARKED
+from cylcollide.runtime.compile_worker import Worker
+
+Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
+Function = Callable[..., Any]
+
+POLL_SECONDS = 0.02
+"""Between two looks for machine code that is being made."""
+
+ENTRY_POINTS: dict[str, "EntryPoint[..., Any]"] = {}
+"""All entry points by name."""
+
+
+class Mode(Enum):
+    """When machine code is made."""
+
+    OFF = "off"
+    NOW = "now"
+    BACKGROUND = "background"
+
+
+def _mode_of_environment() -> Mode:
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return Mode.OFF
+    return Mode(os.environ.get("CYLCOLLIDE_COMPILE", "background"))
+
+
+MODE = _mode_of_environment()
+
+
+class _Process:
+    """What all entry points of this process share."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        """Held while machine code is loaded or asked for."""
+        self.plain_seconds = 0.0
+        """Time spent in plain Python that machine code could have saved."""
+        self.worker: Worker | None = None
+        self.noticed = False
+
+
+_process = _Process()
+
+
+def _forget_worker() -> None:
+    """After a fork: the worker is the parent's."""
+    worker, _process.worker, _process.lock = _process.worker, None, Lock()
+    if worker is not None:
+        worker.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_worker)
+
+
+def uninterrupted(task: Callable[[], Result]) -> Result:
+    """Run a task in a thread, where no signal's handler is run: none can end an import or LLVM half-way.
+
+    An exception that a handler raises here, while the task runs, is passed on; the task goes on to its end.
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(task())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=run, name="cylcollide-load")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def notice(text: str) -> None:
+    """Say once a process that something is compiled: to the log, and at a terminal."""
+    if not _process.noticed:
+        _process.noticed = True
+        logging.getLogger("cylcollide").info(text)
+        if sys.stderr is not None and sys.stderr.isatty():
+            print(f"cylcollide: {text}", file=sys.stderr)
+
+
+def _rows(arguments: tuple[Any, ...]) -> int:
+    return max((len(argument) for argument in arguments if isinstance(argument, np.ndarray)), default=0)
+
+
+class EntryPoint(Generic[Parameters, Result]):
+    """A function that Python calls.
+
+    Machine code does not type-check its arguments: checking seventy arrays takes longer than fifty rays among few
+    limbs. Every call must pass arguments of the same types, so callers pass only arrays that this package has made or
+    checked (`validate.py`), which `tests/runtime/test_compile.py` tests.
+    """
+
+    def __init__(self, function: Callable[Parameters, Result], allocates: bool, reads_all: bool) -> None:
+        MARKED[function] = False
+        self.function, self.allocates, self.reads_all = function, allocates, reads_all
+        self.name = f"{function.__module__.removeprefix('cylcollide.')}.{function.__qualname__}"
+        self.plain: Callable[Parameters, Result] = np.errstate(all="ignore")(function)
+        """Plain Python, which does not warn either."""
+        self.call: Callable[Parameters, Result] = self.plain
+        """Machine code, or what leads there."""
+        self.has_machine_code = False
+        self._next_look = 0.0
+        ENTRY_POINTS[self.name] = self
+        if MODE is not Mode.OFF:
+            self.call = self._wait_and_call if MODE is Mode.NOW else self._call_plain
+
+    def __call__(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        """Call machine code, or plain Python."""
+        return self.call(*arguments, **keywords)
+
+    @property
+    def ready(self) -> Callable[Parameters, Result]:
+        """Machine code if it is there, else plain Python: a call of this does not ask for machine code."""
+        return self.call if self.has_machine_code else self.plain
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call may still go to plain Python, to be replaced by machine code."""
+        return MODE is Mode.BACKGROUND and not self.has_machine_code
+
+    def is_fast(self, *arguments: Any) -> bool:
+        """Whether a call goes to machine code, or never will; else that is made, if it is worth it by now."""
+        return not self.is_plain or self._look(arguments)
+
+    def _look(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether there is machine code by now; it is made, if that is worth it."""
+        if _process.plain_seconds < PLAIN_SECONDS or time.monotonic() < self._next_look:
+            return False
+        uninterrupted(lambda: self._load_or_request(arguments))
+        self._next_look = time.monotonic() + POLL_SECONDS
+        return self.has_machine_code
+
+    def _call_plain(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        if self.reads_all and _rows(arguments) * PLAIN_ROW_SECONDS > WAIT_SECONDS:
+            return self._wait_and_call(*arguments, **keywords)
+        if self._look(arguments):
+            return self.call(*arguments, **keywords)
+        begun = time.perf_counter()
+        try:
+            return self.plain(*arguments, **keywords)
+        finally:
+            _process.plain_seconds += time.perf_counter() - begun
+
+    def _wait_and_call(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        while not self.has_machine_code:
+            uninterrupted(lambda: self._load_or_request(arguments))
+            if not self.has_machine_code:
+                time.sleep(POLL_SECONDS)
+        return self.call(*arguments, **keywords)
+
+    def _load_or_request(self, arguments: tuple[Any, ...]) -> None:
+        """Load machine code if it is on disk; else have it made, by the worker if one can be had."""
+        from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
+
+        with _process.lock:
+            if self.has_machine_code:
+                return
+            tag = machine_code.tag(arguments)
+            content = code_cache.read(self.name, tag)
+            code = self._request(arguments, tag) if content is None else machine_code.load(content)
+            if code is not None:
+                self.call, self.has_machine_code = code, True
+
+    def _request(self, arguments: tuple[Any, ...], tag: bytes) -> Function | None:
+        """Have machine code made by the worker; make it here and now if there is none."""
+        from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
+
+        directory = code_cache.writable_directory()
+        notice(
+            f"compiling loops, once; this takes up to half a minute beside the program, and is kept in {directory}. "
+            "`cylcollide warm-up` does it ahead."
+        )
+        if _process.worker is None:
+            _process.worker = Worker(directory)
+        if _process.worker.request(self.name, arguments):
+            return None
+        code, content = machine_code.build(self.function, self.allocates, arguments)
+        code_cache.write(directory, self.name, tag, content)
+        return code
+
+
+def entry_point(
+    *, allocates: bool = False, reads_all: bool = False
+) -> Callable[[Callable[Parameters, Result]], EntryPoint[Parameters, Result]]:
+    """Make a function an entry point.
+
+    Parameters
+    ----------
+    allocates : bool
+        It allocates arrays.
+    reads_all : bool
+        Its time grows with the rows of its arrays, and it cannot be stopped between two of them: with many rows
+        it is worth waiting for machine code.
+    """
+    return lambda function: EntryPoint(function, allocates, reads_all)
