@@ -89,9 +89,8 @@ def segment_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
 ) -> RayRequest:
-    """A request about closed segments from starts to ends, (n, 3) both."""
-    first = validate.as_vectors(starts, "starts")
-    second = validate.as_vectors(ends, "ends", len(first))
+    """A request about closed segments from starts to ends, (n, 3) each, or one for all."""
+    first, second = validate.as_pairs(starts, ends, ("starts", "ends"))
     return RayRequest(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character)
 
 
@@ -103,9 +102,8 @@ def ray_request(
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
 ) -> RayRequest:
-    """A request about rays from origins along directions, (n, 3) both; `max_distance` in metres, (n,) or one number."""
-    first = validate.as_vectors(origins, "origins")
-    second = validate.as_vectors(directions, "directions", len(first))
+    """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, in metres."""
+    first, second = validate.as_pairs(origins, directions, ("origins", "directions"))
     distance = validate.distances(max_distance, len(first))
     return RayRequest(first, second, False, distance, inside, mask, ignore_character)
 

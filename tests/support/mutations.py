@@ -268,11 +268,11 @@ SHARED: dict[str, Mutation] = {
     "points: any limb is the lowest": Mutation("query/loops/points.py", "min(columns.limb[i], limb[k])", "limb[k]"),
     "points: always sure": Mutation("query/loops/points.py", "valid & ~(inside | outside)", "0 & ~(inside | outside)"),
     # validation
-    "received: ends of any kind": Mutation(INPUTS, "origins_finite and finite and", "origins_finite and"),
-    "received: no direction at all": Mutation(INPUTS, "not any_zero_row(rays.second, begin, end)", "True"),
+    "received: ends of any kind": Mutation(INPUTS, "origins_valid and valid and", "origins_valid and"),
+    "received: no direction at all": Mutation(INPUTS, "not any_short_row(rays.second, begin, end)", "True"),
     "received: the row of a number is not its own": Mutation("validate.py", "// (bad.size // len(bad))", "// 1"),
     "received: the last numbers unseen": Mutation(
-        "query/loops/inputs.py", "last_not_finite | (not abs(y) < np.inf)", "last_not_finite"
+        "query/loops/inputs.py", "last_outside | (not abs(y) <= LARGEST_NUMBER)", "last_outside"
     ),
 }
 """What all shapes share: what is wrong with it."""
