@@ -113,13 +113,30 @@ def spheres(center: ArrayLike, radius: ArrayLike) -> Solids:
 def boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> Solids:
     """Boxes, checked; the axes are the columns of the rotation matrix of the normalised quaternion, in float64."""
     place = validate.vectors(center, "center")
-    turn = validate.quaternions(orientation, "orientation", len(place))
+    turn = quaternions(orientation, "orientation", len(place))
     half = validate.vectors(half_extents, "half_extents")
     if len(half) == 1:
         half = np.repeat(half, len(place), axis=0)
     half = validate.sizes(validate.vectors(half, "half_extents", len(place)), "half_extents")
     rows = np.hstack([rotation_matrices(turn).transpose(0, 2, 1).reshape(-1, 9), half])
     return Solids(Shape.BOX, place, place, np.zeros(len(place)), np.zeros(len(place)), rows)
+
+
+def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Quaternions x, y, z, w (rows, 4) other than zero, given as such or as one (4,) for all."""
+    array = np.atleast_2d(validate.as_numbers(values, name, "(n, 4)"))
+    if array.shape not in ((1, 4), (rows, 4)):
+        raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
+    turns = validate.in_range(
+        validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name), name
+    )
+    row = validate.first_bad_row(np.asarray((np.abs(turns) < SMALLEST_SIZE).all(axis=1)))
+    if row is not None:
+        raise ValueError(
+            f"{name}: expected a quaternion other than zero, its largest component at least 2**-500 (about 3e-151), "
+            f"got {turns[row].tolist()} in row {row}"
+        )
+    return turns
 
 
 def rotation_matrices(quaternions: Float64Array) -> Float64Array:

@@ -38,12 +38,17 @@ def _entry_types(values: object) -> set[type]:
     return {*map(type, rows), *map(type, nested)}
 
 
-def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
-    """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
+def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
+    """The values as an array of real numbers of any dtype; nothing is copied before its shape is checked."""
     given = _as_array(values, name, f"numbers of shape {shape}")
     numbers = all(isinstance(value, Real) for value in given.flat) if given.dtype == object else True
     if given.dtype.kind not in "iufO" or not numbers:
         raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
+    return given
+
+
+def as_float64(given: NDArray[Any], name: str) -> Float64Array:
+    """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
     if given.dtype == object:
         array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
     else:
@@ -54,10 +59,19 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
         row = first_bad_row(np.atleast_1d(lost))
         if row is not None:
             raise ValueError(
-                f"{name}: expected numbers that float64 holds exactly, got {np.atleast_1d(given)[row]} of "
+                f"{name}: expected numbers that float64 holds exactly, got {_shown(np.atleast_1d(given)[row])} of "
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
+
+
+def _shown(value: Any) -> str:
+    """A value as in a message, on one line and not too long; Python refuses to print very long integers."""
+    try:
+        text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+    except ValueError:
+        return "a number too long to print"
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-20:]}"
 
 
 def _nearest_float(value: Real) -> float:
@@ -78,7 +92,8 @@ def _described(values: object) -> str:
     return f"shape {shape}" if shape is not None else type(values).__name__
 
 
-def _in_range(array: Float64Array, name: str) -> Float64Array:
+def in_range(array: Float64Array, name: str) -> Float64Array:
+    """The same numbers, if all are finite and none is larger than is accepted."""
     row = first_bad_row(~(np.abs(array) <= LARGEST_NUMBER))
     if row is not None:
         raise ValueError(
@@ -118,12 +133,12 @@ def as_pairs(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tup
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
     """Vectors (n, 3) of accepted numbers; one vector (3,) counts as one row. `rows`: the required n, if any."""
-    return _in_range(_vectors(values, name, rows), name)
+    return in_range(_vectors(values, name, rows), name)
 
 
 def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
     """`vectors` of any numbers."""
-    array = _as_float64(values, name, "(n, 3)")
+    array = as_numbers(values, name, "(n, 3)")
     if array.shape == (0,):
         array = array.reshape(0, 3)
     if array.ndim == 1 and array.size == 3:
@@ -132,17 +147,16 @@ def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
         raise ValueError(f"{name}: expected shape (n, 3), got {array.shape}; one row a vector x, y, z")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
-    return array
+    return as_float64(array, name)
 
 
 def per_row(values: ArrayLike, name: str, rows: int) -> Float64Array:
     """Accepted numbers (rows,), given as such or as one number for all."""
-    array = _as_float64(values, name, "(n,) or one number")
-    if array.ndim == 0:
-        array = np.full(rows, array[()])
-    if array.shape != (rows,):
+    array = as_numbers(values, name, "(n,) or one number")
+    if array.shape not in ((), (rows,)):
         raise ValueError(f"{name}: expected one number or shape ({rows},), got shape {array.shape}")
-    return _in_range(array, name)
+    numbers = as_float64(array, name)
+    return in_range(np.full(rows, numbers[()]) if array.ndim == 0 else numbers, name)
 
 
 def sizes(array: Float64Array, name: str) -> Float64Array:
@@ -174,35 +188,28 @@ def short(vectors: Float64Array) -> BoolArray:
     return small
 
 
-def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Quaternions x, y, z, w (rows, 4) other than zero, given as such or as one (4,) for all."""
-    array = np.atleast_2d(_as_float64(values, name, "(n, 4)"))
-    if array.shape == (1, 4):
-        array = np.repeat(array, rows, axis=0)
-    if array.shape != (rows, 4):
-        raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
-    row = first_bad_row(np.asarray((np.abs(_in_range(array, name)) < SMALLEST_SIZE).all(axis=1)))
-    if row is not None:
-        raise ValueError(
-            f"{name}: expected a quaternion other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {array[row].tolist()} in row {row}"
-        )
+def _as_integers(values: object, name: str) -> NDArray[Any]:
+    """The values as an array of integers; numpy makes floats of signed and unsigned ones together, and 1 of True."""
+    array = _as_array(values, name, "integers")
+    entries = _entry_types(values)
+    if entries and array.dtype.kind == "f":
+        array = np.asarray(values, object)
+    whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(_is_integer, array.flat)))
+    if not (whole or array.size == 0) or entries & {bool, np.bool_}:
+        raise ValueError(f"{name}: expected integers, got {_described(values)} of {array.dtype}")
     return array
 
 
 def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> Int64Array:
     """Integers from low to high, (rows,) of int64, given as such or as one for all."""
-    array = _as_array(values, name, "integers")
-    whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(_is_integer, array.flat)))
-    if not (whole or (array.size == 0 and array.dtype.kind == "f")):  # an empty list is one of floats
-        raise ValueError(f"{name}: expected integers, got {_described(values)} of {array.dtype}")
+    array = _as_integers(values, name)
     if array.ndim == 0:
         array = np.full(rows, array[()])
     if array.shape != (rows,):
         raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
-        raise ValueError(f"{name}: expected {low} to {high}, got {array[row]} in row {row}")
+        raise ValueError(f"{name}: expected {low} to {high}, got {_shown(array[row])} in row {row}")
     return array.astype(np.int64)
 
 
@@ -213,7 +220,7 @@ def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
 
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
     """Distinct indices below `size`, (m,) of int64."""
-    array = np.atleast_1d(_as_array(values, name, "indices"))
+    array = np.atleast_1d(_as_integers(values, name))
     array = integers(array, name, array.size, 0, size - 1)
     unique, first = np.unique(array, return_index=True)
     if len(unique) != len(array):
@@ -225,13 +232,13 @@ def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
 def index(value: object, name: str, size: int) -> int:
     """One index below `size`."""
     if not _is_integer(value) or not 0 <= operator.index(value) < size:
-        raise ValueError(f"{name}: expected 0 to {size - 1}, got {value!r}")
+        raise ValueError(f"{name}: expected 0 to {size - 1}, got {_shown(value)}")
     return operator.index(value)
 
 
 def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> Int64Array:
     """As `integers`, but one integer becomes one entry, (1,)."""
-    array = _as_array(values, name, "integers")
+    array = _as_integers(values, name)
     return integers(array, name, 1 if array.ndim == 0 else rows, low, high)
 
 
@@ -263,11 +270,10 @@ def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
     given: object = max_distance
     if isinstance(given, float) and given == np.inf:
         return NO_LIMIT
-    distance = _as_float64(max_distance, "max_distance", "(n,) or one number")
-    if distance.ndim == 0:
-        distance = distance.reshape(1)
-    elif distance.shape != (rows,):
-        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {distance.shape}")
+    numbers = as_numbers(max_distance, "max_distance", "(n,) or one number")
+    if numbers.shape not in ((), (rows,)):
+        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {numbers.shape}")
+    distance = as_float64(numbers, "max_distance").reshape(-1)
     row = first_bad_row(~((distance >= 0.0) & ((distance <= LARGEST_NUMBER) | (distance == np.inf))))
     if row is not None:
         raise ValueError(
@@ -303,5 +309,5 @@ def workers(threads: int | None) -> int | None:
     if threads is None:
         return None
     if not _is_integer(threads) or operator.index(threads) < 1:
-        raise ValueError(f"threads: expected an integer >= 1 or None, got {threads!r}")
+        raise ValueError(f"threads: expected an integer >= 1 or None, got {_shown(threads)}")
     return operator.index(threads)

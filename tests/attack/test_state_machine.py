@@ -88,7 +88,7 @@ class Worlds(RuleBasedStateMachine):
         rows = list(range(COUNT)) if chosen is None else chosen
         ends = [self.limbs.p1[rows].tolist(), self.limbs.p2[rows].tolist()]
         ends[end][row % len(rows)][row % 3] = value
-        with pytest.raises(ValueError, match="p[12]: expected"):
+        with pytest.raises(ValueError, match=r"p[12]: expected"):
             self.world.set_endpoints(*ends, chosen)
 
     @rule(chosen=limbs_chosen, wrong=st.sampled_from([COUNT, -1, 2**70, 0.5, True, "0", None]))
@@ -165,7 +165,7 @@ class Worlds(RuleBasedStateMachine):
     def ask_badly(self, query, value, argument, n):
         rows = [np.zeros((n, 3)).tolist(), np.ones((n, 3)).tolist()]
         rows[argument][n // 2][n % 3] = value
-        with pytest.raises(ValueError, match="(starts|ends|origins|directions): expected"):
+        with pytest.raises(ValueError, match=r"(starts|ends|origins|directions): expected"):
             getattr(self.world, query)(*rows)
         with pytest.raises(ValueError, match="points: expected"):
             self.world.contains_points(rows[argument])

@@ -41,8 +41,9 @@ def true_growth(limbs: cc.Limbs, i: int, by: float) -> tuple[list[Fraction], lis
     return first, last, r + g, r2 - g if kind == S.TUBE else r2
 
 
-@pytest.mark.parametrize("power", [-480, -200, 0, 200, 480])
-@pytest.mark.parametrize("steep", [-40, 0, 40])
+@pytest.mark.parametrize(
+    ("power", "steep"), [(-450, 0), (-400, -40), (-200, 40), (0, -40), (0, 0), (0, 40), (200, -40), (400, 40), (450, 0)]
+)
 def test_growth_is_that_of_rational_arithmetic(power: int, steep: int):
     """Steep: axes 2**-40 or 2**40 of the radii; of such a cone, what its tip grows by is a small difference."""
     world = mixed(sized(210), seed=9)
