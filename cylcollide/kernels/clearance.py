@@ -16,8 +16,8 @@ from cylcollide.kernels.ray import as_vector, dot
 from cylcollide.runtime.compile import compiled
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
-STEPS = 300
-"""Golden sections: enough from a stretch of 2**121 to 2**-87, where the limb's size and distance are about 1."""
+STEPS = 900
+"""Golden sections: enough from a stretch of 2**501 to 2**-120, where the limb's size and distance are about 1."""
 
 
 @compiled

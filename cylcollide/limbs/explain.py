@@ -37,9 +37,12 @@ if TYPE_CHECKING:
 
 ONE = QuadraticNumber(1, 1)
 
-FARTHEST_TOUCH = 2.0**120
-"""Farthest from its point closest to the limb that a segment may touch the grown limb, in units of size and distance: a
-cone that is 2**100 times as wide as long grows sideways so much faster than along its axis."""
+FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
+"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of size and distance.
+
+There the growth is at most 3, and a limb grown by 3 is within 8 of its centre; but a tapered cylinder grows across its
+axis up to 1 + 2 slope times as fast as along it. The second bound keeps squares finite.
+"""
 
 
 class Bound(NamedTuple):
@@ -225,7 +228,9 @@ def _clearance(ray: RayNumbers, alone: LimbTable) -> tuple[float, float]:
     limb = plain_limb(alone._replace(rows=row[None]), 0)
     length = hypot(*map(float, step))
     u, v, w = (float(d) / length if length else 0.0 for d in step)
-    before, behind = (min(float(share) * length * unit, FARTHEST_TOUCH) for share in (closest, 1 - closest))
+    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.frame.half_length) if limb.kind == Shape.TAPERED else 0.0
+    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
+    before, behind = (min(float(share) * length * unit, farthest) for share in (closest, 1 - closest))
     x, y, z = (coordinate * unit for coordinate in place)
     growth, s = growth_to_touch((x, y, z), (u, v, w), -before, behind, limb)
     nearest = float(closest) + s / unit / length if length else 0.0

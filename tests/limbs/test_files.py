@@ -98,7 +98,7 @@ BAD = {
     "no axis": ("p2", lambda p2: p2 * 0.0, r"column p\d: "),
     "p1 too short": ("p1", lambda p1: p1[:-1], rf"column p1: expected {N} rows"),
     "p1 of planes": ("p1", lambda p1: p1[:, :2], r"column p1: expected shape \(n, 3\)"),
-    "negative radius": (*put("radius", 4, -1.0), r"column radius: expected > 0, got -1.0 in row 4\b"),
+    "negative radius": (*put("radius", 4, -1.0), r"column radius: expected > 0.*got -1.0 in row 4\b"),
     "radius nan": (*put("radius", 4, np.nan), r"column radius: expected finite.*row 4\b"),
     "one radius for all": ("radius", lambda r: r[0], r"shape \(\) in column radius"),
     "a wall of nothing": (*put("radius2", 4, 10.0), r"column radius2: expected less than .*column radius, got 10.0"),
