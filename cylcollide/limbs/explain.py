@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ONE = QuadraticNumber(1, 1)
 
 FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
-"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of size and distance.
+"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of both.
 
 There the growth is at most 3, and a limb grown by 3 is within 8 of its centre; but a tapered cylinder grows across its
 axis up to 1 + 2 slope times as fast as along it. The second bound keeps squares finite.

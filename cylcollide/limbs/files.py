@@ -157,7 +157,8 @@ def _checked_boxes(columns: Columns, is_box: BoolArray, file: Path) -> tuple[Int
     chosen = np.ascontiguousarray(boxes[given[is_box]], np.float64)
     rows: Int64Array = np.flatnonzero(is_box)
     axes, half = chosen[:, :9].reshape(-1, 3, 3), chosen[:, 9:]
-    gram = axes @ axes.transpose(0, 2, 1)
+    small = np.where(np.abs(axes) <= 2.0, axes, 0.0)  # whose products are numbers; what is larger is no unit vector
+    gram = small @ small.transpose(0, 2, 1)
     bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1)
     bad |= ~(np.abs(gram - np.eye(3)) <= AXES_ERROR).all(axis=(1, 2))
     row = validate.first_bad_row(np.asarray(bad))
