@@ -163,9 +163,9 @@ def _ends(
 
 def check_axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
     """Raise ValueError where p1 and p2 are too close in a row that needs an axis, or too close and yet not equal."""
-    axis = p2 - p1
-    rows = np.flatnonzero(validate.short(axis))
-    bad = rows[needed[rows] | (axis[rows] != 0.0).any(axis=1)]
+    rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few: two coordinates more are not for all
+    axis = p2[rows] - p1[rows]
+    bad = rows[validate.short(axis) & (needed[rows] | (axis != 0.0).any(axis=1))]
     if len(bad):
         row = int(bad[0])
         raise ValueError(

@@ -94,8 +94,9 @@ def _described(values: object) -> str:
 
 def in_range(array: Float64Array, name: str) -> Float64Array:
     """The same numbers, if all are finite and none is larger than is accepted."""
-    row = first_bad_row(~(np.abs(array) <= LARGEST_NUMBER))
-    if row is not None:
+    magnitude = np.abs(array)
+    if not magnitude.max(initial=0.0) <= LARGEST_NUMBER:  # or NaN
+        row = first_bad_row(~(magnitude <= LARGEST_NUMBER))
         raise ValueError(
             f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {array[row].tolist()} in "
             f"row {row}; remove or repair such rows, or choose a larger unit"

@@ -49,8 +49,14 @@ class HitSource(Protocol):
 def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:
     """A view of a column that cannot be written: loops index by limbs and faces without a check."""
     view = column.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
+
+
+def frozen(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The same array, which from now on cannot be written: one that nothing else writes."""
+    column.setflags(write=False)
+    return column
 
 
 class RayHits:
@@ -103,7 +109,7 @@ class RayHits:
     @cached_property
     def hit(self) -> BoolArray:
         """Whether the ray hits; bool (n,)."""
-        return read_only(self._found.result.limb >= 0)
+        return frozen(self._found.result.limb >= 0)
 
     @cached_property
     def _known_chords(self) -> tuple[ChordColumns, BoolArray]:
@@ -129,10 +135,10 @@ class RayHits:
         """Character of the limb hit, -1 for a miss or a limb of nobody; int32 (n,)."""
         limb, characters = self._found.result.limb, self._found.table.character
         if len(characters) == 0:
-            return read_only(np.full_like(limb, NO_CHARACTER))
+            return frozen(np.full_like(limb, NO_CHARACTER))
         character = characters[limb]
         character[limb < 0] = NO_CHARACTER
-        return read_only(character)
+        return frozen(character)
 
     @cached_property
     def _length(self) -> Float64Array:
@@ -141,28 +147,28 @@ class RayHits:
     @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the hit point, inf for a miss; (n,)."""
-        return read_only(_times(self.fraction, self._length))
+        return frozen(_times(self.fraction, self._length))
 
     @cached_property
     def exit_distance(self) -> Float64Array:
         """Distance from the start to the exit point, inf for a miss; (n,)."""
-        return read_only(_times(self.exit_fraction, self._length))
+        return frozen(_times(self.exit_fraction, self._length))
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
         entry, leave = self._chords.entry, self._chords.exit
-        return read_only(((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length)
+        return frozen(((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length)
 
     @cached_property
     def _hit_surface(self) -> Surface:
         position, normal = self._found.surface()
-        return read_only(position), read_only(normal)
+        return frozen(position), frozen(normal)
 
     @cached_property
     def _exit_surface(self) -> Surface:
         position, normal = self._found.exit_surface(*self._known_chords)
-        return read_only(position), read_only(normal)
+        return frozen(position), frozen(normal)
 
     @property
     def position(self) -> Float64Array:
@@ -220,8 +226,8 @@ class Chords:
         self.rechecked = rows.rechecked
         """How many rays needed exact arithmetic."""
         self.limb: Int32Array = read_only(chords.limb)
-        self.entry_fraction: Float64Array = read_only(chords.entry[:, 0])
-        self.exit_fraction: Float64Array = read_only(chords.exit[:, 0])
+        self.entry_fraction: Float64Array = frozen(chords.entry[:, 0])
+        self.exit_fraction: Float64Array = frozen(chords.exit[:, 0])
         self.entry_face: Int8Array = read_only(chords.entry_face)
         self.exit_face: Int8Array = read_only(chords.exit_face)
 
@@ -234,19 +240,19 @@ class Chords:
     @cached_property
     def ray(self) -> Int64Array:
         """Row of the ray; int64, one a chord."""
-        return read_only(ray_of_each(self.offsets))
+        return frozen(ray_of_each(self.offsets))
 
     @cached_property
     def character(self) -> Int32Array:
         """Character of the limb; int32, one a chord."""
-        return read_only(self._limbs.character[self.limb])
+        return frozen(self._limbs.character[self.limb])
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the chord in the unit of the input; one a chord."""
         entry, leave = self._chords.entry, self._chords.exit
         inside = (leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])
-        return read_only(inside * _lengths(self._rays)[self.ray])
+        return frozen(inside * _lengths(self._rays)[self.ray])
 
 
 class PointHits:
@@ -277,7 +283,7 @@ class PointHits:
     @cached_property
     def axis_distance_squared(self) -> Float64Array:
         """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
-        return read_only(self._distances())
+        return frozen(self._distances())
 
 
 def _plain(value: Any) -> Any:
