@@ -271,7 +271,7 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
         lambda n: Tube(n.p1, n.p2, n.radius, n.radius2),
         {"radius": validate.sizes, "inner_radius": validate.sizes},
         _leaves_a_wall,
-        lambda tubes: tubes.radius2 - SMALLEST_SIZE,
+        lambda tubes: tubes.radius2,
     ),
     Shape.TAPERED: ShapeRecord(
         Ends.APART,

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -29,6 +30,9 @@ policies = st.sampled_from(["hit", "exit", "ignore"])
 limbs_chosen = st.lists(st.integers(0, COUNT - 1), min_size=1, max_size=COUNT, unique=True)
 bad_numbers = st.sampled_from([np.nan, np.inf, -np.inf, 1e308, -1e200, 10**400, None, "x", 1j])
 powers = st.sampled_from([-480, -60, 0, 0, 0, 60, 480])
+
+seen: Counter[str] = Counter()
+"""What the queries of all programs have met."""
 
 
 def solids_of(limbs: cc.Limbs) -> list[Solid]:
@@ -105,15 +109,20 @@ class Worlds(RuleBasedStateMachine):
     def take_snapshot(self, how):
         return how(self.world.snapshot()), self.limbs
 
-    @rule(by=st.sampled_from([0, 1, 2, 2.0**-600, 2.0**501, -1]))
-    def inflate(self, by):
-        if by in (0, 1):
-            by = by * self.unit / 16
-            self.limbs = self.limbs.inflated(by) if self.limbs.radius.max() < 4 * self.unit else self.limbs
+    @rule(share=st.sampled_from([0.0, 0.5, 1.0]))
+    def inflate(self, share):
+        bore = self.limbs.radius2[self.limbs.kind == cc.Shape.TUBE].min()
+        if share == 1.0:
+            with pytest.raises(ValueError, match=r"by: expected less than the tube's inner radius"):
+                self.limbs.inflated(bore)
+        else:
+            self.limbs = self.limbs.inflated(share * min(bore, self.unit / 8))
             self.world = cc.HitWorld(self.limbs)
-        elif by != 2:
-            with pytest.raises(ValueError, match="by: expected"):
-                self.limbs.inflated(by)
+
+    @rule(by=st.sampled_from([2.0**-600, 2.0**501, -1, np.nan, "1"]))
+    def fail_to_inflate(self, by):
+        with pytest.raises(ValueError, match="by: expected"):
+            self.limbs.inflated(by)
 
     # What is asked ---------------------------------------------------------------------------------------------------
 
@@ -132,6 +141,7 @@ class Worlds(RuleBasedStateMachine):
         assert np.array_equal(hits.character[hits.hit], limbs.character[hits.limb[hits.hit]])
         tally = compare_hits(hits, truths, inside)
         assert not tally.problems, tally.report()
+        seen.update(rays=tally.rows, hits=tally.hits, inside=tally.started_inside, rechecked=hits.rechecked)
         assert np.array_equal(asked.occluded_segments(start, end, **options), hits.hit)
         _, problems = compare_chords(asked.chords_segments(start, end, **options), truths, inside)
         assert not problems, problems[0]

@@ -87,3 +87,11 @@ def test_growth_beyond_the_range_is_refused(limbs, by: float):
     with pytest.raises(ValueError, match=r"by: .*2\*\*.*row 2\b"):
         limbs().inflated([0.0, 0.0, by, by])
     assert limbs().inflated(0.0) == limbs()
+
+
+def test_the_smallest_bore_grows_by_nothing():
+    tube = cc.Limbs.tubes([[0.0, 0, 0]], [[1.0, 0, 0]], 1.0, SMALLEST)
+    assert tube.inflated(0.0) == tube
+    for bore, by in ((SMALLEST, SMALLEST), (1.5 * SMALLEST, SMALLEST)):
+        with pytest.raises(ValueError, match=r"by: .*row 0\b"):
+            cc.Limbs.tubes([[0.0, 0, 0]], [[1.0, 0, 0]], 1.0, bore).inflated(by)

@@ -68,7 +68,7 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.CYLINDER, "grows across only"): Mutation("shapes.py", "p1=solids.p1 - step, ", ""),
     (S.TUBE, "bore widens"): Mutation("shapes.py", "tubes.radius2 - more", "tubes.radius2 + more"),
     (S.TAPERED, "tilt the other way"): Mutation(
-        "shapes.py", "tapers.radius + (wall - tilt)", "tapers.radius + (wall + tilt)"
+        "shapes.py", "np.where(slope < 0.0, larger, 1.0 / larger),", "np.where(slope > 0.0, larger, 1.0 / larger),"
     ),
     (S.ELLIPSOID, "no twin of its own"): Mutation("shapes.py", "lambda n: Ellipsoid(", "lambda n: Cylinder("),
     (S.CAPSULE, "a sphere when long"): Mutation("shapes.py", "if n.p1 != n.p2 else", "if n.p1 == n.p2 else"),
