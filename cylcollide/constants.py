@@ -12,15 +12,25 @@ ROUNDING_BOUND = 128.0 * UNIT_ROUNDOFF
 `docs/numerics.md` adds the errors up to 90.1 u for wall and limit, 56.4 u for the caps and 103 u for sloping walls.
 """
 
+LARGEST_NUMBER, SMALLEST_SIZE = 2.0**500, 2.0**-500
+"""Range of numbers that are accepted: none is larger in magnitude, and no size smaller unless it is 0 (design.md, 3).
+
+Squares, sums of three squares, fractions (at most 2**503 / 2**-500) and all fields of a hit are then finite.
+"""
+
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
 """Range of lengths that kernels compute with: products of twelve such lengths neither overflow nor lose a low word.
 
-What lies outside (a direction of length 1e-40, a limb at 1e200 m) is left to exact arithmetic alone.
+What lies outside (a direction of length 1e-40, a limb at 1e100 m) is left to exact arithmetic alone.
 """
 
 SMALLEST_SQUARE = 1e-240
 """Least square of an outward direction that is normalised directly: the sum of squares of a shorter one may have lost
 digits to underflow (significant ones are above 1e-308 u). Safe limbs stay above 1e-150 but within 1e-45 of an apex."""
+
+SMALLEST_SINE_SQUARED = 2.0**-112
+"""Least squared sine between an axis and the way to a point whose distance from the axis is computed: the vector
+product errs by 25 u² of the factors, which is 2⁻⁴⁵ of a product 2⁵⁶ times as small."""
 
 SLOPE_FLOOR = 1e-30
 """Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import BoolArray, Float64Array, Shape
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.exact.ball import Capsule, Sphere
 from cylcollide.exact.box import Box
 from cylcollide.exact.cylinder import Cylinder, Tube
@@ -98,34 +99,49 @@ def axial(kind: Shape, p1: ArrayLike, p2: ArrayLike, *radii: ArrayLike) -> Solid
 def cones(base: ArrayLike, apex: ArrayLike, radius: ArrayLike) -> Solids:
     """Tapered cylinders that end in a point; base, apex (n, 3), radius (n,) or one number; checked."""
     first, last = _ends(base, apex, Shape.TAPERED, ("base", "apex"))
-    radii = validate.positive(validate.per_row(radius, "radius", len(first)), "radius")
+    radii = validate.sizes(validate.per_row(radius, "radius", len(first)), "radius")
     return Solids(Shape.TAPERED, first, last, radii, np.zeros(len(first)), NO_BOXES)
 
 
 def spheres(center: ArrayLike, radius: ArrayLike) -> Solids:
     """Balls; center (n, 3), radius (n,) or one number; checked."""
     place = validate.vectors(center, "center")
-    radii = validate.positive(validate.per_row(radius, "radius", len(place)), "radius")
+    radii = validate.sizes(validate.per_row(radius, "radius", len(place)), "radius")
     return Solids(Shape.SPHERE, place, place, radii, np.zeros(len(place)), NO_BOXES)
 
 
 def boxes(center: ArrayLike, orientation: ArrayLike, half_extents: ArrayLike) -> Solids:
     """Boxes, checked; the axes are the columns of the rotation matrix of the normalised quaternion, in float64."""
     place = validate.vectors(center, "center")
-    turn = validate.quaternions(orientation, "orientation", len(place))
+    turn = quaternions(orientation, "orientation", len(place))
     half = validate.vectors(half_extents, "half_extents")
     if len(half) == 1:
         half = np.repeat(half, len(place), axis=0)
-    half = validate.positive(validate.vectors(half, "half_extents", len(place)), "half_extents")
+    half = validate.sizes(validate.vectors(half, "half_extents", len(place)), "half_extents")
     rows = np.hstack([rotation_matrices(turn).transpose(0, 2, 1).reshape(-1, 9), half])
     return Solids(Shape.BOX, place, place, np.zeros(len(place)), np.zeros(len(place)), rows)
 
 
+def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Quaternions x, y, z, w (rows, 4) other than zero, given as such or as one (4,) for all."""
+    array = np.atleast_2d(validate.as_numbers(values, name, "(n, 4)"))
+    if array.shape not in ((1, 4), (rows, 4)):
+        raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
+    turns = validate.in_range(
+        validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name), name
+    )
+    row = validate.first_bad_row(np.asarray((np.abs(turns) < SMALLEST_SIZE).all(axis=1)))
+    if row is not None:
+        raise ValueError(
+            f"{name}: expected a quaternion other than zero, its largest component at least 2**-500 (about 3e-151), "
+            f"got {turns[row].tolist()} in row {row}"
+        )
+    return turns
+
+
 def rotation_matrices(quaternions: Float64Array) -> Float64Array:
     """Rotation matrices (n, 3, 3) of quaternions x, y, z, w (n, 4), normalised first."""
-    _, exponent = np.frexp(np.abs(quaternions).max(axis=1, keepdims=True, initial=0.0))
-    scaled = np.ldexp(quaternions, -exponent)  # exact, and no square vanishes or overflows
-    x, y, z, w = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).T
+    x, y, z, w = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
     return np.stack(
         [
             np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], -1),
@@ -141,9 +157,33 @@ def _ends(
 ) -> tuple[Float64Array, Float64Array]:
     first = validate.vectors(p1, names[0])
     last = validate.vectors(p2, names[1], len(first))
-    if SHAPE_RECORDS[kind].ends == Ends.APART:
-        validate.axes(first, last, np.ones(len(first), bool), names)
+    check_axes(first, last, np.full(len(first), SHAPE_RECORDS[kind].ends == Ends.APART), names)
     return first, last
+
+
+def check_axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
+    """Raise ValueError where p1 and p2 are too close in a row that needs an axis, or too close and yet not equal."""
+    rows = np.flatnonzero(np.abs(p2[:, 0] - p1[:, 0]) < SMALLEST_SIZE)  # few: two coordinates more are not for all
+    axis = p2[rows] - p1[rows]
+    bad = rows[validate.short(axis) & (needed[rows] | (axis != 0.0).any(axis=1))]
+    if len(bad):
+        row = int(bad[0])
+        raise ValueError(
+            f"{names[1]}: expected an end other than {names[0]}, at least 2**-500 (about 3e-151) away along a "
+            f"coordinate, got {p1[row].tolist()} and {p2[row].tolist()} in row {row}; a limb without length has no axis"
+        )
+
+
+def check_centres(p1: Float64Array, p2: Float64Array, needed: BoolArray, name: str = "p2") -> None:
+    """Raise ValueError where p1 and p2 differ in a row that has a centre only."""
+    rows = np.flatnonzero(needed)
+    differ = rows[(p1[rows] != p2[rows]).any(axis=1)]
+    row = int(differ[0]) if len(differ) else None
+    if row is not None:
+        raise ValueError(
+            f"{name}: expected p1 = p2, the centre of a sphere or box, got {p1[row].tolist()} and {p2[row].tolist()} "
+            f"in row {row}"
+        )
 
 
 def _leaves_a_wall(tubes: Solids, names: tuple[str, ...]) -> None:
@@ -169,7 +209,7 @@ def _is_thick_somewhere(tapers: Solids, names: tuple[str, ...]) -> None:
 def _lengthened(solids: Solids, more: Float64Array) -> Solids:
     """Both ends moved out along the axis, the wall outwards."""
     axis = solids.p2 - solids.p1
-    step = (more / np.linalg.norm(axis, axis=1))[:, None] * axis
+    step = axis / np.linalg.norm(axis, axis=1)[:, None] * more[:, None]
     return solids._replace(p1=solids.p1 - step, p2=solids.p2 + step, radius=solids.radius + more)
 
 
@@ -181,9 +221,11 @@ def _thickened(tubes: Solids, more: Float64Array) -> Solids:
 def _flared(tapers: Solids, more: Float64Array) -> Solids:
     """Both ends moved out along the axis, the wall at right angles to itself."""
     slope = (tapers.radius2 - tapers.radius) / np.linalg.norm(tapers.p2 - tapers.p1, axis=1)
-    wall, tilt = more * np.hypot(1.0, slope), slope * more
+    # √(1 + slope²) ± slope: one is the reciprocal of the other, which is how the smaller keeps its digits
+    larger = np.hypot(1.0, slope) + np.abs(slope)
+    at_p1, at_p2 = np.where(slope < 0.0, larger, 1.0 / larger), np.where(slope < 0.0, 1.0 / larger, larger)
     return _lengthened(tapers, more)._replace(
-        radius=tapers.radius + (wall - tilt), radius2=tapers.radius2 + wall + tilt
+        radius=tapers.radius + more * at_p1, radius2=tapers.radius2 + more * at_p2
     )
 
 
@@ -199,9 +241,17 @@ def _widened(boxes: Solids, more: Float64Array) -> Solids:
     return boxes._replace(boxes=grown)
 
 
+def first_beyond_range(solids: Solids) -> int | None:
+    """The first limb with a number that is too large, or a radius that is neither zero nor as large as a size."""
+    radii = np.column_stack([solids.radius, solids.radius2])
+    numbers = np.hstack([solids.p1, solids.p2, radii, *([solids.boxes] if len(solids.boxes) else [])])
+    small = (np.abs(radii) < SMALLEST_SIZE) & (radii != 0.0)
+    return validate.first_bad_row(~(np.abs(numbers) <= LARGEST_NUMBER).all(axis=1) | small.any(axis=1))
+
+
 # The table ----------------------------------------------------------------------------------------------------------
 
-ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": validate.positive}
+ONE_RADIUS: Mapping[str, SizeCheck] = {"radius": validate.sizes}
 
 
 def _capsule(n: Numbers) -> Solid:
@@ -219,7 +269,7 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
         Ends.APART,
         _thickened,
         lambda n: Tube(n.p1, n.p2, n.radius, n.radius2),
-        {"radius": validate.positive, "inner_radius": validate.positive},
+        {"radius": validate.sizes, "inner_radius": validate.sizes},
         _leaves_a_wall,
         lambda tubes: tubes.radius2,
     ),
@@ -227,7 +277,7 @@ SHAPE_RECORDS: Mapping[int, ShapeRecord] = {
         Ends.APART,
         _flared,
         lambda n: Tapered(n.p1, n.p2, n.radius, n.radius2),
-        {"radius1": validate.not_negative, "radius2": validate.not_negative},
+        {"radius1": validate.sizes_or_zero, "radius2": validate.sizes_or_zero},
         _is_thick_somewhere,
     ),
     Shape.ELLIPSOID: ShapeRecord(Ends.APART, _lengthened, lambda n: Ellipsoid(n.p1, n.p2, n.radius), ONE_RADIUS),

@@ -4,13 +4,16 @@ Each check returns a new array (float64, C order, unless said otherwise), so tha
 effect. It raises ValueError with what was expected, what was given, in which row first, and the remedy.
 """
 
-from numbers import Real
-from typing import Any, NoReturn
+import operator
+from itertools import chain
+from numbers import Integral, Real
+from typing import Any, NoReturn, SupportsIndex, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 
 
 def first_bad_row(bad: BoolArray) -> int | None:
@@ -18,25 +21,65 @@ def first_bad_row(bad: BoolArray) -> int | None:
     return int(bad.reshape(-1).argmax()) // (bad.size // len(bad)) if bad.any() else None
 
 
-def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
-    """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
+def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
+    """The values as an array, whatever they are; ValueError for uneven rows and for masked entries."""
+    if np.ma.is_masked(values) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values)):
+        raise ValueError(f"{name}: expected {expected}, got masked entries; fill them or leave such rows out")
     try:
-        given = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name}: expected numbers of shape {shape}, got uneven rows ({error})") from None
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name}: expected {expected}, got uneven rows or no numbers ({error})") from None
+
+
+def _entry_types(values: object) -> set[type]:
+    """The types of what is in a list or tuple, and in the lists and tuples in it."""
+    rows = values if isinstance(values, list | tuple) else ()
+    nested = chain.from_iterable(row for row in rows if isinstance(row, list | tuple))
+    return {*map(type, rows), *map(type, nested)}
+
+
+def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
+    """The values as an array of real numbers of any dtype; nothing is copied before its shape is checked."""
+    given = _as_array(values, name, f"numbers of shape {shape}")
     numbers = all(isinstance(value, Real) for value in given.flat) if given.dtype == object else True
     if given.dtype.kind not in "iufO" or not numbers:
         raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
-    array = np.array(given, dtype=np.float64, order="C")
+    return given
+
+
+def as_float64(given: NDArray[Any], name: str) -> Float64Array:
+    """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
+    if given.dtype == object:
+        array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
+    else:
+        with np.errstate(over="ignore"):
+            array = np.array(given, dtype=np.float64, order="C")
     if given.dtype.itemsize >= array.dtype.itemsize and given.dtype != array.dtype:
         lost = ~np.isnan(array) & (np.asarray(array.astype(given.dtype) != given, bool))
         row = first_bad_row(np.atleast_1d(lost))
         if row is not None:
             raise ValueError(
-                f"{name}: expected numbers that float64 holds exactly, got {np.atleast_1d(given)[row]} of "
+                f"{name}: expected numbers that float64 holds exactly, got {_shown(np.atleast_1d(given)[row])} of "
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
+
+
+def _shown(value: Any) -> str:
+    """A value as in a message, on one line and not too long; Python refuses to print very long integers."""
+    try:
+        text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+    except ValueError:
+        return "a number too long to print"
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-20:]}"
+
+
+def _nearest_float(value: Real) -> float:
+    """The nearest float64, infinite for a number beyond all of them."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 FLOAT64 = np.dtype(np.float64)
@@ -49,35 +92,54 @@ def _described(values: object) -> str:
     return f"shape {shape}" if shape is not None else type(values).__name__
 
 
-def _finite(array: Float64Array, name: str) -> Float64Array:
-    row = first_bad_row(~np.isfinite(array))
-    if row is not None:
+def in_range(array: Float64Array, name: str) -> Float64Array:
+    """The same numbers, if all are finite and none is larger than is accepted."""
+    magnitude = np.abs(array)
+    if not magnitude.max(initial=0.0) <= LARGEST_NUMBER:  # or NaN
+        row = first_bad_row(~(magnitude <= LARGEST_NUMBER))
         raise ValueError(
-            f"{name}: expected finite numbers, got {array[row].tolist()} in row {row}; remove or repair such rows"
+            f"{name}: expected finite numbers of magnitude at most 2**500 (about 3e150), got {array[row].tolist()} in "
+            f"row {row}; remove or repair such rows, or choose a larger unit"
         )
     return array
 
 
-def as_vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
-    """Vectors (n, 3) in C order, not yet checked for finite numbers, and not copied if given in that form."""
+def as_vectors(values: ArrayLike, name: str) -> Float64Array:
+    """Vectors (n, 3) in C order, not yet checked for the range of numbers, and not copied if given in that form."""
     if type(values) is np.ndarray and values.dtype is FLOAT64 and values.flags.carray:
         given: Float64Array = values
         shape = given.shape
-        if len(shape) == 2 and shape[1] == 3 and (rows is None or rows == shape[0]):
+        if len(shape) == 2 and shape[1] == 3:
             return given
-        if shape == (3,) and (rows is None or rows == 1):
+        if shape == (3,):
             return given.reshape(1, 3)
-    return _vectors(values, name, rows)
+    return _vectors(values, name, None)
+
+
+def as_pairs(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tuple[Float64Array, Float64Array]:
+    """Two arrays of `as_vectors`, row by row; one row of either stands for as many as the other has."""
+    one, other = as_vectors(first, names[0]), as_vectors(second, names[1])
+    rows, other_rows = len(one), len(other)
+    if rows == other_rows:
+        return one, other
+    if rows == 1:
+        return np.repeat(one, other_rows, axis=0), other
+    if other_rows == 1:
+        return one, np.repeat(other, rows, axis=0)
+    raise ValueError(
+        f"{names[1]}: expected {rows} rows, as many as {names[0]}, or one for all, got {other_rows}; "
+        "rows belong together one by one"
+    )
 
 
 def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
-    """Finite vectors (n, 3); one vector (3,) counts as one row. `rows`: the required n, if any."""
-    return _finite(_vectors(values, name, rows), name)
+    """Vectors (n, 3) of accepted numbers; one vector (3,) counts as one row. `rows`: the required n, if any."""
+    return in_range(_vectors(values, name, rows), name)
 
 
 def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
-    """`vectors`, finite or not."""
-    array = _as_float64(values, name, "(n, 3)")
+    """`vectors` of any numbers."""
+    array = as_numbers(values, name, "(n, 3)")
     if array.shape == (0,):
         array = array.reshape(0, 3)
     if array.ndim == 1 and array.size == 3:
@@ -86,94 +148,80 @@ def _vectors(values: ArrayLike, name: str, rows: int | None) -> Float64Array:
         raise ValueError(f"{name}: expected shape (n, 3), got {array.shape}; one row a vector x, y, z")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name}: expected {rows} rows, got {len(array)}; rows belong together one by one")
-    return array
+    return as_float64(array, name)
 
 
 def per_row(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Finite numbers (rows,), given as such or as one number for all."""
-    array = _as_float64(values, name, "(n,) or one number")
-    if array.ndim == 0:
-        array = np.full(rows, array[()])
-    if array.shape != (rows,):
+    """Accepted numbers (rows,), given as such or as one number for all."""
+    array = as_numbers(values, name, "(n,) or one number")
+    if array.shape not in ((), (rows,)):
         raise ValueError(f"{name}: expected one number or shape ({rows},), got shape {array.shape}")
-    return _finite(array, name)
+    numbers = as_float64(array, name)
+    return in_range(np.full(rows, numbers[()]) if array.ndim == 0 else numbers, name)
 
 
-def positive(array: Float64Array, name: str) -> Float64Array:
-    """The same numbers, if all are larger than zero."""
-    row = first_bad_row(array <= 0.0)
+def sizes(array: Float64Array, name: str) -> Float64Array:
+    """The same numbers, if all are as large as a size must be."""
+    row = first_bad_row(array < SMALLEST_SIZE)
     if row is not None:
-        raise ValueError(f"{name}: expected > 0, got {array[row].tolist()} in row {row}; leave such limbs out")
+        raise ValueError(
+            f"{name}: expected > 0, at least 2**-500 (about 3e-151), got {array[row].tolist()} in row {row}; "
+            "leave such limbs out"
+        )
     return array
 
 
-def not_negative(array: Float64Array, name: str) -> Float64Array:
-    """The same numbers, if none is below zero."""
-    row = first_bad_row(array < 0.0)
+def sizes_or_zero(array: Float64Array, name: str) -> Float64Array:
+    """The same numbers, if each is zero or as large as a size must be."""
+    row = first_bad_row((array < SMALLEST_SIZE) & (array != 0.0))
     if row is not None:
-        raise ValueError(f"{name}: expected >= 0, got {array[row].tolist()} in row {row}")
+        raise ValueError(
+            f"{name}: expected 0, or at least 2**-500 (about 3e-151), got {array[row].tolist()} in row {row}"
+        )
     return array
 
 
-def _same_rows(one: Float64Array, other: Float64Array) -> BoolArray:
-    """Which rows of two (n, 3) arrays are equal; by columns, thirty times as fast as numpy's reduction over rows."""
-    same: BoolArray = one[:, 0] == other[:, 0]
+def short(vectors: Float64Array) -> BoolArray:
+    """Which vectors (n, 3) have no component as large as a size must be; by columns, as rows would be slow."""
+    small: BoolArray = np.abs(vectors[:, 0]) < SMALLEST_SIZE
     for axis in (1, 2):
-        same &= one[:, axis] == other[:, axis]
-    return same
+        small &= np.abs(vectors[:, axis]) < SMALLEST_SIZE
+    return small
 
 
-def axes(p1: Float64Array, p2: Float64Array, needed: BoolArray, names: tuple[str, str] = ("p1", "p2")) -> None:
-    """Raise ValueError where p1 = p2 in a row that needs an axis."""
-    row = first_bad_row(_same_rows(p1, p2) & needed)
-    if row is not None:
-        raise ValueError(
-            f"{names[1]}: expected an end other than {names[0]}, got {p1[row].tolist()} twice in row {row}; "
-            "a limb without length has no axis"
-        )
-
-
-def centres(p1: Float64Array, p2: Float64Array, needed: BoolArray, name: str = "p2") -> None:
-    """Raise ValueError where p1 and p2 differ in a row that has a centre only."""
-    row = first_bad_row(~_same_rows(p1, p2) & needed)
-    if row is not None:
-        raise ValueError(
-            f"{name}: expected p1 = p2, the centre of a sphere or box, got {p1[row].tolist()} and {p2[row].tolist()} "
-            f"in row {row}"
-        )
-
-
-def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Finite quaternions x, y, z, w (rows, 4) other than zero, given as such or as one (4,) for all."""
-    array = np.atleast_2d(_as_float64(values, name, "(n, 4)"))
-    if array.shape == (1, 4):
-        array = np.repeat(array, rows, axis=0)
-    if array.shape != (rows, 4):
-        raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
-    row = first_bad_row((_finite(array, name) == 0.0).all(axis=1))
-    if row is not None:
-        raise ValueError(f"{name}: expected a quaternion other than zero, got {array[row].tolist()} in row {row}")
+def _as_integers(values: object, name: str) -> NDArray[Any]:
+    """The values as an array of integers; numpy makes floats of signed and unsigned ones together, and 1 of True."""
+    array = _as_array(values, name, "integers")
+    entries = _entry_types(values)
+    if entries and array.dtype.kind == "f":
+        array = np.asarray(values, object)
+    whole = array.dtype.kind in "iu" or (array.dtype == object and all(map(_is_integer, array.flat)))
+    if not (whole or array.size == 0) or entries & {bool, np.bool_}:
+        raise ValueError(f"{name}: expected integers, got {_described(values)} of {array.dtype}")
     return array
 
 
 def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> Int64Array:
     """Integers from low to high, (rows,) of int64, given as such or as one for all."""
-    array = np.asarray(values)
-    if array.dtype == bool or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
-        raise ValueError(f"{name}: expected integers, got dtype {array.dtype}")
+    array = _as_integers(values, name)
     if array.ndim == 0:
         array = np.full(rows, array[()])
     if array.shape != (rows,):
         raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
-        raise ValueError(f"{name}: expected {low} to {high}, got {array[row]} in row {row}")
+        raise ValueError(f"{name}: expected {low} to {high}, got {_shown(array[row])} in row {row}")
     return array.astype(np.int64)
+
+
+def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
+    """Whether a value is an integer of Python or numpy, which a bool is not meant to be."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
     """Distinct indices below `size`, (m,) of int64."""
-    array = np.atleast_1d(np.asarray(values))
+    array = np.atleast_1d(_as_integers(values, name))
     array = integers(array, name, array.size, 0, size - 1)
     unique, first = np.unique(array, return_index=True)
     if len(unique) != len(array):
@@ -182,11 +230,17 @@ def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
     return array
 
 
+def index(value: object, name: str, size: int) -> int:
+    """One index below `size`."""
+    if not _is_integer(value) or not 0 <= operator.index(value) < size:
+        raise ValueError(f"{name}: expected 0 to {size - 1}, got {_shown(value)}")
+    return operator.index(value)
+
+
 def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> Int64Array:
     """As `integers`, but one integer becomes one entry, (1,)."""
-    if np.ndim(values) == 0:
-        return integers(values, name, 1, low, high)
-    return integers(values, name, rows, low, high)
+    array = _as_integers(values, name)
+    return integers(array, name, 1 if array.ndim == 0 else rows, low, high)
 
 
 def masks(mask: ArrayLike, rows: int) -> Uint32Array:
@@ -215,43 +269,29 @@ def policy(inside: str) -> int:
 def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
     """Largest distances of rays in metres: (rows,), or (1,) for all; inf is allowed."""
     given: object = max_distance
-    if isinstance(given, float) and given >= 0.0:
-        return NO_LIMIT if given == np.inf else np.array([given])
-    distance = _as_float64(max_distance, "max_distance", "(n,) or one number")
-    if distance.ndim == 0:
-        distance = distance.reshape(1)
-    elif distance.shape != (rows,):
-        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {distance.shape}")
-    row = first_bad_row(~(distance >= 0.0))
+    if isinstance(given, float) and given == np.inf:
+        return NO_LIMIT
+    numbers = as_numbers(max_distance, "max_distance", "(n,) or one number")
+    if numbers.shape not in ((), (rows,)):
+        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {numbers.shape}")
+    distance = as_float64(numbers, "max_distance").reshape(-1)
+    row = first_bad_row(~((distance >= 0.0) & ((distance <= LARGEST_NUMBER) | (distance == np.inf))))
     if row is not None:
-        raise ValueError(f"max_distance: expected >= 0 (inf for no limit), got {distance[row].tolist()} in row {row}")
+        raise ValueError(
+            f"max_distance: expected >= 0 and at most 2**500 (about 3e150; inf for no limit), got "
+            f"{distance[row].tolist()} in row {row}"
+        )
     return distance
 
 
-def limits(distances: Float64Array, directions: Float64Array) -> Float64Array:
-    """Largest fractions (n,): distance / |direction|, in float64."""
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(distances / lengths(directions))
-
-
-def lengths(vectors: Float64Array) -> Float64Array:
-    """Euclidean norms (n,) of vectors (n, 3) that are not zero, scaled where a square would overflow or vanish."""
-    x, y, z = vectors.T
-    length = np.sqrt(x * x + y * y + z * z)
-    inaccurate = ~((length > 1e-140) & (length < 1e140))
-    if inaccurate.any():
-        largest = np.abs(vectors[inaccurate]).max(axis=1, keepdims=True)
-        length[inaccurate] = largest[:, 0] * np.linalg.norm(vectors[inaccurate] / largest, axis=1)
-    return np.asarray(length)
-
-
 def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Finite directions (rows, 3) of any length other than zero."""
+    """Directions (rows, 3) of any length that a size may have."""
     array = vectors(values, name, rows)
-    row = first_bad_row((array == 0.0).all(axis=1))
+    row = first_bad_row(short(array))
     if row is not None:
         raise ValueError(
-            f"{name}: expected a direction other than zero, got {array[row].tolist()} in row {row}; "
+            f"{name}: expected a direction other than zero, its largest component at least 2**-500 (about 3e-151), "
+            f"got {array[row].tolist()} in row {row}; "
             "call cast_segments with start = end, or contains_points, for a point test"
         )
     return array
@@ -267,6 +307,8 @@ def raise_changed(*names: str) -> NoReturn:
 
 def workers(threads: int | None) -> int | None:
     """Number of threads, None for the number of processors."""
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise ValueError(f"threads: expected a whole number >= 1 or None, got {threads!r}")
-    return threads
+    if threads is None:
+        return None
+    if not _is_integer(threads) or operator.index(threads) < 1:
+        raise ValueError(f"threads: expected an integer >= 1 or None, got {_shown(threads)}")
+    return operator.index(threads)

@@ -2,6 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from threading import Lock, Thread, main_thread
 from weakref import ReferenceType, ref
 
@@ -15,6 +16,7 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import refit, tree_cost
 from cylcollide.constants import REBUILD_COST, REBUILT_AT_ONCE
 from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import chords as chord_queries
 from cylcollide.query import closest as closest_queries
@@ -29,7 +31,8 @@ class Queries(ABC):
     They share these arguments: `inside`, what a ray that starts in a limb does ("hit" it at fraction 0, hit it where it
     leaves: "exit", or "ignore" the limb); `mask`, the layers whose limbs are tested, (n,) or one for all;
     `ignore_character`, whose limbs are skipped, (n,) or one for all; `threads`, how many work at once (None: the number
-    of processors). Bad input raises ValueError, which names the first bad row.
+    of processors). Starts and ends, or origins and directions, go row by row; one of either stands for all rows. Bad
+    input raises ValueError, which names the first bad row; accepted numbers are at most 2**500 in magnitude.
     """
 
     @abstractmethod
@@ -56,7 +59,7 @@ class Queries(ABC):
         ignore_character: ArrayLike | None = None,
         threads: int | None = None,
     ) -> RayHits:
-        """The first limb along each closed segment; starts, ends (n, 3)."""
+        """The first limb along each closed segment; starts, ends (n, 3), or (3,) for all."""
         request = segment_request(starts, ends, inside, mask, ignore_character)
         return closest_queries.closest(self.snapshot(), request, validate.workers(threads))
 
@@ -70,7 +73,7 @@ class Queries(ABC):
         ignore_character: ArrayLike | None = None,
         threads: int | None = None,
     ) -> RayHits:
-        """The first limb along each ray; origins, directions (n, 3), directions of any length but 0.
+        """The first limb along each ray; origins, directions (n, 3), or (3,) for all; directions of any length but 0.
 
         `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
         """
@@ -143,14 +146,31 @@ class Queries(ABC):
 class Snapshot(Queries):
     """Limbs at one moment, with their tree. Immutable; queries are safe from any thread."""
 
+    _limbs: Limbs
+    _built_cost: float
+    tree: Tree
+    """The tree over the limbs' boxes."""
+    table: LimbTable
+    """The columns of the limbs."""
+    kernel_rows: LimbRows
+    """The columns that compiled loops read."""
+
     def __init__(self, limbs: Limbs, tree: Tree, built_cost: float) -> None:
-        self._limbs, self._built_cost = limbs, built_cost
-        self.tree = tree
-        """The tree over the limbs' boxes."""
-        self.table = limbs.table
-        """The columns of the limbs."""
-        self.kernel_rows = limbs.table.kernel_rows
-        """The columns that compiled loops read."""
+        vars(self).update(
+            _limbs=limbs, _built_cost=built_cost, tree=tree, table=limbs.table, kernel_rows=limbs.table.kernel_rows
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Snapshots never change: AttributeError."""
+        raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
+
+    def __delattr__(self, name: str) -> None:
+        """Snapshots never change: AttributeError."""
+        raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
+
+    def __reduce__(self) -> tuple[Callable[[Limbs], "Snapshot"], tuple[Limbs]]:
+        """A copy or pickle has the same limbs and a newly built tree; answers are the same with any tree."""
+        return Snapshot.of, (self._limbs,)
 
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
@@ -192,6 +212,10 @@ class HitWorld(Queries):
         self._state = Snapshot.of(limbs)
         self._moving, self._fork = Lock(), _forks
         self._rebuild: Thread | None = None
+
+    def __reduce__(self) -> tuple[type["HitWorld"], tuple[Limbs]]:
+        """A copy or pickle has the limbs where they are now, and a newly built tree; answers are the same."""
+        return type(self), (self._state.limbs,)
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""

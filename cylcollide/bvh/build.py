@@ -38,8 +38,10 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     used = _collapse(binary, boxes, order, wide, axis, source, depth)
     child: Int32Array = aligned((used, TREE_WIDTH), np.int32)
     child[:] = wide[:used]
+    axis = axis[:used].copy()
+    child.flags.writeable = axis.flags.writeable = False
     bounds, deepest = fitted_bounds(child, low, high, space), int(depth[:used].max())
-    return Tree(bounds, child, len(low), axis[:used].copy(), deepest * (TREE_WIDTH - 1) + 2, space)
+    return Tree(bounds, child, len(low), axis, deepest * (TREE_WIDTH - 1) + 2, space)
 
 
 class Slots(NamedTuple):

@@ -6,7 +6,7 @@ box of an empty slot intersects nothing. Boxes are float32, in the coordinate fr
 "Boxes".
 """
 
-from math import frexp, inf, isfinite, ldexp
+from math import frexp, inf, ldexp
 from typing import NamedTuple
 
 import numpy as np
@@ -27,13 +27,13 @@ class Space(NamedTuple):
     """The coordinate frame of the tree: along each axis its coordinate is (world - centre) scale."""
 
     centre: tuple[float, float, float]
-    scale: float  # a power of two; 0 if the boxes exceed the range of float64: every ray then visits every box
+    scale: float  # a power of two
     low: tuple[float, float, float]  # corners of the box around all boxes, padded, in the frame of the tree
     high: tuple[float, float, float]
 
 
 class Tree(NamedTuple):
-    """A bounding volume hierarchy of width eight over numbered boxes. Immutable once built."""
+    """A bounding volume hierarchy of width eight over numbered boxes. Its arrays are read-only."""
 
     bounds: Float32Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
     child: Int32Array  # (nodes, 8): codes, see `EMPTY`
@@ -60,9 +60,6 @@ def _fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) ->
         u, v, w = max(u, high[i, 0]), max(v, high[i, 1]), max(w, high[i, 2])
     half = max(0.5 * u - 0.5 * x, 0.5 * v - 0.5 * y, 0.5 * w - 0.5 * z)
     a, b, c = 0.5 * x + 0.5 * u, 0.5 * y + 0.5 * v, 0.5 * z + 0.5 * w
-    if not isfinite(half):
-        numbers[:4], numbers[4:7], numbers[7:] = 0.0, -BOX_PAD, BOX_PAD
-        return
     scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
     numbers[0], numbers[1], numbers[2], numbers[3] = a, b, c, scale
     numbers[4], numbers[5], numbers[6] = (x - a) * scale - BOX_PAD, (y - b) * scale - BOX_PAD, (z - c) * scale - BOX_PAD
@@ -72,13 +69,15 @@ def _fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) ->
 @inlined
 def box_edge(coordinate: float, centre: float, scale: float, pad: float) -> float:
     """Coordinate of one plane of a box in the frame of the tree, moved outward by a signed pad."""
-    return (coordinate - centre) * scale + pad if scale > 0.0 else pad
+    return (coordinate - centre) * scale + pad
 
 
 def empty_tree() -> Tree:
     """A tree over no boxes: one node, all slots empty."""
     bounds = np.empty((1, 6, TREE_WIDTH), np.float32)
     bounds[:, :3], bounds[:, 3:] = inf, -inf
-    child = np.full((1, TREE_WIDTH), EMPTY, np.int32)
+    child, axis = np.full((1, TREE_WIDTH), EMPTY, np.int32), np.zeros(1, np.int8)
+    for column in (bounds, child, axis):
+        column.flags.writeable = False
     nowhere = Space((0.0, 0.0, 0.0), 1.0, (1.0,) * 3, (-1.0,) * 3)
-    return Tree(bounds, child, 0, np.zeros(1, np.int8), TREE_WIDTH + 1, nowhere)
+    return Tree(bounds, child, 0, axis, TREE_WIDTH + 1, nowhere)

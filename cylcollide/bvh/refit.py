@@ -20,9 +20,10 @@ def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
 
 
 def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space) -> Float32Array:
-    """The `bounds` (nodes, 6, 8) of all slots, from the items' boxes `low`, `high` (n, 3)."""
+    """The `bounds` (nodes, 6, 8) of all slots, read-only, from the items' boxes `low`, `high` (n, 3)."""
     bounds: Float32Array = aligned((len(child), 6, TREE_WIDTH), np.float32)
     fit_bounds(child, low, high, space, bounds)
+    bounds.flags.writeable = False
     return bounds
 
 
@@ -56,4 +57,4 @@ def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
                 y = bounds[node, HIGH + 1, slot] - bounds[node, 1, slot]
                 z = bounds[node, HIGH + 2, slot] - bounds[node, 2, slot]
                 total += x * y + y * z + z * x
-    return total / (scale * scale) if scale > 0.0 else inf
+    return total / (scale * scale)

@@ -21,7 +21,6 @@ from cylcollide.runtime.simd import (
     Truth,
     absolute,
     broadcast,
-    broadcast_like,
     larger,
     load,
     logical_not,
@@ -85,7 +84,7 @@ def local_ray(space: Space, origin: Vector, direction: Vector, extent: Real, lim
     begin = (o[0] + start * direction[0], o[1] + start * direction[1], o[2] + start * direction[2])
     product = (begin[0] * r[0], begin[1] * r[1], begin[2] * r[2])
     farthest = larger(absolute(o[0]), larger(absolute(o[1]), absolute(o[2])))
-    untrusted = logical_not((farthest <= FARTHEST_START) & (extent < inf) & (broadcast_like(scale, extent) > 0.0))
+    untrusted = logical_not((farthest <= FARTHEST_START) & (extent < inf))
     return LocalRay(untrusted, start > leave, start, r, product, local_reach(limit, scale, start))
 
 

@@ -1,6 +1,7 @@
 """Exact numbers: float64 as scaled integers, and (p + s √D) / q with its order."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import inf, isqrt
 from typing import TypeAlias
 
@@ -29,6 +30,13 @@ def cross(a: Vector, b: Vector) -> Vector:
 def subtract(a: Vector, b: Vector) -> Vector:
     """A - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def squared_distance_from_line(point: Sequence[float], base: Sequence[float], axis: Sequence[Fraction]) -> Fraction:
+    """Squared distance of a point from the line through `base` along an axis other than zero; 3 numbers each."""
+    way = [Fraction(x) - Fraction(b) for x, b in zip(point, base, strict=True)]
+    along = sum((w * a for w, a in zip(way, axis, strict=True)), Fraction())
+    return sum((w * w for w in way), Fraction()) - along * along / sum((a * a for a in axis), Fraction())
 
 
 def sign(value: int) -> int:

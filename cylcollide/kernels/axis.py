@@ -94,9 +94,7 @@ def surface_point(point: DoubleDoubleVector, base: Vector, limb: Limb) -> Surfac
     """The `SurfacePoint` of a limb of any size; `base` is the end of the axis that its face belongs to."""
     if limb.frame.extent < inf:
         return safe_surface_point(dd_from_base(point, base), limb)
-    # divided by four first, so that differences are finite
-    x = dd_from_base((scaled_down(point[0], 2), scaled_down(point[1], 2), scaled_down(point[2], 2)), quarter(base))
-    axis = vector_difference(quarter(limb.p2), quarter(limb.p1))
+    x, axis = dd_from_base(point, base), vector_difference(limb.p2, limb.p1)
     wide, long = exponent(x), exponent(axis)
     x = (scaled_down(x[0], wide), scaled_down(x[1], wide), scaled_down(x[2], wide))
     axis = (scaled_down(axis[0], long), scaled_down(axis[1], long), scaled_down(axis[2], long))
@@ -106,7 +104,7 @@ def surface_point(point: DoubleDoubleVector, base: Vector, limb: Limb) -> Surfac
     if height[0] > top[0]:
         height = top
     taper = limb.radius2 - limb.radius
-    sizes = in_units(limb.radius, wide + 2), in_units(limb.radius, long + 2), in_units(taper, long + 2)
+    sizes = in_units(limb.radius, wide), in_units(limb.radius, long), in_units(taper, long)
     return projected(x, axis, top, height, sizes)
 
 
@@ -140,12 +138,6 @@ def scaled_down(a: DoubleDouble, times: int) -> DoubleDouble:
 def in_units(length: float, exponent: int) -> float:
     """A length in units of 2**exponent, clamped to ±`MOST_UNITS`."""
     return float(min(max(np.ldexp(length, -exponent), -MOST_UNITS), MOST_UNITS))
-
-
-@inlined
-def quarter(v: Vector) -> Vector:
-    """V / 4."""
-    return 0.25 * v[0], 0.25 * v[1], 0.25 * v[2]
 
 
 @inlined

@@ -17,8 +17,8 @@ from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.entry_point import entry_point
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
-STEPS = 300
-"""Golden sections: enough from the longest trusted segment, 1e20, to below its last digit near the limb, 1e-35."""
+STEPS = 900
+"""Golden sections: enough from a stretch of 2**501 to 2**-120, where the limb's size and distance are about 1."""
 
 
 @compiled

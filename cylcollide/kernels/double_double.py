@@ -145,6 +145,12 @@ def high_words(v: DoubleDoubleVector) -> Vector:
 
 
 @inlined
+def low_words(v: DoubleDoubleVector) -> Vector:
+    """The low words."""
+    return v[0][1], v[1][1], v[2][1]
+
+
+@inlined
 def as_double_double(v: Vector) -> DoubleDoubleVector:
     """The vector with low words of zero."""
     zero = broadcast_like(0.0, v[0])

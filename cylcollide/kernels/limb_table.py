@@ -100,8 +100,7 @@ def _fill_rows(
 ) -> None:
     """Fill `rows` (n, ROW), zero so far, and set `solid` to SPHERE for capsules without length.
 
-    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided; its
-    axis stays zero unless it is a box.
+    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided.
     """
     for i in range(radius.size):
         row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
@@ -123,7 +122,7 @@ def _fill_rows(
             for k in range(12):
                 row[BOX_AXES + k] = boxes[box[i], k]
             continue
-        if longest > 0.0 and extent < inf:
+        if longest > 0.0:
             length = sqrt(dot(axis, axis))
             row[HALF_LENGTH] = 0.5 * length
             for k in range(3):

@@ -3,10 +3,21 @@
 The side of a point is certain if `dispatch.outside_by` exceeds the rounding bound in magnitude.
 """
 
+from math import frexp, ldexp, nan
+
 from cylcollide._types import HIT, MISS, UNDECIDED
-from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND
+from cylcollide.constants import LARGEST_SAFE, ROUNDING_BOUND, SMALLEST_SINE_SQUARED
 from cylcollide.kernels.dispatch import axis_point, main_axis, outside_by
-from cylcollide.kernels.double_double import Vector, dd_cross, dd_divide, dd_dot, high_words, vector_difference
+from cylcollide.kernels.double_double import (
+    Vector,
+    dd_cross,
+    dd_divide,
+    dd_dot,
+    high_words,
+    low_words,
+    scaled,
+    vector_difference,
+)
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import largest_component
 from cylcollide.runtime.compile import compiled, inlined
@@ -35,10 +46,18 @@ def point_limb(point: Vector, limb: Limb) -> int:
 
 @compiled
 def point_axis_distance_squared(point: Vector, limb: Limb) -> float:
-    """Squared distance of a point from the limb's axis, or its centre if it has none; relative error about u²."""
+    """Squared distance of a point from the limb's axis, or its centre if it has none; good to 2⁻⁴⁵ of itself.
+
+    NaN where the point is so close to a long axis that double-double products have lost that many digits.
+    """
     v, axis = vector_difference(point, axis_point(limb)), main_axis(limb)
-    if largest_component(high_words(axis)) == 0.0:
+    size = largest_component(high_words(axis))
+    if size == 0.0:
         return dd_dot(v, v)[0]
+    unit = ldexp(1.0, -frexp(size)[1])  # of the axis' length: products of four lengths would overflow
+    axis = scaled(axis[0], unit), scaled(axis[1], unit), scaled(axis[2], unit)
     across = dd_cross(v, axis)
-    quotient = dd_divide(dd_dot(across, across), dd_dot(axis, axis))
-    return quotient[0]
+    square, axis_square = dd_dot(across, across), dd_dot(axis, axis)
+    certain = square[0] >= SMALLEST_SINE_SQUARED * dd_dot(v, v)[0] * axis_square[0]
+    exact = largest_component(low_words(v)) == 0.0 and largest_component(low_words(axis)) == 0.0
+    return dd_divide(square, axis_square)[0] if certain or (exact and square[0] == 0.0) else nan

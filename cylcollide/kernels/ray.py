@@ -87,7 +87,7 @@ def broadcast_index(values: Float64Array | Uint32Array | Int64Array, i: int) -> 
 
 @inlined
 def limit_of(rays: Rays, i: int) -> float:
-    """Largest fraction of ray i, at which chords are clipped; equals `validate.limits` for trusted sizes."""
+    """Largest fraction of ray i, at which chords are clipped: the distance over the direction's length."""
     if rays.is_segment:
         return 1.0
     x, y, z = as_vector(rays.second, i)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import hypot, inf, nan
+from math import frexp, hypot, inf
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,12 +11,20 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, POLICY_HIT, Face, Shape
-from cylcollide.constants import LARGEST_SAFE
 from cylcollide.exact.line import RayNumbers, Stretch, Triple
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
 from cylcollide.kernels.clearance import growth_to_touch
-from cylcollide.kernels.limb_table import Limb, LimbTable, plain_limb
+from cylcollide.kernels.limb_table import (
+    BOX_AXES,
+    CENTRE,
+    EXTENT,
+    HALF_LENGTH,
+    P1,
+    P2,
+    LimbTable,
+    plain_limb,
+)
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, explain_words, tables
 from cylcollide.query.exact_fallback import exact_limb
@@ -28,6 +36,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ONE = QuadraticNumber(1, 1)
+
+FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
+"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of both.
+
+There the growth is at most 3, and a limb grown by 3 is within 8 of its centre; but a tapered cylinder grows across its
+axis up to 1 + 2 slope times as fast as along it. The second bound keeps squares finite.
+"""
 
 
 class Bound(NamedTuple):
@@ -69,8 +84,7 @@ class Explanation:
     It is the growth (`Limbs.inflated`) at which the limb just touches the segment: a miss with clearance c hits it when
     inflated by more than c (if a tube's bore stays open), and a hit stays one while all faces move in by less than -c.
     Computed in float64 as the least growth that reaches a point of the segment (`kernels/clearance.py`), right to about
-    `ROUNDING_BOUND` times the limb's largest coordinate; its sign is that of the exact verdict.
-    NaN where sizes are beyond what float64 products hold (`LARGEST_SAFE`).
+    `ROUNDING_BOUND` times the limb's size and its distance; its sign is that of the exact verdict.
     """
     nearest: float
     """Fraction at which that touch happens."""
@@ -142,7 +156,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     n = len(table.radius)
     if limb is None and n != 1:
         raise ValueError(f"limb: expected the index of one of {n} limbs, got None; name the limb to explain")
-    chosen = int(validate.indices(0 if limb is None else limb, "limb", n)[0])
+    chosen = validate.index(0 if limb is None else limb, "limb", n)
     first, last = validate.vectors(start, "start", 1), validate.vectors(end, "end", 1)
     alone = tables.chosen_rows(table, np.array([chosen]))
     rays = Rays(first, last, True, validate.NO_LIMIT)
@@ -150,7 +164,7 @@ def explain_segment(table: LimbTable, start: ArrayLike, end: ArrayLike, limb: in
     solid = exact_limb(alone, 0)
     regions = [explain_words.region(bound) for bound in solid.bounds(ray)]
     chords = limb_chords(ray, solid)
-    clearance, nearest = _clearance(ray, plain_limb(alone, 0))
+    clearance, nearest = _clearance(ray, alone)
     return Explanation(
         chosen,
         Shape(int(alone.kind[0])),
@@ -187,18 +201,37 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
     return bool(hits.undecided[0])
 
 
-def _clearance(ray: RayNumbers, limb: Limb) -> tuple[float, float]:
-    """Growth at which the limb touches the segment, and the fraction; (nan, nan) for untrusted sizes."""
-    if not max(map(abs, (*ray.origin, *ray.second, limb.frame.extent))) <= LARGEST_SAFE:
-        return nan, nan
-    # relative to the point closest to the limb's centre, so that a start far away loses no digits
-    origin = [Fraction(x) for x in ray.origin]
-    step = [Fraction(x) - o for x, o in zip(ray.second, origin, strict=True)]
+def _clearance(ray: RayNumbers, alone: LimbTable) -> tuple[float, float]:
+    """Growth at which the only limb of a table touches the segment, and the fraction.
+
+    In coordinates about the limb's centre, and in a unit of about its size and distance: no product overflows, and
+    neither a limb nor a start far away loses digits.
+    """
+    p1, p2 = ([Fraction(x) for x in ends[0].tolist()] for ends in (alone.p1, alone.p2))
+    centre = [(a + b) / 2 for a, b in zip(p1, p2, strict=True)]
+    origin = [Fraction(x) - c for x, c in zip(ray.origin, centre, strict=True)]
+    step = [Fraction(x) - c - o for x, c, o in zip(ray.second, centre, origin, strict=True)]
     square = sum(d * d for d in step)
-    to_centre = sum((Fraction(c) - o) * d for c, o, d in zip(limb.frame.centre, origin, step, strict=True))
-    closest = float(min(max(to_centre / square, Fraction(0)), Fraction(1))) if square else 0.0
-    x, y, z = (float(o + Fraction(closest) * d) for o, d in zip(origin, step, strict=True))
+    along = sum(o * d for o, d in zip(origin, step, strict=True))
+    closest = Fraction(float(min(max(-along / square, Fraction(0)), Fraction(1)))) if square else Fraction(0)
+    place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
+    row = alone.rows[0].copy()
+    row[CENTRE : CENTRE + 3] = 0.0
+    if alone.kind[0] == Shape.BOX:
+        lengths = slice(BOX_AXES + 9, BOX_AXES + 12)
+    else:
+        lengths = slice(HALF_LENGTH, EXTENT)
+        row[P1 : P1 + 3], row[P2 : P2 + 3] = ([float(x - c) for x, c in zip(p, centre, strict=True)] for p in (p1, p2))
+    size = max(map(abs, (*place, *row[lengths].tolist())))
+    unit = 0.5 ** frexp(size)[1]
+    row[lengths] *= unit
+    limb = plain_limb(alone._replace(rows=row[None]), 0)
     length = hypot(*map(float, step))
     u, v, w = (float(d) / length if length else 0.0 for d in step)
-    growth, s = growth_to_touch((x, y, z), (u, v, w), -closest * length, (1.0 - closest) * length, limb)
-    return growth, min(max(closest + s / length, 0.0), 1.0) if length else 0.0
+    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.frame.half_length) if limb.kind == Shape.TAPERED else 0.0
+    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
+    before, behind = (min(float(share) * length * unit, farthest) for share in (closest, 1 - closest))
+    x, y, z = (coordinate * unit for coordinate in place)
+    growth, s = growth_to_touch((x, y, z), (u, v, w), -before, behind, limb)
+    nearest = float(closest) + s / unit / length if length else 0.0
+    return growth / unit, min(max(nearest, 0.0), 1.0)

@@ -1,6 +1,7 @@
 """Phrases that say which bound of a limb decided a verdict."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import product
 
 from cylcollide._types import Face
@@ -11,6 +12,9 @@ from cylcollide.exact.solid import Bore, Bound, Solid
 
 Region = tuple[str, list[Stretch]]
 """A bound's name, and the stretches of the line within it; of a bore those within the bore, outside of the limb."""
+
+LEAST_GAP = Fraction(1, 1 << 1074)
+"""Stands in for a gap that the approximations of both its ends do not resolve."""
 
 SEGMENT = Stretch(End(ZERO, Face.INSIDE), End(QuadraticNumber(1, 1), Face.INSIDE))
 
@@ -59,7 +63,7 @@ def _apart(required: list[Region]) -> str:
         names = [name for name, _ in regions]
         gaps = [_gap(names, choice) for choice in product(*(stretches for _, stretches in regions))]
         gap, first, last = min(gaps)
-        if gap > 0.0:
+        if gap > 0:
             break
     else:
         return ""
@@ -70,16 +74,17 @@ def _apart(required: list[Region]) -> str:
     return f"it leaves the {first} before it reaches the {last}"
 
 
-def _gap(names: list[str], choice: tuple[Stretch, ...]) -> tuple[float, str, str]:
-    """How much later the last of the stretches begins than the first ends, 0.0 if not, and the names of the two."""
+def _gap(names: list[str], choice: tuple[Stretch, ...]) -> tuple[Fraction, str, str]:
+    """How much later the last of the stretches begins than the first ends, 0 if not, and the names of the two."""
     near, far = None, None
     for stretch in choice:
         near, far = last_of(near, stretch.near), last_of(far, stretch.far, -1)
     if near is None or far is None or near.time.compare(far.time) <= 0:
-        return 0.0, "", ""
+        return Fraction(0), "", ""
     first = next(name for name, s in zip(names, choice, strict=True) if _is_at(s.far, far.time))
     last = next(name for name, s in zip(names, choice, strict=True) if _is_at(s.near, near.time))
-    return max(near.time.double_double()[0] - far.time.double_double()[0], 5e-324), first, last
+    gap = Fraction(*near.time.approximate()) - Fraction(*far.time.approximate())
+    return max(gap, LEAST_GAP), first, last
 
 
 def _is_at(end: End | None, time: QuadraticNumber) -> bool:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, BoolArray, Float64Array, Int32Array, Int64Array, Shape
-from cylcollide.constants import UNIT_ROUNDOFF
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs import tables
-from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids
+from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres
 
 HAS_AXIS, HAS_CENTRE = ({kind for kind, r in SHAPE_RECORDS.items() if r.ends == e} for e in (Ends.APART, Ends.ONE))
 AXES_ERROR = 64.0 * UNIT_ROUNDOFF
@@ -112,8 +112,8 @@ def _checked(columns: Columns, file: Path) -> tuple[LimbTable, Int32Array, tuple
     kind = validate.integers(_column(columns, "kind", file), named("kind"), n, 0, len(Shape) - 1)
     p1, p2 = (validate.vectors(columns[name], named(name), n) for name in ("p1", "p2"))
     radius, radius2 = (validate.per_row(_column(columns, name, file), named(name), n) for name in ("radius", "radius2"))
-    validate.axes(p1, p2, np.isin(kind, list(HAS_AXIS)), (named("p1"), named("p2")))
-    validate.centres(p1, p2, np.isin(kind, list(HAS_CENTRE)), named("p2"))
+    check_axes(p1, p2, np.isin(kind, list(HAS_AXIS)), (named("p1"), named("p2")))
+    check_centres(p1, p2, np.isin(kind, list(HAS_CENTRE)), named("p2"))
     for shape, record in SHAPE_RECORDS.items():
         rows = kind == shape
         sizes = dict(zip(("radius", "radius2"), record.sizes.values(), strict=False))
@@ -157,8 +157,9 @@ def _checked_boxes(columns: Columns, is_box: BoolArray, file: Path) -> tuple[Int
     chosen = np.ascontiguousarray(boxes[given[is_box]], np.float64)
     rows: Int64Array = np.flatnonzero(is_box)
     axes, half = chosen[:, :9].reshape(-1, 3, 3), chosen[:, 9:]
-    gram = axes @ axes.transpose(0, 2, 1)
-    bad = ~(np.isfinite(chosen).all(axis=1) & (half > 0.0).all(axis=1))
+    small = np.where(np.abs(axes) <= 2.0, axes, 0.0)  # whose products are numbers; what is larger is no unit vector
+    gram = small @ small.transpose(0, 2, 1)
+    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1)
     bad |= ~(np.abs(gram - np.eye(3)) <= AXES_ERROR).all(axis=(1, 2))
     row = validate.first_bad_row(np.asarray(bad))
     if row is not None:

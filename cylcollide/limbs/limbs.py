@@ -1,7 +1,7 @@
 """Limbs: closed solids around an axis segment, as a struct of arrays of mixed shapes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any, Unpack
 
@@ -45,8 +45,8 @@ class Limbs:
 
     All constructors take, by keyword and each (n,) or one for all: `character`, the number of the character that a limb
     belongs to (-1: none); `mask`, its layers, 32 bits: a query tests a limb that shares a bit with its own mask;
-    `name`; `hit_group`, an integer. They raise ValueError on NaN, infinity, a wrong shape or a size that is not
-    positive, naming the first bad row.
+    `name`; `hit_group`, an integer. They raise ValueError on a wrong shape, on NaN and numbers above 2**500 in
+    magnitude, and on sizes (radii, half extents, axes) below 2**-500, naming the first bad row.
     """
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
@@ -138,10 +138,12 @@ class Limbs:
         return cls(tables.solid_table(solids, character, mask), hit_group, names)
 
     @classmethod
-    def concat(cls, parts: Sequence["Limbs"]) -> "Limbs":
+    def concat(cls, parts: Iterable["Limbs"]) -> "Limbs":
         """All limbs of the parts, one after another."""
-        if not parts:
-            raise ValueError("concat: expected at least one Limbs, got none")
+        parts = list(parts) if isinstance(parts, Iterable) else [parts]
+        wrong = [type(part).__name__ for part in parts if not isinstance(part, Limbs)]
+        if wrong or not parts:
+            raise ValueError(f"concat: expected a list of one or more Limbs, got {wrong[0] if wrong else 'none'}")
         names = tuple(name for part in parts for name in part.names)
         return cls(
             tables.joined_tables([part.table for part in parts]),
@@ -165,7 +167,11 @@ class Limbs:
 
     def __getitem__(self, rows: Any) -> "Limbs":
         """The limbs of an index, a slice, a mask or an array of indices, as `Limbs`."""
+        if np.ma.isMaskedArray(rows):
+            raise IndexError("limbs: expected indices, a slice or a mask, got a masked array; fill it first")
         chosen = np.atleast_1d(np.arange(len(self))[rows])
+        if chosen.ndim != 1:
+            raise IndexError(f"limbs: expected indices, a slice or a mask of one dimension, got {chosen.ndim}")
         names = tuple(self.names[i] for i in chosen)
         return Limbs(tables.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
 
@@ -213,11 +219,12 @@ class Limbs:
         return Limbs(tables.moved_table(self.table, p1, p2, chosen), self.hit_group, self.names)
 
     def inflated(self, by: ArrayLike) -> "Limbs":
-        """The limbs grown by a length >= 0 on every side, (n,) or one for all.
+        """The limbs grown by 0 or a length of at least 2**-500 on every side, (n,) or one for all.
 
         Exact for capsules and spheres (all points within `by` of the limb) and for cylinders and boxes (each face moved
         out by `by`), up to the rounding of the new numbers. Tubes grow both ways, and must keep a bore; a tapered
-        cylinder moves its caps and its wall out by `by`; an ellipsoid lengthens its three half axes by `by`.
+        cylinder moves its caps and its wall out by `by`; an ellipsoid lengthens its three half axes by `by`. A growth
+        beyond the range of accepted numbers is a ValueError.
         """
         return Limbs(tables.inflated_table(self.table, by), self.hit_group, self.names)
 
@@ -274,11 +281,8 @@ class Limbs:
         position = validate.vectors(points, "points")
         position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
-        squared = np.empty(len(side))
-        point_loops.axis_distances(
-            position, self.table.kernel_rows, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared
-        )
-        return squared
+        inside = np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs)
+        return exact_fallback.axis_distances(position, self.table, self.table.kernel_rows, inside)
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
 from cylcollide.kernels.limb_table import LimbTable, make_table
-from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids
+from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
 
 class Labels(TypedDict, total=False):
@@ -36,17 +36,26 @@ def label_columns(labels: Labels, n: int) -> tuple[Int32Array, Uint32Array, Int3
     unknown = set(labels) - set(Labels.__annotations__)
     if unknown:
         raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; limbs take {', '.join(Labels.__annotations__)}")
-    name = labels.get("name", "")
-    if not isinstance(name, str) and len(name) != n:
-        raise ValueError(f"name: expected one string or {n} of them, got {len(name)}")
     return (
         validate.integers(labels.get("character", NO_CHARACTER), "character", n, NO_CHARACTER, 2**31 - 1).astype(
             np.int32
         ),
         validate.integers(labels.get("mask", ALL_LAYERS), "mask", n, 0, ALL_LAYERS).astype(np.uint32),
         validate.integers(labels.get("hit_group", 0), "hit_group", n, -(2**31), 2**31 - 1).astype(np.int32),
-        (name,) * n if isinstance(name, str) else tuple(str(one) for one in name),
+        _names(labels.get("name", ""), n),
     )
+
+
+def _names(name: object, n: int) -> tuple[str, ...]:
+    """Names of n limbs, given as such or as one for all; checked."""
+    if isinstance(name, str):
+        return (str(name),) * n
+    several = isinstance(name, Sequence) or (hasattr(name, "__array__") and np.ndim(name) == 1)
+    given = list(name) if several else []  # type: ignore[call-overload]
+    if len(given) != n or not all(isinstance(one, str) for one in given) or not several:
+        got = f"{len(given)} entries" if several else type(name).__name__
+        raise ValueError(f"name: expected one string or {n} of them, got {got}")
+    return tuple(map(str, given))
 
 
 GIVEN: Mapping[str, type[np.generic]] = {
@@ -103,8 +112,8 @@ def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Arra
     first = validate.vectors(p1, "p1", n if limbs is None else len(limbs))
     last = validate.vectors(p2, "p2", len(first))
     kind = table.kind if limbs is None else table.kind[limbs]
-    validate.axes(first, last, HAS_AXIS[kind])
-    validate.centres(first, last, HAS_CENTRE[kind])
+    check_centres(first, last, HAS_CENTRE[kind])
+    check_axes(first, last, HAS_AXIS[kind])
     if limbs is not None:
         all_first, all_last = table.p1.copy(), table.p2.copy()
         all_first[limbs], all_last[limbs] = first, last
@@ -122,7 +131,7 @@ HAS_AXIS, HAS_CENTRE = (
 
 def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
     """The same limbs, grown by a length >= 0 on every side, (n,) or one for all; see `ShapeRecord.grown`."""
-    more = validate.not_negative(validate.per_row(by, "by", len(table.radius)), "by")
+    more = validate.sizes_or_zero(validate.per_row(by, "by", len(table.radius)), "by")
     first, last, radius, radius2, boxes = (
         column.copy() for column in (table.p1, table.p2, table.radius, table.radius2, table.boxes)
     )
@@ -136,7 +145,14 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
                 f"by: expected less than the {Shape(kind).name.lower()}'s inner radius, "
                 f"got {more[rows[bad]].tolist()} in row {rows[bad]}"
             )
-        grown = record.grown(solids, more[rows])
+        with np.errstate(over="ignore", invalid="ignore"):
+            grown = record.grown(solids, more[rows])
+        bad = first_beyond_range(grown)
+        if bad is not None:
+            raise ValueError(
+                f"by: expected a growth that leaves all numbers within 2**500 and radii above 2**-500, "
+                f"got {more[rows[bad]].tolist()} in row {rows[bad]}"
+            )
         first[rows], last[rows], radius[rows], radius2[rows] = grown.p1, grown.p2, grown.radius, grown.radius2
         boxes[box] = grown.boxes
     t = table

@@ -32,7 +32,7 @@ def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArra
     """Whether each ray hits any limb; bool (n,)."""
     n = len(request.first)
     if use_single_rays(state, n):
-        return closest(state, request, threads).hit  # the closest costs no more than any
+        return closest(state, request, threads).limb >= 0  # the closest costs no more than any
     hits = empty_hits(n)
     in_chunks(n, threads, loop_for(state, request, Aim.ANY, hits))
     blocked, rows = hits.limb >= 0, np.flatnonzero(hits.undecided)

@@ -1,19 +1,22 @@
 """Rows that the float64 bounds leave undecided, decided in rational arithmetic and written into the same columns."""
 
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from math import sqrt
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide import validate
 from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
 from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, broadcast_index
 from cylcollide.query.hits import RayHits, Surface
+from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
@@ -42,7 +45,8 @@ def ray_numbers(rays: Rays, i: int) -> RayNumbers:
     """The numbers of ray i."""
     limit = 1.0
     if not rays.is_segment:
-        limit = validate.limits(rays.distance[[broadcast_index(rays.distance, i)]], rays.second[[i]]).item()
+        x, y, z = rays.second[i].tolist()
+        limit = rays.distance.item(broadcast_index(rays.distance, i)) / sqrt(x * x + y * y + z * z)
     return RayNumbers(tuple(rays.origin[i].tolist()), tuple(rays.second[i].tolist()), rays.is_segment, limit)
 
 
@@ -256,6 +260,20 @@ def _put_rows(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> Non
     """Write chords into the given rows of others."""
     chords.limb[rows], chords.entry[rows], chords.exit[rows] = part.limb, part.entry, part.exit
     chords.entry_face[rows], chords.exit_face[rows] = part.entry_face, part.exit_face
+
+
+def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs: Int32Array) -> Float64Array:
+    """Squared distance (n,) of each point (n, 3) from the axis of its limb, -1.0 where that is NO_LIMB."""
+    squared = np.empty(len(limbs))
+    if point_loops.axis_distances(points, rows, limbs, squared):
+        for i in np.flatnonzero(np.isnan(squared)).tolist():
+            limb = limbs.item(i)
+            base, end = table.p1[limb].tolist(), table.p2[limb].tolist()
+            axis = [Fraction(b) - Fraction(a) for a, b in zip(base, end, strict=True)]
+            if table.box.item(limb) >= 0:
+                axis = [Fraction(x) for x in table.boxes[table.box.item(limb), 6:9].tolist()]
+            squared[i] = float(squared_distance_from_line(points[i].tolist(), base, axis))
+    return squared
 
 
 def resolve_point(point: Float64Array, table: LimbTable, limb: int) -> Side:

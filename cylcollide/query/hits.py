@@ -1,17 +1,21 @@
 """What a query answers: `RayHits`, `Chords`, `PointHits`. Heavy fields are computed when first asked for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from operator import index
+from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cylcollide._types import NO_CHARACTER, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, ray_of_each
 from cylcollide.query.request import RayResult
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 Surface: TypeAlias = tuple[Float64Array, Float64Array]
 """Positions and unit outward normals; (n, 3) each."""
@@ -42,8 +46,21 @@ class HitSource(Protocol):
         """Position and normal where each ray leaves, of what `chords` answers."""
 
 
+def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """A view of a column that cannot be written: loops index by limbs and faces without a check."""
+    view = column.view()
+    view.setflags(write=False)
+    return view
+
+
+def frozen(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The same array, which from now on cannot be written: one that nothing else writes."""
+    column.setflags(write=False)
+    return column
+
+
 class RayHits:
-    """The closest hit of each ray, row by row.
+    """The closest hit of each ray, row by row; arrays that cannot be written.
 
     Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
     False, `limb` and `character` -1, `face` NONE, infinite fractions and distances, NaN positions and normals. A ray
@@ -61,22 +78,22 @@ class RayHits:
     @property
     def limb(self) -> Int32Array:
         """Index of the limb hit, -1 for a miss; int32 (n,)."""
-        return self._found.result.limb
+        return read_only(self._found.result.limb)
 
     @property
     def fraction(self) -> Float64Array:
         """Parameter of the hit point, inf for a miss; (n,)."""
-        return self._found.result.fraction
+        return read_only(self._found.result.fraction)
 
     @property
     def face(self) -> Int8Array:
         """`Face` of the hit; int8 (n,)."""
-        return self._found.result.face
+        return read_only(self._found.result.face)
 
     @property
     def started_inside(self) -> BoolArray:
         """The start lies in some limb that the query considers, hit or not; bool (n,)."""
-        return self._found.result.inside
+        return read_only(self._found.result.inside)
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -84,15 +101,15 @@ class RayHits:
     def __repr__(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
 
-    def __getitem__(self, i: int) -> "RayHit":
+    def __getitem__(self, i: SupportsIndex) -> "RayHit":
         """One row, as plain values."""
-        fields = RayHit.__annotations__
-        return RayHit(**{name: _plain(getattr(self, name)[i]) for name in fields})
+        row, fields = index(i), RayHit.__annotations__
+        return RayHit(**{name: _plain(getattr(self, name)[row]) for name in fields})
 
     @cached_property
     def hit(self) -> BoolArray:
         """Whether the ray hits; bool (n,)."""
-        return self.limb >= 0
+        return frozen(self._found.result.limb >= 0)
 
     @cached_property
     def _known_chords(self) -> tuple[ChordColumns, BoolArray]:
@@ -106,22 +123,22 @@ class RayHits:
     @cached_property
     def exit_fraction(self) -> Float64Array:
         """Parameter at which the ray leaves the limb or ends in it, inf for a miss; (n,)."""
-        return np.ascontiguousarray(self._chords.exit[:, 0])
+        return read_only(np.ascontiguousarray(self._chords.exit[:, 0]))
 
     @cached_property
     def exit_face(self) -> Int8Array:
         """`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,)."""
-        return self._chords.exit_face
+        return read_only(self._chords.exit_face)
 
     @cached_property
     def character(self) -> Int32Array:
         """Character of the limb hit, -1 for a miss or a limb of nobody; int32 (n,)."""
-        limb, characters = self.limb, self._found.table.character
+        limb, characters = self._found.result.limb, self._found.table.character
         if len(characters) == 0:
-            return np.full_like(limb, NO_CHARACTER)
+            return frozen(np.full_like(limb, NO_CHARACTER))
         character = characters[limb]
         character[limb < 0] = NO_CHARACTER
-        return character
+        return frozen(character)
 
     @cached_property
     def _length(self) -> Float64Array:
@@ -130,26 +147,28 @@ class RayHits:
     @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the hit point, inf for a miss; (n,)."""
-        return _times(self.fraction, self._length)
+        return frozen(_times(self.fraction, self._length))
 
     @cached_property
     def exit_distance(self) -> Float64Array:
         """Distance from the start to the exit point, inf for a miss; (n,)."""
-        return _times(self.exit_fraction, self._length)
+        return frozen(_times(self.exit_fraction, self._length))
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
         entry, leave = self._chords.entry, self._chords.exit
-        return ((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length
+        return frozen(((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length)
 
     @cached_property
     def _hit_surface(self) -> Surface:
-        return self._found.surface()
+        position, normal = self._found.surface()
+        return frozen(position), frozen(normal)
 
     @cached_property
     def _exit_surface(self) -> Surface:
-        return self._found.exit_surface(*self._known_chords)
+        position, normal = self._found.exit_surface(*self._known_chords)
+        return frozen(position), frozen(normal)
 
     @property
     def position(self) -> Float64Array:
@@ -197,20 +216,20 @@ class Chords:
     """Every limb that each ray crosses, sorted along the ray, in compressed rows.
 
     The chords of ray i are rows `offsets[i]:offsets[i + 1]`. `ray`, `limb`, `character`, `entry_fraction`,
-    `exit_fraction`, `entry_face`, `exit_face` and `thickness` all have one entry a chord.
+    `exit_fraction`, `entry_face`, `exit_face` and `thickness` all have one entry a chord. No array can be written.
     """
 
     def __init__(self, rays: Rays, limbs: LimbRows, rows: ChordRows) -> None:
         chords = rows.chords
         self._rays, self._limbs, self._chords = rays, limbs, chords
-        self.offsets: Int64Array = rows.offsets
+        self.offsets: Int64Array = read_only(rows.offsets)
         self.rechecked = rows.rechecked
         """How many rays needed exact arithmetic."""
-        self.limb: Int32Array = chords.limb
-        self.entry_fraction: Float64Array = chords.entry[:, 0]
-        self.exit_fraction: Float64Array = chords.exit[:, 0]
-        self.entry_face: Int8Array = chords.entry_face
-        self.exit_face: Int8Array = chords.exit_face
+        self.limb: Int32Array = read_only(chords.limb)
+        self.entry_fraction: Float64Array = frozen(chords.entry[:, 0])
+        self.exit_fraction: Float64Array = frozen(chords.exit[:, 0])
+        self.entry_face: Int8Array = read_only(chords.entry_face)
+        self.exit_face: Int8Array = read_only(chords.exit_face)
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -221,38 +240,50 @@ class Chords:
     @cached_property
     def ray(self) -> Int64Array:
         """Row of the ray; int64, one a chord."""
-        return ray_of_each(self.offsets)
+        return frozen(ray_of_each(self.offsets))
 
     @cached_property
     def character(self) -> Int32Array:
         """Character of the limb; int32, one a chord."""
-        return self._limbs.character[self.limb]
+        return frozen(self._limbs.character[self.limb])
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the chord in the unit of the input; one a chord."""
         entry, leave = self._chords.entry, self._chords.exit
         inside = (leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])
-        return inside * _lengths(self._rays)[self.ray]
+        return frozen(inside * _lengths(self._rays)[self.ray])
 
 
-@dataclass(frozen=True)
 class PointHits:
-    """For each point: the limb that holds it, how many limbs do, and the squared distance from that limb's axis."""
+    """For each point: the limb that holds it, how many limbs do, and the squared distance from that limb's axis.
 
-    limb: Int32Array
-    """Lowest index of a limb that holds the point, -1 if none does; int32 (n,)."""
-    count: Int32Array
-    """How many limbs hold the point; int32 (n,)."""
-    _distances: Callable[[], Float64Array] = field(repr=False, compare=False)
+    No array can be written.
+    """
+
+    def __init__(self, limb: Int32Array, count: Int32Array, distances: Callable[[], Float64Array]) -> None:
+        self._limb, self._count, self._distances = limb, count, distances
+
+    @property
+    def limb(self) -> Int32Array:
+        """Lowest index of a limb that holds the point, -1 if none does; int32 (n,)."""
+        return read_only(self._limb)
+
+    @property
+    def count(self) -> Int32Array:
+        """How many limbs hold the point; int32 (n,)."""
+        return read_only(self._count)
 
     def __len__(self) -> int:
-        return len(self.limb)
+        return len(self._limb)
+
+    def __repr__(self) -> str:
+        return f"PointHits({len(self)} points, {np.count_nonzero(self._count)} in a limb)"
 
     @cached_property
     def axis_distance_squared(self) -> Float64Array:
         """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
-        return self._distances()
+        return frozen(self._distances())
 
 
 def _plain(value: Any) -> Any:

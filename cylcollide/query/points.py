@@ -6,9 +6,8 @@ from functools import partial
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int32Array
+from cylcollide._types import Float64Array
 from cylcollide.constants import RAYS_A_SLICE, SMALLEST_BATCH
-from cylcollide.kernels.limb_table import LimbRows
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import PointHits
 from cylcollide.query.loops import points as point_loops
@@ -51,7 +50,9 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
         rows = np.flatnonzero(columns.undecided)
         exact_fallback.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)
     return PointHits(
-        columns.limb, columns.limb_count, partial(_axis_distances, points, state.kernel_rows, columns.limb)
+        columns.limb,
+        columns.limb_count,
+        partial(exact_fallback.axis_distances, points, state.table, state.kernel_rows, columns.limb),
     )
 
 
@@ -65,10 +66,3 @@ def locate_single(state: State, raw: Float64Array, loop: Callable[..., int]) -> 
     status = loop(state.kernel_rows, state.tree, raw, record)
     columns = PointColumns._make(row.view(kind)[:n] for row, kind in zip(record[3:], POINT_DTYPES, strict=True))
     return record[:3].reshape(n, 3), columns, status
-
-
-def _axis_distances(points: Float64Array, limbs: LimbRows, limb: Int32Array) -> Float64Array:
-    """Squared distance of each point from the axis of its limb."""
-    squared = np.empty(len(limb))
-    point_loops.axis_distances(points, limbs, limb, squared)
-    return squared

@@ -172,11 +172,11 @@ FLAT = {
 }
 
 
-def test_a_limb_without_end_among_others():
-    """Its box is all of space, which has no middle; the tree is built as if it ended somewhere."""
+def test_a_limb_from_end_to_end_of_space_among_others():
+    """In the frame of its box all others are one point."""
     rng = np.random.default_rng(1)
     ends = rng.uniform(-2.0, 2.0, (30, 3))
-    endless = np.array([[-1e200, 0.0, 0.0], [-1e308, -1e308, 0.0]])
+    endless = np.array([[-1e120, 0.0, 0.0], [-(2.0**500), -(2.0**500), 0.0]])
     p1, p2 = np.concatenate([ends, endless]), np.concatenate([ends + 1.0, -endless])
     limbs = cc.Limbs.cylinders(p1, p2, [0.6] * 30 + [1e-3] * 2)
     world = cc.HitWorld(limbs)

@@ -26,9 +26,9 @@ def normals_at(limbs: Shapes, start: Array, end: Array, power: int) -> cc.RayHit
     return shots(times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)).cast()
 
 
-@pytest.mark.parametrize("power", [-1000, -664, -200, 200, 664, 1000, 1019])
+@pytest.mark.parametrize("power", [-490, -200, 200, 490])
 def test_a_power_of_two_leaves_normals(power: int):
-    """2**664 is 1e200; squares overflow from 2**512 on, and vanish below 2**-537."""
+    """Products of three lengths overflow from 2**342 on, and vanish below 2**-358."""
     world = mixed(280)
     k = np.random.default_rng(2).integers(0, 280, 840)
     start, end = shots_at(world.take(k), len(k))
@@ -48,11 +48,11 @@ def test_a_power_of_two_leaves_normals(power: int):
 
 @pytest.mark.parametrize("kind", SHAPE_ROWS)
 def test_normals_of_limbs_of_any_proportion(kind: int):
-    """Needles and sheets of lengths from 1e-300 to 1e300, and places that are as far: at times no digit is left."""
+    """Needles and sheets of lengths from 1e-148 to 1e148, and places that are as far: at times no digit is left."""
     rng, n = np.random.default_rng([3, kind]), sized(1000)
     limbs = mixed(7 * n).take(np.arange(kind, 7 * n, 7))
     assert (limbs.kind == kind).all()
-    spread = 10.0 ** rng.uniform(-300, 300, (4, n))
+    spread = 10.0 ** rng.uniform(-148, 148, (4, n))
     axis, apart = limbs.p2 - limbs.p1, spread[3][:, None]
     p1 = limbs.p1 * np.where(rng.random(n) < 0.3, spread[0], 0.0)[:, None]
     limbs = replace(

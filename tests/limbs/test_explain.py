@@ -1,6 +1,7 @@
 """Explanations: the intervals are those of the exact layer, the clearance is a growth, and the words fit."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -140,10 +141,56 @@ def test_clearance_of_a_far_start_keeps_its_digits():
         assert why.clearance == pytest.approx(0.25, abs=1e-14)
 
 
-def test_beyond_the_trusted_sizes_there_is_a_verdict_but_no_clearance():
-    why = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1e30]], 1e30).explain_segment([-9e30, 0, 1e29], [9e30, 0, 1e29])
-    assert (why.hit, why.rechecked) == (True, True)
-    assert np.isnan([why.clearance, why.nearest]).all()
+@pytest.mark.parametrize("power", [-490, -300, 300, 490])
+def test_clearance_at_any_size(power):
+    """A power of two changes the unit and nothing else; the same at sizes that kernels leave to exact arithmetic."""
+    world = mixed(sized(105), seed=9)
+    limbs, (start, end) = world.limbs(), shots_at_own(world)
+    lengths = ("p1", "p2", "radius", "radius2", "half")
+    far = replace(world, **{name: np.ldexp(getattr(world, name), power) for name in lengths}).limbs()
+    signs = set()
+    for i in range(len(world)):
+        plain = limbs.explain_segment(start[i], end[i], i)
+        why = far.explain_segment(np.ldexp(start[i], power), np.ldexp(end[i], power), i)
+        assert (why.hit, why.face, why.reason, why.bounds) == (plain.hit, plain.face, plain.reason, plain.bounds)
+        assert math.ldexp(why.clearance, -power) == pytest.approx(plain.clearance, abs=1e-14)
+        signs.add(why.hit)
+    assert signs == {True, False}
+
+
+@pytest.mark.parametrize("small", [2.0**-490, 1e-16, 1.0])
+def test_clearance_of_limbs_small_beside_their_segment(small):
+    """Of a start 2**499 away nothing is lost, though its square overflows."""
+    limbs = {
+        "cylinder": cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4 * small]], small),
+        "ellipsoid": cc.Limbs.ellipsoids([[0, 0, 0]], [[0, 0, 4 * small]], small),
+        "box": cc.Limbs.boxes([[0, 0, 2 * small]], [0, 0, 0, 1], [[small, small, 2 * small]]),
+        "sphere": cc.Limbs.spheres([[0, 0, 2 * small]], small),
+    }
+    for name, limb in limbs.items():
+        for x in (2.0**499, 4 * small):
+            why = limb.explain_segment([-x, 1.25 * small, 2 * small], [x, 1.25 * small, 2 * small])
+            assert not why.hit
+            assert why.clearance == pytest.approx(0.25 * small, rel=1e-12), name
+            assert why.nearest == pytest.approx(0.5, abs=0.3)
+
+
+@pytest.mark.parametrize("thin", [2.0**-490, 1e-100, 1e-17, 1e17, 1e100, 2.0**490])
+def test_clearance_of_needles_and_sheets_is_a_number(thin):
+    for limb in (
+        cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 4]], thin, thin / 2),
+        cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.cones([[0, 0, 0]], [[0, 0, thin]], 1.0),
+        cc.Limbs.ellipsoids([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.capsules([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.boxes([[0, 0, 2]], [0, 0, 0, 1], [[thin, 1, 2]]),
+    ):
+        for start, end in (([-9, 0, 1], [9, 0, 2]), ([-1e140, 3, 1], [1e140, 3, 1]), ([1, 1, 1], [1, 1, 1])):
+            why = limb.explain_segment(start, end)
+            assert np.isfinite([why.clearance, why.nearest]).all()
+            assert why.clearance <= 0.0 if why.hit else why.clearance >= 0.0
+            assert why.hit == limb.cast_segments(start, end).hit[0]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
     shape, n = mixed(33, seed=6), 900 if JIT else 24
     limbs = make_crowd(33) if kind == "cylinders" else shape.limbs()
     start, end = shots(limbs, n) if kind == "cylinders" else shots_at(shape, n, seed=7)
-    far, grown, seen = start[:3] * 1e250, [limbs.inflated(1e-3 * k) for k in range(12)], Counter[str]()
+    far, grown, seen = start[:3] * 1e149, [limbs.inflated(1e-3 * k) for k in range(12)], Counter[str]()
     world, one, other = (cc.HitWorld(cc.Limbs.concat(many)) for many in ([limbs], [x[:20] for x in grown], grown))
     for asked in (world, one, other):  # few limbs, a small world with many in one place, a large one
         for mask, who, blind in ((1, None, 0), (1, np.arange(n) % 3, 0), (0xFFFFFFFF, None, 3)):

@@ -68,7 +68,7 @@ BROKEN: dict[tuple[S, str], Mutation] = {
     (S.CYLINDER, "grows across only"): Mutation("shapes.py", "p1=solids.p1 - step, ", ""),
     (S.TUBE, "bore widens"): Mutation("shapes.py", "tubes.radius2 - more", "tubes.radius2 + more"),
     (S.TAPERED, "tilt the other way"): Mutation(
-        "shapes.py", "tapers.radius + (wall - tilt)", "tapers.radius + (wall + tilt)"
+        "shapes.py", "np.where(slope < 0.0, larger, 1.0 / larger),", "np.where(slope > 0.0, larger, 1.0 / larger),"
     ),
     (S.ELLIPSOID, "no twin of its own"): Mutation("shapes.py", "lambda n: Ellipsoid(", "lambda n: Cylinder("),
     (S.CAPSULE, "a sphere when long"): Mutation("shapes.py", "if n.p1 != n.p2 else", "if n.p1 == n.p2 else"),
@@ -268,11 +268,11 @@ SHARED: dict[str, Mutation] = {
     "points: any limb is the lowest": Mutation("query/loops/points.py", "min(columns.limb[i], limb[k])", "limb[k]"),
     "points: always sure": Mutation("query/loops/points.py", "valid & ~(inside | outside)", "0 & ~(inside | outside)"),
     # validation
-    "received: ends of any kind": Mutation(INPUTS, "origins_finite and finite and", "origins_finite and"),
-    "received: no direction at all": Mutation(INPUTS, "not any_zero_row(rays.second, begin, end)", "True"),
+    "received: ends of any kind": Mutation(INPUTS, "origins_valid and valid and", "origins_valid and"),
+    "received: no direction at all": Mutation(INPUTS, "not any_short_row(rays.second, begin, end)", "True"),
     "received: the row of a number is not its own": Mutation("validate.py", "// (bad.size // len(bad))", "// 1"),
     "received: the last numbers unseen": Mutation(
-        "query/loops/inputs.py", "last_not_finite | (not abs(y) < np.inf)", "last_not_finite"
+        "query/loops/inputs.py", "last_outside | (not abs(y) <= LARGEST_NUMBER)", "last_outside"
     ),
 }
 """What all shapes share: what is wrong with it."""

@@ -2,42 +2,41 @@
 
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
-from cylcollide.kernels.ray import Rays
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.kernels.ray import Rays, as_vector, largest_component
 from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, absolute, broadcast, load, logical_not, movemask, store
 
 
 @compiled
-def copy_finite(raw: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
+def copy_in_range(raw: Float64Array, copy: Float64Array, begin: int, end: int) -> tuple[bool, bool]:
     """Copy the rows from `begin` to `end` of an (n, 3) array in C order.
 
-    Returns whether all their numbers are finite, and whether none of them is zero.
+    Returns whether all their numbers are in the accepted range, and whether none is smaller than a size may be.
     """
-    not_finite = zero = broadcast(0.0) > 1.0
-    last_not_finite = last_zero = False
+    outside = small = broadcast(0.0) > 1.0
+    last_outside = last_small = False
     eights_end = 3 * end - 3 * (end - begin) % LANES
     for k in range(3 * begin, eights_end, LANES):
         x = load(raw, k)
         store(copy, k, x)
-        not_finite, zero = not_finite | logical_not(absolute(x) < np.inf), zero | (x == 0.0)
+        outside, small = outside | logical_not(absolute(x) <= LARGEST_NUMBER), small | (absolute(x) < SMALLEST_SIZE)
     from_array, to_array = raw.reshape(-1), copy.reshape(-1)
     for k in range(eights_end, 3 * end):
         y = from_array[k]
         to_array[k] = y
-        last_not_finite, last_zero = last_not_finite | (not abs(y) < np.inf), last_zero | (y == 0.0)
-    return not last_not_finite and movemask(not_finite) == 0, not last_zero and movemask(zero) == 0
+        last_outside, last_small = last_outside | (not abs(y) <= LARGEST_NUMBER), last_small | (abs(y) < SMALLEST_SIZE)
+    return not last_outside and movemask(outside) == 0, not last_small and movemask(small) == 0
 
 
 @compiled
-def any_zero_row(vectors: Float64Array, begin: int, end: int) -> bool:
-    """Whether any of these rows of an (n, 3) array is zero."""
+def any_short_row(vectors: Float64Array, begin: int, end: int) -> bool:
+    """Whether the largest component of any of these rows of an (n, 3) array is smaller than a size may be."""
     found = False
     for i in range(begin, end):
-        found |= (vectors[i, 0] == 0.0) & (vectors[i, 1] == 0.0) & (vectors[i, 2] == 0.0)
+        found |= largest_component(as_vector(vectors, i)) < SMALLEST_SIZE
     return found
 
 
@@ -66,10 +65,10 @@ INVALID = -1
 
 @compiled
 def copy_checked(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
-    """Copy the rows from `begin` to `end`; whether all numbers are finite, and no direction is zero."""
-    origins_finite, _ = copy_finite(raw.first, rays.origin, begin, end)
-    finite, no_zeros = copy_finite(raw.second, rays.second, begin, end)
-    return origins_finite and finite and (rays.is_segment or no_zeros or not any_zero_row(rays.second, begin, end))
+    """Copy the rows from `begin` to `end`; whether all numbers are in the accepted range, and no direction short."""
+    origins_valid, _ = copy_in_range(raw.first, rays.origin, begin, end)
+    valid, none_small = copy_in_range(raw.second, rays.second, begin, end)
+    return origins_valid and valid and (rays.is_segment or none_small or not any_short_row(rays.second, begin, end))
 
 
 copy_checked_rows = entry_point()(copy_checked)

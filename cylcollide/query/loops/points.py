@@ -27,7 +27,7 @@ from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
-from cylcollide.query.loops.inputs import INVALID, copy_finite
+from cylcollide.query.loops.inputs import INVALID, copy_in_range
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue, enqueue_pair
 from cylcollide.runtime.compile import compiled, inlined
@@ -74,8 +74,8 @@ def locate_points(
     undecided = 0
     for first in range(begin, end, BLOCK_RAYS):
         last = min(first + BLOCK_RAYS, end)
-        finite, _ = copy_finite(raw, points, first, last)
-        if not finite:
+        valid, _ = copy_in_range(raw, points, first, last)
+        if not valid:
             return INVALID
         level = start_pairs(tree.space, points, first, last, place, pairs)
         while level >= 0:
@@ -141,8 +141,8 @@ def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, record:
     """
     n = raw.shape[0]
     points = record[:3].reshape(n, 3)
-    finite, _ = copy_finite(raw, points, 0, n)
-    if not finite:
+    valid, _ = copy_in_range(raw, points, 0, n)
+    if not valid:
         return INVALID
     limb_of, count = record[LIMB_ROW].view(np.int32), record[COUNT_ROW].view(np.int32)
     undecided = record[UNDECIDED_ROW].view(np.bool_)
@@ -196,10 +196,15 @@ def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> 
 
 
 @entry_point(reads_all=True)
-def axis_distances(points: Float64Array, table: LimbRows, limbs: Int32Array, squared: Float64Array) -> None:
-    """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB."""
-    rows, solids = table.rows, table.solid
+def axis_distances(points: Float64Array, table: LimbRows, limbs: Int32Array, squared: Float64Array) -> int:
+    """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB, NaN where undecided.
+
+    Returns how many rows are undecided.
+    """
+    rows, solids, undecided = table.rows, table.solid, 0
     for i in range(limbs.size):
         squared[i] = -1.0
         if limbs[i] >= 0:
             squared[i] = point_axis_distance_squared(as_vector(points, i), limb_at(rows, solids, limbs[i]))
+            undecided += np.isnan(squared[i])
+    return undecided

@@ -86,7 +86,7 @@ def everyday(draw: st.DrawFn, kinds: tuple[int, ...] = KINDS) -> ShapeCase:
     if (p1 == p2).all() and not row.ends_may_meet:
         p2 = p1 + 1.0
     radius = draw(st.floats(0.01, 20))
-    radius2 = radius * draw(st.floats(*row.share or (0, 0)))
+    radius2 = radius * draw(st.floats(*row.share or (0, 0)).map(lambda x: 0.0 if x < 1e-100 else x))
     turn = np.array(draw(st.tuples(*[st.floats(-1, 1).filter(lambda x: abs(x) > 1e-3)] * 4)))
     half = np.array(draw(st.tuples(*[st.floats(0.01, 20)] * 3)))
     limb = limb_of(kind, p1=p1, p2=p2, radius=radius, radius2=radius2, orientation=turn, half=half)

@@ -1,0 +1,225 @@
+"""Random programs over worlds, snapshots and limbs, bad calls among the good ones, against exact brute force."""
+
+import copy
+import pickle
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from support.cases.everyday_shape_worlds import mixed, segments_of
+from support.check_cylinders import sized
+from support.check_shapes import Asked, compare_chords, compare_hits
+from support.oracle import any_shape
+from support.oracle.lines import Solid
+
+import cylcollide as cc
+
+pytestmark = pytest.mark.attack
+
+COUNT = 10
+"""Limbs of a world: every shape, and three again."""
+
+QUERIES = ("cast_segments", "occluded_segments", "chords_segments", "cast_rays", "occluded_rays", "chords_rays")
+numbers = st.integers(-24, 24).map(lambda k: k / 4)
+vectors = st.tuples(numbers, numbers, numbers)
+policies = st.sampled_from(["hit", "exit", "ignore"])
+limbs_chosen = st.lists(st.integers(0, COUNT - 1), min_size=1, max_size=COUNT, unique=True)
+bad_numbers = st.sampled_from([np.nan, np.inf, -np.inf, 1e308, -1e200, 10**400, None, "x", 1j])
+powers = st.sampled_from([-480, -60, 0, 0, 0, 60, 480])
+
+seen: Counter[str] = Counter()
+"""What the queries of all programs have met."""
+
+
+def solids_of(limbs: cc.Limbs) -> list[Solid]:
+    """Return the limbs for the oracle, from their public columns."""
+    columns = (limbs.kind, limbs.p1, limbs.p2, limbs.radius, limbs.radius2, limbs.box_axes, limbs.half_extents)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [Solid(k, tuple(p), tuple(q), r, s, tuple(map(tuple, m)), tuple(h)) for k, p, q, r, s, m, h in rows]
+
+
+class Worlds(RuleBasedStateMachine):
+    """One world that moves, fails to move, is copied and asked; and snapshots that stay."""
+
+    snapshots = Bundle("snapshots")
+
+    @initialize(seed=st.integers(0, 30), power=powers)
+    def begin(self, seed: int, power: int):
+        self.unit = 2.0**power
+        shapes = mixed(COUNT, seed=seed)
+        whole = mixed(COUNT, seed=seed).limbs()
+        self.limbs = cc.Limbs.concat([self.one(whole, shapes.orientation, i, self.unit) for i in range(COUNT)])
+        self.world = cc.HitWorld(self.limbs)
+
+    @staticmethod
+    def one(limbs: cc.Limbs, turn: np.ndarray, i: int, unit: float) -> cc.Limbs:
+        """Return limb i, its lengths on a coarse grid of the unit, so that limbs touch and rays graze."""
+        a, b = (np.round(2 * end[i]) / 2 for end in (limbs.p1, limbs.p2))
+        b = b + (a == b).all() * (limbs.p1[i] != limbs.p2[i]).any() * np.array([0.0, 0.0, 1.0])
+        a, b = a * unit, b * unit
+        r, r2 = (np.ceil(8 * x[i]) / 8 * unit for x in (limbs.radius, limbs.radius2))
+        label = {"character": i // 4, "mask": 1 << (i % 2), "name": str(i)}
+        match cc.Shape(int(limbs.kind[i])):
+            case cc.Shape.CYLINDER:
+                return cc.Limbs.cylinders(a, b, r, **label)
+            case cc.Shape.TUBE:
+                return cc.Limbs.tubes(a, b, r + r2, r2, **label)
+            case cc.Shape.TAPERED:
+                return cc.Limbs.tapered_cylinders(a, b, r, r2, **label)
+            case cc.Shape.ELLIPSOID:
+                return cc.Limbs.ellipsoids(a, b, r, **label)
+            case cc.Shape.CAPSULE:
+                return cc.Limbs.capsules(a, b, r, **label)
+            case cc.Shape.SPHERE:
+                return cc.Limbs.spheres(a, r, **label)
+        return cc.Limbs.boxes(a, turn[i], np.ceil(4 * limbs.half_extents[i]) / 4 * unit, **label)
+
+    # What changes the world ------------------------------------------------------------------------------------------
+
+    @rule(by=vectors, chosen=st.none() | limbs_chosen)
+    def move(self, by, chosen):
+        rows = list(range(COUNT)) if chosen is None else chosen
+        p1, p2 = (end[rows] + np.array(by) * self.unit for end in (self.limbs.p1, self.limbs.p2))
+        self.limbs = self.limbs.moved(p1, p2, chosen)
+        self.world.set_endpoints(p1, p2, chosen)
+
+    @rule(value=bad_numbers, row=st.integers(0, COUNT - 1), end=st.integers(0, 1), chosen=st.none() | limbs_chosen)
+    def fail_to_move(self, value, row, end, chosen):
+        rows = list(range(COUNT)) if chosen is None else chosen
+        ends = [self.limbs.p1[rows].tolist(), self.limbs.p2[rows].tolist()]
+        ends[end][row % len(rows)][row % 3] = value
+        with pytest.raises(ValueError, match=r"p[12]: expected"):
+            self.world.set_endpoints(*ends, chosen)
+
+    @rule(chosen=limbs_chosen, wrong=st.sampled_from([COUNT, -1, 2**70, 0.5, True, "0", None]))
+    def fail_to_choose(self, chosen, wrong):
+        rows = [*chosen, wrong]
+        with pytest.raises(ValueError, match="limbs: expected"):
+            self.world.set_endpoints(np.zeros((len(rows), 3)), np.ones((len(rows), 3)), rows)
+
+    @rule(how=st.sampled_from([copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), copy.copy]))
+    def copy_world(self, how):
+        self.world = how(self.world)
+
+    @rule(target=snapshots, how=st.sampled_from([lambda x: x, copy.deepcopy]))
+    def take_snapshot(self, how):
+        return how(self.world.snapshot()), self.limbs
+
+    @rule(share=st.sampled_from([0.0, 0.5, 1.0]))
+    def inflate(self, share):
+        bore = self.limbs.radius2[self.limbs.kind == cc.Shape.TUBE].min()
+        if share == 1.0:
+            with pytest.raises(ValueError, match=r"by: expected less than the tube's inner radius"):
+                self.limbs.inflated(bore)
+        else:
+            self.limbs = self.limbs.inflated(share * min(bore, self.unit / 8))
+            self.world = cc.HitWorld(self.limbs)
+
+    @rule(by=st.sampled_from([2.0**-600, 2.0**501, -1, np.nan, "1"]))
+    def fail_to_inflate(self, by):
+        with pytest.raises(ValueError, match="by: expected"):
+            self.limbs.inflated(by)
+
+    # What is asked ---------------------------------------------------------------------------------------------------
+
+    def ask(self, asked: cc.HitWorld | cc.world.Snapshot, limbs: cc.Limbs, rays, inside: str, mask: int, ignored):
+        start, end = (np.array([ray[k] for ray in rays]) * self.unit for k in (0, 1))
+        start, end = start + 0.0, end + 0.0
+        solids = solids_of(limbs)
+        kept = {
+            i: solid
+            for i, solid in enumerate(solids)
+            if limbs.mask[i] & mask and (ignored is None or limbs.character[i] != ignored)
+        }
+        truths = [Asked(ray, kept, any_shape.all_chords(kept.items(), ray)) for ray in segments_of(start, end)]
+        options = {"inside": inside, "mask": mask, "ignore_character": ignored}
+        hits = asked.cast_segments(start, end, **options)
+        assert np.array_equal(hits.character[hits.hit], limbs.character[hits.limb[hits.hit]])
+        tally = compare_hits(hits, truths, inside)
+        assert not tally.problems, tally.report()
+        seen.update(rays=tally.rows, hits=tally.hits, inside=tally.started_inside, rechecked=hits.rechecked)
+        assert np.array_equal(asked.occluded_segments(start, end, **options), hits.hit)
+        _, problems = compare_chords(asked.chords_segments(start, end, **options), truths, inside)
+        assert not problems, problems[0]
+        moving = (start != end).any(axis=1)
+        if moving.any():
+            rays_hit = asked.cast_rays(start[moving], (end - start)[moving], np.inf, **options)
+            assert (rays_hit.hit >= hits.hit[moving]).all()
+        found = asked.contains_points(start)
+        for i, point in enumerate(start.tolist()):
+            holding = [k for k, solid in enumerate(solids) if any_shape.classify(solid, point) != 0]
+            assert (found.limb[i], found.count[i]) == (min(holding, default=-1), len(holding))
+            true = any_shape.axis_distance_squared(solids[holding[0]], point) if holding else Fraction(-1)
+            assert abs(Fraction(found.axis_distance_squared[i].item()) - true) <= abs(true) * Fraction(1, 2**44)
+
+    segments = st.lists(st.tuples(vectors, vectors), min_size=1, max_size=3)
+
+    @rule(rays=segments, inside=policies, mask=st.sampled_from([1, 2, 3]), ignored=st.sampled_from([None, -1, 0, 1]))
+    def ask_world(self, rays, inside, mask, ignored):
+        self.ask(self.world, self.limbs, rays, inside, mask, ignored)
+
+    @rule(snapshot=snapshots, rays=segments, inside=policies)
+    def ask_snapshot(self, snapshot, rays, inside):
+        self.ask(*snapshot, rays, inside, 3, None)
+
+    @rule(
+        query=st.sampled_from(QUERIES),
+        value=bad_numbers,
+        argument=st.integers(0, 1),
+        n=st.sampled_from([1, 5, 70]),
+    )
+    def ask_badly(self, query, value, argument, n):
+        rows = [np.zeros((n, 3)).tolist(), np.ones((n, 3)).tolist()]
+        rows[argument][n // 2][n % 3] = value
+        with pytest.raises(ValueError, match=r"(starts|ends|origins|directions): expected"):
+            getattr(self.world, query)(*rows)
+        with pytest.raises(ValueError, match="points: expected"):
+            self.world.contains_points(rows[argument])
+
+    @rule(
+        query=st.sampled_from(QUERIES),
+        option=st.sampled_from(
+            [{"mask": 0.5}, {"mask": 2**32}, {"inside": "in"}, {"threads": 0}, {"ignore_character": [1, 2]}]
+        ),
+    )
+    def ask_with_bad_options(self, query, option):
+        with pytest.raises(ValueError, match=f"{next(iter(option))}: expected"):
+            getattr(self.world, query)(np.zeros((5, 3)), np.ones((5, 3)), **option)
+
+    @rule(start=vectors, end=vectors, limb=st.integers(0, COUNT - 1))
+    def explain(self, start, end, limb):
+        start, end = (np.array(x) * self.unit for x in (start, end))
+        why = self.limbs.explain_segment(start, end, limb)
+        assert why.hit == self.limbs[limb].cast_segments(start, end).hit[0]
+        assert np.isfinite([why.clearance, why.nearest]).all()
+        assert why.clearance <= 0.0 if why.hit else why.clearance >= 0.0
+
+    @rule()
+    def cannot_be_written(self):
+        for column in (self.world.limbs.p1, self.world.limbs.table.rows, self.world.snapshot().tree.child):
+            with pytest.raises(ValueError, match="read-only"):
+                column[:] = 0
+
+    @invariant()
+    def limbs_are_where_they_were_put(self):
+        assert self.world.limbs == self.limbs
+
+
+def attack(examples: int, steps: int) -> None:
+    """Run random programs."""
+    run_state_machine_as_test(
+        Worlds, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    )
+
+
+def test_random_programs():
+    attack(sized(20), 12)
+
+
+@pytest.mark.long
+def test_random_programs_for_long():
+    attack(1500, 40)

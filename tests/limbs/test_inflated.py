@@ -1,0 +1,97 @@
+"""Growth against rational arithmetic, at any size: ends, radii and half extents are right, or the growth is refused."""
+
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed
+from support.check_cylinders import sized
+
+import cylcollide as cc
+
+S = cc.Shape
+LARGEST, SMALLEST = 2.0**500, 2.0**-500
+CLOSE = Fraction(1, 2**50)
+
+
+def root(square: Fraction) -> Fraction:
+    """Return the square root, good to 2**-150 of itself."""
+    shift = 4000
+    return Fraction(isqrt((square.numerator << shift) // square.denominator), 1 << shift // 2)
+
+
+def true_growth(limbs: cc.Limbs, i: int, by: float) -> tuple[list[Fraction], list[Fraction], Fraction, Fraction]:
+    """Return ends and radii of limb i grown by `by`."""
+    p1, p2 = ([Fraction(x) for x in row[i].tolist()] for row in (limbs.p1, limbs.p2))
+    r, r2, g = Fraction(limbs.radius[i].item()), Fraction(limbs.radius2[i].item()), Fraction(by)
+    kind = S(int(limbs.kind[i]))
+    if kind in (S.SPHERE, S.CAPSULE):
+        return p1, p2, r + g, r2
+    if kind == S.BOX:
+        return p1, p2, r, r2
+    axis = [b - a for a, b in zip(p1, p2, strict=True)]
+    length = root(sum(x * x for x in axis))
+    first = [a - g * x / length for a, x in zip(p1, axis, strict=True)]
+    last = [b + g * x / length for b, x in zip(p2, axis, strict=True)]
+    if kind == S.TAPERED:
+        slope = (r2 - r) / length
+        wall = g * root(1 + slope * slope)
+        return first, last, r + wall - slope * g, r2 + wall + slope * g
+    return first, last, r + g, r2 - g if kind == S.TUBE else r2
+
+
+@pytest.mark.parametrize(
+    ("power", "steep"), [(-450, 0), (-400, -40), (-200, 40), (0, -40), (0, 0), (0, 40), (200, -40), (400, 40), (450, 0)]
+)
+def test_growth_is_that_of_rational_arithmetic(power: int, steep: int):
+    """Steep: axes 2**-40 or 2**40 of the radii; of such a cone, what its tip grows by is a small difference."""
+    world = mixed(sized(210), seed=9)
+    p2 = np.where(world.p1 == world.p2, world.p1, np.ldexp(world.p2 - world.p1, steep))
+    p1 = np.where(world.p1 == world.p2, world.p1, 0.0)
+    columns = {"p1": p1, "p2": p2, "radius": world.radius, "radius2": world.radius2, "half": world.half}
+    limbs = type(world)(
+        world.kind, orientation=world.orientation, **{name: np.ldexp(x, power) for name, x in columns.items()}
+    ).limbs()
+    by = np.ldexp(0.015 * (1 + np.arange(len(limbs)) % 3), power)
+    grown = limbs.inflated(by)
+    for i in range(len(limbs)):
+        first, last, r, r2 = true_growth(limbs, i, by[i].item())
+        scale = max(map(abs, (*first, *last)))
+        for got, true in ((grown.p1[i], first), (grown.p2[i], last)):
+            assert max(abs(Fraction(a) - b) for a, b in zip(got.tolist(), true, strict=True)) <= CLOSE * scale
+        for got, true in ((grown.radius[i].item(), r), (grown.radius2[i].item(), r2)):
+            assert abs(Fraction(got) - true) <= CLOSE * (true + Fraction(by[i].item())), (S(int(limbs.kind[i])), got)
+    boxes = limbs.kind == S.BOX
+    assert np.array_equal(grown.half_extents[boxes], limbs.half_extents[boxes] + by[boxes, None])
+
+
+def test_a_small_growth_of_a_long_limb_moves_its_caps():
+    """The step along the axis is not lost where growth / length is below the smallest float64."""
+    limbs = cc.Limbs.cylinders([[0.0, 0.0, 0.0]], [[LARGEST, 0.0, 0.0]], 1.0).inflated(2.0**-490)
+    assert limbs.p1.tolist() == [[-(2.0**-490), 0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("limbs", "by"),
+    [
+        (lambda: cc.Limbs.spheres([[0.0, 0, 0]] * 4, LARGEST), 2.0**480),
+        (lambda: cc.Limbs.cylinders([[LARGEST, 0, 0]] * 4, [[-LARGEST, 0, 0]] * 4, 1.0), LARGEST / 8),
+        (lambda: cc.Limbs.cones([[0.0, 0, 0]] * 4, [[SMALLEST, 0, 0]] * 4, LARGEST), 1.0),
+        (lambda: cc.Limbs.cones([[SMALLEST, 0, 0]] * 4, [[0.0, 0, 0]] * 4, LARGEST), SMALLEST),
+        (lambda: cc.Limbs.boxes([[0.0, 0, 0]] * 4, [0, 0, 0, 1], [1.0, 1.0, LARGEST]), LARGEST / 2),
+    ],
+)
+def test_growth_beyond_the_range_is_refused(limbs, by: float):
+    """Never an infinite radius, a NaN or a warning: the row, and by what it may not grow."""
+    with pytest.raises(ValueError, match=r"by: .*2\*\*.*row 2\b"):
+        limbs().inflated([0.0, 0.0, by, by])
+    assert limbs().inflated(0.0) == limbs()
+
+
+def test_the_smallest_bore_grows_by_nothing():
+    tube = cc.Limbs.tubes([[0.0, 0, 0]], [[1.0, 0, 0]], 1.0, SMALLEST)
+    assert tube.inflated(0.0) == tube
+    for bore, by in ((SMALLEST, SMALLEST), (1.5 * SMALLEST, SMALLEST)):
+        with pytest.raises(ValueError, match=r"by: .*row 0\b"):
+            cc.Limbs.tubes([[0.0, 0, 0]], [[1.0, 0, 0]], 1.0, bore).inflated(by)

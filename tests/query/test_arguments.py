@@ -1,0 +1,197 @@
+"""What counts as an argument: numpy's integers, one row for all; and what is refused by a sentence."""
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import same_bits
+
+import cylcollide as cc
+
+X = np.eye(3)
+QUERIES = [f"{what}_{rays}" for what in ("cast", "occluded", "chords") for rays in ("segments", "rays")]
+
+
+@pytest.fixture(scope="module")
+def world() -> cc.HitWorld:
+    return cc.HitWorld(cc.Limbs.concat([mixed(28).limbs()] * 2))
+
+
+def same(one, other) -> bool:
+    """Return whether two answers are equal bit for bit."""
+    if isinstance(one, cc.RayHits):
+        return not same_bits(one, other)
+    names = ("limb", "offsets", "entry_fraction", "exit_fraction") if isinstance(one, cc.Chords) else ()
+    return (
+        all(np.array_equal(getattr(one, n), getattr(other, n)) for n in names) if names else np.array_equal(one, other)
+    )
+
+
+# Broadcasting -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("n", [1, 7, 700])
+def test_one_row_stands_for_all(world: cc.HitWorld, query: str, n: int):
+    """A shotgun: one start, many ends; and many starts, one end; (3,) or (1, 3), as arrays and as lists."""
+    start, end = shots_at(mixed(28), n)
+    ask = getattr(world, query)
+    for one in (start[0], start[:1], start[0].tolist(), start[::-1][-1:]):
+        rows = np.repeat(start[:1], n, axis=0)
+        assert same(ask(one, end), ask(rows, end))
+        assert same(ask(end, one), ask(end, rows))
+
+
+def test_one_row_stands_for_all_limb_by_limb():
+    limbs = mixed(28).limbs()
+    start, end = shots_at(mixed(28), 28)
+    for one, many in ((limbs, limbs), (limbs[:1], limbs[:1])):
+        assert not same_bits(one.cast_segments(start[0], end), many.cast_segments(np.repeat(start[:1], 28, 0), end))
+        assert not same_bits(one.cast_rays(start, end[0]), many.cast_rays(start, np.repeat(end[:1], 28, 0)))
+
+
+def test_one_row_and_none(world: cc.HitWorld):
+    assert len(world.cast_segments(np.zeros((0, 3)), [1, 2, 3])) == 0
+    with pytest.raises(ValueError, match=r"ends: expected 4 rows, as many as starts, or one for all, got 5"):
+        world.cast_segments(np.zeros((4, 3)), np.zeros((5, 3)))
+
+
+def test_a_bad_row_that_stands_for_all_is_row_0(world: cc.HitWorld):
+    with pytest.raises(ValueError, match=r"starts: .*row 0\b"):
+        world.cast_segments([0, np.nan, 0], np.ones((9, 3)))
+
+
+# Integers -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_integers_of_numpy_are_integers(world: cc.HitWorld, kind: type):
+    start, end = shots_at(mixed(28), 300)
+    want = world.cast_segments(start, end, mask=3, ignore_character=0, threads=2)
+    got = world.cast_segments(start, end, mask=kind(3), ignore_character=kind(0), threads=kind(2))
+    assert not same_bits(want, got)
+    assert not same_bits(
+        want, world.cast_segments(start, end, mask=np.array(3, kind), ignore_character=[kind(0)] * 300)
+    )
+    point = world.contains_points(start, threads=kind(1))
+    assert np.array_equal(point.limb, world.contains_points(start).limb)
+    limbs = world.limbs
+    assert limbs.explain_segment(start[0], end[0], kind(5)) == limbs.explain_segment(start[0], end[0], 5)
+    moved = limbs.moved(limbs.p1[[2, 5]] + 1, limbs.p2[[2, 5]] + 1, [kind(2), 5])
+    assert moved == limbs.moved(limbs.p1[[2, 5]] + 1, limbs.p2[[2, 5]] + 1, np.array([2, 5]))
+    assert want[kind(5)].limb == want[5].limb
+    hit_group = cc.Limbs.spheres(X, 1.0, character=kind(1), mask=kind(1), hit_group=[kind(1), 2, 3]).hit_group
+    assert hit_group.tolist() == [1, 2, 3]
+
+
+NOT_INTEGERS = [True, np.True_, 1.0, np.float64(1), "1", b"1", [True], [1.0], None, 1j, {}, X]
+
+
+@pytest.mark.parametrize("value", NOT_INTEGERS, ids=repr)
+def test_what_is_no_integer_is_refused(world: cc.HitWorld, value: object):
+    limbs = world.limbs
+    asked = {
+        "threads": lambda: world.cast_segments(X, X + 1, threads=value),
+        "threads of points": lambda: world.contains_points(X, threads=value),
+        "mask": lambda: world.cast_segments(X[:1], X[:1] + 1, mask=value),
+        "ignore_character": lambda: world.cast_segments(X[:1], X[:1] + 1, ignore_character=value),
+        "limb": lambda: limbs.explain_segment(X[0], X[1], value),
+        "limbs": lambda: world.set_endpoints(X[:1], X[:1] + 1, limbs=value),
+        "character": lambda: cc.Limbs.spheres(X[:1], 1.0, character=value),
+        "hit_group": lambda: cc.Limbs.spheres(X[:1], 1.0, hit_group=value),
+    }
+    allowed_none = {"threads", "threads of points", "ignore_character", "limbs"}
+    for name, ask in asked.items():
+        if value is None and name in allowed_none:
+            continue
+        with pytest.raises(ValueError, match=rf"^{name.split()[0]}: expected "):
+            ask()
+
+
+@pytest.mark.parametrize("value", [2**40, -(2**40), 2**70, -(2**70), np.uint64(2**63)])
+def test_integers_beyond_all(world: cc.HitWorld, value: int):
+    for name, ask in (
+        ("mask", lambda: world.cast_segments(X, X + 1, mask=value)),
+        ("mask", lambda: world.cast_segments(X, X + 1, mask=[1, value, 1])),
+        ("ignore_character", lambda: world.cast_segments(X, X + 1, ignore_character=value)),
+        ("limb", lambda: world.limbs.explain_segment(X[0], X[1], value)),
+        ("limbs", lambda: world.set_endpoints(X[:1], X[:1] + 1, limbs=[value])),
+        ("character", lambda: cc.Limbs.spheres(X, 1.0, character=value)),
+        ("hit_group", lambda: cc.Limbs.spheres(X, 1.0, hit_group=[0, 1, value])),
+    ):
+        with pytest.raises(ValueError, match=rf"^{name}: expected "):
+            ask()
+
+
+def test_more_threads_than_there_are(world: cc.HitWorld):
+    start, end = shots_at(mixed(28), 30_000)
+    want = world.cast_segments(start, end)
+    assert np.array_equal(want.limb, world.cast_segments(start, end, threads=np.int64(2**40)).limb)
+
+
+# Masked arrays ------------------------------------------------------------------------------------------------------
+
+
+def test_a_mask_is_not_ignored(world: cc.HitWorld):
+    hidden = np.ma.MaskedArray(np.ones((3, 3)), mask=False)
+    hidden[1, 2] = np.ma.masked
+    whole = np.ma.MaskedArray(X)
+    assert same(world.cast_segments(whole, X + 1), world.cast_segments(X, X + 1))
+    listed = [list(row) for row in hidden]
+    for wrong in (hidden, listed, list(hidden), tuple(hidden)):
+        for name, ask in (
+            ("starts", lambda w: world.cast_segments(w, X)),
+            ("directions", lambda w: world.occluded_rays(X, w)),
+            ("points", world.contains_points),
+            ("p2", lambda w: cc.Limbs.cylinders(X, w, 1.0)),
+        ):
+            with pytest.raises(ValueError, match=rf"^{name}: .*masked"):
+                ask(wrong)
+    one = np.ma.MaskedArray([1, 1, 1], mask=[0, 0, 1])
+    for name, ask in (
+        ("radius", lambda: cc.Limbs.spheres(X, one)),
+        ("character", lambda: cc.Limbs.spheres(X, 1.0, character=one)),
+        ("mask", lambda: world.cast_segments(X, X, mask=one)),
+        ("ignore_character", lambda: world.cast_segments(X, X, ignore_character=one)),
+        ("max_distance", lambda: world.cast_rays(X, X, max_distance=one)),
+        ("limbs", lambda: world.set_endpoints(X[:2], X[:2], limbs=one)),
+    ):
+        with pytest.raises(ValueError, match=rf"^{name}: .*masked"):
+            ask()
+    with pytest.raises(IndexError, match="masked"):
+        world.limbs[np.ma.MaskedArray([True] * 56, mask=[1] + [0] * 55)]
+
+
+# Names and parts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [5, None, b"arm", [1, 2, 3], ["a", b"b", "c"], {"a", "b", "c"}, 1.5, {"a": 1}, [None] * 3]
+)
+def test_names_are_strings(name: object):
+    with pytest.raises(ValueError, match="name: expected one string or 3 of them, got"):
+        cc.Limbs.spheres(X, 1.0, name=name)
+
+
+@pytest.mark.parametrize("name", [["a", "b", "c"], ("a", "b", "c"), np.array(["a", "b", "c"])])
+def test_names_of_any_sequence(name: object):
+    names = cc.Limbs.spheres(X, 1.0, name=name).names
+    assert names == ("a", "b", "c")
+    assert {type(one) for one in names} == {str}
+
+
+@pytest.mark.parametrize("parts", [5, None, [None], [X], "limbs", [cc.Limbs.spheres(X, 1.0), 5], (), []])
+def test_parts_are_limbs(parts: object):
+    with pytest.raises(ValueError, match="concat: expected a list of one or more Limbs, got"):
+        cc.Limbs.concat(parts)
+
+
+def test_parts_of_any_iterable():
+    limbs = mixed(28).limbs()
+    assert cc.Limbs.concat(limbs[i] for i in range(28)) == limbs
+    assert cc.Limbs.concat(limbs) == limbs
+
+
+@pytest.mark.parametrize("rows", [[[0, 1], [1, 0]], None, np.zeros((2, 2), int), "a", 1.5, [0.5], 28, -29, [True]])
+def test_rows_that_limbs_do_not_have(rows: object):
+    with pytest.raises(IndexError):
+        mixed(28).limbs()[rows]

@@ -1,0 +1,278 @@
+"""Numbers up to both ends of the accepted range (docs/design.md, section 3) have right answers; others are refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.cases.cylinder_rays import Array
+from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
+from support.check_cylinders import FIELDS, sized
+from support.check_shapes import compare_chords, compare_hits, row_truths, world_truths
+from support.oracle import any_shape
+from support.oracle.cylinder import ray
+from support.oracle.lines import BOX
+from support.oracle.shapes.rows import Shapes, Shots, shots
+from support.oracle.shapes.table import SHAPE_ROWS
+
+import cylcollide as cc
+
+LARGEST, SMALLEST = 2.0**500, 2.0**-500
+BEYOND, BELOW = np.nextafter(LARGEST, np.inf), np.nextafter(SMALLEST, 0.0)
+LENGTHS = ("p1", "p2", "radius", "radius2", "half")
+POWERS = (-490, -300, -60, 60, 300, 490)
+GOOD = np.arange(15.0).reshape(5, 3)
+UP = GOOD + np.array([0.0, 0.0, 5.0])
+
+
+def times(limbs: Shapes, power: int) -> Shapes:
+    """Return the limbs in a unit 2**power times as small."""
+    return replace(limbs, **{name: np.ldexp(getattr(limbs, name), power) for name in LENGTHS})
+
+
+def with_row(array: Array, row: int, value: object) -> Array:
+    """Return a copy with one row replaced."""
+    changed = array.copy()
+    changed[row] = value
+    return changed
+
+
+@pytest.fixture(scope="module")
+def world() -> cc.HitWorld:
+    return cc.HitWorld(mixed(20).limbs())
+
+
+# Refused ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [BEYOND, -BEYOND, 1e200, 1.7e308])
+def test_coordinates_beyond_the_range(world: cc.HitWorld, value: float):
+    far, message = with_row(GOOD, 3, [0.0, value, 0.0]), r"at most 2\*\*500.*row 3\b"
+    for query in ("cast", "occluded", "chords"):
+        for name, arguments in (("starts", (far, UP)), ("ends", (UP, far))):
+            with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+                getattr(world, f"{query}_segments")(*arguments)
+        for name, arguments in (("origins", (far, UP)), ("directions", (UP, far))):
+            for limit in (np.inf, 10.0):
+                with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+                    getattr(world, f"{query}_rays")(*arguments, max_distance=limit)
+    for name, arguments in (("p1", (far, UP)), ("p2", (UP, far))):
+        with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+            cc.Limbs.cylinders(*arguments, 1.0)
+        with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+            world.set_endpoints(*arguments, limbs=range(5))
+    for ask in (world.contains_points, world.limbs[:5].classify_points, world.limbs[:5].axis_distance_squared):
+        with pytest.raises(ValueError, match=rf"points: .*{message}"):
+            ask(far)
+    with pytest.raises(ValueError, match=rf"starts: .*{message}"):
+        world.limbs[:5].cast_segments(far, UP)
+
+
+def test_a_direction_whose_length_overflows_is_no_silent_miss():
+    limbs = cc.Limbs.spheres([[10.0, 10.0, 0.0]], 1.0)
+    for asked in (limbs, cc.HitWorld(limbs)):
+        for limit in (np.inf, 100.0):
+            with pytest.raises(ValueError, match=r"directions: .*2\*\*500.*row 0\b"):
+                asked.cast_rays([[0.0, 0.0, 0.0]], [[1.5e308, 1.5e308, 0.0]], limit)
+
+
+@pytest.mark.parametrize("direction", [[0.0] * 3, [BELOW, 0.0, -BELOW], [0.0, 5e-324, 0.0], [1e-200] * 3])
+def test_directions_that_are_too_short(world: cc.HitWorld, direction: list):
+    for n in (5, 2100):
+        short = with_row(np.ones((n, 3)), 3, direction)
+        for query in ("cast", "occluded", "chords"):
+            with pytest.raises(ValueError, match=r"directions: .*2\*\*-500.*row 3\b"):
+                getattr(world, f"{query}_rays")(np.zeros((n, 3)), short)
+
+
+@pytest.mark.parametrize("value", [BEYOND, 1e200])
+def test_sizes_beyond_the_range(value: float):
+    many, message = with_row(np.ones(5), 3, value), r"at most 2\*\*500.*row 3\b"
+    for make in (
+        lambda: cc.Limbs.cylinders(GOOD, UP, many),
+        lambda: cc.Limbs.tubes(GOOD, UP, many, 0.5),
+        lambda: cc.Limbs.tapered_cylinders(GOOD, UP, 0.0, many),
+        lambda: cc.Limbs.spheres(GOOD, many),
+        lambda: cc.Limbs.boxes(GOOD, [0, 0, 0, 1], np.column_stack([many, many, many])),
+        lambda: cc.Limbs.spheres(GOOD, 1.0).inflated(many),
+        lambda: cc.HitWorld(cc.Limbs.spheres(GOOD, 1.0)).cast_rays(GOOD, UP, max_distance=many),
+        lambda: cc.Limbs.boxes(GOOD, with_row(np.ones((5, 4)), 3, value), [1, 1, 1]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+@pytest.mark.parametrize("value", [BELOW, 1e-200, 5e-324])
+def test_sizes_that_are_too_small(value: float):
+    many, message = with_row(np.ones(5), 3, value), r"2\*\*-500.*row 3\b"
+    short = with_row(UP, 3, GOOD[3])
+    at = with_row(GOOD, 3, 0.0)
+    for make in (
+        lambda: cc.Limbs.cylinders(GOOD, UP, many),
+        lambda: cc.Limbs.tubes(GOOD, UP, 1.0, 0.5 * many),
+        lambda: cc.Limbs.tapered_cylinders(GOOD, UP, 1.0, many),
+        lambda: cc.Limbs.cones(GOOD, UP, many),
+        lambda: cc.Limbs.capsules(GOOD, UP, many),
+        lambda: cc.Limbs.spheres(GOOD, many),
+        lambda: cc.Limbs.boxes(GOOD, [0, 0, 0, 1], np.column_stack([many, many, many])),
+        lambda: cc.Limbs.boxes(GOOD, with_row(np.ones((5, 4)), 3, value), [1, 1, 1]),
+        lambda: cc.Limbs.cylinders(at, with_row(short, 3, value), 1.0),
+        lambda: cc.Limbs.capsules(at, with_row(short, 3, value), 1.0),
+        lambda: cc.Limbs.capsules(at, UP, 1.0).moved(at, with_row(short, 3, value)),
+        lambda: cc.Limbs.spheres(GOOD, 1.0).inflated(many - (many == 1.0)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), Fraction(10**400), 10**5000], ids=range(4))
+def test_python_numbers_beyond_float64(world: cc.HitWorld, number: object):
+    rows = [[0, 0, 0], [0, number, 0]]
+    for name, ask in (
+        ("starts", lambda: world.cast_segments(rows, [[1, 1, 1]] * 2)),
+        ("points", lambda: world.contains_points(rows)),
+        ("p1", lambda: cc.Limbs.cylinders(rows, [[1, 1, 1]] * 2, 1.0)),
+        ("radius", lambda: cc.Limbs.spheres([[0, 0, 0]] * 2, [1, number])),
+        ("max_distance", lambda: world.cast_rays([[0, 0, 0]] * 2, [[1, 1, 1]] * 2, max_distance=[1, number])),
+    ):
+        with pytest.raises(ValueError, match=rf"{name}: .*row 1\b"):
+            ask()
+
+
+def test_long_doubles_beyond_float64(world: cc.HitWorld):
+    if np.finfo(np.longdouble).maxexp == np.finfo(np.float64).maxexp:
+        pytest.skip("long double is float64 here")
+    with pytest.raises(ValueError, match=r"points: .*row 1\b"):
+        world.contains_points(np.array([[0, 0, 0], [0, 2, 0]], np.longdouble) ** 4000)
+
+
+# Accepted -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("inside", ["hit", "exit"])
+def test_every_field_at_any_power_of_two(power: int, inside: str):
+    """Segments and rays, limb by limb and through a world, chords: held against rational arithmetic."""
+    limbs = mixed(sized(105), seed=8)
+    start, end = shots_at(limbs, len(limbs), seed=8)
+    here, start, end = times(limbs, power), np.ldexp(start, power), np.ldexp(end, power)
+    lengths = np.ldexp(1.0, np.random.default_rng(1).integers(-490 - min(power, 0), 490 - max(power, 0), len(limbs)))
+    rays = shots(here, start, (end - start) * lengths[:, None], np.full(len(limbs), LARGEST))
+    for asked in (shots(here, start, end), rays):
+        tally = compare_hits(asked.cast(inside), row_truths(asked), inside)
+        assert not tally.problems, tally.report()
+        assert tally.hits > len(limbs) // 9
+    few = here.take(np.arange(14))
+    truths = world_truths(few.solids(), segments_of(start, end))
+    world = cc.HitWorld(few.limbs())
+    tally = compare_hits(world.cast_segments(start, end, inside), truths, inside)
+    assert not tally.problems, tally.report()
+    count, problems = compare_chords(world.chords_segments(start, end, inside), truths, inside)
+    assert not problems, problems[0]
+    assert min(count, tally.hits) > 3
+
+
+def spread_shots(kind: int, n: int) -> Shots:
+    """Return limbs of any proportion, needles and sheets, near and far, each with a segment through its middle."""
+    rng = np.random.default_rng([7, kind])
+    limbs = mixed(7 * n).take(np.arange(kind, 7 * n, 7))
+    spread = 2.0 ** rng.integers(-490, 490, (5, n))
+    axis = limbs.p2 - limbs.p1
+    p1 = limbs.p1 * np.where(rng.random(n) < 0.3, spread[0], 0.0)[:, None]
+    p2 = p1 + axis * spread[3][:, None]
+    limbs = replace(
+        limbs,
+        p1=p1,
+        p2=np.where((axis == 0.0).all(axis=1, keepdims=True), p1, p2),
+        radius=limbs.radius * spread[1],
+        radius2=limbs.radius2 * spread[1],
+        half=limbs.half * rng.permuted(spread[1:4].T, axis=1),
+    )
+    limbs = limbs.take((limbs.p1 != limbs.p2).any(axis=1) | (kind == cc.Shape.SPHERE) | (kind == BOX))
+    n = len(limbs)
+    size = np.maximum(np.abs(limbs.p2 - limbs.p1).max(axis=1), limbs.radius + limbs.half.max(axis=1))
+    step = rng.normal(size=(n, 3)) * np.where(rng.random(n) < 0.5, size, spread[4, :n])[:, None]
+    middle = 0.5 * (limbs.p1 + limbs.p2)
+    start, end = middle - step, middle + step
+    fits = (np.abs(start) < LARGEST).all(axis=1) & (np.abs(end) < LARGEST).all(axis=1)
+    return shots(limbs, start, end).take(fits)
+
+
+@pytest.mark.parametrize("kind", SHAPE_ROWS)
+def test_all_sizes_at_once(kind: int):
+    """From 2**-490 to 2**490 in one limb: every field of every hit is a number, and right."""
+    asked = spread_shots(kind, sized(120))
+    hits = asked.cast()
+    assert hits.hit.sum() > len(asked) / 9  # of tubes and of needles that are far away the middle is no good place
+    for name in FIELDS:
+        assert np.isfinite(getattr(hits, name)[hits.hit]).all(), name
+    truths = row_truths(asked)
+    assert hits.hit.tolist() == [bool(truth.found) for truth in truths]
+    assert hits.face[hits.hit].tolist() == [t.found[0][1].entry_face for t in truths if t.found]
+    assert hits.exit_face[hits.hit].tolist() == [t.found[0][1].exit_face for t in truths if t.found]
+    length = np.linalg.norm(hits.normal[hits.hit & (hits.face != cc.Face.INSIDE)], axis=1)
+    np.testing.assert_allclose(length, 1.0, rtol=0, atol=1e-14)
+    middle = 0.5 * (asked.start + asked.end)
+    world = cc.HitWorld(asked.shapes.limbs())
+    assert world.contains_points(middle).limb.dtype == np.int32
+    assert np.array_equal(world.occluded_segments(asked.start, asked.end)[hits.hit], hits.hit[hits.hit])
+
+
+@pytest.mark.parametrize("kind", SHAPE_ROWS)
+def test_squared_distances_from_the_axis(kind: int):
+    """Products of four lengths overflow from 2**256 on; the squared distance does not."""
+    asked = spread_shots(kind, sized(120))
+    limbs, solids = asked.shapes.limbs(), asked.shapes.solids()
+    seen, rng = 0, np.random.default_rng(kind)
+    middle = 0.5 * (asked.shapes.p1 + asked.shapes.p2)
+    size = np.maximum(asked.shapes.radius, asked.shapes.half.min(axis=1))
+    points = middle + rng.uniform(-0.5, 0.5, middle.shape) * size[:, None]
+    squared = limbs.axis_distance_squared(points)
+    found = cc.HitWorld(limbs).contains_points(points)
+    assert np.array_equal(found.limb == -1, found.axis_distance_squared == -1.0)
+    for got, solid, point in zip(squared.tolist(), solids, points.tolist(), strict=True):
+        if any_shape.classify(solid, point) == 0:
+            assert got == -1.0
+        else:
+            true = any_shape.axis_distance_squared(solid, point)
+            assert abs(Fraction(got) - true) <= true * Fraction(1, 2**50) + Fraction(1, 2**1070)
+            seen += 1
+    assert seen > (1 if kind == cc.Shape.TUBE else len(solids) / 6)
+
+
+def test_the_slowest_direction_reaches_the_farthest_limb():
+    """A fraction of 2**1001, the largest that there is."""
+    limbs = cc.Limbs.spheres([[LARGEST, 0.0, 0.0]], LARGEST / 4)
+    for asked in (limbs, cc.HitWorld(limbs)):
+        for limit in (np.inf, LARGEST):
+            hits = asked.cast_rays([[-LARGEST / 4, 0.0, 0.0]], [[SMALLEST, 0.0, 0.0]], limit)
+            assert (hits.hit[0], hits.fraction[0], hits.distance[0]) == (True, 2.0**1000, LARGEST)
+            assert hits.position[0].tolist() == [0.75 * LARGEST, 0.0, 0.0]
+            assert hits.exit_fraction[0] == (1.5 * 2.0**1000 if limit == np.inf else 2.0**1000)
+    near = cc.Limbs.spheres([[0.0, 0.0, 0.0]], SMALLEST)
+    hits = near.cast_rays([[-4 * SMALLEST, 0.0, 0.0]], [[LARGEST, LARGEST * 2.0**-60, 0.0]])
+    assert hits.position[0] == pytest.approx([-SMALLEST, 0.0, 0.0], abs=SMALLEST * 2.0**-50)
+    assert ray((0, 0, 0), (SMALLEST, 0, 0), LARGEST).limit == Fraction(2) ** 1000
+
+
+def test_the_ends_of_the_range_are_accepted():
+    corner = np.full((1, 3), LARGEST)
+    for limbs in (
+        cc.Limbs.cylinders(-corner, corner, LARGEST),
+        cc.Limbs.tubes(-corner, corner, LARGEST, SMALLEST),
+        cc.Limbs.cones(-corner, corner, LARGEST),
+        cc.Limbs.ellipsoids(-corner, corner, LARGEST),
+        cc.Limbs.capsules(-corner, corner, LARGEST),
+        cc.Limbs.spheres(corner, LARGEST),
+        cc.Limbs.boxes(corner, [LARGEST, LARGEST, SMALLEST, 0.0], [LARGEST, SMALLEST, LARGEST]),
+        cc.Limbs.cylinders([[0.0, 0.0, 0.0]], [[SMALLEST, 0.0, 0.0]], SMALLEST),
+    ):
+        world = cc.HitWorld(limbs)
+        start, end = [[-LARGEST, LARGEST, LARGEST]], [[LARGEST, LARGEST, 0.9 * LARGEST]]
+        hits, alone = world.cast_segments(start, end), limbs.cast_segments(start, end)
+        for name in FIELDS:
+            assert np.array_equal(getattr(hits, name), getattr(alone, name), equal_nan=True), name
+            assert np.isfinite(getattr(hits, name)[hits.hit]).all(), name
+        assert len(world.chords_segments(start, end)) == hits.hit.sum()
+        assert world.contains_points(limbs.p1).limb[0] == (-1 if limbs.kind[0] == cc.Shape.TUBE else 0)
+        world.set_endpoints(limbs.p1, limbs.p2)

@@ -1,0 +1,95 @@
+"""Results, limbs and snapshots cannot be written: what loops index by stays what it was."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import FIELDS
+
+import cylcollide as cc
+
+CHORD_FIELDS = (
+    *("offsets", "ray", "limb", "character", "entry_fraction", "exit_fraction"),
+    *("entry_face", "exit_face", "thickness"),
+)
+POINT_FIELDS = ("limb", "count", "axis_distance_squared")
+
+
+@pytest.fixture(scope="module")
+def world() -> cc.HitWorld:
+    return cc.HitWorld(mixed(28).limbs())
+
+
+def arrays_in(value: Any, path: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield every array that is reached through attributes and items without an underscore."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+    elif isinstance(value, tuple):
+        for k, item in enumerate(value):
+            yield from arrays_in(item, f"{path}[{k}]")
+    elif type(value).__module__.startswith("cylcollide"):
+        for name in sorted(set(dir(value))):
+            if not name.startswith("_") and not callable(getattr(value, name)) and name != "limbs":
+                yield from arrays_in(getattr(value, name), f"{path}.{name}")
+
+
+def owner(array: np.ndarray) -> bool:
+    """Return whether nothing else shares an array's memory: to write it changes a copy."""
+    return array.base is None and array.flags.owndata
+
+
+@pytest.mark.parametrize("limbs", [28, 0, 1])
+def test_nothing_that_a_world_reads_can_be_written(limbs: int):
+    made = mixed(28).limbs()[:limbs]
+    world = cc.HitWorld(made)
+    world.set_endpoints(made.p1, made.p2)
+    state = world.snapshot()
+    copies = {"box_axes", "half_extents"}  # made when they are read
+    seen = 0
+    for path, array in (*arrays_in(made, "limbs"), *arrays_in(world.limbs, "world"), *arrays_in(state, "snapshot")):
+        if path.rpartition(".")[2] not in copies:
+            assert not array.flags.writeable, path
+            seen += 1
+    assert seen > 40
+
+
+@pytest.mark.parametrize("name", ["tree", "table", "kernel_rows", "limbs", "_limbs", "other"])
+def test_a_snapshot_cannot_be_assigned_to(world: cc.HitWorld, name: str):
+    state = world.snapshot()
+    with pytest.raises(AttributeError):
+        setattr(state, name, None)
+    with pytest.raises(AttributeError):
+        delattr(state, name)
+
+
+@pytest.mark.parametrize("n", [1, 60, 3000])
+def test_columns_of_results_cannot_be_written(world: cc.HitWorld, n: int):
+    start, end = shots_at(mixed(28), n)
+    answers: tuple[tuple[Callable[[], Any], tuple[str, ...]], ...] = (
+        (lambda: world.cast_segments(start, end), tuple(FIELDS)),
+        (lambda: world.limbs[:1].cast_segments(start, end), tuple(FIELDS)),
+        (lambda: world.chords_segments(start, end), CHORD_FIELDS),
+        (lambda: world.chords_segments(start, end, inside="exit"), CHORD_FIELDS),
+        (lambda: world.contains_points(start), POINT_FIELDS),
+    )
+    for ask, fields in answers:
+        want = {name: np.array(getattr(ask(), name)) for name in fields}
+        answer = ask()
+        for name in fields:
+            column = getattr(answer, name)
+            for change in (lambda c: c.__setitem__(slice(None), 100), lambda c: c.fill(7), lambda c: c.sort(axis=0)):
+                with pytest.raises(ValueError, match="read-only"):
+                    change(column)
+        for name in reversed(fields):  # those that are computed from others last come first
+            assert np.array_equal(getattr(answer, name), want[name], equal_nan=want[name].dtype.kind == "f"), name
+
+
+def test_any_hit_is_the_callers_own(world: cc.HitWorld):
+    """A column made for the caller can be written, however many rays there were."""
+    for n in (1, 3000):
+        start, end = shots_at(mixed(28), n)
+        blocked = world.occluded_segments(start, end)
+        blocked[:] = True
+        assert blocked.all()
