@@ -139,6 +139,16 @@ def rays():
     }  # fmt: skip
 
 
+def said_of(file):
+    """How the one line begins that refuses a file; "" if it is read."""
+    try:
+        read_chosen(file, None, None)
+    except ValueError as refused:
+        (line,) = str(refused).splitlines()
+        return line[: len(f"{file}: expected rays")]
+    return ""
+
+
 def arrays(good):
     """Arrays that are wrong in the place of a good one."""
     return [
@@ -155,11 +165,7 @@ def test_any_array_in_the_rays_is_answered_or_refused_in_one_line(tmp_path, name
     for number, array in enumerate(arrays(good[name])):
         file = tmp_path / f"{number}.npz"
         np.savez(file, **(good | {name: array}))
-        try:
-            assert all(isinstance(case, Case) for case in read_chosen(file, None, None))
-        except ValueError as refused:
-            assert str(file) in str(refused)
-            assert "\n" not in str(refused)
+        assert said_of(file) in ("", f"{file}: expected rays")
     np.savez(tmp_path / "out.npz", **{key: value for key, value in good.items() if key != name})
     if name in {"kind", "start", "limb_radius", "schema", "ray"}:
         with pytest.raises(ValueError, match=f"KeyError: '{name}"):

@@ -213,6 +213,13 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> di
     return answers
 
 
+def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[Segment, ...]]:
+    """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
+    ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
+    segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]
+    return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
+
+
 def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
     shown = {
@@ -222,5 +229,6 @@ def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **
         "radius": tuple(scene.radius.tolist()),
         "start": tuple(scene.shots.start[row].tolist()),
         "end": tuple(scene.shots.end[row].tolist()),
+        "was": () if scene.was is None else tuple(tuple(map(tuple, ends.tolist())) for ends in scene.was),
     }
     return Case(**(shown | both_answers(ours, theirs, row) | fields))

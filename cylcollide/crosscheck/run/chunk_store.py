@@ -154,8 +154,9 @@ def _computed(
                 return key, error
         for future in as_completed(futures):
             # Each executor has its own way to say that a worker died.
-            if error := future.exception():
-                return futures[future], error
+            failure = future.exception()
+            if failure is not None:
+                return futures[future], failure
             keep(futures[future], future.result())
     finally:
         # After an interrupt or a failure: what has been finished by now is kept as well.

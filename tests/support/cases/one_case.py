@@ -6,7 +6,8 @@ RECORD = {
     "p1": [[0.0, 0.0, -0.2], [5.0, 0.0, -0.2]], "p2": [[0.0, 0.0, 0.2], [5.0, 0.0, 0.2]], "radius": [0.1, 0.1],
     "start": [-1.0, 0.0, 0.0], "end": [1.0, 0.01, 0.03],
     "limb_true": 0, "limb_engine": 0, "fraction_true": 0.45, "fraction_engine": 0.4495,
-    "normal_true": [-1.0, 0.0, 0.0], "normal_engine": [-1.0, 0.0, 0.0], "amount": -0.001, "measured": None, "bound": None,
+    "normal_true": [-1.0, 0.0, 0.0], "normal_engine": [-1.0, 0.0, 0.0], "amount": -0.001,
+    "measured": None, "bound": None,
     "engine": "bullet", "options": {}, "names": ["left_arm", "right_arm"],
     "before": [], "after": [], "was": [],
 }  # fmt: skip

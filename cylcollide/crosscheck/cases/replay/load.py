@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.case import UNKNOWN, UNNAMED, Case, foreign, plain, read_cases, vector
+from cylcollide.crosscheck.cases.case import UNKNOWN, Case, foreign, plain, read_cases, vector
+from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
 
 RAYS_SCHEMA = 1
@@ -59,7 +60,9 @@ def _read_rays(path: Path) -> list[Case]:
             if int(columns["schema"]) != RAYS_SCHEMA:
                 raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
             return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
-        except Exception as error:  # whatever zip, zlib and NumPy make of a foreign file, or of an array of a wrong type
+        except (
+            Exception
+        ) as error:  # whatever zip, zlib and NumPy make of a foreign file, or of an array of a wrong type
             raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
 
 
