@@ -5,9 +5,15 @@ import pytest
 from support.planted import FAULTS
 from support.runs.scoreboard import planted_engines
 
-from cylcollide.crosscheck.cases.case import read_cases, write_cases
+from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.case_words import headline
 from cylcollide.crosscheck.cases.replay.story import replayed
+from cylcollide.crosscheck.engine.setup import NamedEngine
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.report.page import write_page
+from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
+from cylcollide.crosscheck.run.run import run_plan
 from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
 
 VERDICTS = ("missed", "phantom", "wrong_limb", "lost")
@@ -75,6 +81,30 @@ def test_neighbours_are_kept_only_where_they_are_needed(found):
             assert needed or not (case.before or case.after), (fault, case.kind)
     stale = [case for case in found["normal stale: all"].cases if case.kind == "normal"]
     assert {(len(case.before), len(case.after)) for case in stale} == {(1, 0)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if not fault.startswith("limbs")])
+def test_a_run_by_families_names_it_too_and_keeps_cases(fault):
+    plan = FamiliesPlan(("generic", "humanoid"), 600, 3, NamedEngine("planted", (("fault", fault),)))
+    chunks = [compute_chunk(plan, key) for key in plan.keys]
+    kinds = {Kind(kind).field for chunk in chunks for kind in chunk.columns["kind"]}
+    assert kinds & set(SHOWN[fault.split(" ")[0]])
+    cases = [Case.read(record) for chunk in chunks for record in chunk.record["cases"]]
+    first = {case.kind: case for case in cases}
+    assert set(first) == {kind.replace("_", " ") for kind in kinds}
+    reproduced = [replayed(case).reproduced for case in first.values()]
+    needs_neighbours = any(word in fault for word in ("stale", "swapped", "seventh"))
+    assert needs_neighbours or all(reproduced)
+
+
+@pytest.mark.parametrize("fault", ["position scaled: all", "position nan: all", "normal scaled: all", "limb nan: all"])
+def test_the_page_of_the_humanoid_tells_of_it(fault, tmp_path):
+    result = run_plan(PosesPlan(1100, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
+    total = result.summary["families"][-1]
+    assert any(total[name] for name in SHOWN[fault.split(" ")[0]])
+    write_page(result, tmp_path)
+    assert (tmp_path / "index.html").stat().st_size > 100_000
 
 
 def test_the_engine_without_a_fault_has_none():

@@ -114,7 +114,8 @@ class Case:
     @property
     def limb(self) -> int:
         """The limb that the disagreement is about: the one that the engine names wrongly, else the true one."""
-        return self.limb_engine if self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB) else self.limb_true
+        of_engine = self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB, Kind.POSITION)
+        return self.limb_engine if of_engine else self.limb_true
 
     @property
     def about(self) -> tuple[int, ...]:

@@ -21,6 +21,10 @@ Read = Callable[[Any], Any]
 WRONG = (ValueError, TypeError, OverflowError, AttributeError)
 
 
+class FieldError(ValueError):
+    """A value that is not what its field must be: the message names the field."""
+
+
 class Field(NamedTuple):
     """What a field must be, in words, how it is read, and what stands for it where a file does not say."""
 
@@ -48,11 +52,13 @@ def _read(of: str, fields: dict[str, Field], record: Any) -> dict[str, Any]:
     for name, field in fields.items():
         value = record.get(name, field.default)
         if value is ...:
-            raise ValueError(f"{of}{name}: expected a value, got none")
+            raise FieldError(f"{of}{name}: expected a value, got none")
         try:
             values[name] = field.read(value)
+        except FieldError:
+            raise  # of a field of this one
         except WRONG as error:
-            raise ValueError(f"{of}{name}: expected {field.wanted}, got {shortened(value)}") from error
+            raise FieldError(f"{of}{name}: expected {field.wanted}, got {shortened(value)}") from error
     return values
 
 

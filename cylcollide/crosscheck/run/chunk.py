@@ -126,8 +126,8 @@ class Fired:
         return sorted(kept)
 
 
-WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE, Kind.POSITION, Kind.LOST)
-"""Every way to be wrong but the normal's, whose size is no length, in the order in which they take their turns."""
+WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE, Kind.POSITION)
+"""Every way to be wrong whose size is a length, in the order in which the kinds take their turns."""
 
 
 def worst_of_kinds(cases: Sequence[Case], most: int = WORST_BULLETS) -> list[Case]:

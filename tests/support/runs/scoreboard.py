@@ -20,7 +20,7 @@ OURS = dict(registry._OURS)
 
 @contextmanager
 def planted_engines(*more):
-    """Only the artificial engines, more by name and place, and this library are known, and speeds are not worth much time."""
+    """Only the artificial engines, ``more`` by name and place, and this library are known; speeds take little time."""
     with pytest.MonkeyPatch.context() as patch:
         points = [_point(name.lower(), f"support.faulty_engines:{name}Engine") for name in (*FAULTY, *FAILING)]
         points.append(_point("absent", "no_such_package.engine:Engine"))
