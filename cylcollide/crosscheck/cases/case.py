@@ -16,7 +16,6 @@ from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements,
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
-from cylcollide.world import HitWorld
 
 Vector = tuple[float, float, float]
 Segment = tuple[Vector, Vector]
@@ -71,11 +70,6 @@ class Case:
     def limbs(self) -> Limbs:
         """The world, as this library holds it."""
         return Limbs.cylinders(self.p1, self.p2, self.radius)
-
-    @property
-    def world(self) -> HitWorld:
-        """The limbs, ready to be asked."""
-        return HitWorld(self.limbs)
 
     @property
     def length(self) -> float:
