@@ -6,31 +6,65 @@ missing extra gives one line, not a traceback, and does not disable other comman
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any, NamedTuple
 
 
 class Command(NamedTuple):
-    """The module and name of a command's function, and the extra that installs what it needs."""
+    """The module and name of a command's function, the extra that installs what it needs, and what Ctrl-C leaves."""
 
     module: str
     function: str
     extra: str
+    kept: str
 
 
 COMMANDS = {
-    "crosscheck": Command("cylcollide.crosscheck.commands.crosscheck", "crosscheck", "crosscheck"),
-    "replay": Command("cylcollide.crosscheck.commands.replay", "replay", "crosscheck"),
-    "bench": Command("cylcollide.bench.command", "bench", "bench"),
+    "crosscheck": Command(
+        "cylcollide.crosscheck.commands.crosscheck",
+        "crosscheck",
+        "crosscheck",
+        "finished chunks are kept in the folder of --out, and the same command goes on from there",
+    ),
+    "replay": Command(
+        "cylcollide.crosscheck.commands.replay",
+        "replay",
+        "crosscheck",
+        "what was finished is printed, no file is changed; give the same command again, or --row for one case",
+    ),
+    "bench": Command(
+        "cylcollide.bench.command",
+        "bench",
+        "bench",
+        "finished tables are kept in the folder of --out; go on with the other --workloads and another --out",
+    ),
 }
 
 EXTRA_PACKAGES = ("typer", "click", "rich", "pybullet", "pybullet_data", "jinja2", "plotly", "matplotlib")
 """Packages that the extras install; a missing one is reported with the remedy."""
 
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
+
+
 def main() -> None:
-    """Run the command line and exit with its status: 0 for success, 1 for a finding, 2 for bad usage."""
+    """Run the command line and exit with its status: 0 success, 1 a finding, 2 bad usage, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that has no µ
     requested = next((word for word in sys.argv[1:] if word in COMMANDS), None)
+    try:
+        _run(requested)
+    except (KeyboardInterrupt, _Interrupted):
+        kept = f"; {COMMANDS[requested].kept}" if requested else ""
+        print(f"cylcollide: interrupted{kept}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _run(requested: str | None) -> None:
     try:
         import typer  # noqa: PLC0415  # belongs to an extra: imported only when the command line is used
     except ImportError as missing:
@@ -39,8 +73,23 @@ def main() -> None:
     app.callback()(_start(typer))
     for name, command in COMMANDS.items():
         if requested in {None, name}:
-            app.command(name)(_loaded(command, requested is not None))
+            app.command(name)(_interruptible(_loaded(command, requested is not None)))
     app(prog_name="cylcollide")
+
+
+class _Interrupted(BaseException):
+    """KeyboardInterrupt under a name for which Click has no message and no exit status of its own."""
+
+
+def _interruptible(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def interruptible(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
+
+    return interruptible
 
 
 def _loaded(command: Command, requested: bool) -> Callable[..., Any]:

@@ -10,21 +10,26 @@ from rich.markup import escape
 
 from cylcollide import engines as peers
 from cylcollide.bench.plots import plot_rays, plot_scaling
-from cylcollide.bench.runner import BASE, Progress, run
+from cylcollide.bench.runner import BASE, Progress, Row, run
 from cylcollide.bench.scaling import run_scaling
 from cylcollide.bench.tables import rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
+MOST_RAYS, MOST_ROUNDS = 10_000_000, 1000
 DEFAULT_FOLDER = Path("bench-report")
 
 
 def bench(
     engines: Annotated[str, typer.Option(help="Engines by name, such as bullet,embree; all: those installed.")] = "all",
     workloads: Annotated[str, typer.Option(help="Out of W1,W2,W3,W4.")] = ",".join(WORKLOADS),
-    rays: Annotated[int, typer.Option(min=100, help="Rays a round; slow engines get fewer.")] = DEFAULT_RAYS,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds in which the engines take turns.")] = DEFAULT_ROUNDS,
+    rays: Annotated[
+        int, typer.Option(min=100, max=MOST_RAYS, help="Rays a round; slow engines get fewer.")
+    ] = DEFAULT_RAYS,
+    rounds: Annotated[
+        int, typer.Option(min=1, max=MOST_ROUNDS, help="Rounds in which the engines take turns.")
+    ] = DEFAULT_ROUNDS,
     tasks: Annotated[bool, typer.Option(help="Also build, move, single calls, points, threads, memory.")] = True,
     scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows with limbs and batch.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for CSV and figures.")] = DEFAULT_FOLDER,
@@ -58,10 +63,12 @@ def _compare(
     console: Console,
     progress: Progress,
 ) -> None:
-    rows = run([WORKLOADS[name] for name in names], chosen, rays, rounds, progress)
+    rows: list[Row] = []
+    for name in names:
+        rows += run([WORKLOADS[name]], chosen, rays, rounds, progress)
+        write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
     console.print(rays_table(rows))
     console.print(rays_notes(rows), style="dim")
-    write_csv(rows, out / "rays.csv")
     written = [out / "rays.csv", *plot_rays(rows, out)]
     if tasks:
         found = run_tasks(chosen, rays, rounds, progress)

@@ -27,7 +27,8 @@ def result():
 
 def test_worst_bullets_take_turns(result):
     worst = worst_in_turns(result.tally.cases)
-    assert [case.kind_code for case in worst] == list(WORST_KINDS) * 2
+    # PyBullet's positions are where its fractions lead.
+    assert [case.kind_code for case in worst] == [kind for kind in WORST_KINDS if kind != Kind.POSITION] * 2
     kind, clearance = (wrong_bullets(result, result.plan)[name] for name in ("kind", "clearance"))
     error = right_hits(result.tally).error
     phantom, missed, _, early, late = (case.amount for case in worst[:5])

@@ -1,34 +1,36 @@
 """One disagreement that can be asked again: the limbs, how they are built, the segment, both answers, the cause."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from math import dist, isfinite
+from math import dist
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS, UNNAMED, checked
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup, as_record
 from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
-from cylcollide.world import HitWorld
 
 Vector = tuple[float, float, float]
+Segment = tuple[Vector, Vector]
+"""Start and end."""
 
 BULLET = "bullet"
 """The engine with setups: the name under which :mod:`cylcollide.engines.registry` knows PyBullet."""
 
-UNNAMED = ""
-"""The cause of a case that nobody has explained yet."""
-
-
 UNKNOWN = -1
 """The seed of a case out of a file that does not say."""
+
+MOST_BYTES = 2**28
+"""Bytes of a file of cases: a thousand times what a sweep of a million segments writes."""
+MOST_SAID = 500
+"""Letters of an error about a foreign file."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,14 @@ class Case:
     engine: str = BULLET  # name in the registry of engines
     options: dict[str, Any] = field(default_factory=dict)  # of its constructor, where not by `setup`
     names: tuple[str, ...] = ()  # of the limbs; none: they are called by their index
+    before: tuple[Segment, ...] = ()  # asked in the same call, where the disagreement is not there without them
+    after: tuple[Segment, ...] = ()
+    was: tuple[tuple[Vector, ...], ...] = ()  # p1 and p2 that the engine was built with; it then moved the limbs
 
     @property
     def limbs(self) -> Limbs:
         """The world, as this library holds it."""
         return Limbs.cylinders(self.p1, self.p2, self.radius)
-
-    @property
-    def world(self) -> HitWorld:
-        """The limbs, ready to be asked."""
-        return HitWorld(self.limbs)
 
     @property
     def length(self) -> float:
@@ -108,7 +108,8 @@ class Case:
     @property
     def limb(self) -> int:
         """The limb that the disagreement is about: the one that the engine names wrongly, else the true one."""
-        return self.limb_engine if self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB) else self.limb_true
+        of_engine = self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB, Kind.POSITION)
+        return self.limb_engine if of_engine else self.limb_true
 
     @property
     def about(self) -> tuple[int, ...]:
@@ -126,38 +127,21 @@ class Case:
 
         Raises
         ------
-        ValueError, TypeError, KeyError
-            If it is something else.
+        ValueError
+            If it is something else: a message that names the field.
         """
-        many = {name: tuple(_numbers(row, 3) for row in record[name]) for name in ("p1", "p2")}
-        count = len(many["p1"])
-        one = {
-            name: None if record[name] is None and name.startswith("normal") else _numbers(record[name], 3)
-            for name in ("start", "end", "normal_true", "normal_engine")
-        }
-        names = tuple(record.get("names", ()))
-        case = cls(**{**record, **many, **one, "radius": _numbers(record["radius"], count), "names": names})
-        case._check()
+        case = cls(**checked(record))
+        count = len(case.p1)
+        sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
+        for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
+            if len(rows) != count:
+                raise ValueError(f"{name}: expected {count} rows, as many as in p1, got {len(rows)}")
+        for name in ("limb_true", "limb_engine"):
+            if getattr(case, name) >= count:
+                raise ValueError(f"{name}: expected -1 to {count - 1}, got {getattr(case, name)}")
+        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= MOST_SEGMENTS:
+            raise ValueError(f"bound: expected 1 to {MOST_SEGMENTS:,} segments of the call, got {case.bound}")
         return case
-
-    def _check(self) -> None:
-        """Refuse what no sweep writes, before a number of it is used."""
-        count = len(self.radius)
-        _expect("kind", self.kind, [kind.label for kind in Kind])
-        _expect("cause", self.cause, [UNNAMED, *(cause.label for cause in Cause)])
-        for name, limb in (("limb_true", self.limb_true), ("limb_engine", self.limb_engine)):
-            _expect(name, limb, range(-1, count))
-        _expect("number of p2", len(self.p2), [count])
-        _expect("number of names", len(self.names), [0, count])
-        _expect("construction", self.built.construction, CONSTRUCTIONS)
-        for name in ("seed", "chunk", "scene", "row"):
-            _expect_type(name, getattr(self, name), int)
-        for name in ("spin", "moved", "margin"):
-            value = getattr(self.built, name)
-            _expect_type(f"setup's {name}", 0.0 if name == "margin" and value is None else value, (int, float))
-        _expect_type("options", self.options, dict)
-        if count == 0:
-            raise ValueError("expected at least one limb, got none")
 
 
 def write_cases(path: Path, cases: list[Case]) -> None:
@@ -177,34 +161,24 @@ def read_cases(path: Path) -> list[Case]:
     ------
     ValueError
         If the file holds something else; the message is one line.
+    OSError
+        If it cannot be read.
     """
+    with path.open("rb") as file:
+        text = file.read(MOST_BYTES + 1)
     try:
-        records = json.loads(path.read_text(encoding="utf-8"))
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"at most {MOST_BYTES:,} bytes can be cases, these are more")
+        records = json.loads(text.decode())
         return [Case.read(record) for record in (records if isinstance(records, list) else [records])]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(
-            f"{path}: expected cases as `cylcollide crosscheck --families` writes them, got "
-            f"{type(error).__name__}: {' '.join(str(error).split())}; write the file anew"
-        ) from error
+    except (ValueError, RecursionError) as error:
+        raise foreign(path, "cases as `cylcollide crosscheck --families` writes them", error) from error
 
 
-def _numbers(row: Any, count: int) -> tuple[float, ...]:
-    """So many finite numbers."""
-    numbers = tuple(float(number) for number in row)
-    if len(numbers) != count or not all(map(isfinite, numbers)):
-        raise ValueError(f"expected {count} finite numbers, got {row!r}")
-    return numbers
-
-
-def _expect(name: str, value: object, known: Sequence[object]) -> None:
-    if value not in known:
-        wanted = known if isinstance(known, range) else ", ".join(map(repr, known))
-        raise ValueError(f"{name}: expected one of {wanted}, got {value!r}")
-
-
-def _expect_type(name: str, value: object, wanted: type | tuple[type, ...]) -> None:
-    if not isinstance(value, wanted):
-        raise ValueError(f"{name}: expected a value of another type, got {value!r}")
+def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
+    """What to raise about a file that holds something else: one line, of no more length than a person reads."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return ValueError(f"{path}: expected {wanted}, got {said[:MOST_SAID]}; write the file anew")
 
 
 def plain(number: float) -> float | None:
@@ -234,6 +208,13 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> di
     return answers
 
 
+def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[Segment, ...]]:
+    """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
+    ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
+    segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]
+    return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
+
+
 def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
     shown = {
@@ -243,5 +224,6 @@ def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **
         "radius": tuple(scene.radius.tolist()),
         "start": tuple(scene.shots.start[row].tolist()),
         "end": tuple(scene.shots.end[row].tolist()),
+        "was": () if scene.was is None else tuple(tuple(map(tuple, ends.tolist())) for ends in scene.was),
     }
     return Case(**(shown | both_answers(ours, theirs, row) | fields))

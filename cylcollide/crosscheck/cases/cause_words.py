@@ -3,7 +3,8 @@
 from math import degrees, pi
 from typing import NamedTuple
 
-from cylcollide.crosscheck.cases.case import UNNAMED, Case
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length

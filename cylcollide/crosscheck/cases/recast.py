@@ -3,14 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
+import numpy as np
+
 from cylcollide._types import Face
 from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, plain, vector
 from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
 from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.retest import compare
-from cylcollide.crosscheck.generate.families.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import engine_answers
+from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.engines import EngineHits
 from cylcollide.exact.cylinder import Cylinder
@@ -76,11 +77,9 @@ def recast(case: Case, runner: CaseRunner) -> Live:
 def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
     """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
     scene, row = _scene(case)
-    shot = scene.shots
+    truth = Truth(scene)
     with runner.engine_of(case.built) as engine:
-        engine.build(case.limbs)
-        theirs, _ = engine_answers(engine, scene)
-    return int(case.world.cast_segments(shot.start[[row]], shot.end[[row]]).limb[0]), int(theirs.limb[row])
+        return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
 
 
 def exact_answer(case: Case) -> Proved:
@@ -94,17 +93,18 @@ def exact_answer(case: Case) -> Proved:
 
 
 def _scene(case: Case) -> tuple[ShotScene, int]:
-    """The segments that are cast at once, all equal, and the row that the case is about."""
-    lost = case.kind_code == Kind.LOST
-    copies, row = 1, 0
+    """The segments that are cast at once, and the row that the case is about."""
+    variant = CaseVariant.of(case)
+    call = (*case.before, (case.start, case.end), *case.after)
+    row = len(case.before)
+    lost = case.kind_code == Kind.LOST and len(call) == 1
     if lost:
-        copies = int(case.bound or 1)
-        row = min(case.row, copies - 1)
-    elif case.cause == Cause.API_LIMIT.label and case.bound is None:
-        # A hit that came back when its ray was cast alone was lost by its place in the batch.
-        copies, row = case.row + 1, case.row
+        call, row = call * int(case.bound or 1), min(case.row, int(case.bound or 1) - 1)
+    start, end = (np.array(points) for points in zip(*call, strict=True))
+    was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
+    scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
     # Of lists that are one too long PyBullet answers most; of arrays, none.
-    return replace(CaseVariant.of(case).scene_of(copies), whole_batch=lost, as_lists=case.measured != 0.0), row
+    return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
 
 
 def _same(now: Case, case: Case) -> bool:

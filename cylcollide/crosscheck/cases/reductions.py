@@ -14,6 +14,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, Vector
+from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS
 from cylcollide.crosscheck.engine.setup import Setup, as_record
 
 Size = tuple[int, int, int, int, int]
@@ -31,10 +32,11 @@ REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
 
 def size(case: Case) -> Size:
-    """How large a case is: limbs; settings; the segment's length, as a power of 2; numbers that are not 0; digits."""
+    """How large: limbs; settings and other segments of the call; length as a power of 2; numbers not 0; digits."""
     setup = case.built
     numbers = _numbers(case)
     settings = sum(value != getattr(Setup(), name) for name, value in as_record(setup).items())
+    settings += len(case.before) + len(case.after)
     texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
     doublings = ceil(log2(case.length)) if case.length else SHORTEST
     return len(case.radius), settings, doublings, sum(number != 0 for number in numbers), sum(texts)
@@ -43,7 +45,12 @@ def size(case: Case) -> Size:
 def smaller_by(before: Case, after: Case) -> str:
     """What became of a case, in words."""
     (limbs, settings, _, numbers, digits), small = size(before), size(after)
-    counts = {"limbs": (limbs, small[0]), "settings": (settings, small[1])}
+    calls = [len(case.before) + len(case.after) for case in (before, after)]
+    counts = {
+        "limbs": (limbs, small[0]),
+        "settings": (settings - calls[0], small[1] - calls[1]),
+        "other segments of the call": (calls[0], calls[1]),
+    }
     said = [f"{what} {was} → {now}" for what, (was, now) in counts.items() if was != now]
     said += [f"segment {before.length:.3g} m → {after.length:.3g} m", f"numbers other than 0 {numbers} → {small[3]}"]
     return ", ".join([*said, f"their digits {digits} → {small[4]}"])
@@ -72,6 +79,19 @@ def plainer_setup(case: Case) -> Iterator[Move]:
             yield from (partial(_with_setting, name, partial(_significant, digits)) for digits in (1, 2, 3))
 
 
+def fewer_calls(case: Case) -> Iterator[Move]:
+    """Fewer of the segments that are cast in the same call, the nearest on either side."""
+    del case
+    for most in (0, 1, 3, 10, 30, 100, 300):
+        yield partial(_with_fewer, most, MOST_SEGMENTS)
+        yield partial(_with_fewer, MOST_SEGMENTS, most)
+
+
+def _with_fewer(before: int, after: int, case: Case) -> Case:
+    """The case with as many neighbours at most."""
+    return replace(case, before=case.before[max(len(case.before) - before, 0) :], after=case.after[:after])
+
+
 def shorter(case: Case) -> Iterator[Move]:
     """The segment begun, ended, or both, closer to the hits that the sides report."""
     del case
@@ -98,7 +118,7 @@ def rounder(case: Case) -> Iterator[Move]:
         yield from (partial(_with_number, place, partial(_significant, digits)) for digits in range(2, DIGITS + 1))
 
 
-PASSES = (fewer_limbs, plainer_setup, shorter, aligned, rounder)
+PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
 """All ways, those that take most away first."""
 
 
@@ -111,6 +131,7 @@ def only(case: Case, limbs: tuple[int, ...]) -> Case:
         p2=tuple(case.p2[limb] for limb in limbs),
         radius=tuple(case.radius[limb] for limb in limbs),
         names=tuple(case.names[limb] for limb in limbs) if case.names else (),
+        was=tuple(tuple(ends[limb] for limb in limbs) for ends in case.was),
         limb_true=at[case.limb_true],
         limb_engine=at[case.limb_engine],
     )

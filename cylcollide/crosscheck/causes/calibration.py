@@ -37,6 +37,8 @@ from cylcollide.crosscheck.generate.families.generic import aimed
 from cylcollide.crosscheck.generate.families.shots import joined
 from cylcollide.crosscheck.generate.families.side_graze import grazes
 from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.judge.comparison import points_told, usable
+from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 AZIMUTHS = 128
@@ -145,6 +147,12 @@ class _Probe:
     engine: RayEngine
     body: Body
 
+    def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:
+        """The answers that mean something, with the points that fractions lead to where positions contradict them."""
+        hits, answered, _ = usable(self.engine.cast_segments(start, end), len(start), 1)
+        hit = answered & (hits.limb >= 0)
+        return EngineHits(np.where(hit, hits.limb, -1), hits.fraction, points_told(hits, start, end)[0], hits.normal)
+
     def stop(self) -> float:
         """How close to a cap a ray must start to be hit at once, less the height at which the cap is seen."""
         height = self._cap_heights(np.zeros(8))
@@ -185,14 +193,14 @@ class _Probe:
         body, angle = self.body, np.arange(float(len(slant)))
         on_cap = body.at(np.full(len(slant), body.half), np.full(len(slant), 0.5 * body.radius), angle)
         back = body.axis + slant[:, None] * body.radial(angle + 1.0)
-        found = self.engine.cast_segments(on_cap + 2 * body.size * back, on_cap - 0.5 * body.radius * back)
+        found = self._cast(on_cap + 2 * body.size * back, on_cap - 0.5 * body.radius * back)
         height: Float64Array = (found.position - on_cap) @ body.axis
         return np.where(np.abs(height) < 0.1 * body.radius + FARTHEST, height, np.nan)
 
     def _at_once(self, start: Float64Array, inward: Float64Array) -> BoolArray:
         """Whether rays that begin here, (n, 3), and run through the limb are hit where they begin."""
         end = start + 3 * self.body.size * inward
-        found = self.engine.cast_segments(start, end)
+        found = self._cast(start, end)
         rounding = 4 * np.finfo(np.float64).eps
         return np.asarray((found.limb >= 0) & (found.fraction <= rounding))
 
@@ -205,7 +213,7 @@ class _Probe:
     def _thresholds(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
         """Greatest distance from ``base`` along ``outward``, (n, 3), at which a ray heading back is hit at once."""
         far = 3 * self.body.size
-        found = self.engine.cast_segments(base + far * outward, base - self.body.size * outward)
+        found = self._cast(base + far * outward, base - self.body.size * outward)
         # A ray that starts where another was reported is hit at once; an engine that is blind on the surface itself
         # still sees it from half the stopping distance. From there on in growing steps, then by halving.
         low: Float64Array = np.nan_to_num(np.einsum("ni,ni->n", found.position - base, outward))
@@ -236,7 +244,7 @@ class _Probe:
         """Fire random rays at the limb and see how far the answers are from the surface measured."""
         body, rng = self.body, np.random.default_rng(0)
         fired = joined([aimed(rng, body, SAMPLE // 2), grazes(rng, body, SAMPLE // 2)])
-        found = self.engine.cast_segments(fired.start, fired.end)
+        found = self._cast(fired.start, fired.end)
         rows = np.flatnonzero(found.limb >= 0)
         ends = np.broadcast_to(body.half * body.axis, (SAMPLE, 3))
         solid = known.solid(-ends, ends)

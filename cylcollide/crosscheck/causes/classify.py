@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide._types import BoolArray, Face, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.cause import Cause, Verdict
 from cylcollide.crosscheck.causes.distances import distances
 from cylcollide.crosscheck.causes.normals import differs, normals
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
 from cylcollide.crosscheck.causes.verdicts import Reported, missed, phantoms, wrong_limbs
-from cylcollide.crosscheck.judge.comparison import Comparison, angle
+from cylcollide.crosscheck.judge.comparison import Comparison
 from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
 
 
@@ -31,6 +32,7 @@ class Classified(Comparison):
             self._missed(wrong[Kind.MISSED]),
             self._wrong_limbs(wrong[Kind.WRONG_LIMB]),
             *self._agreed(self.right_hits),
+            self._misplaced(self.misplaced),
         ]
         return Disagreements.joined(parts)
 
@@ -55,6 +57,14 @@ class Classified(Comparison):
         found = wrong_limbs(true, other, reported, entry, self._on_cap(rows))
         return _table(rows, Kind.WRONG_LIMB, found, np.abs(reported.distance - entry))
 
+    def _misplaced(self, rows: Int64Array) -> Disagreements:
+        found, off = Verdict(len(rows)), self.points[1][rows]
+        # Half a unit in the last place of float32 coordinates as large as these, once for each of three.
+        ends = np.abs([self.truth.start[rows], self.truth.end[rows]]).max(axis=(0, 2), initial=0.0)
+        found.claim(Cause.SINGLE_PRECISION, off <= 2.0**-22 * ends, off, 2.0**-22 * ends)
+        found.rest(off, ROUNDING_BOUND * ends)
+        return _table(rows, Kind.POSITION, found, off)
+
     def _agreed(self, rows: Int64Array) -> list[Disagreements]:
         view = self._sight(rows, self.ours.limb[rows])
         reported, entry = self._reported(rows, view), self.ours.distance[rows]
@@ -62,8 +72,8 @@ class Classified(Comparison):
         normal, reported_normal = self.ours.normal[rows], self.theirs.normal[rows]
         off = self._is_off(view, reported, error)
         # Where the true normal is zero, inside the limb, no unit normal is right.
-        meaningless = ~normal.any(axis=1) & reported_normal.any(axis=1)
-        tilted = differs(normal, reported_normal, view) | meaningless
+        meaningless = ~normal.any(axis=1) & np.nan_to_num(reported_normal).any(axis=1)
+        tilted = differs(normal, reported_normal, view) | meaningless | self.malformed(rows)
         parts = []
         for kind, wrong in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
             some = np.flatnonzero(wrong)
@@ -73,7 +83,7 @@ class Classified(Comparison):
         some = np.flatnonzero(tilted)
         seen = self._sight(rows[some], self.ours.limb[rows[some]])
         found = normals(seen, reported.of_rows(some), entry[some], normal[some], reported_normal[some])
-        amount = np.where(normal[some].any(axis=1), angle(normal[some], reported_normal[some]), np.nan)
+        amount = np.where(normal[some].any(axis=1), self.tilt(rows[some]), np.nan)
         return [*parts, _table(rows[some], Kind.NORMAL, found, amount)]
 
     def _is_off(self, view: Sight, reported: Reported, error: Float64Array) -> BoolArray:
@@ -86,7 +96,7 @@ class Classified(Comparison):
         return np.where(inside, np.abs(error) > view.rounding, ~(on_surface & near_side))
 
     def _reported(self, rows: Int64Array, view: Sight) -> Reported:
-        return Reported(self.theirs.fraction[rows] * view.length, self.theirs.position[rows])
+        return Reported(self.theirs.fraction[rows] * view.length, self.points[0][rows])
 
     def _on_cap(self, rows: Int64Array) -> BoolArray:
         return np.isin(self.ours.face[rows], (Face.CAP1, Face.CAP2))

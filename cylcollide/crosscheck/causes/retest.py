@@ -34,8 +34,7 @@ def compare(
     """Cast the segments of a scene on both sides; with calibrations of its limbs every disagreement gets its cause."""
     truth = Truth(scene)
     with engine_of(scene.setup) as engine:
-        engine.build(truth.limbs)
-        answers = engine_answers(engine, scene)
+        answers = engine_answers(engine, truth)
         if calibrations is None:
             compared = Comparison(truth, *answers)
             return compared, compared.disagreements()

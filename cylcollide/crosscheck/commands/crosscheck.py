@@ -17,13 +17,14 @@ from cylcollide.crosscheck.generate.motion import load_motions
 from cylcollide.crosscheck.report.csv_tables import write_tables
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.chunk_store import UnfinishedError
-from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
+from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan
 from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers
 from cylcollide.crosscheck.scoreboard.scoreboard import ALL, Score, check_names
 from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 
 DEFAULT_RAYS = 200_000
 DEFAULT_RAYS_BY_FAMILIES = 1_000_000
+MOST_JOBS = 1024
 DEFAULT_FOLDER = Path("crosscheck-report")
 
 TASKS = {
@@ -35,14 +36,17 @@ TASKS = {
 
 def crosscheck(
     rays: Annotated[
-        int | None, typer.Option(min=1, help="Bullets to fire. Default: 200000, by families a million.")
+        int | None,
+        typer.Option(min=1, max=MOST_RAYS, help="Bullets to fire. Default: 200000, by families a million."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of all chance: equal seeds fire equal bullets.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Of all chance: equal seeds fire equal bullets.")] = 0,
     motion: Annotated[
         list[str] | None, typer.Option(help="Motion to play, such as walk; repeat for several. Default: all.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = DEFAULT_FOLDER,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes. Default: one per processor.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_JOBS, help="Worker processes. Default: one per processor.")
+    ] = None,
     families: Annotated[
         list[str] | None, typer.Option(help="Family of segments, or all; repeat for several. Names the causes.")
     ] = None,
@@ -123,6 +127,8 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     _make_writable(out)  # not in a try: the end of the command, typer.Exit, is a RuntimeError
     try:
         scores = run_scoreboard(console, engines, rays, seed, out)
+    except KeyboardInterrupt:
+        _stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
     except RuntimeError as error:
         _stop(str(error), status=1)
     except (ValueError, ImportError, OSError) as error:

@@ -40,23 +40,32 @@ def replay(
             _stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
         if repro is not None and cases[0].engine != BULLET:
             _stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
-        asked = track(cases, "asking again", console=Console(stderr=True), transient=True, disable=len(cases) == 1)
-        found = [replayed(one) for one in asked]
+        found: list[Replayed] = []
+        try:
+            _replay(cases, found)
+        except KeyboardInterrupt:
+            _show(console, found, as_json=as_json)
+            raise
         if smaller and found[0].reproduced:
             found = [_minimised(console, found[0], quiet=as_json)]
         # Two kinds of one segment, at one place, are explained in full.
         stories = [story_of(one) if len({one.case.address for one in found}) == 1 else one for one in found]
-        if as_json:
-            typer.echo(json.dumps([story.record() for story in stories], indent=1, allow_nan=False))
-        else:
-            _show(console, stories)
+        _show(console, stories, as_json=as_json)
         _write(console, stories[0].case, out, repro, quiet=as_json)
     except OSError as error:
-        _stop(f"cannot open {error.filename}: {error.strerror}; name another file")
+        _stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
     except (ValueError, ImportError) as error:
         _stop(" ".join(str(error).split()))
     if not all(story.reproduced for story in stories):
         raise typer.Exit(1)
+
+
+def _replay(cases: list[Case], found: list[Replayed]) -> None:
+    """Ask about each case again and append what comes of it; a bar is for a person who looks on."""
+    terminal = Console(stderr=True)
+    hidden = len(cases) == 1 or not terminal.is_terminal
+    for case in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
+        found.append(replayed(case))
 
 
 def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
@@ -67,7 +76,10 @@ def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
     return replayed(small)
 
 
-def _show(console: Console, stories: list[Replayed]) -> None:
+def _show(console: Console, stories: list[Replayed], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps([story.record() for story in stories], indent=1, allow_nan=False))
+        return
     whole = [story for story in stories if isinstance(story, Story)]
     for story in whole:
         print_story(console, story)

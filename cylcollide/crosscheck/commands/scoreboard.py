@@ -44,7 +44,7 @@ def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: in
     _write(out, scores, seed, time.perf_counter() - began)
     asked = max((score.rays for score in scores), default=0)
     console.print(_verdicts(scores, f"{asked:,} segments, seed {seed}: every engine beside the truth"))
-    for table in (_errors(scores), _starts_inside(scores), _limits(scores)):
+    for table in (_errors(scores), _counts(scores), _starts_inside(scores), _limits(scores)):
         console.print(table)
     return scores
 
@@ -69,6 +69,17 @@ def _errors(scores: Sequence[Score]) -> Table:
     table = _table("Right hits at limbs of people's size: distance and normal off", wanted)
     for score in _that_ran(scores):
         table.add_row(score.engine, *map(_number, (*score.distance_mm, *score.normal_deg)))
+    return table
+
+
+def _counts(scores: Sequence[Score]) -> Table:
+    wanted = ("early", "late", "normal off", "position off", "mm median", "mm max", "moved")
+    table = _table("Hits that are off beyond the rounding of float64, at any scale", wanted)
+    table.caption = "Position: off from where the fraction leads. Moved: verdicts wrong after a move alone."
+    for score in _that_ran(scores):
+        counts = [f"{count:,}" for count in (score.early, score.late, score.normal, score.position)]
+        moved = f"{score.moved:,}"
+        table.add_row(score.engine, *counts, *map(_number, (score.position_mm[0], score.position_mm[2])), moved)
     return table
 
 
@@ -135,6 +146,6 @@ def _flat(score: Score) -> dict[str, object]:
     row = {name: value for name, value in score.record().items() if name != "families"}
     row["versions"] = "; ".join(f"{package} {number}" for package, number in score.versions.items())
     row["limits"] = "; ".join(score.limits)
-    for name in ("distance_mm", "normal_deg"):
+    for name in ("distance_mm", "normal_deg", "position_mm"):
         row |= {f"{name}_{place}": figure for place, figure in zip(PLACES, row.pop(name), strict=True)}
     return row | {f"wrong in {family}": score.families.get(family, "") for family in ASKED}

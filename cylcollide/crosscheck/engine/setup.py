@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, Self
 
 from cylcollide._types import Float64Array
-from cylcollide.engines import EngineHits, registry
+from cylcollide.engines import Capabilities, EngineHits, registry
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Construction
 from cylcollide.limbs.limbs import Limbs
 
@@ -54,12 +54,16 @@ class RayEngine(Protocol):
 
     name: str
     versions: dict[str, str]
+    capabilities: Capabilities
 
     def build(self, limbs: Limbs) -> None:
         """Hold these limbs, and no others."""
 
+    def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
+        """Move every limb to the axis from ``p1`` to ``p2``, both (m, 3) in metres."""
+
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """EngineAnswer the closest hit of each segment, ``starts`` and ``ends`` (n, 3) in metres."""
+        """The closest hit of each segment, ``starts`` and ``ends`` (n, 3) in metres."""
 
     def __enter__(self) -> Self:
         """Return the engine itself."""

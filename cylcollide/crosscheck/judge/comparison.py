@@ -4,13 +4,15 @@ It says which verdicts differ and which of these exact arithmetic confirms, and 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import RayEngine
 from cylcollide.crosscheck.generate.families.shots import ShotScene
@@ -21,6 +23,10 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
 
+UNIT = 1e-6
+"""By how much a unit vector's length may differ from 1: float32 rounds it by a tenth of that."""
+MEASURABLE = 1e100
+"""Greatest number that an engine can mean: the squares of greater ones overflow."""
 NOT_SETTLED = -2
 """Stands where exact arithmetic has not settled the limb yet: no limb, and not the -1 of a miss."""
 
@@ -59,23 +65,81 @@ class Truth:
         confirmed: BoolArray = self._exact[rows] == self.hits.limb[rows]
         return confirmed
 
+    def rounding(self, rows: Int64Array) -> Float64Array:
+        """Metres that float64 leaves open about true hits: the bound that this library's kernels are proved to keep."""
+        limbs, limb = self.limbs, self.hits.limb[rows]
+        points = np.abs([self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb]])
+        half: Float64Array = 0.5 * np.linalg.norm(limbs.p2[limb] - limbs.p1[limb], axis=1)
+        extent: Float64Array = points.max(axis=(0, 2), initial=0.0) + limbs.radius[limb] + half
+        return ROUNDING_BOUND * extent
+
+    def moved_from(self, p1: Float64Array, p2: Float64Array) -> "Truth":
+        """The same about limbs that an engine is built with at other ends, and moves; nothing is computed anew."""
+        moved = copy(self)
+        moved.scene = replace(self.scene, was=(p1, p2))
+        return moved
+
     def clearances(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
         """Least signed distance in metres of some segments from a limb each, (k,): the gap, or < 0 the cut."""
         limbs = self.limbs
         return clearances(self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])
 
 
-def engine_answers(engine: RayEngine, scene: ShotScene) -> tuple[EngineHits, BoolArray]:
-    """The answers of an engine that holds the scene's limbs, and which segments got one, (n,)."""
-    shot, n = scene.shots, len(scene.shots.start)
+class Answers(NamedTuple):
+    """What an engine says about n segments."""
+
+    hits: EngineHits
+    answered: BoolArray
+    """Which segments got an answer that means something: a miss, or a limb that is there and a finite fraction."""
+    tells_normal: bool = True
+
+
+def engine_answers(engine: RayEngine, truth: Truth) -> Answers:
+    """Let an engine hold the limbs of a scene, moved there if the scene says so, and cast the scene's segments."""
+    scene, limbs = truth.scene, truth.limbs
+    if scene.was is None:
+        engine.build(limbs)
+    else:
+        engine.build(limbs.moved(*scene.was))
+        engine.set_endpoints(scene.p1, scene.p2)
     if not (scene.whole_batch and isinstance(engine, BulletClient)):
-        return engine.cast_segments(shot.start, shot.end), np.ones(n, dtype=np.bool_)
-    ends = (shot.start.tolist(), shot.end.tolist()) if scene.as_lists else (shot.start, shot.end)
-    try:
-        answers: Sequence[Any] = engine.cast_batch(*ends)
-    except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
-        answers = ()
-    return engine.as_hits(answers, n), np.arange(n) < len(answers)
+        reported = engine.cast_segments(truth.start, truth.end)
+    else:
+        ends = (truth.start.tolist(), truth.end.tolist()) if scene.as_lists else (truth.start, truth.end)
+        try:
+            told: Sequence[Any] = engine.cast_batch(*ends)
+        except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
+            told = ()
+        reported = engine.as_hits(told, len(told))
+    return usable(reported, len(truth.start), len(limbs), engine.capabilities.normal)
+
+
+def usable(reported: EngineHits, n: int, m: int, tells_normal: bool = True) -> Answers:
+    """The answers to n segments at m limbs, as long as there are segments, and which of them mean something."""
+    limb, fraction = np.full(n, float(NOT_SETTLED)), np.full(n, np.nan)
+    position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
+    for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
+        came = getattr(reported, part)[:n]
+        whole[: len(came)] = came
+    for whole in (fraction, position, normal):
+        whole[~(np.abs(whole) <= MEASURABLE)] = np.nan
+    answered = (limb == -1) | (np.isin(limb, np.arange(m)) & np.isfinite(fraction))
+    for whole, silent in ((limb, -1.0), (fraction, np.nan), (position, np.nan), (normal, np.nan)):
+        whole[~answered] = silent
+    return Answers(EngineHits(limb.astype(np.int32), fraction, position, normal), answered, tells_normal)
+
+
+def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Where the reported hits of some segments are, (n, 3), and metres by which their positions contradict that, (n,).
+
+    It is the position, where the fraction leads to it up to the rounding of float64, else the point at the fraction; a
+    position that is no number contradicts by inf. Rows without a hit hold nan.
+    """
+    at = start + hits.fraction[:, None] * (end - start)
+    off: Float64Array = np.linalg.norm(hits.position - at, axis=1)
+    agrees = off <= ROUNDING_BOUND * np.abs([start, end]).max(axis=(0, 2), initial=0.0)
+    off = np.where(np.isfinite(hits.fraction) & np.isnan(off), np.inf, np.where(agrees, 0.0, off))
+    return np.where(agrees[:, None], hits.position, at), off
 
 
 @dataclass(frozen=True)
@@ -85,6 +149,7 @@ class Comparison:
     truth: Truth
     theirs: EngineHits
     answered: BoolArray
+    tells_normal: bool
 
     @property
     def ours(self) -> RayHits:
@@ -107,14 +172,39 @@ class Comparison:
         """The rows where both hit the same limb."""
         return np.flatnonzero(self.ours.hit & self.answered & (self.ours.limb == self.theirs.limb))
 
+    @cached_property
+    def points(self) -> tuple[Float64Array, Float64Array]:
+        """Where the engine's hits are, (n, 3), and how far its positions are from there in metres, (n,)."""
+        return points_told(self.theirs, self.truth.start, self.truth.end)
+
+    @cached_property
+    def misplaced(self) -> Int64Array:
+        """The rows whose position contradicts the fraction, of all that are reported as hits."""
+        return np.flatnonzero(self.answered & (self.theirs.limb >= 0) & (self.points[1] > 0.0))
+
     def distance_error(self, rows: Int64Array) -> Float64Array:
         """Metres by which the engine's hit lies behind the true one, < 0 before it."""
         error: Float64Array = (self.theirs.fraction[rows] - self.ours.fraction[rows]) * self.truth.length[rows]
         return error
 
     def tilt(self, rows: Int64Array) -> Float64Array:
-        """Radians between both normals."""
-        return angle(self.ours.normal[rows], self.theirs.normal[rows])
+        """Radians between both normals; nan where the engine tells none.
+
+        What is no unit vector counts as the unit normal that would be as far from the true one; what is no number at
+        all, of an engine that tells normals, as the opposite of the true one.
+        """
+        ours, theirs = self.ours.normal[rows], self.theirs.normal[rows]
+        if not self.tells_normal:
+            return np.full(len(rows), np.nan)
+        apart = np.linalg.norm(theirs - ours, axis=1)
+        as_far = 2.0 * np.arcsin(np.minimum(0.5 * np.where(np.isfinite(apart), apart, 2.0), 1.0))
+        return np.where(self.malformed(rows), as_far, angle(ours, theirs))
+
+    def malformed(self, rows: Int64Array) -> BoolArray:
+        """Whether the normal is no unit vector where there is one to tell, (k,)."""
+        length = np.linalg.norm(self.theirs.normal[rows], axis=1)
+        wrong: BoolArray = self.ours.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal
+        return wrong
 
     def proved(self, found: Disagreements) -> BoolArray:
         """Which disagreements are verdicts of this library that exact arithmetic confirms, (k,)."""
@@ -125,12 +215,13 @@ class Comparison:
     def disagreements(self) -> Disagreements:
         """Every wrong verdict, and the errors in distance and in normal of every right hit, those of 0 too."""
         right, error = self.right_hits, self.distance_error(self.right_hits)
-        early = error < 0
+        early, normal = error < 0, right if self.tells_normal else right[:0]
         parts = [Disagreements.of_kind(self.wrong[kind], kind, self._amount(kind)) for kind in (*VERDICTS, Kind.LOST)]
         parts += [
             Disagreements.of_kind(right[early], Kind.EARLY, error[early]),
             Disagreements.of_kind(right[~early], Kind.LATE, error[~early]),
-            Disagreements.of_kind(right, Kind.NORMAL, self.tilt(right)),
+            Disagreements.of_kind(normal, Kind.NORMAL, self.tilt(normal)),
+            Disagreements.of_kind(self.misplaced, Kind.POSITION, self.points[1][self.misplaced]),
         ]
         return Disagreements.joined(parts)
 

@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array, Int8Array, Int64Array
 
 
 class Kind(IntEnum):
-    """What differs. Of two that hit the same limb, distance and normal are two disagreements."""
+    """What differs. One answer may be wrong in its distance, its normal and its position: three disagreements."""
 
     MISSED = 0  # this library has a hit, the engine none
     PHANTOM = 1  # the engine has a hit, this library none
@@ -19,7 +19,8 @@ class Kind(IntEnum):
     LOST = 3  # the engine gave no answer at all
     EARLY = 4  # the hit is reported before the true surface
     LATE = 5
-    NORMAL = 6
+    NORMAL = 6  # of another direction than the true one, or no unit vector
+    POSITION = 7  # not the point of the segment at the fraction that is reported
 
     @property
     def label(self) -> str:
@@ -34,6 +35,9 @@ class Kind(IntEnum):
 
 VERDICTS = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB)
 """The kinds that exact arithmetic settles."""
+
+ERRORS = (Kind.EARLY, Kind.LATE, Kind.NORMAL, Kind.POSITION)
+"""The kinds whose amount is an error: one of 0 is none."""
 
 NOT_SOUGHT = -1
 """Stands for the cause of a row whose cause was not looked for."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Int32Array, Int64Array
-from cylcollide.crosscheck.cases.case import Case, case_of, explained, plain
+from cylcollide.crosscheck.cases.case import Case, called, case_of, explained, plain
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup, calibration
 from cylcollide.crosscheck.causes.cause import Cause
@@ -126,7 +126,7 @@ class Fired:
         return sorted(kept)
 
 
-WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE)
+WORST_KINDS = (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.EARLY, Kind.LATE, Kind.POSITION)
 """Every way to be wrong whose size is a length, in the order in which the kinds take their turns."""
 
 
@@ -210,7 +210,11 @@ def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int) -> Case:
         family = BULLET_FAMILIES[scene.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
     answers = part.compared.ours, part.compared.theirs
-    return case_of(scene, row, *answers, seed=key.seed, **place, **explained(part.found, at), **plan.blamed)
+    told = explained(part.found, at)
+    # A hit that came back when its segment was cast alone was lost by its place in the call.
+    by_place = told["cause"] == Cause.API_LIMIT.label and told["bound"] is None and told["kind"] != Kind.LOST.label
+    call = called(scene, row, 0, row + 1) if by_place else {}
+    return case_of(scene, row, *answers, seed=key.seed, **place, **told, **plan.blamed, **call)
 
 
 def _joined(tables: Sequence[Arrays]) -> Arrays:

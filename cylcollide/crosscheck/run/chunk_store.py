@@ -3,10 +3,8 @@
 import json
 import os
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, as_completed
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +54,7 @@ class ChunkStore:
             stamp, record = about["stamp"], about["record"]
         except FileNotFoundError:
             return None
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        except Exception as error:  # whatever zip, zlib, NumPy and JSON make of a damaged file
             warn(f"{path} is damaged ({_one_line(error)}): computing this chunk anew")
             return None
         if stamp != self.stamp:
@@ -119,38 +117,53 @@ def run_chunks(
         if kept is not None:
             done[key] = kept
             progress(key)
-    missing = [key for key in wanted if key not in done]
-    for key, chunk in _computed(missing, work, executor, len(done), len(wanted)):
+
+    def keep(key: ChunkKey, chunk: Chunk) -> None:
         if store is not None:
             store.save(key, chunk)
         done[key] = chunk
         progress(key)
+
+    missing = [key for key in wanted if key not in done]
+    if executor is None:
+        for key in missing:
+            keep(key, work(key))
+    elif failed := _computed(missing, work, executor, done, keep):
+        key, error = failed
+        raise UnfinishedError(
+            f"chunk {key} failed ({_one_line(error)}); {len(done)} of {len(wanted)} chunks are finished "
+            "and kept: run the same command again to go on"
+        ) from error
     return {key: done[key] for key in wanted}
 
 
 def _computed(
-    keys: list[ChunkKey], work: Callable[[ChunkKey], Chunk], executor: Executor | None, kept: int, wanted: int
-) -> Iterator[tuple[ChunkKey, Chunk]]:
-    if executor is None:
-        for key in keys:
-            yield key, work(key)
-        return
-    futures: dict[Future[Chunk], ChunkKey] = {executor.submit(work, key): key for key in keys}
-    finished = kept
+    keys: list[ChunkKey],
+    work: Callable[[ChunkKey], Chunk],
+    executor: Executor,
+    done: Mapping[ChunkKey, Chunk],
+    keep: Callable[[ChunkKey, Chunk], None],
+) -> tuple[ChunkKey, BaseException] | None:
+    """Keep every chunk as soon as it is there; return the first that failed, and why."""
+    futures: dict[Future[Chunk], ChunkKey] = {}
     try:
-        for future in as_completed(futures):
+        for key in keys:
             try:
-                chunk = future.result()
-            except Exception as error:  # each executor has its own way to say that a worker died
-                raise UnfinishedError(
-                    f"chunk {futures[future]} failed ({_one_line(error)}); {finished} of {wanted} chunks are finished "
-                    "and kept: run the same command again to go on"
-                ) from error
-            finished += 1
-            yield futures[future], chunk
+                futures[executor.submit(work, key)] = key
+            except BrokenExecutor as error:
+                return key, error
+        for future in as_completed(futures):
+            # Each executor has its own way to say that a worker died.
+            failure = future.exception()
+            if failure is not None:
+                return futures[future], failure
+            keep(futures[future], future.result())
     finally:
-        for future in futures:
-            future.cancel()
+        # After an interrupt or a failure: what has been finished by now is kept as well.
+        for future, key in futures.items():
+            if not future.cancel() and key not in done and future.done() and future.exception() is None:
+                keep(key, future.result())
+    return None
 
 
 def _one_line(error: BaseException) -> str:

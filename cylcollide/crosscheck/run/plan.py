@@ -29,7 +29,11 @@ from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
 CHUNK = 6000
 """Segments of a family in a chunk: a fraction of a second, so that little is lost when a sweep stops."""
 POSES_IN_CHUNK = 5
-LAYOUT = 4
+MOST_RAYS = 100_000_000
+"""A pose of a sweep is drawn and cast at once: of so many bullets it has a million."""
+MOST_SEED = 2**63 - 1
+"""What an array of integers holds."""
+LAYOUT = 5
 """Of the chunks: raised when their columns or records change."""
 TRIED = 40
 """Cases of every cause on which the interventions are run."""
@@ -70,9 +74,10 @@ class Plan(ABC):
         """The options of the command line that ask for this plan."""
 
     def _check(self) -> None:
-        for name, value, least in (("rays", self.rays, 1), ("seed", self.seed, 0)):
-            if value < least:
-                raise ValueError(f"{name} must be at least {least}, got {value}")
+        for name, value, least, most in (("rays", self.rays, 1, MOST_RAYS), ("seed", self.seed, 0, MOST_SEED)):
+            if not least <= value <= most:
+                bound = f"least {least}" if value < least else f"most {most:,}"
+                raise ValueError(f"{name} must be at {bound}, got {value}")
 
     @property
     def blamed(self) -> dict[str, Any]:

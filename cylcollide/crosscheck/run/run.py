@@ -1,10 +1,9 @@
 """A plan run: its chunks over an executor, trials of a sample, and the summary of it all."""
 
 import json
-import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -27,6 +26,7 @@ from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
 from cylcollide.crosscheck.run.tally import JsonObject, Tally, sample
+from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
@@ -184,8 +184,7 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
     # Fills numba's cache on disk, so that the workers do not all compile the same kernels.
     p1 = np.arange(45.0).reshape(15, 3)
     HitWorld(Limbs.cylinders(p1, p1 + 1.0, np.full(15, 0.1))).cast_segments(p1, p1 + 2.0)
-    # Spawned, not forked: a fork copies the threads' locks of a process that already runs numba and PyBullet.
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with worker_processes(jobs) as pool:
         yield pool
 
 

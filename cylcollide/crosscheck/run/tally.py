@@ -15,7 +15,7 @@ from cylcollide.crosscheck.cases.case import Case, plain
 from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved
 from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, VERDICTS, Kind
+from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES
 
@@ -89,7 +89,7 @@ class Tally:
         cause: Int8Array = self.column("cause", family)
         amount: Float64Array = self.column("amount", family)
         # Where no causes were sought, the errors of all right hits are here: those of 0 are none.
-        off = np.isin(kind, (*VERDICTS, Kind.LOST)) | (amount != 0)
+        off = ~np.isin(kind, ERRORS) | (amount != 0)
         return {
             "family": ALL if family is None else family,
             **{name: self.total(name, family) for name in ("rays", "hits")},

@@ -7,16 +7,18 @@ people; the towers and far worlds of the families would hide them, and count by 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case, case_of
+from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of, plain
+from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.engine.setup import Setup, as_record
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.judge.comparison import NOT_SETTLED, Comparison, Truth
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.comparison import Answers, Comparison, Truth, usable
+from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
 from cylcollide.engines import EngineHits
 
 Cast = Callable[[Float64Array, Float64Array], EngineHits]
@@ -37,17 +39,26 @@ NEARLY_ALL = 0.99
 
 @dataclass
 class Wrong:
-    """Wrong verdicts, each proved, and those that were not: these are errors of this library."""
+    """Wrong verdicts, each proved, and those that were not, which are errors of this library; errors of hits."""
 
     missed: int = 0
     phantom: int = 0
     wrong_limb: int = 0
     lost: int = 0
     unproved: int = 0
+    early: int = 0  # right hits that are off beyond the rounding of float64, at any scale
+    late: int = 0
+    normal: int = 0
+    position: int = 0  # all hits, right or wrong
+    moved: int = 0  # verdicts that are right where the limbs are built and wrong where they are moved to
+
+    def count(self, kind: Kind, number: int) -> None:
+        """Add to the number of a kind."""
+        setattr(self, kind.field, getattr(self, kind.field) + number)
 
     @property
     def total(self) -> int:
-        """All that count against the engine."""
+        """All verdicts that count against the engine."""
         return self.missed + self.phantom + self.wrong_limb + self.lost
 
 
@@ -62,16 +73,20 @@ class EngineErrors:
     distance: list[Float64Array] = field(default_factory=list)  # metres along the ray, right hits
     normal: list[Float64Array] = field(default_factory=list)  # radians
     policies: list[int] = field(default_factory=lambda: [0] * len(POLICIES))
-    worst: dict[tuple[str, Kind], Case] = field(default_factory=dict)
-    """The worst wrong verdict of every family and kind, as a case that the engine can be asked again."""
+    position: list[Float64Array] = field(default_factory=list)  # metres between position and fraction, all hits
+    worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = field(default_factory=dict)
+    """The worst of every family and way to be wrong: how bad it is, and the case that the engine can be asked again."""
 
-    def add(self, key: ChunkKey, number: int, truth: Truth, reported: EngineHits, cast: Cast) -> None:
+    def add(self, key: ChunkKey, number: int, truth: Truth, answers: Answers, cast: Cast) -> None:
         """Compare the answers to a scene, a chunk's ``number``-th; ``cast`` puts one more question to the engine."""
         self.rays += len(truth.start)
         wrong = self.wrong.setdefault(key.family, Wrong())
-        both = Comparison(truth, *_usable(reported, len(truth.start), len(truth.limbs)))
+        both = Comparison(truth, *answers)
+        keep = partial(self._keep, both, key, number, cast)
         outside = ~truth.hits.started_inside
-        wrong.lost += len(both.wrong[Kind.LOST])
+        lost = both.wrong[Kind.LOST]
+        wrong.lost += len(lost)
+        keep("lost", Kind.LOST, lost, np.zeros(len(lost)))
         for kind in VERDICTS:
             rows = both.wrong[kind][outside[both.wrong[kind]]]
             proved = truth.confirms(rows)
@@ -81,36 +96,78 @@ class EngineErrors:
                 alone = [cast(truth.start[[row]], truth.end[[row]]).limb[:1] == truth.hits.limb[row] for row in rows]
                 back = np.array([one.all() and len(one) == 1 for one in alone], dtype=np.bool_)
                 wrong.lost += int(back.sum())
+                keep("lost by its place", kind, rows[back], _by_how_much(both, kind, rows[back]))
                 rows = rows[~back]
-            setattr(wrong, kind.field, getattr(wrong, kind.field) + len(rows))
-            self._keep(kind, rows, both, key, number)
-        right = both.right_hits[(outside & _at_the_scale_of_people(truth))[both.right_hits]]
-        self.distance.append(np.abs(both.distance_error(right)))
-        # Where the engine reports no direction there is nothing to compare.
-        self.normal.append(np.where(both.theirs.normal[right].any(axis=1), both.tilt(right), np.nan))
+            wrong.count(kind, len(rows))
+            keep(kind.field, kind, rows, _by_how_much(both, kind, rows))
+        right = both.right_hits[outside[both.right_hits]]
+        error, tilt, rounding = both.distance_error(right), both.tilt(right), truth.rounding(right)
+        limb = truth.hits.limb[right]
+        half = 0.5 * np.linalg.norm(truth.limbs.p2[limb] - truth.limbs.p1[limb], axis=1)
+        bent = rounding / np.minimum(truth.limbs.radius[limb], half) + 8 * np.finfo(np.float64).eps
+        for kind, off, amount in (
+            (Kind.EARLY, error < -rounding, error),
+            (Kind.LATE, error > rounding, error),
+            (Kind.NORMAL, tilt > bent, tilt),
+        ):
+            wrong.count(kind, int(off.sum()))
+            keep(kind.field, kind, right[off], amount[off])
+        wrong.count(Kind.POSITION, len(both.misplaced))
+        keep("position", Kind.POSITION, both.misplaced, both.points[1][both.misplaced])
+        near = _at_the_scale_of_people(truth)
+        self.distance.append(np.abs(error[near[right]]))
+        self.normal.append(tilt[near[right]])
+        self.position.append(both.points[1][near & (both.theirs.limb >= 0)])
         if key.family == "inside-start":
             self._look_inside(both)
 
-    def _keep(self, kind: Kind, rows: Int64Array, both: Comparison, key: ChunkKey, number: int) -> None:
-        """Look at the rows that are wrong in one way, and keep the worst if there was none as bad in the family."""
+    def add_moved(self, key: ChunkKey, number: int, still: Answers, moved: Truth, answers: Answers, cast: Cast) -> None:
+        """Compare the answers after limbs were moved into a scene with those of ``still``, where they were built."""
+        both, wrong = Comparison(moved, *answers), self.wrong[key.family]
+        right_before = still.answered & (still.hits.limb == moved.hits.limb) & ~moved.hits.started_inside
+        for kind in (*VERDICTS, Kind.LOST):
+            rows = both.wrong[kind][right_before[both.wrong[kind]]]
+            rows = rows[moved.confirms(rows)]
+            wrong.moved += len(rows)
+            self._keep(
+                both, key, number, cast, f"{kind.field} after a move", kind, rows, _by_how_much(both, kind, rows)
+            )
+
+    def _keep(
+        self,
+        both: Comparison,
+        key: ChunkKey,
+        number: int,
+        cast: Cast,
+        way: str,
+        kind: Kind,
+        rows: Int64Array,
+        amounts: Float64Array,
+    ) -> None:
+        """Look at the rows that are wrong in one way, and keep the worst if there was none as bad in the family.
+
+        An error at the scale of people is worse than one elsewhere. Where the segment alone is answered otherwise, the
+        case holds the others of its call, as few as will do.
+        """
         if not len(rows):
             return
-        if kind == Kind.WRONG_LIMB:
-            amounts = np.abs(both.distance_error(rows))
-        else:
-            about = (both.ours if kind == Kind.MISSED else both.theirs).limb[rows]
-            amounts = np.abs(both.truth.clearances(rows, about))
-        worst = int(np.argmax(amounts))
-        known = self.worst.get((key.family, kind))
-        if known is not None and amounts[worst] <= (known.amount or 0.0):
+        truth, size = both.truth, np.nan_to_num(np.abs(amounts), posinf=np.inf)
+        near = np.full(len(rows), True) if kind not in ERRORS else _at_the_scale_of_people(truth)[rows]
+        worst = int(np.argmax(np.where(near | ~near.any(), size, -1.0)))
+        rank = bool(near.any()), float(size[worst])
+        if (key.family, way) in self.worst and rank <= self.worst[key.family, way][0]:
             return
         # PyBullet's options are settings, which every other case of it has in its setup.
         setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
-        row = int(rows[worst])
-        self.worst[key.family, kind] = case_of(
-            both.truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=as_record(setup), amount=float(amounts[worst]),
-            measured=None, bound=None, engine=self.engine, options=options,
+        row, n = int(rows[worst]), len(truth.start)
+        calls = (row, row + 1), (max(row - 1, 0), row + 1), (row, min(row + 2, n)), (0, row + 1), (0, n)
+        first, end = next((call for call in calls if _answered_alike(both, row, *call, cast)), (0, n))
+        of_call = {"measured": float(both.answered.sum()), "bound": float(n)} if kind == Kind.LOST else {}
+        self.worst[key.family, way] = rank, case_of(
+            truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
+            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=as_record(setup), amount=plain(amounts[worst]),
+            engine=self.engine, options=options, **{"measured": None, "bound": None, **of_call},
+            **called(truth.scene, row, first, end),
         )  # fmt: skip
 
     def _look_inside(self, both: Comparison) -> None:
@@ -152,12 +209,21 @@ def _at_the_scale_of_people(truth: Truth) -> BoolArray:
     return near & bool(small)
 
 
-def _usable(reported: EngineHits, n: int, m: int) -> tuple[EngineHits, BoolArray]:
-    """The answers to n segments at m limbs, and which of them are there and mean something."""
-    came = min(n, len(reported.limb))
-    limb, fraction = np.full(n, NOT_SETTLED, np.int32), np.full(n, np.nan)
-    position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
-    for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
-        whole[:came] = getattr(reported, part)[:came]
-    answered = (limb == -1) | ((limb >= 0) & (limb < m) & np.isfinite(fraction))
-    return EngineHits(limb, fraction, position, normal), answered
+def _by_how_much(both: Comparison, kind: Kind, rows: Int64Array) -> Float64Array:
+    """Metres by which the verdicts of a kind are wrong, (k,)."""
+    if kind == Kind.WRONG_LIMB:
+        return np.abs(both.distance_error(rows))
+    if kind == Kind.LOST or not len(rows):  # of none the search alone would take milliseconds
+        return np.zeros(len(rows))
+    return np.abs(both.truth.clearances(rows, (both.ours if kind == Kind.MISSED else both.theirs).limb[rows]))
+
+
+def _answered_alike(both: Comparison, row: int, first: int, end: int, cast: Cast) -> bool:
+    """Whether the engine says the same about a row when it is asked about these alone, to the last bit."""
+    truth = both.truth
+    again, answered, _ = usable(cast(truth.start[first:end], truth.end[first:end]), end - first, len(truth.limbs))
+    same = [
+        np.array_equal(getattr(again, name)[row - first], getattr(both.theirs, name)[row], equal_nan=True)
+        for name in ("limb", "fraction", "position", "normal")
+    ]
+    return bool(answered[row - first] == both.answered[row]) and all(same)

@@ -18,13 +18,14 @@ from cylcollide._types import Shape
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.families.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Truth
-from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, figures
+from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
+from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, Wrong, figures
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
 
 ASKED = tuple(family for family in FAMILIES if family not in OF_PYBULLET_ONLY)
 """The families that any engine can be asked."""
+IN_MOTION = "humanoid"
 DEFAULT_RAYS = 2000 * len(ASKED)
 ALL = "all"
 
@@ -59,7 +60,13 @@ class Score:
     speed: float = math.nan  # rays per processor second relative to cylcollide, taking turns
     families: dict[str, int] = field(default_factory=dict)  # wrong verdicts and lost rays by family
     unproved: int = 0  # verdicts where exact arithmetic does not confirm this library: its bugs
-    cases: tuple[Case, ...] = ()  # the worst wrong verdict of every family and kind
+    cases: tuple[Case, ...] = ()  # the worst of every family and way to be wrong
+    early: int = 0  # hits of the right limb that are off beyond the rounding of float64, at any scale
+    late: int = 0
+    normal: int = 0
+    position: int = 0  # hits, right or wrong, whose position is not where their fraction leads
+    position_mm: Figures = NONE  # between the two
+    moved: int = 0  # verdicts that are wrong only after the limbs were moved there
 
     def record(self) -> dict[str, Any]:
         """As JSON has it: nan is null; the cases have a file of their own."""
@@ -128,18 +135,15 @@ class _Contender:
             versions=self.versions,
             error="",
             rays=errors.rays,
-            missed=sum(row.missed for row in wrong.values()),
-            phantom=sum(row.phantom for row in wrong.values()),
-            wrong_limb=sum(row.wrong_limb for row in wrong.values()),
-            lost=sum(row.lost for row in wrong.values()),
+            **{name: sum(getattr(row, name) for row in wrong.values()) for name in Wrong.__dataclass_fields__},
             distance_mm=figures(errors.distance, MM_PER_METRE),
             normal_deg=figures(errors.normal, math.degrees(1.0)),
             inside=errors.inside,
             limits=self.limits,
             speed=float(np.median(self.speeds)),
             families={family: row.total for family, row in wrong.items()},
-            unproved=sum(row.unproved for row in wrong.values()),
-            cases=tuple(errors.worst.values()),
+            cases=tuple(case for _, case in errors.worst.values()),
+            position_mm=figures(errors.position, MM_PER_METRE),
         )
 
 
@@ -190,8 +194,11 @@ def scoreboard(
         for place, family in enumerate(ASKED):
             report("families", place, len(ASKED))
             key = ChunkKey(family, seed, 0)
-            for number, scene in enumerate(draw_chunk(key, math.ceil(rays / len(ASKED)))):
-                _ask(found, key, number, scene)
+            scenes = draw_chunk(key, math.ceil(rays / len(ASKED)))
+            for number, scene in enumerate(scenes):
+                # The same limbs at two poses: the engine is asked, too, after it has moved them from one to the other.
+                before = scenes[number - 1] if family == IN_MOTION and number else None
+                _ask(found, key, number, scene, before)
         report("families", len(ASKED), len(ASKED))
         _race(found, seed, report)
     finally:
@@ -224,14 +231,17 @@ def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, 
     return found
 
 
-def _ask(found: Sequence[_Contender], key: ChunkKey, number: int, scene: ShotScene) -> None:
+def _ask(found: Sequence[_Contender], key: ChunkKey, number: int, scene: ShotScene, before: ShotScene | None) -> None:
     if not len(scene.shots.start):
         return
     truth = Truth(scene)
 
     def compare(errors: EngineErrors, engine: Engine) -> None:
-        engine.build(truth.limbs)
-        errors.add(key, number, truth, engine.cast_segments(truth.start, truth.end), engine.cast_segments)
+        still = engine_answers(engine, truth)
+        errors.add(key, number, truth, still, engine.cast_segments)
+        if before is not None:
+            moved = truth.moved_from(before.p1, before.p2)
+            errors.add_moved(key, number, still, moved, engine_answers(engine, moved), engine.cast_segments)
 
     for contender in found:
         contender.attempt(key.family, partial(compare, contender.errors))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS, Progress, Score, scoreboard
+from cylcollide.crosscheck.workers import interrupts_blocked
 
 
 def guarded_scoreboard(
@@ -39,7 +40,8 @@ def _attempt(
     context = multiprocessing.get_context("spawn")
     listening, speaking = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(speaking, list(engines), rays, seed, dead), daemon=True)
-    process.start()
+    with interrupts_blocked():
+        process.start()
     speaking.close()
     blamed, asked = "", ""
     try:

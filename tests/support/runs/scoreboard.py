@@ -19,11 +19,12 @@ OURS = dict(registry._OURS)
 
 
 @contextmanager
-def planted_engines():
-    """Only the artificial engines and this library are known, and speeds are not worth much time."""
+def planted_engines(*more):
+    """Only the artificial engines, ``more`` by name and place, and this library are known; speeds take little time."""
     with pytest.MonkeyPatch.context() as patch:
         points = [_point(name.lower(), f"support.faulty_engines:{name}Engine") for name in (*FAULTY, *FAILING)]
         points.append(_point("absent", "no_such_package.engine:Engine"))
+        points += [_point(name, place) for name, place in more]
         patch.setattr(registry, "_OURS", {"cylcollide": registry._OURS["cylcollide"]})
         patch.setattr(registry, "entry_points", lambda group: points if group == engines.GROUP else [])
         patch.setattr(board, "TIMED_RAYS", 300)

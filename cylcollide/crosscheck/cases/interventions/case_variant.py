@@ -39,12 +39,8 @@ class CaseVariant:
     @property
     def scene(self) -> ShotScene:
         """A world with this one segment."""
-        return self.scene_of(1)
-
-    def scene_of(self, copies: int) -> ShotScene:
-        """A world with so many copies of the segment."""
-        start, end = (np.tile(end, (copies, 1)) for end in (self.start, self.end))
-        return ShotScene(self.p1, self.p2, self.radius, shots(start, end, Intent.EITHER), self.setup)
+        segment = shots(self.start[None], self.end[None], Intent.EITHER)
+        return ShotScene(self.p1, self.p2, self.radius, segment, self.setup)
 
     @property
     def direction(self) -> Float64Array:

@@ -1,7 +1,6 @@
 """The engine that a case blames, and all others that are installed, asked the same question."""
 
-import multiprocessing
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from math import degrees
 
@@ -12,6 +11,7 @@ from cylcollide.crosscheck.cases.recast import EngineAnswer, Live
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, EngineOf, NamedEngine, RayEngine, Setup
 from cylcollide.crosscheck.judge.comparison import angle
+from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import registry
 
 OWN = "cylcollide"
@@ -88,7 +88,7 @@ def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
     """Ask engines in another process, a new one after an engine that ends it; a string says why there is no answer."""
     found: dict[str, NamedAnswer | str] = {}
     while left := [name for name in names if name not in found]:
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as apart:
+        with worker_processes(1) as apart:
             try:
                 for name in left:
                     found[name] = apart.submit(_asked, name, case).result()

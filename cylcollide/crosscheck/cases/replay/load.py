@@ -1,12 +1,12 @@
 """Cases out of any file that a cross-check leaves: cases.json, a single case, rays.npz of a humanoid run."""
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.case import UNKNOWN, UNNAMED, Case, plain, read_cases, vector
+from cylcollide.crosscheck.cases.case import UNKNOWN, Case, foreign, plain, read_cases, vector
+from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
 
 RAYS_SCHEMA = 1
@@ -52,18 +52,18 @@ def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
 
 
 def _read_rays(path: Path) -> list[Case]:
-    try:
-        # Opened here: np.load forgets to close a file that it cannot read.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as rays:
-            columns = {name: rays[name] for name in rays.files}
-        if int(columns["schema"]) != RAYS_SCHEMA:
-            raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
-        return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
-    except (ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{path}: expected rays as `cylcollide crosscheck` writes them, got {type(error).__name__}: "
-            f"{' '.join(str(error).split())}; write the file anew"
-        ) from error
+    # Opened here: np.load forgets to close a file that it cannot read.
+    with path.open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as rays:
+                columns = {name: rays[name] for name in rays.files}
+            if int(columns["schema"]) != RAYS_SCHEMA:
+                raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
+            return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
+        except (
+            Exception
+        ) as error:  # whatever zip, zlib and NumPy make of a foreign file, or of an array of a wrong type
+            raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
 
 
 def _case_of_ray(rays: dict[str, Any], row: int) -> Case:

@@ -46,6 +46,7 @@ class ShotScene:
     setup: Setup = DEFAULT
     whole_batch: bool = False  # one call of the engine, whatever its limit; for PyBullet only
     as_lists: bool = False  # in that call, lists of tuples instead of arrays
+    was: tuple[Float64Array, Float64Array] | None = None  # p1, p2 that an engine is built with, to be moved from there
 
 
 def shots(

@@ -1,0 +1,49 @@
+"""Processes that Ctrl-C at the terminal does not reach: whoever started them ends them, and nothing else is said."""
+
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, resource_tracker
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Hold SIGINT back: processes started meanwhile never get it, this one gets it at the end."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows, which has no such masks
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it lets the signal through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Workers(ProcessPoolExecutor):
+    """Starts its processes, which it does when work is handed in, without SIGINT."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        with interrupts_blocked():
+            return super().submit(fn, *args, **kwargs)
+
+
+@contextmanager
+def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Executor of new processes, all of which have ended when the block is left: at once if it is left by an error."""
+    # Spawned, not forked: a fork copies the threads' locks of a process that already runs numba and PyBullet.
+    others: set[Any] = set(active_children())
+    pool = _Workers(count, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    except BaseException:
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)

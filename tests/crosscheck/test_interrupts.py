@@ -1,0 +1,163 @@
+"""Ctrl-C in the middle of every command: one line, status 130, nothing finished lost, no process left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.cases.one_case import RECORD
+from support.package import ABOVE_PACKAGE
+
+from cylcollide.crosscheck.cases.case import Case, write_cases
+
+pytestmark = pytest.mark.long  # whole processes, compiled anew where nothing is on disk
+
+CHUNKS_KEPT = "cylcollide: interrupted; finished chunks are kept in the folder of --out, and the same command goes on"
+
+
+def processes(group):
+    """The processes of a group that are alive: the number, and the state in a single letter."""
+    alive = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            _, _, rest = status.read_text().rpartition(") ")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(rest.split()[2]) == group and rest[0] != "Z":
+            alive.append(status.parent.name)
+    return alive
+
+
+def interrupted(options, ready, *, environment=None, wait=240.0):
+    """A command as a terminal runs it, with SIGINT to its whole group once ``ready`` is true of its output so far."""
+    command = [sys.executable, "-m", "cylcollide", *map(str, options)]
+    surroundings = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE), **(environment or {})}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=surroundings
+    ) as run:
+        try:
+            return _told(run, ready, time.monotonic() + wait)
+        finally:
+            with suppress(ProcessLookupError):  # a failure leaves nothing behind either
+                os.killpg(run.pid, signal.SIGKILL)
+
+
+def _told(run, ready, limit):
+    while not ready() and run.poll() is None:
+        assert time.monotonic() < limit, "never got so far"
+        time.sleep(0.02)
+    assert run.poll() is None, (run.returncode, run.stderr.read())
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    (line,) = err.splitlines()
+    assert line.startswith("cylcollide: interrupted")
+    # The tracker of shared memory ends by itself when its pipe is closed.
+    while left := processes(run.pid):
+        assert time.monotonic() < limit, left
+        time.sleep(0.02)
+    return out, line
+
+
+def chunks(out):
+    return {path.name: path.stat().st_mtime_ns for path in (out / "chunks").glob("*.npz")}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("kind", [[], ["--families", "generic", "--families", "rim"]], ids=["poses", "families"])
+def test_chunks_that_were_finished_are_kept_and_used_again(tmp_path, kind, jobs):
+    options = ["crosscheck", *kind, "--rays", 120_000, "--jobs", jobs, "--out", tmp_path]
+    _, line = interrupted(options, lambda: len(chunks(tmp_path)) >= 2)
+    assert line.startswith(CHUNKS_KEPT)
+    kept = chunks(tmp_path)
+    assert len(kept) >= 2
+    assert not list((tmp_path / "chunks").glob(".*.part"))
+    interrupted(options, lambda: len(chunks(tmp_path)) > len(kept) + 1)
+    assert kept.items() <= chunks(tmp_path).items()
+
+
+def test_interventions_are_interrupted_too(tmp_path):
+    options = ["crosscheck", "--families", "rim", "--families", "elbow", "--rays", 12_000, "--jobs", 2]
+    done = tmp_path / "chunks"
+    _, line = interrupted([*options, "--out", tmp_path], lambda: len(list(done.glob("*.npz"))) == 2)
+    assert line.startswith(CHUNKS_KEPT)
+
+
+def test_workers_that_have_just_been_started_say_nothing(tmp_path):
+    pause = tmp_path / "pause"
+    # So early that the workers are still importing.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import multiprocessing.spawn as s, pathlib, sys, time\n"
+        "if '--multiprocessing-fork' in sys.argv and 'spawn_main' in ' '.join(sys.orig_argv):\n"
+        f"    pathlib.Path({str(pause)!r}).touch(); time.sleep(3)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(ABOVE_PACKAGE)])
+    options = ["crosscheck", "--rays", 2000, "--jobs", 2, "--out", tmp_path / "out"]
+    interrupted(options, pause.exists, environment={"PYTHONPATH": path})
+
+
+def test_the_scoreboard_is_kept_wholly_or_not_at_all(tmp_path):
+    began = time.monotonic()
+    options = ["crosscheck", "--engines", "bullet", "--rays", 60_000, "--out", tmp_path]
+    _, line = interrupted(options, lambda: tmp_path.exists() and time.monotonic() > began + 8)
+    assert line.startswith("cylcollide: interrupted; of the scoreboard nothing is kept")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_of_finished_workloads_are_kept(tmp_path):
+    options = ["bench", "--engines", "cylcollide", "--rays", 5000, "--rounds", 60, "--out", tmp_path]
+    _, line = interrupted(options, (tmp_path / "rays.csv").exists)
+    assert line.startswith("cylcollide: interrupted; finished tables are kept in the folder of --out")
+    assert (tmp_path / "rays.csv").read_text().count("\n") > 1
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["table", "json"])
+def test_cases_that_were_asked_are_told(tmp_path, options):
+    case, asked = Case.read(RECORD), tmp_path / "asked"
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib, tempfile\n"
+        "old = tempfile.TemporaryDirectory.__init__\n"
+        f"def new(self, *a, **k): pathlib.Path({str(asked)!r}).open('a').write('x'); old(self, *a, **k)\n"
+        "tempfile.TemporaryDirectory.__init__ = new\n"
+    )
+    write_cases(tmp_path / "cases.json", [case] * 1 + [Case.read(RECORD | {"row": row}) for row in range(1, 4000)])
+    path = os.pathsep.join([str(tmp_path), str(ABOVE_PACKAGE)])
+    out, line = interrupted(
+        ["replay", tmp_path / "cases.json", *options],
+        lambda: asked.exists() and asked.stat().st_size > 200,
+        environment={"PYTHONPATH": path},
+    )
+    assert "what was finished is printed" in line
+    assert out.count('"reproduced": true' if options else " yes") > 20
+
+
+CLUSTER = """
+import sys, time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_a_sweep_on_a_cluster_keeps_its_chunks_and_leaves_the_cluster(tmp_path):
+    pytest.importorskip("distributed", reason="needs the extra cluster")
+    surroundings = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
+    script = tmp_path / "cluster.py"
+    script.write_text(CLUSTER)
+    with subprocess.Popen(
+        [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=surroundings,
+        start_new_session=True,
+    ) as cluster:  # fmt: skip
+        address = cluster.stdout.readline().strip()
+        options = ["--families", "generic", "--rays", 120_000, "--scheduler", address, "--out", tmp_path / "out"]
+        _, line = interrupted(["crosscheck", *options], lambda: len(chunks(tmp_path / "out")) >= 2)
+        assert line.startswith(CHUNKS_KEPT)
+        assert len(chunks(tmp_path / "out")) >= 2
+        assert cluster.poll() is None
+        cluster.stdin.close()

@@ -1,0 +1,51 @@
+"""Options of every command as an enemy gives them: status 2 and no traceback, before any work is begun."""
+
+import sys
+
+import pytest
+
+from cylcollide import cli
+
+TOO_MUCH = ("99999999999999999999", "-1", "-99999999999999999999", "1e3", "nan", "", "ten", "0x10", "\u0663\u0663" * 12)
+NUMBERS = {"crosscheck": ("--rays", "--seed", "--jobs"), "bench": ("--rays", "--rounds")}
+NAMES = {
+    "crosscheck": ("--families", "--engines", "--motion"),
+    "bench": ("--engines", "--workloads"),
+}
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """Run a command in this process and return what it says on standard error; its status must be 2."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["cylcollide", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        assert stopped.value.code == 2
+        return capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("value", TOO_MUCH)
+@pytest.mark.parametrize(("command", "option"), [(name, option) for name in NUMBERS for option in NUMBERS[name]])
+def test_a_number_out_of_bounds_is_refused(refused, tmp_path, command, option, value):
+    said = refused(command, f"{option}={value}", "--out", tmp_path / "out")
+    assert option in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", ["", "no\nsuch", "[/bold]", "x" * 3000, "../../etc", "\u2028"])
+@pytest.mark.parametrize(("command", "option"), [(name, option) for name in NAMES for option in NAMES[name]])
+def test_a_name_that_is_not_known_is_one_line(refused, tmp_path, command, option, value):
+    said = refused(command, f"{option}={value}", "--out", tmp_path / "out")
+    assert said.startswith("cylcollide: ")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("row", ["99999999999999999999", "-1", "-99999999999999999999"])
+def test_a_row_that_no_file_has_is_one_line(refused, tmp_path, row):
+    (tmp_path / "none.json").write_text("[]")
+    said = refused("replay", tmp_path / "none.json", "--row", row)
+    assert said.count("\n") == 1

@@ -1,0 +1,118 @@
+"""Faults are planted in every field that an engine tells: the scoreboard counts them, and a case replays them."""
+
+import numpy as np
+import pytest
+from support.planted import FAULTS
+from support.runs.scoreboard import planted_engines
+
+from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
+from cylcollide.crosscheck.cases.case_words import headline
+from cylcollide.crosscheck.cases.replay.story import replayed
+from cylcollide.crosscheck.engine.setup import NamedEngine
+from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.report.page import write_page
+from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
+from cylcollide.crosscheck.run.run import run_plan
+from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+
+VERDICTS = ("missed", "phantom", "wrong_limb", "lost")
+SHOWN = {
+    "limb": VERDICTS,
+    "answer": ("missed", "lost"),
+    "fraction": ("early", "late", "lost"),
+    "position": ("position",),
+    "normal": ("normal",),
+    "limbs": ("moved",),
+    "none": (),
+}
+"""Where a fault of a field is counted; nowhere else but for a fraction, from which the position then differs."""
+COUNTS = (*VERDICTS, "early", "late", "normal", "position", "moved")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _registered():
+    with planted_engines(("planted", "support.planted:PlantedEngine")):
+        yield
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The score of every fault, asked at once: what is true is computed for all of them once."""
+    scores = scoreboard(["planted"], 150 * len(ASKED), 3)
+    return {score.engine.removeprefix("planted, "): score for score in scores}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_counted_where_it_is_and_nowhere_else(found, fault):
+    score, field = found[fault], fault.split(" ")[0]
+    assert score.error == ""
+    counts = {name: getattr(score, name) for name in COUNTS if getattr(score, name)}
+    assert set(counts) & set(SHOWN[field]), counts
+    assert set(counts) <= {*SHOWN[field], *(("position", "moved") if field in ("fraction", "limb", "answer") else ())}
+    assert score.unproved == 0
+    if field == "position" and "nan" not in fault and "infinite" not in fault:
+        assert score.position_mm[2] > 1e-6
+    assert (field == "fraction") >= (score.distance_mm[2] > 0.0)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_case_replays_it_on_a_new_engine(found, fault, tmp_path):
+    score = found[fault]
+    write_cases(tmp_path / "cases.json", list(score.cases))
+    cases = read_cases(tmp_path / "cases.json")
+    assert cases == list(score.cases)
+    shown = [name for name in SHOWN[fault.split(" ")[0]] if getattr(score, name)]
+    assert {name.replace("_", " ") for name in shown} - {"lost", "moved"} <= {case.kind for case in cases}
+    kinds = {}
+    for case in cases:
+        kinds.setdefault((case.kind, bool(case.was), bool(case.before or case.after)), case)
+    assert kinds
+    for case in kinds.values():
+        again = replayed(case)
+        assert again.reproduced, again.instead
+        assert headline(again.again).startswith("planted")
+
+
+def test_neighbours_are_kept_only_where_they_are_needed(found):
+    for fault, score in found.items():
+        needed = any(word in fault for word in ("stale", "swapped", "seventh"))
+        for case in score.cases:
+            assert needed or not (case.before or case.after), (fault, case.kind)
+    stale = [case for case in found["normal stale: all"].cases if case.kind == "normal"]
+    assert {(len(case.before), len(case.after)) for case in stale} == {(1, 0)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if not fault.startswith("limbs")])
+def test_a_run_by_families_names_it_too_and_keeps_cases(fault):
+    plan = FamiliesPlan(("generic", "humanoid"), 600, 3, NamedEngine("planted", (("fault", fault),)))
+    chunks = [compute_chunk(plan, key) for key in plan.keys]
+    kinds = {Kind(kind).field for chunk in chunks for kind in chunk.columns["kind"]}
+    assert kinds & set(SHOWN[fault.split(" ")[0]])
+    cases = [Case.read(record) for chunk in chunks for record in chunk.record["cases"]]
+    first = {case.kind: case for case in cases}
+    assert set(first) == {kind.replace("_", " ") for kind in kinds}
+    reproduced = [replayed(case).reproduced for case in first.values()]
+    needs_neighbours = any(word in fault for word in ("stale", "swapped", "seventh"))
+    assert needs_neighbours or all(reproduced)
+
+
+@pytest.mark.parametrize("fault", ["position scaled: all", "position nan: all", "normal scaled: all", "limb nan: all"])
+def test_the_page_of_the_humanoid_tells_of_it(fault, tmp_path):
+    result = run_plan(PosesPlan(1100, 1, ("walk",), NamedEngine("planted", (("fault", fault),))))
+    total = result.summary["families"][-1]
+    assert any(total[name] for name in SHOWN[fault.split(" ")[0]])
+    write_page(result, tmp_path)
+    assert (tmp_path / "index.html").stat().st_size > 100_000
+
+
+def test_the_engine_without_a_fault_has_none():
+    from support.planted import PlantedEngine  # here alone under another name than in the registry
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PlantedEngine, "variants", {"": {}})
+        (score,) = scoreboard(["planted"], 600, 3)
+    assert [getattr(score, name) for name in COUNTS] == [0] * len(COUNTS)
+    assert np.array_equal(score.position_mm, (0.0, 0.0, 0.0))
+    assert score.cases == ()

@@ -1,0 +1,82 @@
+"""One engine with any fault: a field of its answers, what is done to it, and to which hits."""
+
+from typing import ClassVar
+
+import numpy as np
+from support.faulty_engines import ExactEngine
+
+import cylcollide as cc
+from cylcollide.engines import EngineHits
+
+FIELDS = ("limb", "fraction", "position", "normal")
+SHIFT, SCALE, FAR = 1e-4, 1.001, 3.0
+
+DONE = {
+    "shifted": lambda column, along: column + (1 if column.dtype == np.int32 else SHIFT * along),
+    "scaled": lambda column, _: column * SCALE,
+    "stale": lambda column, _: np.concatenate([column[:1], column[:-1]]),
+    "swapped": lambda column, _: column[np.minimum(np.arange(len(column)) ^ 1, len(column) - 1)],
+    "rounded": lambda column, _: column.astype(np.float32).astype(np.float64),
+    "negative": lambda column, _: -column,
+    "nan": lambda column, _: np.full(column.shape, np.nan),
+    "infinite": lambda column, _: np.full(column.shape, np.inf),
+}
+"""What is done to a column, by name; ``along`` holds what a metre along the segment is in its unit."""
+
+TO = {
+    "all": lambda hits, limbs: np.ones(len(hits), bool),
+    "every seventh": lambda hits, limbs: np.cumsum(hits.limb >= 0) % 7 == 0,
+    "far cap": lambda hits, limbs: hits.face == cc.Face.CAP2,
+    "every seventh on a far cap": lambda hits, limbs: np.cumsum(hits.face == cc.Face.CAP2) % 7 == 0,
+    "thin": lambda hits, limbs: limbs.radius[hits.limb] < 0.03,
+    "far": lambda hits, limbs: hits.position[:, 0] > FAR,
+}
+"""Which hits have the fault."""
+
+MEANINGLESS = {("limb", what) for what in ("scaled", "rounded", "negative", "infinite")}
+FAULTS = (
+    *(f"{field} {what}: all" for field in FIELDS for what in DONE if (field, what) not in MEANINGLESS),
+    *(f"answer lost: {to}" for to in TO if to != "all"),
+    *(f"{field} shifted: {to}" for field in FIELDS[1:] for to in ("every seventh", "far cap", "thin", "far")),
+    "limbs late: all",
+)
+
+
+class PlantedEngine(ExactEngine):
+    """This library's answers with one of the FAULTS."""
+
+    name = "planted"
+    variants: ClassVar = {fault: {"fault": fault} for fault in FAULTS}
+
+    def __init__(self, fault="none: all"):
+        super().__init__()
+        what, self.to = fault.split(": ")
+        self.field, self.what = what.split(" ") if " " in what else ("", what)
+
+    def set_endpoints(self, p1, p2):
+        if self.field == "limbs":  # a tick late
+            p1, p2, self.next = *self.next, (p1, p2)
+        super().set_endpoints(p1, p2)
+
+    def build(self, limbs):
+        super().build(limbs)
+        self.next = limbs.p1, limbs.p2
+
+    def cast_segments(self, starts, ends):
+        hits, true = self.world.cast_segments(starts, ends), super().cast_segments(starts, ends)
+        wrong = hits.hit & TO[self.to](hits, self.world.limbs)
+        if self.field == "answer":
+            rows = wrong[:, None]
+            nothing = np.where(wrong, np.nan, true.fraction)
+            limb = np.where(wrong, -1, true.limb).astype(np.int32)
+            return EngineHits(limb, nothing, np.where(rows, np.nan, true.position), np.where(rows, np.nan, true.normal))
+        if self.field not in FIELDS:
+            return true
+        step = ends - starts
+        length = np.linalg.norm(step, axis=1)
+        length = np.where(length > 0, length, 1.0)
+        along = {"fraction": 1 / length, "limb": 1, "normal": np.ones(3)}.get(self.field, step / length[:, None])
+        column = getattr(true, self.field)
+        told = DONE[self.what](column, along)
+        rows = wrong if told.ndim == 1 else wrong[:, None]
+        return EngineHits(**(vars(true) | {self.field: np.where(rows, told, column)}))
