@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import blake2b
+from inspect import signature
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -22,15 +23,14 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags, _LowerResult
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.imputils import lower_constant
 from numba.core.lowering import Lower
 from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
-from numba.core.typed_passes import LoweringPass, NativeLowering
+from numba.core.runtime.nrt import rtsys
+from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import fold_arguments
-from numba.core.utils import pysignature
 from numba.extending import models, register_model, typeof_impl
 
 from cylcollide.runtime.compile import MARKED, examples
@@ -102,7 +102,7 @@ def _flags() -> Any:
     Reference counting is off: numba would count every array of an unpacked argument, up and down and atomically, which
     cost more than the geometry. The caller in Python holds references to the arrays.
     """
-    flags = Flags()
+    flags: Any = Flags()
     flags.error_model, flags.nrt, flags.no_cfunc_wrapper = "numpy", False, True
     return flags
 
@@ -111,7 +111,7 @@ class Callee(types.Callable, types.Opaque):
     """numba's type of one marked function."""
 
     def __init__(self, function: Function, inline: bool) -> None:
-        self.function, self.signature, self.flags = function, pysignature(function), _flags()
+        self.function, self.signature, self.flags = function, signature(function), _flags()
         self.flags.no_cpython_wrapper, self.flags.forceinline = True, inline
         self.compiled: dict[tuple[Any, ...], Any] = {}
         super().__init__(f"callee({function.__module__}.{function.__qualname__})")
