@@ -3,12 +3,21 @@
 import os
 import sys
 
+os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")  # tests mean machine code, unless they say otherwise
+
 import pytest
 from hypothesis import HealthCheck, settings
 from support.cases.everyday_worlds import make_crowd
-from support.check_cylinders import sized
+from support.check_cylinders import JIT, sized
 
 import cylcollide as cc
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile everything once, by all processors, before the first test and before processes share the tests."""
+    if JIT and not hasattr(config, "workerinput"):
+        cc.warm_up()
+
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 

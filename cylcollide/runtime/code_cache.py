@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 from atexit import register
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -59,10 +60,20 @@ def directories() -> list[Path]:
     return [PACKAGE / "__pycache__" / "machine_code", home / "cylcollide"]
 
 
+def _paths(name: str, tag: bytes) -> Iterator[Path]:
+    """Where machine code of an entry point may be."""
+    for directory in (*directories(), *([_temporary()] if _temporary.cache_info().currsize else [])):
+        yield directory / f"{name}-{_suffix(tag)}"
+
+
+def is_kept(name: str, tag: bytes) -> bool:
+    """Whether there is a file with machine code of an entry point."""
+    return any(path.exists() for path in _paths(name, tag))
+
+
 def read(name: str, tag: bytes) -> bytes | None:
     """Machine code of an entry point, as it was written; None if there is none that is whole."""
-    for directory in (*directories(), *([_temporary()] if _temporary.cache_info().currsize else [])):
-        path = directory / f"{name}-{_suffix(tag)}"
+    for path in _paths(name, tag):
         try:
             kept = path.read_bytes()
         except OSError:

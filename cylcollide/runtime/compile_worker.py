@@ -54,7 +54,7 @@ class Worker:
 
         What was requested last is compiled first.
         """
-        if self._process is None or self._process.stdin is None or self._process.poll() is not None:
+        if self._process is None or self._process.stdin is None or not self.is_alive():
             return False
         if self._requested[-1:] != [name]:
             try:
@@ -63,6 +63,10 @@ class Worker:
                 return False
             self._requested.append(name)
         return True
+
+    def is_alive(self) -> bool:
+        """Whether the process has begun, and not ended."""
+        return self._process is not None and self._process.poll() is None
 
     def end(self) -> None:
         """End the process now."""

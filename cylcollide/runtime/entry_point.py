@@ -15,7 +15,8 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from threading import Lock, Thread
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -24,7 +25,7 @@ import numpy as np
 
 from cylcollide.constants import PLAIN_ROW_SECONDS, PLAIN_SECONDS, WAIT_SECONDS
 from cylcollide.runtime import code_cache
-from cylcollide.runtime.compile import MARKED
+from cylcollide.runtime.compile import MARKED, examples
 from cylcollide.runtime.compile_worker import Worker
 
 Result = TypeVar("Result")
@@ -65,6 +66,8 @@ class _Process:
         """Time spent in plain Python that machine code could have saved."""
         self.worker: Worker | None = None
         self.noticed = False
+        self.calls: dict[str, tuple[Any, ...]] | None = None
+        """Where calls are recorded, if they are: examples of the arguments by name of the entry point."""
 
 
 _process = _Process()
@@ -112,6 +115,17 @@ def notice(text: str) -> None:
             print(f"cylcollide: {text}", file=sys.stderr)
 
 
+@contextmanager
+def recording() -> Iterator[dict[str, tuple[Any, ...]]]:
+    """Entry points without machine code run in plain Python, and their arguments are recorded."""
+    calls: dict[str, tuple[Any, ...]] = {}
+    before, _process.calls = _process.calls, calls
+    try:
+        yield calls
+    finally:
+        _process.calls = before
+
+
 def _rows(arguments: tuple[Any, ...]) -> int:
     return max((len(argument) for argument in arguments if isinstance(argument, np.ndarray)), default=0)
 
@@ -150,7 +164,7 @@ class EntryPoint(Generic[Parameters, Result]):
     @property
     def is_plain(self) -> bool:
         """Whether a call may still go to plain Python, to be replaced by machine code."""
-        return MODE is Mode.BACKGROUND and not self.has_machine_code
+        return not self.has_machine_code and (MODE is Mode.BACKGROUND or _process.calls is not None)
 
     def is_fast(self, *arguments: Any) -> bool:
         """Whether a call goes to machine code, or never will; else that is made, if it is worth it by now."""
@@ -158,6 +172,9 @@ class EntryPoint(Generic[Parameters, Result]):
 
     def _look(self, arguments: tuple[Any, ...]) -> bool:
         """Whether there is machine code by now; it is made, if that is worth it."""
+        if _process.calls is not None:
+            _process.calls[self.name] = examples(arguments)
+            return False
         if _process.plain_seconds < PLAIN_SECONDS or time.monotonic() < self._next_look:
             return False
         uninterrupted(lambda: self._load_or_request(arguments))
@@ -165,7 +182,7 @@ class EntryPoint(Generic[Parameters, Result]):
         return self.has_machine_code
 
     def _call_plain(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        if self.reads_all and _rows(arguments) * PLAIN_ROW_SECONDS > WAIT_SECONDS:
+        if self.reads_all and _process.calls is None and _rows(arguments) * PLAIN_ROW_SECONDS > WAIT_SECONDS:
             return self._wait_and_call(*arguments, **keywords)
         if self._look(arguments):
             return self.call(*arguments, **keywords)
@@ -176,6 +193,8 @@ class EntryPoint(Generic[Parameters, Result]):
             _process.plain_seconds += time.perf_counter() - begun
 
     def _wait_and_call(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        if _process.calls is not None:
+            return self._call_plain(*arguments, **keywords)
         while not self.has_machine_code:
             uninterrupted(lambda: self._load_or_request(arguments))
             if not self.has_machine_code:
@@ -189,16 +208,29 @@ class EntryPoint(Generic[Parameters, Result]):
         with _process.lock:
             if self.has_machine_code:
                 return
-            tag = machine_code.tag(arguments)
-            content = code_cache.read(self.name, tag)
-            code = self._request(arguments, tag) if content is None else machine_code.load(content)
+            content = code_cache.read(self.name, machine_code.tag(arguments))
+            code = self._request(arguments) if content is None else machine_code.load(content)
             if code is not None:
                 self.call, self.has_machine_code = code, True
 
-    def _request(self, arguments: tuple[Any, ...], tag: bytes) -> Function | None:
-        """Have machine code made by the worker; make it here and now if there is none."""
+    def load_or_build(self, arguments: tuple[Any, ...]) -> None:
+        """Load machine code if it is on disk; else make it here."""
         from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
 
+        with _process.lock:
+            content = code_cache.read(self.name, machine_code.tag(arguments))
+            self.call = self._build(arguments) if content is None else machine_code.load(content)
+            self.has_machine_code = True
+
+    def _build(self, arguments: tuple[Any, ...]) -> Function:
+        from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
+
+        code, content = machine_code.build(self.function, self.allocates, arguments)
+        code_cache.write(code_cache.writable_directory(), self.name, machine_code.tag(arguments), content)
+        return code
+
+    def _request(self, arguments: tuple[Any, ...]) -> Function | None:
+        """Have machine code made by the worker; make it here and now if there is none."""
         directory = code_cache.writable_directory()
         notice(
             f"compiling loops, once; this takes up to half a minute beside the program, and is kept in {directory}. "
@@ -208,9 +240,7 @@ class EntryPoint(Generic[Parameters, Result]):
             _process.worker = Worker(directory)
         if _process.worker.request(self.name, arguments):
             return None
-        code, content = machine_code.build(self.function, self.allocates, arguments)
-        code_cache.write(directory, self.name, tag, content)
-        return code
+        return self._build(arguments)
 
 
 def entry_point(

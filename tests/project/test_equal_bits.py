@@ -13,8 +13,8 @@ HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parent))
 
-from support.check_cylinders import JIT  # noqa: E402
-from support.mixed_questions import digests  # noqa: E402
+from support.check_cylinders import JIT
+from support.mixed_questions import digests
 
 STORED = HERE / "equal_bits.json"
 SHARES = {"some": 0.04, "all": 1.0}

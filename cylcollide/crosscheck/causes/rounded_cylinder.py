@@ -72,13 +72,13 @@ def _at(start: Float64Array, end: Float64Array, i: int, fraction: float) -> Vect
     )
 
 
-@entry_point()
+@entry_point(reads_all=True)
 def _fill_distances(solid: Rounded, points: Float64Array, distance: Float64Array) -> None:
     for i in range(len(points)):
         distance[i] = _signed_distance(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
 
 
-@entry_point()
+@entry_point(reads_all=True)
 def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) -> None:
     for i in range(len(points)):
         side, cap, radial, axial = _profile(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
@@ -91,7 +91,7 @@ def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) ->
             normal[i, k] = scale * (a * radial[k] + b * axial[k])
 
 
-@entry_point()
+@entry_point(reads_all=True)
 def _fill_least(
     solid: Rounded, start: Float64Array, end: Float64Array, distance: Float64Array, fraction: Float64Array
 ) -> None:
@@ -118,7 +118,7 @@ def _fill_least(
                 distance[i], fraction[i] = value, at_end
 
 
-@entry_point()
+@entry_point(reads_all=True)
 def _fill_reach(
     solid: Rounded,
     start: Float64Array,

@@ -1,0 +1,97 @@
+"""Machine code made ahead: for servers before their first tick, for containers, for continuous integration."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cylcollide.constants import SMALLEST_STREAM
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.loops import chords as chord_loops
+from cylcollide.query.request import segment_request
+from cylcollide.runtime import ahead, code_cache
+from cylcollide.runtime.entry_point import MODE, Mode
+from cylcollide.world import HitWorld
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """What `warm_up` has done."""
+
+    compiled: tuple[str, ...]
+    """Loops that were compiled now."""
+    ready: tuple[str, ...]
+    """Loops whose machine code was there already."""
+    directory: Path
+    """Where machine code is kept."""
+    seconds: float
+
+    def __str__(self) -> str:
+        made, ready, place = len(self.compiled), len(self.ready), self.directory
+        return f"{made} loops compiled in {self.seconds:.1f} s, {ready} were ready; kept in {place}"
+
+
+def warm_up(processes: int | None = None, progress: Callable[[int, int], None] | None = None) -> WarmUp:
+    """Make and load the machine code of all queries, so that none is answered by plain Python, or held up.
+
+    Parameters
+    ----------
+    processes : int or None
+        How many compile at once; None: one a processor.
+    progress : callable, optional
+        Called several times a second with the number of loops that are ready, and of all.
+
+    Raises
+    ------
+    ValueError
+        If `processes` is below 1.
+    RuntimeError
+        If machine code is turned off (`NUMBA_DISABLE_JIT`).
+    """
+    if processes is not None and processes < 1:
+        raise ValueError(f"processes must be at least 1, or None for one a processor; got {processes}")
+    if MODE is Mode.OFF:
+        raise RuntimeError("machine code is turned off by NUMBA_DISABLE_JIT; unset it to warm up")
+    begun = time.perf_counter()
+    requests = ahead.recorded(_every_query)
+    missing = {request.name for request in requests if not request.is_made()}
+    for done in ahead.make(requests, processes or os.cpu_count() or 1):
+        if progress is not None:
+            progress(done, len(requests))
+    names = [request.name for request in requests]
+    return WarmUp(
+        tuple(name for name in names if name in missing),
+        tuple(name for name in names if name not in missing),
+        code_cache.writable_directory(),
+        time.perf_counter() - begun,
+    )
+
+
+def _every_query() -> None:
+    """Call every loop that users reach, with few limbs and rays, one of each kind of query undecided by float64."""
+    rng = np.random.default_rng(1)
+    for limbs in (Limbs.cylinders([0, 0, 0], [0, 0, 1], 0.5), _crowd(rng)):
+        world = HitWorld(limbs)
+        for n in (1, SMALLEST_STREAM):
+            starts, ends = rng.normal(size=(2, n, 3))
+            starts[0], ends[0] = [0.5, -1.0, 0.5], [0.5, 1.0, 0.5]  # touches the first limb
+            hits = world.cast_segments(starts, ends, threads=1)
+            _ = hits.position, hits.exit_position
+            world.chords_segments(starts, ends, threads=1)
+            _ = world.contains_points(0.5 * (starts + ends), threads=1).axis_distance_squared
+        world.set_endpoints(limbs.p1, limbs.p2)
+    limbs[:1].cast_segments(starts[0], ends[0])
+    limbs[:1].classify_points(starts[0])
+    limbs[:1].explain_segment(starts[0], ends[0])
+    request, state, crossed = segment_request(starts, ends, "hit"), world.snapshot(), np.zeros((1, 2), np.int32)
+    chord_loops.pieces_of_crossings(request.batch, state.kernel_rows, crossed, 0, 0, len(starts))
+
+
+def _crowd(rng: np.random.Generator) -> Limbs:
+    """A limb that is touched, and so many that rays are not cast by brute force."""
+    p1 = rng.normal(size=(20, 3))
+    p1[0] = 0.0
+    return Limbs.cylinders(p1, p1 + np.array([0.0, 0.0, 1.0]), 0.5)
