@@ -13,9 +13,9 @@ from support.check_cylinders import JIT, sized
 import cylcollide as cc
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile everything once, by all processors, before the first test and before processes share the tests."""
-    if JIT and not hasattr(config, "workerinput"):
+def pytest_configure() -> None:
+    """Compile everything once, by all processors, before processes share the tests; these only load it."""
+    if JIT:
         cc.warm_up()
 
 

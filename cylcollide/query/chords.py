@@ -32,11 +32,10 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     def task(begin: int, end: int) -> ChordRows:
         """Rays in slices, as long as a loop is plain Python."""
         parts, loops = [], (chord_loops.find_pieces, chord_loops.cast_chords)
-        while begin < end:
-            last = min(begin + RAYS_A_SLICE, end) if any(loop.is_plain for loop in loops) else end
-            parts.append(chords_between(begin, last))
-            begin = last
-        return concat_chord_rows(parts)
+        while any(loop.is_plain for loop in loops) and end - begin > RAYS_A_SLICE:
+            parts.append(chords_between(begin, begin + RAYS_A_SLICE))
+            begin += RAYS_A_SLICE
+        return concat_chord_rows([*parts, chords_between(begin, end)])
 
     def chords_between(begin: int, end: int) -> ChordRows:
         offsets, codes = possible_pieces(state, request, begin, end)

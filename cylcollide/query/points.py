@@ -39,7 +39,7 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
                 points[begin:last], undecided, begin = found, undecided + status, last
                 for column, rows in zip(columns, part, strict=True):
                     column[last - len(rows) : last] = rows
-            rest = point_loops.locate_points.call(*before, begin, end, columns) if begin < end else 0
+            rest = point_loops.locate_points.call(*before, begin, end, columns)
             return INVALID if rest == INVALID else undecided + rest
 
         statuses = in_chunks(n, threads, task)

@@ -16,7 +16,15 @@ from hashlib import blake2b
 from pathlib import Path
 from shutil import rmtree
 
-SOURCES = ("_types.py", "constants.py", "bvh", "kernels", "query/loops", "runtime")
+SOURCES = (
+    "_types.py",
+    "constants.py",
+    "bvh",
+    "kernels",
+    "query/loops",
+    "runtime",
+    "crosscheck/causes/rounded_cylinder.py",
+)
 """Files and folders of this package that machine code is made of."""
 
 PACKAGE = Path(__file__).parent.parent

@@ -34,6 +34,8 @@ def inlined(function: Function) -> Function:
 def examples(value: Any) -> Any:
     """The same arguments, with writeable arrays of one entry in place of all arrays: what types are derived from."""
     if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous:
+            raise TypeError(f"expected an array in C order, got strides {value.strides} for shape {value.shape}")
         return np.zeros((1,) * value.ndim, value.dtype)
     if isinstance(value, tuple):
         items = [examples(item) for item in value]

@@ -38,6 +38,7 @@ def draw(shape, rng, far):
     return limbs, tuple(start.tolist()), tuple(end.tolist())
 
 
+@np.errstate(all="ignore")
 def share_used(limbs, start, end):
     """The smallest level at which grown and shrunk intervals bracket the first true entry; None for a miss."""
     chords = limb_chords(RayNumbers(start, end, True, 1.0), exact_limb(limbs.table, 0))

@@ -52,7 +52,7 @@ def ways(smallest: int) -> Iterator[Counter[str]]:
     with pytest.MonkeyPatch.context() as patch:
         set_threshold(patch, "SMALLEST_BATCH", smallest)
         for name, entrance in ((FEW, point_loops.locate_single_points), (MANY, point_loops.locate_points)):
-            patch.setattr(entrance, "call", counted(name, entrance.function, taken))
+            patch.setattr(entrance, "call", counted(name, entrance.call, taken))
         yield taken
 
 

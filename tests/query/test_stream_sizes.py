@@ -15,6 +15,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import JIT, same_bits
 from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
+from support.machine_code import as_machine_code
 from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
@@ -157,7 +158,7 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     question.copy_checked(0, n)
     table, tree = snapshot.kernel_rows, snapshot.tree
     want = empty_hits(n)
-    single.cast_closest(query, table, tree, make_stack(tree), 0, n, want)
+    as_machine_code(single.cast_closest)(query, table, tree, make_stack(tree), 0, n, want)
     room = (
         make_ray_state(stream_rays),
         make_stream(tree, stream_rays),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from llvmlite.binding import get_host_cpu_features
 from support.check_cylinders import JIT
+from support.machine_code import as_machine_code, interpreted
 from support.simd_operations import (
     EDGES,
     FLOAT32_EDGES,
@@ -19,9 +20,7 @@ from support.simd_operations import (
     by_numpy,
     eight,
     eight_beside_literals,
-    interpreted,
     literals_by_numpy,
-    njit,
     one,
     one_beside_literals,
     results_of,
@@ -98,7 +97,7 @@ def test_fused_multiply_add_rounds_once_with_and_without_c():
         assert same(inspect.unwrap(fused_multiply_add)(a, b, c), want)
 
 
-@njit
+@as_machine_code
 def chosen(truths, limits, out):
     """One truth between eights and between numbers, eight truths between numbers, and `logical_not` of one."""
     for k in range(truths.size):

@@ -7,8 +7,9 @@ import numba
 import numpy as np
 import pytest
 from support.check_cylinders import JIT
+from support.machine_code import as_machine_code, interpreted
 from support.packing import check_append_where
-from support.simd_operations import EDGES, FLOAT32_EDGES, interpreted, njit, same
+from support.simd_operations import EDGES, FLOAT32_EDGES, same
 
 from cylcollide.runtime import simd
 from cylcollide.runtime.simd import (
@@ -28,7 +29,7 @@ from cylcollide.runtime.simd import (
 )
 
 
-@njit
+@as_machine_code
 def read(array, rows, first, stride, column, out):
     store(out, 0, load(array, first))
     store(out, 8, load_at(array, rows, first, stride, column))
@@ -59,12 +60,12 @@ def test_loads_from_any_offset_and_of_rows_that_repeat(way, kind, row_kind):
             assert same(out[10:], array[first : first + 24].reshape(8, 3).T)
 
 
-@njit
+@as_machine_code
 def write(numbers, offset, out):
     store(out, offset, load(numbers, 0))
 
 
-@njit
+@as_machine_code
 def write_truths(numbers, offset, out):
     store(out, offset, load(numbers, 0) > 0.0)
 
@@ -93,7 +94,7 @@ def test_float32_lanes_widen_when_stored():
     assert same(out, FLOAT32_EDGES[:8].astype(float))
 
 
-@njit
+@as_machine_code
 def write_rows(numbers, first, column, out):
     c = load(numbers, 0), load(numbers, 8), load(numbers, 16), load(numbers, 24)
     store_rows(out, first, column, (*c, load(numbers, 32), load(numbers, 40), load(numbers, 48), load(numbers, 56)))
@@ -110,7 +111,7 @@ def test_store_rows_turns_columns_and_leaves_the_rest_alone(way, kind):
         assert same(out, want)
 
 
-@njit
+@as_machine_code
 def taken_apart(numbers, short, out, found):
     """Of eight numbers: those spread, lanes, and bits."""
     for k in range(LANES):
@@ -142,7 +143,7 @@ def test_append_where_packs_in_order(way):
     check_append_where(way)
 
 
-@njit
+@as_machine_code
 def ends(number):
     return lowest_bit(number), highest_bit(number)
 
@@ -159,7 +160,7 @@ def test_lowest_and_highest_bit(way):
 )
 def test_loads_refuse_what_they_would_misread(array):
     with pytest.raises(numba.TypingError, match="in C order, got"):
-        write(array, 0, np.zeros(8))
+        numba.njit(write.plain.__wrapped__)(array, 0, np.zeros(8))
 
 
 def test_public_operations_say_what_they_do():

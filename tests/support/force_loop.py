@@ -21,7 +21,7 @@ from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.runtime.compile import FastDispatch
+from cylcollide.runtime.entry_point import EntryPoint
 
 LANES = 8
 """Smaller batches than this always go one by one."""
@@ -66,8 +66,8 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
     """All queries of this process go this way while the context lasts; `more`: further thresholds."""
     seen = Seen()
 
-    def counted(name: str, entrance: FastDispatch[..., Any]) -> Callable[..., Any]:
-        entry = entrance.function
+    def counted(name: str, entrance: EntryPoint[..., Any]) -> Callable[..., Any]:
+        entry = entrance.call
 
         def call(*args: Any) -> Any:
             seen.batches[name] += 1

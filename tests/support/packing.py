@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
+from support.machine_code import as_machine_code
 
 from cylcollide.runtime.simd import append_where, load, logical_not
 
 
-@njit
+@as_machine_code
 def appended(rows, first, numbers, offset, out):
     """The entries beside numbers above zero, twice, one list behind the other."""
     count = append_where(out, offset, rows, first, load(numbers, 0) > 0.0)

@@ -1,11 +1,9 @@
 """Every operation on numbers, on lanes and on single ones, compiled, interpreted and by numpy."""
 
-import inspect
 from math import inf, nan
 
-import numba
 import numpy as np
-from support.check_cylinders import JIT
+from support.machine_code import as_machine_code
 
 from cylcollide.runtime import simd
 from cylcollide.runtime.compile import inlined
@@ -30,11 +28,6 @@ EDGES = np.array(
     [0.0, -0.0, 1.0, -1.0, inf, -inf, nan, TINY, -TINY, 2.2e-308, 1.7e308, -1.7e308, 0.1, -2.5, 3e9, 1e-200]
 )
 FLOAT32_EDGES = np.array([0.0, -0.0, 1.0, inf, -inf, nan, 1e-45, -1e-45, 3e38, -3e38, 0.1, -2.5], np.float32)
-
-
-def njit(function):
-    """Compile with the options of the package, for a test."""
-    return numba.njit(error_model="numpy")(function) if JIT else np.errstate(all="ignore")(function)
 
 
 @inlined
@@ -84,7 +77,7 @@ def numbers_beside_literals(a):
     )
 
 
-@njit
+@as_machine_code
 def eight(a, b, c, out):
     """Lanes: row k of `out` is result k."""
     for offset in range(0, a.size, LANES):
@@ -93,7 +86,7 @@ def eight(a, b, c, out):
             store(out, k * a.size + offset, results[k])
 
 
-@njit
+@as_machine_code
 def one(a, b, c, out):
     """Single numbers."""
     for i in range(a.size):
@@ -102,7 +95,7 @@ def one(a, b, c, out):
             out[k, i] = results[k]
 
 
-@njit
+@as_machine_code
 def eight_beside_literals(a, out):
     for offset in range(0, a.size, LANES):
         results = numbers_beside_literals(load(a, offset))
@@ -110,7 +103,7 @@ def eight_beside_literals(a, out):
             store(out, k * a.size + offset, results[k])
 
 
-@njit
+@as_machine_code
 def one_beside_literals(a, out):
     for i in range(a.size):
         results = numbers_beside_literals(a[i])
@@ -172,22 +165,6 @@ def literals_by_numpy(a):
             np.full(a.size, -0.0),
         ]
     )
-
-
-def interpreted(function):
-    """The function, with everything it calls, as it is where nothing is compiled."""
-    if not JIT:
-        return function
-    plain = getattr(function, "py_func", function)
-    names = {}
-    for name in plain.__code__.co_names:
-        value = plain.__globals__.get(name)
-        if name in simd.__all__:
-            names[name] = inspect.unwrap(value) if callable(value) else value
-        elif hasattr(value, "py_func"):
-            names[name] = interpreted(value)
-    quiet = np.errstate(all="ignore")
-    return quiet(type(plain)(plain.__code__, {**plain.__globals__, **names}))
 
 
 def images(numbers):
