@@ -4,7 +4,7 @@ from cylcollide._types import Face, Shape, Side
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import Chords, PointHits, RayHit, RayHits
-from cylcollide.warm_up import WarmUp, warm_up
+from cylcollide.warm_up.warm_up import WarmUp, warm_up
 from cylcollide.world import HitWorld, Snapshot
 
 __version__ = "0.1.0"

@@ -34,6 +34,12 @@ COMMANDS = {
         "crosscheck",
         "what was finished is printed, no file is changed; give the same command again, or --row for one case",
     ),
+    "warm-up": Command(
+        "cylcollide.warm_up.command",
+        "warm_up",
+        "bench",
+        "what was compiled is kept; give the same command again for the rest",
+    ),
     "bench": Command(
         "cylcollide.bench.command",
         "bench",

@@ -20,10 +20,11 @@ SOURCES = (
     "_types.py",
     "constants.py",
     "bvh",
+    "crosscheck/causes/rounded_cylinder.py",
     "kernels",
     "query/loops",
     "runtime",
-    "crosscheck/causes/rounded_cylinder.py",
+    "warm_up",
 )
 """Files and folders of this package that machine code is made of."""
 

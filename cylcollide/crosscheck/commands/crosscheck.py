@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cylcollide.crosscheck.commands.executor import executor_of
-from cylcollide.crosscheck.commands.progress import bars
+from cylcollide.crosscheck.commands.progress import bars, compile_ahead
 from cylcollide.crosscheck.commands.scoreboard import CASES, run_scoreboard
 from cylcollide.crosscheck.commands.tables import print_result
 from cylcollide.crosscheck.generate.families import FAMILIES
@@ -28,6 +28,7 @@ MOST_JOBS = 1024
 DEFAULT_FOLDER = Path("crosscheck-report")
 
 TASKS = {
+    "compile": "compiling loops, once",
     "chunks": "firing, comparing, explaining",
     "interventions": "changing one thing at a time",
     "files": "writing the report",
@@ -109,8 +110,10 @@ def _run(
     console: Console, plan: Plan, out: Path, jobs: int | None, scheduler: str | None, scores: list[Score]
 ) -> Result:
     """Run a plan and write all its files."""
-    with executor_of(jobs, scheduler) as executor, bars(console, TASKS) as progress:
-        result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
+    with bars(console, TASKS) as progress:
+        compile_ahead(progress, jobs)
+        with executor_of(jobs, scheduler) as executor:
+            result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
         result.summary["scoreboard"] = [score.record() for score in scores]
         writers = [write_numbers, write_page, *([write_tables] if plan.finds_causes else [])]
         for done, write in enumerate(writers, 1):

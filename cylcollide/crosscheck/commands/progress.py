@@ -1,10 +1,12 @@
 """The bars that show a person how far a command has come."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from cylcollide.warm_up.warm_up import warm_up
 
 
 @contextmanager
@@ -24,3 +26,9 @@ def bars(console: Console, names: Mapping[str, str]) -> Iterator[Callable[[str, 
             shown.update(tasks[what], completed=done, total=of, visible=True)
 
         yield progress
+
+
+def compile_ahead(progress: Callable[[str, int, int], None], jobs: int | None) -> None:
+    """Make machine code before processes that need it, as a step of its own; none where it is turned off."""
+    with suppress(RuntimeError):
+        warm_up(jobs, lambda done, of: progress("compile", done, of))

@@ -16,14 +16,14 @@ from rich.table import Table
 
 from cylcollide import __version__
 from cylcollide.crosscheck.cases.case import write_cases
-from cylcollide.crosscheck.commands.progress import bars
+from cylcollide.crosscheck.commands.progress import bars, compile_ahead
 from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, Score
 from cylcollide.crosscheck.scoreboard.subprocess_run import guarded_scoreboard
 
 SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
 
-NAMES = {"families": "asking all engines", "speed": "comparing speeds"}
+NAMES = {"compile": "compiling loops, once", "families": "asking all engines", "speed": "comparing speeds"}
 CASES = "scoreboard-cases.json"
 PLACES = ("median", "99", "max")
 
@@ -40,6 +40,7 @@ def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: in
     """
     began = time.perf_counter()
     with bars(console, NAMES) as progress:
+        compile_ahead(progress, None)
         scores = guarded_scoreboard(engines, rays, seed, progress)
     _write(out, scores, seed, time.perf_counter() - began)
     asked = max((score.rays for score in scores), default=0)

@@ -1,6 +1,7 @@
 """Machine code made ahead: for servers before their first tick, for containers, for continuous integration."""
 
 import os
+import pickle
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def warm_up(processes: int | None = None, progress: Callable[[int, int], None] |
     if MODE is Mode.OFF:
         raise RuntimeError("machine code is turned off by NUMBA_DISABLE_JIT; unset it to warm up")
     begun = time.perf_counter()
-    requests = ahead.recorded(_every_query)
+    requests = _requests()
     missing = {request.name for request in requests if not request.is_made()}
     for done in ahead.make(requests, processes or os.cpu_count() or 1):
         if progress is not None:
@@ -68,6 +69,17 @@ def warm_up(processes: int | None = None, progress: Callable[[int, int], None] |
         code_cache.writable_directory(),
         time.perf_counter() - begun,
     )
+
+
+def _requests() -> list[ahead.Request]:
+    """All entry points with examples of their arguments, kept on disk like machine code."""
+    kept = code_cache.read("examples", b"")
+    if kept is not None:
+        requests: list[ahead.Request] = pickle.loads(kept)
+        return requests
+    requests = ahead.recorded(_every_query)
+    code_cache.write(code_cache.writable_directory(), "examples", b"", pickle.dumps(requests))
+    return requests
 
 
 def _every_query() -> None:

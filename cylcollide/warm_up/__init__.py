@@ -1,0 +1,1 @@
+"""Machine code made ahead: the function and the command."""

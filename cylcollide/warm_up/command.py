@@ -1,0 +1,30 @@
+"""The command ``cylcollide warm-up``."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from cylcollide.warm_up.warm_up import warm_up as make_machine_code
+
+
+def warm_up(
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Processes that compile at once. Default: one a processor.")
+    ] = None,
+) -> None:
+    """Compile all loops ahead, and say where they are kept; nothing is compiled that is there already.
+
+    Set NUMBA_CACHE_DIR to keep them in a directory of your own, as in a container's image.
+    """
+    console = Console()
+    columns = (SpinnerColumn(), TextColumn("compiling"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("compiling", total=None)
+        try:
+            done = make_machine_code(jobs, lambda count, of: shown.update(task, completed=count, total=of))
+        except RuntimeError as error:
+            typer.echo(f"cylcollide: {error}", err=True)
+            raise typer.Exit(2) from None
+    console.print(str(done), soft_wrap=True, highlight=False)
