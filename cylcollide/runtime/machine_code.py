@@ -64,7 +64,7 @@ class InnerLowering(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Fill the library; see numba's `BaseNativeLowering`."""
+        """Fill the library; as numba's own pass does."""
         library, context, flags = state.library, state.targetctx, state.flags
         description = PythonFunctionDescriptor.from_specialized_function(
             state.func_ir,

@@ -102,7 +102,7 @@ class WrongWorld(cc.HitWorld):
 
     def cast_segments(self, starts, ends):
         hits = super().cast_segments(starts, ends)
-        hits.limb[hits.limb == 1] = 2
+        hits._found.result.limb[hits.limb == 1] = 2
         return hits
 
 
