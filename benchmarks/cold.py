@@ -58,7 +58,31 @@ for k in range(10):
     world.cast_segments([-1.0, 0.1 * k, 1.0], [3.0, 0.1 * k, 1.0]).limb
 """
 
-EVERYTHING = "import cylcollide as cc; cc.warm_up()"
+EVERYTHING = """
+import numpy as np
+import cylcollide as cc
+
+def queries():
+    rng = np.random.default_rng(1)
+    for count in (1, 40):
+        p1 = rng.normal(size=(count, 3))
+        limbs = cc.Limbs.cylinders(p1, p1 + [0, 0, 1], 0.3)
+        world = cc.HitWorld(limbs)
+        for n in (1, 300):
+            starts, ends = rng.normal(size=(2, n, 3))
+            starts[0], ends[0] = p1[0] + [0.3, -1, 0.5], p1[0] + [0.3, 1, 0.5]
+            hits = world.cast_segments(starts, ends)
+            hits.position, hits.exit_position
+            world.chords_segments(starts, ends)
+            world.contains_points(0.5 * (starts + ends)).axis_distance_squared
+        world.set_endpoints(limbs.p1, limbs.p2)
+        limbs[:1].cast_segments(starts[0], ends[0]), limbs[:1].classify_points(starts[0])
+    limbs[:1].explain_segment(starts[0], ends[0])
+
+getattr(cc, "warm_up", queries)()
+"""
+WARM = "import cylcollide as cc\ngetattr(cc, 'warm_up', lambda: None)()\n"
+"""Before a program that is measured warm; a version without it is warm after a first run."""
 
 PROGRAMS = {  # what runs, and whether machine code is there
     "README's example": (EXAMPLE, False),
@@ -88,9 +112,7 @@ def measured(python: str, program: str, cache: str) -> tuple[float, float, float
 
 
 def version_of(python: str) -> str:
-    script = (
-        "import cylcollide, os; print(cylcollide.__version__, os.path.dirname(os.path.dirname(cylcollide.__file__)))"
-    )
+    script = "import cylcollide; print(cylcollide.__version__, cylcollide.__path__[0])"
     return subprocess.run([python, "-c", script], capture_output=True, text=True, check=True, cwd="/").stdout.strip()
 
 
@@ -127,17 +149,8 @@ def main() -> None:
             label = labels.get(python) or version_of(python)
             print(f"{name:42} {label:10} wall {wall:6.2f} s  processor {processor:6.1f} s  {memory:5.0f} MB  "
                   f"import {median(imports):.2f} s", flush=True)  # fmt: skip
-            rows.append(
-                [
-                    label,
-                    name,
-                    options.rounds,
-                    f"{wall:.3g}",
-                    f"{processor:.3g}",
-                    f"{memory:.0f}",
-                    f"{median(imports):.3g}",
-                ]
-            )
+            numbers = [f"{number:.3g}" for number in (wall, processor, memory, median(imports))]
+            rows.append([label, name, options.rounds, *numbers])
     if options.out:
         new = not options.out.exists()
         with options.out.open("a", newline="") as file:
@@ -146,10 +159,6 @@ def main() -> None:
                 writer.writerow(COLUMNS)
             stamp = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
             writer.writerows([stamp, platform.machine(), *row] for row in rows)
-
-
-WARM = "getattr(cc, 'warm_up', lambda: None)()"
-"""Before a program that is measured warm; versions without it are warm after a first run."""
 
 
 if __name__ == "__main__":
