@@ -17,6 +17,15 @@ MARGINS = (0.0, 0.04)
 """Collision margins that no importer has set: of a compound, and of a single shape. Swept balls have one of these;
 PyBullet's own shapes and those of URDF files have others, so that most links need no child process."""
 
+MARGIN = 11  # field of getDynamicsInfo
+
+
+def suspects(client: Client, body: int) -> list[Place]:
+    """The places of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
+    visible = {row[1] for row in client.getVisualShapeData(body) if row[2] == client.api.GEOM_CAPSULE}
+    places = [Place(body, link) for link in client.links(body)]
+    return [p for p in places if p.link in visible or client.getDynamicsInfo(*p)[MARGIN] in MARGINS]
+
 
 def crashing(client: Client, places: list[Place]) -> set[Place]:
     """The places for which `getCollisionShapeData` must not be called."""

@@ -1,24 +1,50 @@
 """Mirror: the bodies of a PyBullet client as limbs, with PyBullet's ray tests on them."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Uint32Array
+from cylcollide._types import Float64Array, InsidePolicy
 from cylcollide.bullet import debug_draw
+from cylcollide.bullet.arguments import integer, mask, real
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, RayTestResult, closest, numbered
-from cylcollide.bullet.passthrough import Wrapped
+from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
 from cylcollide.bullet.plane import Sheet
-from cylcollide.bullet.poses import Frames, limb_ends, limb_rows, limbs_of, link_frames, shape_frames
-from cylcollide.bullet.read_shapes import BOX, PLANE, MeshPolicy, Reader, Row, Shapes
+from cylcollide.bullet.poses import (
+    Frames,
+    check_frames,
+    limb_rows,
+    limbs_of,
+    link_frames,
+    moved_limbs,
+    same_frames,
+    shape_frames,
+    sheets_of,
+)  # fmt: skip
+from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
+from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.shapes import rotation_matrices
-from cylcollide.world import HitWorld
+from cylcollide.world import Snapshot
+
+
+class Scene(NamedTuple):
+    """All that a mirror knows of its client, put in place in one step: an interrupt leaves the old one or the new."""
+
+    reading: Reading
+    shapes: Shapes
+    links: Frames  # of every place
+    groups: dict[Place, int]  # the filter group of every place
+    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped places
+    state: MirrorState
+
+    def groups_of(self, bodies: frozenset[int]) -> dict[Place, int]:
+        """The filter groups of the places of these bodies."""
+        return {place: group for place, group in self.groups.items() if place.body in bodies}
 
 
 class Mirror:
@@ -53,68 +79,86 @@ class Mirror:
         self, client: Any, *, mesh: MeshPolicy = "raise", inside: InsidePolicy = "ignore", follow: bool = True
     ) -> None:
         validate.policy(inside)
-        self._client = Client(client)
-        self._reader = Reader(self._client, mesh)
+        if mesh not in get_args(MeshPolicy):
+            raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
+        self._client, self._mesh = Client(client), mesh
+        self._reader = Reader(self._client)
         self._inside, self._follow = inside, follow
-        self._found: dict[Place, tuple[Row, ...] | None] | None = None
         self._drawn: list[int] = []
-        self._shapes: Shapes
-        self._frames: Frames
-        self._groups: Uint32Array
-        self._world: HitWorld
-        self._state: MirrorState
-        self.sync()
+        self._scene: Scene = self._read(None, True)
 
     @property
     def limbs(self) -> Limbs:
         """The limbs where they were at the last `sync`; their masks are the filter groups, 0 if no ray can hit them."""
-        return self._state.world.limbs
+        return self._scene.state.world.limbs
 
     @property
     def limb_places(self) -> list[Place]:
         """Body and link of every limb."""
-        return [self._state.rank_place[rank] for rank in self._state.limb_rank.tolist()]
+        return [self._scene.state.rank_place[rank] for rank in self._scene.state.limb_rank.tolist()]
 
     @property
     def sheets(self) -> list[Sheet]:
         """The planes."""
-        return self._state.sheets
+        return self._scene.state.sheets
 
     def __repr__(self) -> str:
         return (
             f"Mirror(client {self._client.number}: {len(self.limbs)} limbs, {len(self.sheets)} planes, "
-            f"{len(self._shapes.wrapped)} wrapped)"
+            f"{len(self._scene.shapes.wrapped)} wrapped)"
         )
 
     def sync(self, filters: bool = False) -> None:
         """Update the mirror from the client: all poses, and bodies that were added, removed or changed.
 
-        PyBullet does not report collision filters. They are measured with its rays when bodies change; `filters`
-        measures them again, after `setCollisionFilterGroupMask`. A sync that fails leaves the mirror as it was.
+        PyBullet does not report collision filters. They are measured with its rays when a body is new, or its base
+        becomes fixed or free; `filters` measures all of them again, after `setCollisionFilterGroupMask`. A sync that
+        fails, or is interrupted, leaves the mirror as it was.
         """
-        found = self._reader.read()
-        rebuilt = filters or self._found is None or found != self._found
-        shapes = self._reader.shapes(found) if rebuilt else self._shapes
-        frames = shape_frames(shapes, link_frames(self._client, shapes.places))
-        if not rebuilt and not shapes.wrapped and _same(frames, self._frames):
-            return
-        limbs = limb_rows(shapes)
-        if rebuilt:
-            groups = filter_groups(self._client, shapes, frames)[shapes.place]
-            world = HitWorld(limbs_of(shapes, frames, limbs, groups[limbs]))
-        else:
-            groups, world = self._groups, self._moved(frames)
-        self._shapes, self._frames, self._groups, self._world, self._found = shapes, frames, groups, world, found
-        sheets = np.flatnonzero(shapes.kind == PLANE)
-        self._state = MirrorState(
-            world.snapshot(),
-            _sheets(shapes, frames),
-            groups[sheets],
+        self._scene = self._read(self._scene, filters)
+
+    def _read(self, before: Scene | None, filters: bool) -> Scene:
+        """The client as it is now. Nothing of `before` is changed."""
+        client = self._client
+        reading = self._reader.read(before.reading if before else NOTHING_READ)
+        if before is None or filters or reading.changed:
+            return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
+        shapes, links = before.shapes, link_frames(client, before.shapes.places)
+        boxes = wrapped_boxes(client, shapes)
+        if same_frames(links, before.links) and np.array_equal(boxes, before.boxes):
+            return before
+        frames = shape_frames(shapes, links)
+        check_frames(client, shapes, frames)
+        limbs = moved_limbs(before.state.world.limbs, shapes, frames, limb_rows(shapes))
+        world = before.state.world.moved(limbs)
+        if not world.fits:
+            world = Snapshot.of(limbs)
+        state = before.state._replace(
+            world=world, sheets=sheets_of(shapes, frames), wrapped=Wrapped(client, wrapped_places(shapes), boxes)
+        )
+        return before._replace(reading=reading, links=links, boxes=boxes, state=state)
+
+    def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
+        """A scene of all bodies; `known`: filter groups that need not be measured."""
+        client = self._client
+        shapes = shape_arrays(client, reading.rows(), self._mesh)
+        links = link_frames(client, shapes.places)
+        frames = shape_frames(shapes, links)
+        check_frames(client, shapes, frames)
+        groups = filter_groups(client, shapes, frames, known)
+        group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
+        limbs, sheets = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
+        boxes = wrapped_boxes(client, shapes)
+        state = MirrorState(
+            Snapshot.of(limbs_of(shapes, frames, limbs, group[limbs])),
+            sheets_of(shapes, frames),
+            group[sheets],
             limbs,
             sheets,
             [shapes.places[k] for k in shapes.place.tolist()],
-            Wrapped(self._client, [shapes.places[k] for k in shapes.wrapped]),
+            Wrapped(client, wrapped_places(shapes), boxes),
         )
+        return Scene(reading, shapes, links, groups, boxes, state)
 
     def rayTest(  # noqa: N802  # PyBullet's name
         self,
@@ -142,7 +186,7 @@ class Mirror:
         parentLinkIndex: int = -1,
         reportHitNumber: int = -1,
         collisionFilterMask: int = -1,
-        fractionEpsilon: float = -1.0,  # noqa: ARG002  # PyBullet's argument
+        fractionEpsilon: float = -1.0,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult, ...]:
         """As `pybullet.rayTestBatch`: the first shape along each segment, any number of them, exactly.
@@ -173,26 +217,33 @@ class Mirror:
         Raises
         ------
         ValueError
-            On NaN, infinity, a wrong shape, another client, or a parent that does not exist.
+            On NaN, infinity, a wrong shape, a number that is none or does not fit, another client, or a parent that
+            does not exist.
         """
         starts = validate.vectors(rayFromPositions, "rayFromPositions")
         ends = validate.vectors(rayToPositions, "rayToPositions", len(starts))
+        number = integer(reportHitNumber, "reportHitNumber")
+        threads = integer(numThreads, "numThreads")
+        parent = Place(
+            integer(parentObjectUniqueId, "parentObjectUniqueId"), integer(parentLinkIndex, "parentLinkIndex")
+        )
+        layers = mask(collisionFilterMask, "collisionFilterMask")
+        real(fractionEpsilon, "fractionEpsilon")
         if physicsClientId not in (None, self._client.number):
             raise ValueError(
                 f"physicsClientId: expected {self._client.number}, got {physicsClientId}; make it a Mirror"
             )
         if self._follow:
             self.sync()
-        if parentObjectUniqueId >= 0:
-            frame = self._parent(Place(parentObjectUniqueId, parentLinkIndex))
+        if parent.body >= 0:
+            frame = self._parent(parent)
             starts, ends = frame.points(starts), frame.points(ends)
-        threads = numThreads if numThreads > 0 else None
-        rays = RayTest(starts, ends, self._inside, int(collisionFilterMask) & ALL_LAYERS, threads)
+        rays = RayTest(starts, ends, self._inside, layers, threads if threads > 0 else None)
         if not len(starts):
             return ()
-        if reportHitNumber >= 0:
-            return tuple(numbered(self._state, rays, reportHitNumber))
-        return tuple(closest(self._state, rays))
+        if number >= 0:
+            return tuple(numbered(self._scene.state, rays, number))
+        return tuple(closest(self._scene.state, rays))
 
     def debug_draw(
         self,
@@ -206,7 +257,7 @@ class Mirror:
         """
         for item in self._drawn:
             self._client.removeUserDebugItem(item)
-        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._state.wrapped.boxes)]
+        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         at_hits = debug_draw.crosses(hits)
         items = [self._line(line, color) for line in shapes] + [self._line(line, hit_color) for line in at_hits]
@@ -216,19 +267,9 @@ class Mirror:
     def _line(self, line: Float64Array, color: tuple[float, float, float]) -> int:
         return int(self._client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
 
-    def _moved(self, frames: Frames) -> HitWorld:
-        """The world with its limbs moved to these frames; a new world if a box turned, since its axes change."""
-        shapes, limbs = self._shapes, limb_rows(self._shapes)
-        boxes = shapes.kind == BOX
-        if not np.array_equal(frames.rotation[boxes], self._frames.rotation[boxes]):
-            return HitWorld(limbs_of(shapes, frames, limbs, self._groups[limbs]))
-        if not _same(frames, self._frames):
-            self._world.set_endpoints(*limb_ends(shapes, frames, limbs))
-        return self._world
-
     def _parent(self, place: Place) -> Frames:
         """The frame of the centre of mass of one body or link."""
-        places = self._shapes.places
+        places = self._scene.shapes.places
         if place not in places:
             raise ValueError(
                 f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
@@ -236,18 +277,3 @@ class Mirror:
             )
         row = np.array([places.index(place)])
         return link_frames(self._client, places).of(row)
-
-
-def _same(new: Frames, old: Frames) -> bool:
-    """Whether all frames are equal."""
-    return np.array_equal(new.position, old.position) and np.array_equal(new.rotation, old.rotation)
-
-
-def _sheets(shapes: Shapes, frames: Frames) -> list[Sheet]:
-    """The planes at their frames."""
-    rows = np.flatnonzero(shapes.kind == PLANE)
-    normals = np.einsum("nij,nj->ni", rotation_matrices(frames.rotation[rows]), shapes.size[rows])
-    points = frames.position[rows]
-    return [
-        Sheet((p[0], p[1], p[2]), (n[0], n[1], n[2])) for p, n in zip(points.tolist(), normals.tolist(), strict=True)
-    ]

@@ -7,8 +7,9 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
+from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import HitWorld, Snapshot
+from cylcollide.world import Snapshot
 
 PADDING = 0.02
 """Padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may hit
@@ -26,16 +27,36 @@ class BulletHit(NamedTuple):
     normal: tuple[float, float, float]
 
 
+def wrapped_places(shapes: Shapes) -> list[Place]:
+    """The places that are left to Bullet."""
+    return [shapes.places[k] for k in shapes.wrapped]
+
+
+def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
+    """The bounding boxes (k, 2, 3) of the wrapped places; ValueError, naming body and link, if one is not finite."""
+    number, box_of = client.number, client.api.getAABB
+    places = wrapped_places(shapes)
+    boxes = np.array([box_of(*place, number) for place in places], dtype=np.float64).reshape(-1, 2, 3)
+    bad = np.flatnonzero(np.isnan(boxes).any(axis=(1, 2)))
+    if len(bad):
+        place = places[int(bad[0])]
+        raise ValueError(
+            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose, got the bounding box "
+            f"{boxes[bad[0]].tolist()}; give the body another by resetBasePositionAndOrientation, or remove it"
+        )
+    return boxes
+
+
 class Wrapped:
     """The places whose hits only Bullet's own ray test can give."""
 
-    def __init__(self, client: Client, places: list[Place]) -> None:
+    def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
         self._client, self._places = client, frozenset(places)
-        boxes = np.array([client.getAABB(*place) for place in places], dtype=np.float64).reshape(-1, 2, 3)
-        low, high = np.clip(boxes[:, 0] - PADDING, -LARGEST, LARGEST), np.clip(boxes[:, 1] + PADDING, -LARGEST, LARGEST)
+        padded = np.clip(bounds + np.array([[-PADDING], [PADDING]]), -LARGEST, LARGEST)
+        low, high = padded[:, 0], padded[:, 1]
         self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
         """A box around each place; only rays that intersect one are passed to Bullet."""
-        self._world: Snapshot | None = HitWorld(self.boxes).snapshot() if places else None
+        self._world: Snapshot | None = Snapshot.of(self.boxes) if places else None
 
     def hits(self, starts: Float64Array, ends: Float64Array, mask: int, first_only: bool) -> dict[int, list[BulletHit]]:
         """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place.

@@ -3,13 +3,17 @@
 PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from cylcollide import shapes as solids
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.read_shapes import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
+from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
 
@@ -32,17 +36,18 @@ class Frames(NamedTuple):
 
 def link_frames(client: Client, places: list[Place]) -> Frames:
     """The frame of the centre of mass of every place; `places` must list all links of a body together, in order."""
-    base, states = client.getBasePositionAndOrientation, client.getLinkStates
-    frames = []
+    links: dict[int, list[int]] = {}
     for body, link in places:
-        if link == -1:
-            frames.append(base(body))
-            if joints := client.getNumJoints(body):
-                frames.extend(state[:2] for state in states(body, list(range(joints)), computeForwardKinematics=1))
-    return Frames(
-        np.array([frame[0] for frame in frames], dtype=np.float64).reshape(-1, 3),
-        np.array([frame[1] for frame in frames], dtype=np.float64).reshape(-1, 4),
-    )
+        links.setdefault(body, []).append(link)
+    number, base, states = client.number, client.api.getBasePositionAndOrientation, client.api.getLinkStates
+    rows: list[tuple[float, ...]] = []
+    for body, all_links in links.items():
+        position, rotation = base(body, number)
+        rows.append(position + rotation)
+        if len(all_links) > 1:  # velocities are not computed, frames anew from the joints
+            rows.extend([state[0] + state[1] for state in states(body, all_links[1:], 0, 1, number)])
+    numbers = np.fromiter(chain.from_iterable(rows), np.float64, 7 * len(rows)).reshape(-1, 7)
+    return Frames(numbers[:, :3].copy(), numbers[:, 3:].copy())
 
 
 def shape_frames(shapes: Shapes, links: Frames) -> Frames:
@@ -87,6 +92,45 @@ def limbs_of(shapes: Shapes, frames: Frames, rows: Int64Array, groups: Uint32Arr
     return Limbs.concat(parts)[order]
 
 
+def moved_limbs(limbs: Limbs, shapes: Shapes, frames: Frames, rows: Int64Array) -> Limbs:
+    """The limbs that `limbs_of` made of the same shapes, at other frames: ends and axes anew, all else as it was."""
+    p1, p2 = limb_ends(shapes, frames, rows)
+    table, own = limbs.table, rows[shapes.kind[rows] == BOX]
+    boxes = solids.boxes(frames.position[own], frames.rotation[own], shapes.size[own] / 2.0).boxes
+    moved = make_table(table.kind, p1, p2, table.radius, table.radius2, table.box, boxes, table.character, table.mask)
+    return Limbs(moved, limbs.hit_group, limbs.names)
+
+
+def check_frames(client: Client, shapes: Shapes, frames: Frames) -> None:
+    """Raise ValueError, naming body and link, for a pose that is not finite, or so far out that an axis vanishes."""
+    p1, p2 = limb_ends(shapes, frames, np.arange(len(shapes.kind)))
+    finite = np.isfinite(p1).all(axis=1) & np.isfinite(p2).all(axis=1) & np.isfinite(frames.rotation).all(axis=1)
+    bad = np.flatnonzero(~finite | ((p1 == p2).all(axis=1) & (shapes.kind == CYLINDER)))
+    if len(bad):
+        row = int(bad[0])
+        place = shapes.places[shapes.place[row]]
+        raise ValueError(
+            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose in which the shape keeps its "
+            f"size, got position {frames.position[row].tolist()}, orientation {frames.rotation[row].tolist()}; give "
+            "the body another by resetBasePositionAndOrientation, or remove it"
+        )
+
+
 def limb_rows(shapes: Shapes) -> Int64Array:
     """Indices of the shapes that become limbs: all but planes."""
     return np.flatnonzero(shapes.kind != PLANE)
+
+
+def same_frames(new: Frames, old: Frames) -> bool:
+    """Whether all frames are equal."""
+    return np.array_equal(new.position, old.position) and np.array_equal(new.rotation, old.rotation)
+
+
+def sheets_of(shapes: Shapes, frames: Frames) -> list[Sheet]:
+    """The planes at their frames."""
+    rows = np.flatnonzero(shapes.kind == PLANE)
+    normals = np.einsum("nij,nj->ni", rotation_matrices(frames.rotation[rows]), shapes.size[rows])
+    points = frames.position[rows]
+    return [
+        Sheet((p[0], p[1], p[2]), (n[0], n[1], n[2])) for p, n in zip(points.tolist(), normals.tolist(), strict=True)
+    ]
