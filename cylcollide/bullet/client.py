@@ -39,6 +39,8 @@ class Client:
             raise ValueError(
                 f"client: expected a connected PyBullet client, got {self.number}; pybullet.connect(...) returns one"
             )
+        self.is_direct: bool = self.getConnectionInfo()["connectionMethod"] == pybullet.DIRECT
+        """Whether nothing but this process changes the client."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(self.api, name), physicsClientId=self.number)

@@ -29,7 +29,7 @@ def suspects(client: Client, body: int) -> list[Place]:
 
 def crashing(client: Client, places: list[Place]) -> set[Place]:
     """The places for which `getCollisionShapeData` must not be called."""
-    if not hasattr(os, "fork") or client.getConnectionInfo()["connectionMethod"] != client.api.DIRECT:
+    if not hasattr(os, "fork") or not client.is_direct:
         return {place for place in places if _looks_like_a_capsule(client, place)}
     bad: set[Place] = set()
     left = list(places)
@@ -59,11 +59,12 @@ def _calls_survived(client: Client, places: list[Place]) -> int:
             _call_all(client, places, write_end)
         finally:
             os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as marks:
-        count = len(marks.read())
-    os.waitpid(child, 0)
-    return count
+    try:
+        os.close(write_end)
+        with os.fdopen(read_end, "rb") as marks:
+            return len(marks.read())
+    finally:
+        os.waitpid(child, 0)
 
 
 def _call_all(client: Client, places: list[Place], write_end: int) -> None:

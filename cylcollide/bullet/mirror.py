@@ -28,6 +28,7 @@ from cylcollide.bullet.poses import (
 )  # fmt: skip
 from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
+from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import Snapshot
 
@@ -84,6 +85,8 @@ class Mirror:
         self._client, self._mesh = Client(client), mesh
         self._reader = Reader(self._client)
         self._inside, self._follow = inside, follow
+        self._watched: Changes | None = None
+        self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
         self._drawn: list[int] = []
         self._scene: Scene = self._read(None, True)
 
@@ -116,6 +119,28 @@ class Mirror:
         fails, or is interrupted, leaves the mirror as it was.
         """
         self._scene = self._read(self._scene, filters)
+
+    def watch(self) -> WatchedClient:
+        """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
+
+        It takes the place of the client in the program, as a `BulletClient` would. Queries then read the client only
+        after a call that may have changed an answer (`docs/bullet.md` lists them); filters are followed, too. What is
+        changed by other means, through the module or another process, is not seen before the next such call, or
+        `sync`. A client other than DIRECT may move by itself, and is read by every query.
+        """
+        self._watched, self._seen = changes_of(self._client), None
+        return WatchedClient(self._client)
+
+    def _sync_if_due(self) -> None:
+        """Update the mirror if it follows its client, and something may have changed."""
+        if self._watched is None:
+            if self._follow:
+                self.sync()
+            return
+        now, before = (self._watched.scene, self._watched.filters), self._seen
+        if now != before or not self._client.is_direct:
+            self.sync(filters=before is None or now[1] != before[1])
+            self._seen = now
 
     def _read(self, before: Scene | None, filters: bool) -> Scene:
         """The client as it is now. Nothing of `before` is changed."""
@@ -233,8 +258,7 @@ class Mirror:
             raise ValueError(
                 f"physicsClientId: expected {self._client.number}, got {physicsClientId}; make it a Mirror"
             )
-        if self._follow:
-            self.sync()
+        self._sync_if_due()
         if parent.body >= 0:
             frame = self._parent(parent)
             starts, ends = frame.points(starts), frame.points(ends)

@@ -109,9 +109,52 @@ JOBS = {{
     "save": lambda: limbs.save(file),
     "explain": lambda: limbs.explain_segment(start[0], end[0], limb=3),
 }}
-def answer():
+
+def mirror_jobs():
+    # jobs of a mirror of bodies of every kind and a mesh, and its answers once the bodies are where they began
+    from cylcollide._pybullet import data_folder, pybullet as p
+    from cylcollide.bullet import Mirror
+    from support.pybullet_scenes import geometry
+    c = p.connect(p.DIRECT)
+    p.setAdditionalSearchPath(str(data_folder()), physicsClientId=c)
+    geometry(c, rng)
+    duck = p.createCollisionShape(p.GEOM_MESH, fileName="duck.obj", meshScale=[0.1] * 3, physicsClientId=c)
+    p.createMultiBody(0, duck, basePosition=[0, 0, 0.5], physicsClientId=c)
+    state, mirror = p.saveState(physicsClientId=c), Mirror(c, mesh="wrap")
+    first, last = start[:400] / 5.0, end[:400] / 5.0
+
+    def step():
+        p.stepSimulation(physicsClientId=c)
+        mirror.sync()
+
+    def add():
+        p.createMultiBody(1.0, duck, basePosition=[2, 2, 2], physicsClientId=c)
+        mirror.sync()
+
+    bodies = p.getNumBodies(physicsClientId=c)
+
+    def answers():
+        while p.getNumBodies(physicsClientId=c) > bodies:
+            p.removeBody(p.getBodyUniqueId(bodies, physicsClientId=c), physicsClientId=c)
+        p.restoreState(state, physicsClientId=c)
+        return mirror.rayTestBatch(first, last), mirror.rayTestBatch(first, last, reportHitNumber=1)
+
+    return answers, {{
+        "mirror sync": step,
+        "mirror filters": lambda: mirror.sync(filters=True),
+        "mirror bodies": add,
+        "mirror rays": lambda: mirror.rayTestBatch(first, last),
+        "mirror few rays": lambda: [mirror.rayTest(first[i], last[i]) for i in range(20)],
+        "mirror numbered": lambda: mirror.rayTestBatch(first, last, reportHitNumber=1),
+    }}
+
+def world_answer():
     hits = world.cast_segments(start, end)
     return hits.limb.tobytes(), hits.fraction.tobytes(), world.chords_segments(start[:30], end[:30]).limb.tobytes()
+
+answer = world_answer
+if kinds[0].startswith("mirror"):
+    answer, JOBS = mirror_jobs()
 
 class Stop(BaseException):
     pass
@@ -148,11 +191,17 @@ KINDS = (
     "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
     "load", "explain",
 )  # fmt: skip
+MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
 
 
 @pytest.mark.skipif(not JIT or not hasattr(signal, "setitimer"), reason="about machine code")
 @pytest.mark.parametrize(
-    ("kinds", "count"), [(KINDS, 10), *(pytest.param([kind], 400, marks=pytest.mark.long) for kind in KINDS)]
+    ("kinds", "count"),
+    [
+        (KINDS, 10),
+        (MIRROR_KINDS, 10),
+        *(pytest.param([kind], 400, marks=pytest.mark.long) for kind in (*KINDS, *MIRROR_KINDS)),
+    ],
 )
 def test_a_storm_of_signals(kinds: Sequence[str], count: int):
     """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""
