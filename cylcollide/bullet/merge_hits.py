@@ -5,21 +5,23 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int64Array, Uint32Array
+from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bullet.client import Place
 from cylcollide.bullet.passthrough import BulletHit, Wrapped
-from cylcollide.bullet.plane import Sheet, SheetHits, segment_numbers, sheet_hits
+from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
+from cylcollide.bullet.sheet_loops import (
+    NO_SHEET,
+    POSITION_ERROR,
+    SheetColumns,
+    SheetTable,
+    fill_sheets,
+    first_sheets,
+)
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.world import Snapshot
-
-RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
-
-POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
-"""A limb's fraction belongs to a point that errs by less than 4 ulp of the largest coordinate, 8 u, on each axis: by
-14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
 
 NOTHING = -1  # no shape
 
@@ -31,10 +33,12 @@ class MirrorState(NamedTuple):
 
     world: Snapshot  # the limbs
     sheets: list[Sheet]
-    sheet_groups: Uint32Array  # (m,), the filter group of each sheet
+    sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
     sheet_rank: Int64Array  # (m,)
     rank_place: list[Place]  # the place of each shape, by rank
+    body: Int32Array  # (n + m + 1,), of the limbs, of the sheets, and -1 for a miss
+    link: Int32Array  # (n + m + 1,)
     wrapped: Wrapped
 
     def solid(self, rank: int) -> Solid:
@@ -44,6 +48,7 @@ class MirrorState(NamedTuple):
             return self.sheets[int(sheet[0])]
         return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
 
+    @property
     def largest(self) -> float:
         """The largest |coordinate| of the limbs' ends."""
         limbs = self.world.limbs
@@ -61,53 +66,66 @@ class RayTest(NamedTuple):
 
 
 class MergedHits(NamedTuple):
-    """One hit a ray; `rank` is NOTHING for a miss and for Bullet's own hits."""
+    """One hit a ray."""
 
-    rank: Int64Array  # (n,)
+    body: Int32Array  # (n,), -1 for a miss
+    link: Int32Array  # (n,)
     fraction: Float64Array  # (n,), inf for a miss
-    error: Float64Array  # (n,), of the fraction at most
     position: Float64Array  # (n, 3)
     normal: Float64Array  # (n, 3)
 
 
-def closest(state: MirrorState, rays: RayTest) -> list[RayTestResult]:
-    """The first shape along each ray, as PyBullet's tuples."""
-    merged = _closest_limb(state, rays)
-    for rank, on_sheets in _sheet_hits(state, rays):
-        nearer = on_sheets.fraction < merged.fraction
-        with np.errstate(invalid="ignore"):
-            gap = np.abs(on_sheets.fraction - merged.fraction)
-            undecided = np.isfinite(gap) & ~(gap > on_sheets.error + merged.error)
-        for i in np.flatnonzero(undecided).tolist():
-            nearer[i] = _compare(state, rays, i, rank, int(merged.rank[i])) < 0
-        _take(merged, nearer, rank, on_sheets)
-    return _with_bullet_hits(state, rays, merged)
+def closest(state: MirrorState, rays: RayTest) -> MergedHits:
+    """The first shape along each ray."""
+    hits = state.world.cast_segments(rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads)
+    shape, fraction, position, normal = hits.limb, hits.fraction, hits.position, hits.normal
+    undecided = 0
+    if state.sheets:
+        sheet, is_open = np.empty_like(shape), np.empty(len(shape), bool)
+        shape, fraction, position, normal = shape.copy(), fraction.copy(), position.copy(), normal.copy()
+        undecided = first_sheets.call(
+            state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest, fraction, sheet, is_open
+        )
+        fill_sheets.call(state.sheet_table, rays.starts, rays.ends, sheet, position, normal)
+        np.copyto(shape, len(state.limb_rank) + sheet, where=sheet != NO_SHEET)
+    merged = MergedHits(state.body[shape], state.link[shape], fraction, position, normal)
+    if undecided:
+        rows = np.flatnonzero(is_open)
+        resolved = numbered(state, RayTest(rays.starts[rows], rays.ends[rows], *rays[2:]), 0, wrapped=False)
+        merged.body[rows], merged.link[rows], merged.fraction[rows] = resolved.body, resolved.link, resolved.fraction
+        merged.position[rows], merged.normal[rows] = resolved.position, resolved.normal
+    for row, found in state.wrapped.hits(rays.starts, rays.ends, rays.mask, fraction).items():
+        if found[0].fraction < merged.fraction[row]:
+            _write_bullet_hit(merged, row, found[0])
+    return merged
 
 
-def numbered(state: MirrorState, rays: RayTest, number: int) -> list[RayTestResult]:
-    """The shape of this number, from 0, along each ray, or a miss if there are fewer; as PyBullet's tuples."""
+def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> MergedHits:
+    """The shape of this number, from 0, along each ray, or a miss if there are fewer; with what Bullet hits, or not."""
     chords = state.world.chords_segments(
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
     )
     on_sheets = _sheet_hits(state, rays)
-    bullets = state.wrapped.hits(rays.starts, rays.ends, rays.mask, first_only=False)
+    bullets = state.wrapped.hits(rays.starts, rays.ends, rays.mask, None) if wrapped else {}
     leaves = (chords.entry_face == Face.INSIDE) & (rays.inside == "exit")
     fraction = np.where(leaves, chords.exit_fraction, chords.entry_fraction).tolist()
     error, offsets, limb = _limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
-    chosen = _no_hits(len(rays.starts))
-    results: dict[int, RayTestResult] = {}
-    for i in range(len(rays.starts)):
+    n = len(rays.starts)
+    rank = np.full(n, NOTHING)
+    chosen: dict[int, BulletHit] = {}
+    for i in range(n):
         crossed = range(offsets[i], offsets[i + 1])
         ranked: list[RankedHit] = [(fraction[c], error[i], int(state.limb_rank[limb[c]]), None) for c in crossed]
         ranked += [(float(m.fraction[i]), float(m.error[i]), k, None) for k, m in on_sheets if m.fraction[i] < np.inf]
         ranked += [(hit.fraction, 0.0, NOTHING, hit) for hit in bullets.get(i, ())]
         if number < len(ranked):
-            _, _, rank, hit = _sorted(state, rays, i, ranked)[number]
-            chosen.rank[i] = rank
+            _, _, rank[i], hit = _sorted(state, rays, i, ranked)[number]
             if hit is not None:
-                results[i] = _bullet_result(hit)
-    _fill(state, rays, chosen, on_sheets)
-    return [results.get(i, result) for i, result in enumerate(_as_tuples(state, chosen))]
+                chosen[i] = hit
+    merged = _of_ranks(state, rays, rank, on_sheets)
+    for row, hit in chosen.items():
+        _write_bullet_hit(merged, row, hit)
+    return merged
 
 
 def _sorted(state: MirrorState, rays: RayTest, row: int, ranked: list[RankedHit]) -> list[RankedHit]:
@@ -130,72 +148,45 @@ def _compare(state: MirrorState, rays: RayTest, row: int, first: int, second: in
     return times[0][0].compare(times[1][0]) or first - second
 
 
-def _no_hits(n: int) -> MergedHits:
-    return MergedHits(np.full(n, NOTHING), np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)))
-
-
 def _limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
     """Bound on the error of a limb's fraction, (n,)."""
     ends = np.hstack([rays.starts, rays.ends])
-    largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest())
+    largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest)
     length = np.linalg.norm(rays.ends - rays.starts, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(length > 0.0, POSITION_ERROR * largest / length, np.inf) + 2.0 * UNIT_ROUNDOFF
 
 
-def _closest_limb(state: MirrorState, rays: RayTest) -> MergedHits:
-    hits = state.world.cast_segments(rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads)
-    hit = hits.hit
-    merged = _no_hits(len(hit))
-    merged.rank[hit] = state.limb_rank[hits.limb[hit]]
-    merged.fraction[hit] = hits.fraction[hit]
-    merged.position[hit], merged.normal[hit] = hits.position[hit], hits.normal[hit]
-    merged.error[:] = _limb_error(state, rays)
-    return merged
-
-
-def _sheet_hits(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetHits]]:
+def _sheet_hits(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetColumns]]:
     """The hits of the rays with each sheet that the mask includes, with its rank."""
-    included = np.flatnonzero(state.sheet_groups & np.uint32(rays.mask)).tolist()
+    included = np.flatnonzero(state.sheet_table.group & np.uint32(rays.mask)).tolist()
     return [
         (int(state.sheet_rank[k]), sheet_hits(state.sheets[k], rays.starts, rays.ends, rays.inside)) for k in included
     ]
 
 
-def _take(merged: MergedHits, rows: BoolArray, rank: int, on_sheets: SheetHits) -> None:
-    """Write the hits with a sheet into the given rows."""
-    merged.rank[rows] = rank
-    merged.fraction[rows], merged.error[rows] = on_sheets.fraction[rows], on_sheets.error[rows]
-    merged.position[rows], merged.normal[rows] = on_sheets.position[rows], on_sheets.normal[rows]
-
-
-def _fill(state: MirrorState, rays: RayTest, chosen: MergedHits, on_sheets: list[tuple[int, SheetHits]]) -> None:
-    """Compute fraction, position and normal of hits whose shapes are known."""
-    for rank, of_sheet in on_sheets:
-        _take(chosen, chosen.rank == rank, rank, of_sheet)
-    rows = np.flatnonzero(np.isin(chosen.rank, state.limb_rank))
+def _of_ranks(
+    state: MirrorState, rays: RayTest, rank: Int64Array, on_sheets: list[tuple[int, SheetColumns]]
+) -> MergedHits:
+    """The hits of the shapes of these ranks (n,), NOTHING for a miss."""
+    n, limbs = len(rank), len(state.limb_rank)
+    shape = np.full(n, limbs + len(state.sheets))  # the last: a miss
+    merged = MergedHits(state.body[shape], state.link[shape], np.full(n, np.inf), np.zeros((n, 3)), np.zeros((n, 3)))
+    for k, of_sheet in on_sheets:
+        rows = rank == k
+        shape[rows] = limbs + np.searchsorted(state.sheet_rank, k)
+        for column, values in zip(merged[2:], (of_sheet.fraction, of_sheet.position, of_sheet.normal), strict=True):
+            column[rows] = values[rows]
+    rows = np.flatnonzero(np.isin(rank, state.limb_rank))
     if len(rows):
-        limbs = state.world.limbs[np.searchsorted(state.limb_rank, chosen.rank[rows])]
-        hits = limbs.cast_segments(rays.starts[rows], rays.ends[rows], inside=rays.inside)
-        chosen.fraction[rows], chosen.position[rows], chosen.normal[rows] = hits.fraction, hits.position, hits.normal
+        limb = np.searchsorted(state.limb_rank, rank[rows])
+        hits = state.world.limbs[limb].cast_segments(rays.starts[rows], rays.ends[rows], inside=rays.inside)
+        shape[rows], merged.fraction[rows] = limb, hits.fraction
+        merged.position[rows], merged.normal[rows] = hits.position, hits.normal
+    merged.body[:], merged.link[:] = state.body[shape], state.link[shape]
+    return merged
 
 
-def _with_bullet_hits(state: MirrorState, rays: RayTest, merged: MergedHits) -> list[RayTestResult]:
-    """The merged hits as PyBullet's tuples, with Bullet's own hits where they come first."""
-    results = _as_tuples(state, merged)
-    for row, hits in state.wrapped.hits(rays.starts, rays.ends, rays.mask, first_only=True).items():
-        if hits[0].fraction < merged.fraction[row]:
-            results[row] = _bullet_result(hits[0])
-    return results
-
-
-def _bullet_result(hit: BulletHit) -> RayTestResult:
-    return hit.place.body, hit.place.link, hit.fraction, hit.position, hit.normal
-
-
-def _as_tuples(state: MirrorState, merged: MergedHits) -> list[RayTestResult]:
-    """The hits as PyBullet's tuples (body, link, fraction, position, normal)."""
-    places = [*state.rank_place, Place(-1, -1)]  # NOTHING, -1, is the last
-    fraction = np.where(merged.rank == NOTHING, 1.0, merged.fraction).tolist()
-    rows = zip(merged.rank.tolist(), fraction, merged.position.tolist(), merged.normal.tolist(), strict=True)
-    return [(*places[rank], t, (x[0], x[1], x[2]), (n[0], n[1], n[2])) for rank, t, x, n in rows]
+def _write_bullet_hit(merged: MergedHits, row: int, hit: BulletHit) -> None:
+    merged.body[row], merged.link[row] = hit.place
+    merged.fraction[row], merged.position[row], merged.normal[row] = hit.fraction, hit.position, hit.normal

@@ -12,9 +12,9 @@ from cylcollide.bullet import debug_draw
 from cylcollide.bullet.arguments import integer, mask, real
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import MirrorState, RayTest, RayTestResult, closest, numbered
+from cylcollide.bullet.merge_hits import MirrorState, RayTest, closest, numbered
 from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
-from cylcollide.bullet.plane import Sheet
+from cylcollide.bullet.plane import Sheet, sheet_table
 from cylcollide.bullet.poses import (
     Frames,
     check_frames,
@@ -28,6 +28,7 @@ from cylcollide.bullet.poses import (
 )  # fmt: skip
 from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
+from cylcollide.bullet.tuples import RayTestResult, as_tuples
 from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import Snapshot
@@ -158,8 +159,12 @@ class Mirror:
         world = before.state.world.moved(limbs)
         if not world.fits:
             world = Snapshot.of(limbs)
+        sheets = sheets_of(shapes, frames)
         state = before.state._replace(
-            world=world, sheets=sheets_of(shapes, frames), wrapped=Wrapped(client, wrapped_places(shapes), boxes)
+            world=world,
+            sheets=sheets,
+            sheet_table=sheet_table(sheets, before.state.sheet_table.group),
+            wrapped=Wrapped(client, wrapped_places(shapes), boxes),
         )
         return before._replace(reading=reading, links=links, boxes=boxes, state=state)
 
@@ -172,15 +177,19 @@ class Mirror:
         check_frames(client, shapes, frames)
         groups = filter_groups(client, shapes, frames, known)
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
-        limbs, sheets = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
+        limbs, planes = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
+        sheets, places = sheets_of(shapes, frames), [shapes.places[k] for k in shapes.place.tolist()]
+        columns = np.array([places[k] for k in [*limbs, *planes]] + [(-1, -1)], dtype=np.int32)
         boxes = wrapped_boxes(client, shapes)
         state = MirrorState(
             Snapshot.of(limbs_of(shapes, frames, limbs, group[limbs])),
-            sheets_of(shapes, frames),
-            group[sheets],
-            limbs,
             sheets,
-            [shapes.places[k] for k in shapes.place.tolist()],
+            sheet_table(sheets, group[planes]),
+            limbs,
+            planes,
+            places,
+            columns[:, 0].copy(),
+            columns[:, 1].copy(),
             Wrapped(client, wrapped_places(shapes), boxes),
         )
         return Scene(reading, shapes, links, groups, boxes, state)
@@ -266,8 +275,8 @@ class Mirror:
         if not len(starts):
             return ()
         if number >= 0:
-            return tuple(numbered(self._scene.state, rays, number))
-        return tuple(closest(self._scene.state, rays))
+            return as_tuples(numbered(self._scene.state, rays, number))
+        return as_tuples(closest(self._scene.state, rays))
 
     def debug_draw(
         self,

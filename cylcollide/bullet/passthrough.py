@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
@@ -58,27 +58,43 @@ class Wrapped:
         """A box around each place; only rays that intersect one are passed to Bullet."""
         self._world: Snapshot | None = Snapshot.of(self.boxes) if places else None
 
-    def hits(self, starts: Float64Array, ends: Float64Array, mask: int, first_only: bool) -> dict[int, list[BulletHit]]:
+    def hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array | None
+    ) -> dict[int, list[BulletHit]]:
         """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place.
 
-        With `first_only` only the first of a row is sure to be among them, which often takes a single call.
+        With `fraction` (n,), those of other hits, only the first of a row is sure to be among them, and only if it
+        comes before that fraction: most rays then are in a single call, or in none.
         """
         found: dict[int, dict[Place, BulletHit]] = {}
         if self._world is None:
             return {}
-        rows = np.flatnonzero(self._world.occluded_segments(starts, ends))
-        number = -1 if first_only else 0  # -1: the first of all bodies; from 0: any of them, in no order
+        number = 0 if fraction is None else -1  # -1: the first of all bodies; from 0: any of them, in no order
+        rows, limit = self._rows_to_pass(starts, ends, fraction)
         while len(rows):
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
             results = self._client.ray_hits(starts[rows], ends[rows], **keywords)
             open_rows = []
-            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), results, strict=True):
+            for row, (body, link, time, position, normal) in zip(rows.tolist(), results, strict=True):
                 place = Place(body, link)
                 if place in self._places:
                     of_row = found.setdefault(row, {})
-                    if place not in of_row or fraction < of_row[place].fraction:
-                        of_row[place] = BulletHit(fraction, place, position, normal)
-                if body >= 0 and (number >= 0 or place not in self._places):
+                    if place not in of_row or time < of_row[place].fraction:
+                        of_row[place] = BulletHit(time, place, position, normal)
+                if body >= 0 and (number >= 0 or (place not in self._places and time < limit[row])):
                     open_rows.append(row)
             rows, number = np.array(open_rows, dtype=np.int64), number + 1
         return {row: sorted(of_row.values()) for row, of_row in found.items()}
+
+    def _rows_to_pass(
+        self, starts: Float64Array, ends: Float64Array, fraction: Float64Array | None
+    ) -> tuple[Int64Array, Float64Array]:
+        """The rays that intersect a box before their fraction, and the fractions (n,), infinite if there are none."""
+        if self._world is None or fraction is None:
+            everywhere = np.full(len(starts), np.inf)
+            return (
+                np.flatnonzero(self._world.occluded_segments(starts, ends)) if self._world else np.zeros(0, np.int64),
+                everywhere,
+            )
+        boxes = self._world.cast_segments(starts, ends)
+        return np.flatnonzero(boxes.hit & (boxes.fraction <= fraction)), fraction

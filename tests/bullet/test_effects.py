@@ -1,4 +1,4 @@
-"""Every function of PyBullet: whether it may change a ray's answer, in the table, in the manual, and when it is called."""
+"""Every function of PyBullet: whether it may change a ray's answer; in the table, in the manual, and when called."""
 
 import re
 from pathlib import Path

@@ -209,7 +209,7 @@ class Life:
         bodies = self.bodies()
         centres = [p.getBasePositionAndOrientation(body, self.number)[0] for body in bodies] or [[0.0, 0.0, 0.0]]
         targets = np.array(centres)[self.rng.integers(len(centres), size=count)]
-        targets = targets + 0.15 * self.rng.normal(size=(count, 3))
+        targets = targets + 0.1 * self.rng.normal(size=(count, 3))
         return starts, targets + 0.5 * (targets - starts)
 
 
