@@ -20,6 +20,7 @@ from cylcollide.bullet.sheet_loops import (
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.world import Snapshot
 
@@ -37,9 +38,9 @@ class MirrorState(NamedTuple):
     limb_rank: Int64Array  # (n,)
     sheet_rank: Int64Array  # (m,)
     rank_place: list[Place]  # the place of each shape, by rank
-    body: Int32Array  # (n + m + 1,), of the limbs, of the sheets, and -1 for a miss
-    link: Int32Array  # (n + m + 1,)
+    shape_place: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     wrapped: Wrapped
+    largest: float  # the largest |coordinate| of the limbs' ends
 
     def solid(self, rank: int) -> Solid:
         """The exact solid of one shape."""
@@ -48,11 +49,10 @@ class MirrorState(NamedTuple):
             return self.sheets[int(sheet[0])]
         return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
 
-    @property
-    def largest(self) -> float:
-        """The largest |coordinate| of the limbs' ends."""
-        limbs = self.world.limbs
-        return float(max(np.abs(limbs.p1).max(initial=0.0), np.abs(limbs.p2).max(initial=0.0)))
+
+def largest_coordinate(limbs: Limbs) -> float:
+    """The largest |coordinate| of the limbs' ends."""
+    return float(max(np.abs(limbs.p1).max(initial=0.0), np.abs(limbs.p2).max(initial=0.0)))
 
 
 class RayTest(NamedTuple):
@@ -68,8 +68,7 @@ class RayTest(NamedTuple):
 class MergedHits(NamedTuple):
     """One hit a ray."""
 
-    body: Int32Array  # (n,), -1 for a miss
-    link: Int32Array  # (n,)
+    place: Int32Array  # (n, 2), body and link, -1 for a miss
     fraction: Float64Array  # (n,), inf for a miss
     position: Float64Array  # (n, 3)
     normal: Float64Array  # (n, 3)
@@ -78,21 +77,20 @@ class MergedHits(NamedTuple):
 def closest(state: MirrorState, rays: RayTest) -> MergedHits:
     """The first shape along each ray."""
     hits = state.world.cast_segments(rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads)
-    shape, fraction, position, normal = hits.limb, hits.fraction, hits.position, hits.normal
-    undecided = 0
+    position, normal = hits.position, hits.normal  # before fractions are lowered in place
+    shape, fraction, undecided = hits.limb, hits.fraction, 0
     if state.sheets:
         sheet, is_open = np.empty_like(shape), np.empty(len(shape), bool)
-        shape, fraction, position, normal = shape.copy(), fraction.copy(), position.copy(), normal.copy()
         undecided = first_sheets.call(
             state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest, fraction, sheet, is_open
         )
         fill_sheets.call(state.sheet_table, rays.starts, rays.ends, sheet, position, normal)
         np.copyto(shape, len(state.limb_rank) + sheet, where=sheet != NO_SHEET)
-    merged = MergedHits(state.body[shape], state.link[shape], fraction, position, normal)
+    merged = MergedHits(state.shape_place.take(shape, axis=0), fraction, position, normal)
     if undecided:
         rows = np.flatnonzero(is_open)
         resolved = numbered(state, RayTest(rays.starts[rows], rays.ends[rows], *rays[2:]), 0, wrapped=False)
-        merged.body[rows], merged.link[rows], merged.fraction[rows] = resolved.body, resolved.link, resolved.fraction
+        merged.place[rows], merged.fraction[rows] = resolved.place, resolved.fraction
         merged.position[rows], merged.normal[rows] = resolved.position, resolved.normal
     for row, found in state.wrapped.hits(rays.starts, rays.ends, rays.mask, fraction).items():
         if found[0].fraction < merged.fraction[row]:
@@ -171,11 +169,11 @@ def _of_ranks(
     """The hits of the shapes of these ranks (n,), NOTHING for a miss."""
     n, limbs = len(rank), len(state.limb_rank)
     shape = np.full(n, limbs + len(state.sheets))  # the last: a miss
-    merged = MergedHits(state.body[shape], state.link[shape], np.full(n, np.inf), np.zeros((n, 3)), np.zeros((n, 3)))
+    merged = MergedHits(state.shape_place[shape], np.full(n, np.inf), np.zeros((n, 3)), np.zeros((n, 3)))
     for k, of_sheet in on_sheets:
         rows = rank == k
         shape[rows] = limbs + np.searchsorted(state.sheet_rank, k)
-        for column, values in zip(merged[2:], (of_sheet.fraction, of_sheet.position, of_sheet.normal), strict=True):
+        for column, values in zip(merged[1:], (of_sheet.fraction, of_sheet.position, of_sheet.normal), strict=True):
             column[rows] = values[rows]
     rows = np.flatnonzero(np.isin(rank, state.limb_rank))
     if len(rows):
@@ -183,10 +181,10 @@ def _of_ranks(
         hits = state.world.limbs[limb].cast_segments(rays.starts[rows], rays.ends[rows], inside=rays.inside)
         shape[rows], merged.fraction[rows] = limb, hits.fraction
         merged.position[rows], merged.normal[rows] = hits.position, hits.normal
-    merged.body[:], merged.link[:] = state.body[shape], state.link[shape]
+    merged.place[:] = state.shape_place[shape]
     return merged
 
 
 def _write_bullet_hit(merged: MergedHits, row: int, hit: BulletHit) -> None:
-    merged.body[row], merged.link[row] = hit.place
-    merged.fraction[row], merged.position[row], merged.normal[row] = hit.fraction, hit.position, hit.normal
+    merged.place[row], merged.fraction[row] = hit.place, hit.fraction
+    merged.position[row], merged.normal[row] = hit.position, hit.normal

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, InsidePolicy
 from cylcollide.bullet import debug_draw
-from cylcollide.bullet.arguments import integer, mask, real
+from cylcollide.bullet.arguments import integer, mask, real, vectors
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import MirrorState, RayTest, closest, numbered
+from cylcollide.bullet.merge_hits import MirrorState, RayTest, closest, largest_coordinate, numbered
 from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
 from cylcollide.bullet.plane import Sheet, sheet_table
 from cylcollide.bullet.poses import (
@@ -32,6 +32,14 @@ from cylcollide.bullet.tuples import RayTestResult, as_tuples
 from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import Snapshot
+
+
+class Request(NamedTuple):
+    """The options of a ray test."""
+
+    threads: int  # below 1: the number of processors
+    layers: int  # 32 bits
+    number: int  # of the hit, from 0; below 0: the first
 
 
 class Scene(NamedTuple):
@@ -165,6 +173,7 @@ class Mirror:
             sheets=sheets,
             sheet_table=sheet_table(sheets, before.state.sheet_table.group),
             wrapped=Wrapped(client, wrapped_places(shapes), boxes),
+            largest=largest_coordinate(limbs),
         )
         return before._replace(reading=reading, links=links, boxes=boxes, state=state)
 
@@ -179,18 +188,18 @@ class Mirror:
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
         limbs, planes = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
         sheets, places = sheets_of(shapes, frames), [shapes.places[k] for k in shapes.place.tolist()]
-        columns = np.array([places[k] for k in [*limbs, *planes]] + [(-1, -1)], dtype=np.int32)
         boxes = wrapped_boxes(client, shapes)
+        world = Snapshot.of(limbs_of(shapes, frames, limbs, group[limbs]))
         state = MirrorState(
-            Snapshot.of(limbs_of(shapes, frames, limbs, group[limbs])),
+            world,
             sheets,
             sheet_table(sheets, group[planes]),
             limbs,
             planes,
             places,
-            columns[:, 0].copy(),
-            columns[:, 1].copy(),
+            np.array([places[k] for k in [*limbs, *planes]] + [(-1, -1)], dtype=np.int32),
             Wrapped(client, wrapped_places(shapes), boxes),
+            largest_coordinate(world.limbs),
         )
         return Scene(reading, shapes, links, groups, boxes, state)
 
@@ -203,13 +212,10 @@ class Mirror:
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
-        starts, ends = (
-            validate.vectors(rayFromPosition, "rayFromPosition", 1),
-            validate.vectors(rayToPosition, "rayToPosition"),
-        )
-        keywords = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
-        (result,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
-        return (result,)
+        starts = vectors(rayFromPosition, "rayFromPosition", 1)
+        ends = vectors(rayToPosition, "rayToPosition", 1)
+        request = self._request(1, collisionFilterMask, reportHitNumber, physicsClientId)
+        return (self._answers(starts, ends, request, Place(-1, -1), ("rayFromPosition", "rayToPosition"))[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
@@ -254,29 +260,41 @@ class Mirror:
             On NaN, infinity, a wrong shape, a number that is none or does not fit, another client, or a parent that
             does not exist.
         """
-        starts = validate.vectors(rayFromPositions, "rayFromPositions")
-        ends = validate.vectors(rayToPositions, "rayToPositions", len(starts))
-        number = integer(reportHitNumber, "reportHitNumber")
-        threads = integer(numThreads, "numThreads")
+        starts = vectors(rayFromPositions, "rayFromPositions")
+        ends = vectors(rayToPositions, "rayToPositions", len(starts))
+        request = self._request(numThreads, collisionFilterMask, reportHitNumber, physicsClientId)
         parent = Place(
             integer(parentObjectUniqueId, "parentObjectUniqueId"), integer(parentLinkIndex, "parentLinkIndex")
         )
-        layers = mask(collisionFilterMask, "collisionFilterMask")
         real(fractionEpsilon, "fractionEpsilon")
-        if physicsClientId not in (None, self._client.number):
-            raise ValueError(
-                f"physicsClientId: expected {self._client.number}, got {physicsClientId}; make it a Mirror"
-            )
+        return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
+
+    def _request(self, threads: int, layers: int, number: int, client: int | None) -> Request:
+        """The options of both ray tests, checked."""
+        if client is not None and client != self._client.number:
+            raise ValueError(f"physicsClientId: expected {self._client.number}, got {client}; make it a Mirror")
+        return Request(
+            integer(threads, "numThreads"), mask(layers, "collisionFilterMask"), integer(number, "reportHitNumber")
+        )
+
+    def _answers(
+        self, starts: Float64Array, ends: Float64Array, request: Request, parent: Place, names: tuple[str, str]
+    ) -> tuple[RayTestResult, ...]:
+        """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
         self._sync_if_due()
+        if not len(starts):
+            return ()
         if parent.body >= 0:
             frame = self._parent(parent)
             starts, ends = frame.points(starts), frame.points(ends)
-        rays = RayTest(starts, ends, self._inside, layers, threads if threads > 0 else None)
-        if not len(starts):
-            return ()
-        if number >= 0:
-            return as_tuples(numbered(self._scene.state, rays, number))
-        return as_tuples(closest(self._scene.state, rays))
+        rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
+        state = self._scene.state
+        try:
+            return as_tuples(closest(state, rays) if request.number < 0 else numbered(state, rays, request.number))
+        except ValueError:
+            for array, name in zip((starts, ends), names, strict=True):
+                validate.vectors(array, name)
+            raise
 
     def debug_draw(
         self,

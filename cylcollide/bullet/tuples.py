@@ -1,5 +1,6 @@
 """Hits as PyBullet's tuples, made of columns by loops of the interpreter's own."""
 
+import gc
 from typing import TypeAlias
 
 import numpy as np
@@ -12,17 +13,32 @@ NOWHERE = (0.0, 0.0, 0.0)
 MISS: RayTestResult = (-1, -1, 1.0, NOWHERE, NOWHERE)
 
 
+MANY = 1000
+"""From so many tuples on, collecting garbage while they are made takes longer than making them: each collection visits
+tuples of numbers, which are no part of any cycle, and now and then every object of the program."""
+
+
 def as_tuples(merged: MergedHits) -> tuple[RayTestResult, ...]:
     """One (body, link, fraction, position, normal) a ray; all misses are one tuple."""
-    n, rows = len(merged.body), np.flatnonzero(merged.body >= 0)
-    body, link, fraction, position, normal = merged
-    if len(rows) < n:
-        body, link, fraction, position, normal = body[rows], link[rows], fraction[rows], position[rows], normal[rows]
-    points, normals = (zip(*column.T.tolist(), strict=True) for column in (position, normal))
-    hits = zip(body.tolist(), link.tolist(), fraction.tolist(), points, normals, strict=True)
+    n, rows = len(merged.place), np.flatnonzero(merged.place[:, 0] >= 0)
+    hits = merged if len(rows) == n else MergedHits._make([column.take(rows, axis=0) for column in merged])
+    collects = len(rows) >= MANY and gc.isenabled()
+    try:
+        if collects:
+            gc.disable()
+        found = _tuples_of_hits(hits)
+    finally:
+        if collects:
+            gc.enable()
     if len(rows) == n:
-        return tuple(hits)
+        return tuple(found)
     results = [MISS] * n
-    for row, hit in zip(rows.tolist(), hits, strict=True):
+    for row, hit in zip(rows.tolist(), found, strict=True):
         results[row] = hit
     return tuple(results)
+
+
+def _tuples_of_hits(hits: MergedHits) -> list[RayTestResult]:
+    body, link = hits.place.T.tolist()
+    points, normals = (zip(*column.T.tolist(), strict=True) for column in (hits.position, hits.normal))
+    return list(zip(body, link, hits.fraction.tolist(), points, normals, strict=True))
