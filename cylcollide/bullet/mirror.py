@@ -17,13 +17,12 @@ from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
 from cylcollide.bullet.plane import Sheet, sheet_table
 from cylcollide.bullet.poses import (
     Frames,
-    check_frames,
     limb_rows,
     limbs_of,
     link_frames,
     moved_limbs,
+    posed,
     same_frames,
-    shape_frames,
     sheets_of,
 )  # fmt: skip
 from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
@@ -161,18 +160,17 @@ class Mirror:
         boxes = wrapped_boxes(client, shapes)
         if same_frames(links, before.links) and np.array_equal(boxes, before.boxes):
             return before
-        frames = shape_frames(shapes, links)
-        check_frames(client, shapes, frames)
-        limbs = moved_limbs(before.state.world.limbs, shapes, frames, limb_rows(shapes))
+        made = posed(client, shapes, links)
+        limbs = moved_limbs(before.state.world.limbs, shapes, made, before.state.limb_rank)
         world = before.state.world.moved(limbs)
         if not world.fits:
             world = Snapshot.of(limbs)
-        sheets = sheets_of(shapes, frames)
+        sheets = sheets_of(shapes, made)
         state = before.state._replace(
             world=world,
             sheets=sheets,
             sheet_table=sheet_table(sheets, before.state.sheet_table.group),
-            wrapped=Wrapped(client, wrapped_places(shapes), boxes),
+            wrapped=before.state.wrapped.moved(boxes),
             largest=largest_coordinate(limbs),
         )
         return before._replace(reading=reading, links=links, boxes=boxes, state=state)
@@ -182,14 +180,13 @@ class Mirror:
         client = self._client
         shapes = shape_arrays(client, reading.rows(), self._mesh)
         links = link_frames(client, shapes.places)
-        frames = shape_frames(shapes, links)
-        check_frames(client, shapes, frames)
-        groups = filter_groups(client, shapes, frames, known)
+        made = posed(client, shapes, links)
+        groups = filter_groups(client, shapes, made.frames, known)
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
         limbs, planes = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
-        sheets, places = sheets_of(shapes, frames), [shapes.places[k] for k in shapes.place.tolist()]
+        sheets, places = sheets_of(shapes, made), [shapes.places[k] for k in shapes.place.tolist()]
         boxes = wrapped_boxes(client, shapes)
-        world = Snapshot.of(limbs_of(shapes, frames, limbs, group[limbs]))
+        world = Snapshot.of(limbs_of(shapes, made, limbs, group[limbs]))
         state = MirrorState(
             world,
             sheets,

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide import shapes as solids
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.plane import Sheet
@@ -50,30 +49,62 @@ def link_frames(client: Client, places: list[Place]) -> Frames:
     return Frames(numbers[:, :3].copy(), numbers[:, 3:].copy())
 
 
-def shape_frames(shapes: Shapes, links: Frames) -> Frames:
-    """The world frame of every shape: the frame of its place times its local frame."""
+class Posed(NamedTuple):
+    """The n shapes of a client in world coordinates."""
+
+    frames: Frames
+    turn: Float64Array  # (n, 3, 3), the rotation matrices of the frames
+    p1: Float64Array  # (n, 3), one end of the axis, which is Bullet's z; the centre of a sphere or box
+    p2: Float64Array  # (n, 3), the other end
+
+
+def posed(client: Client, shapes: Shapes, links: Frames) -> Posed:
+    """Every shape at the frame of its place times its local frame.
+
+    Raises
+    ------
+    ValueError
+        For a pose that is not finite, or so far out that an axis vanishes; it names body and link.
+    """
     at = links.of(shapes.place)
-    return Frames(at.points(shapes.position), quaternion_product(at.rotation, shapes.rotation))
+    frames = Frames(at.points(shapes.position), quaternion_product(at.rotation, shapes.rotation))
+    turn = rotation_matrices(frames.rotation)
+    is_long = (shapes.kind == CYLINDER) | (shapes.kind == CAPSULE)
+    reach = np.where(is_long, shapes.size[:, 0] / 2.0, 0.0)[:, None] * turn[:, :, 2]
+    made = Posed(frames, turn, frames.position - reach, frames.position + reach)
+    bad = _bad_rows(shapes, made)
+    if len(bad):
+        row = int(bad[0])
+        place = shapes.places[shapes.place[row]]
+        raise ValueError(
+            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose in which the shape keeps its "
+            f"size, got position {frames.position[row].tolist()}, orientation {frames.rotation[row].tolist()}; give "
+            "the body another by resetBasePositionAndOrientation, or remove it"
+        )
+    return made
+
+
+def _bad_rows(shapes: Shapes, made: Posed) -> Int64Array:
+    """Shapes with numbers that are none, and cylinders without an axis."""
+    total = made.p1.sum(axis=1) + made.p2.sum(axis=1) + made.frames.rotation.sum(axis=1)  # NaN stays, infinity, too
+    same = made.p1 == made.p2
+    return np.flatnonzero(~np.isfinite(total) | ((shapes.kind == CYLINDER) & same[:, 0] & same[:, 1] & same[:, 2]))
 
 
 def quaternion_product(a: Float64Array, b: Float64Array) -> Float64Array:
     """Hamilton's product a b, the rotation b followed by a; quaternions x, y, z, w, (n, 4) each."""
-    xyz_a, w_a, xyz_b, w_b = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
-    xyz = w_a * xyz_b + w_b * xyz_a + np.cross(xyz_a, xyz_b)
-    return np.hstack([xyz, w_a * w_b - (xyz_a * xyz_b).sum(axis=1, keepdims=True)])
+    (x, y, z, w), (i, j, k, r) = a.T, b.T
+    product = np.empty_like(a)
+    product[:, 0] = (w * i + r * x) + (y * k - z * j)
+    product[:, 1] = (w * j + r * y) + (z * i - x * k)
+    product[:, 2] = (w * k + r * z) + (x * j - y * i)
+    product[:, 3] = w * r - ((x * i + y * j) + z * k)
+    return product
 
 
-def limb_ends(shapes: Shapes, frames: Frames, rows: Int64Array) -> tuple[Float64Array, Float64Array]:
-    """Both ends (m, 3) of the limbs of these shapes: Bullet's axis is z; those of a sphere or box are its centre."""
-    long = np.isin(shapes.kind[rows], (CYLINDER, CAPSULE))
-    half = np.where(long, shapes.size[rows, 0] / 2.0, 0.0)
-    reach = half[:, None] * rotation_matrices(frames.rotation[rows])[:, :, 2]
-    return frames.position[rows] - reach, frames.position[rows] + reach
-
-
-def limbs_of(shapes: Shapes, frames: Frames, rows: Int64Array, groups: Uint32Array) -> Limbs:
+def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array) -> Limbs:
     """The limbs of the given shapes, no planes, in the same order; `groups` (m,): the filter group of each."""
-    p1, p2 = limb_ends(shapes, frames, rows)
+    p1, p2 = made.p1[rows], made.p2[rows]
     kind, size = shapes.kind[rows], shapes.size[rows]
     order = np.argsort(np.argsort(kind, kind="stable"), kind="stable")
     parts = []
@@ -83,7 +114,7 @@ def limbs_of(shapes: Shapes, frames: Frames, rows: Int64Array, groups: Uint32Arr
         if code == SPHERE:
             parts.append(Limbs.spheres(p1[own], size[own, 0], mask=label))
         elif code == BOX:
-            turn = frames.rotation[rows][own]
+            turn = made.frames.rotation[rows][own]
             parts.append(Limbs.boxes(p1[own], turn, size[own] / 2.0, mask=label))
         elif code == CYLINDER:
             parts.append(Limbs.cylinders(p1[own], p2[own], size[own, 1], mask=label))
@@ -92,28 +123,14 @@ def limbs_of(shapes: Shapes, frames: Frames, rows: Int64Array, groups: Uint32Arr
     return Limbs.concat(parts)[order]
 
 
-def moved_limbs(limbs: Limbs, shapes: Shapes, frames: Frames, rows: Int64Array) -> Limbs:
-    """The limbs that `limbs_of` made of the same shapes, at other frames: ends and axes anew, all else as it was."""
-    p1, p2 = limb_ends(shapes, frames, rows)
-    table, own = limbs.table, rows[shapes.kind[rows] == BOX]
-    boxes = solids.boxes(frames.position[own], frames.rotation[own], shapes.size[own] / 2.0).boxes
-    moved = make_table(table.kind, p1, p2, table.radius, table.radius2, table.box, boxes, table.character, table.mask)
+def moved_limbs(limbs: Limbs, shapes: Shapes, made: Posed, rows: Int64Array) -> Limbs:
+    """The limbs that `limbs_of` made of the same shapes, elsewhere: ends and axes anew, all else as it was."""
+    t, own = limbs.table, rows[shapes.kind[rows] == BOX]
+    boxes = t.boxes.copy()
+    boxes[:, :9] = made.turn[own].transpose(0, 2, 1).reshape(-1, 9)
+    p1, p2 = made.p1[rows], made.p2[rows]
+    moved = make_table(t.kind, p1, p2, t.radius, t.radius2, t.box, boxes, t.character, t.mask)
     return Limbs(moved, limbs.hit_group, limbs.names)
-
-
-def check_frames(client: Client, shapes: Shapes, frames: Frames) -> None:
-    """Raise ValueError, naming body and link, for a pose that is not finite, or so far out that an axis vanishes."""
-    p1, p2 = limb_ends(shapes, frames, np.arange(len(shapes.kind)))
-    finite = np.isfinite(p1).all(axis=1) & np.isfinite(p2).all(axis=1) & np.isfinite(frames.rotation).all(axis=1)
-    bad = np.flatnonzero(~finite | ((p1 == p2).all(axis=1) & (shapes.kind == CYLINDER)))
-    if len(bad):
-        row = int(bad[0])
-        place = shapes.places[shapes.place[row]]
-        raise ValueError(
-            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose in which the shape keeps its "
-            f"size, got position {frames.position[row].tolist()}, orientation {frames.rotation[row].tolist()}; give "
-            "the body another by resetBasePositionAndOrientation, or remove it"
-        )
 
 
 def limb_rows(shapes: Shapes) -> Int64Array:
@@ -126,11 +143,11 @@ def same_frames(new: Frames, old: Frames) -> bool:
     return np.array_equal(new.position, old.position) and np.array_equal(new.rotation, old.rotation)
 
 
-def sheets_of(shapes: Shapes, frames: Frames) -> list[Sheet]:
+def sheets_of(shapes: Shapes, made: Posed) -> list[Sheet]:
     """The planes at their frames."""
     rows = np.flatnonzero(shapes.kind == PLANE)
-    normals = np.einsum("nij,nj->ni", rotation_matrices(frames.rotation[rows]), shapes.size[rows])
-    points = frames.position[rows]
+    normals = np.einsum("nij,nj->ni", made.turn[rows], shapes.size[rows])
+    points = made.frames.position[rows]
     return [
         Sheet((p[0], p[1], p[2]), (n[0], n[1], n[2])) for p, n in zip(points.tolist(), normals.tolist(), strict=True)
     ]
