@@ -28,7 +28,7 @@ def integer(value: Any, name: str, largest: int = LARGEST) -> int:
     return number
 
 
-def mask(value: Any, name: str) -> int:
+def layers(value: Any, name: str) -> int:
     """32 bits, given as a signed number, as PyBullet takes them, or as an unsigned one."""
     return integer(value, name, ALL_LAYERS) & ALL_LAYERS
 

@@ -1,6 +1,6 @@
 """Merging the hits of limbs, of sheets and of Bullet itself, in exact order along each ray."""
 
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.runtime.threads import in_chunks
 from cylcollide.world import Snapshot
 
 NOTHING = -1  # no shape
@@ -74,40 +75,98 @@ class MergedHits(NamedTuple):
     normal: Float64Array  # (n, 3)
 
 
-def closest(state: MirrorState, rays: RayTest) -> MergedHits:
-    """The first shape along each ray."""
-    hits = state.world.cast_segments(rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads)
-    position, normal = hits.position, hits.normal  # before fractions are lowered in place
-    shape, fraction, undecided = hits.limb, hits.fraction, 0
-    if state.sheets:
-        sheet, is_open = np.empty_like(shape), np.empty(len(shape), bool)
-        undecided = first_sheets.call(
-            state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest, fraction, sheet, is_open
+class FirstHits:
+    """The first shape along each ray: which, and at which fraction. Places and surface are computed when asked for."""
+
+    def __init__(self, state: MirrorState, rays: RayTest) -> None:
+        self.state, self.rays, self.limbs = state, rays, len(state.limb_rank)
+        self.hits = state.world.cast_segments(
+            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
         )
-        fill_sheets.call(state.sheet_table, rays.starts, rays.ends, sheet, position, normal)
-        np.copyto(shape, len(state.limb_rank) + sheet, where=sheet != NO_SHEET)
-    merged = MergedHits(state.shape_place.take(shape, axis=0), fraction, position, normal)
-    if undecided:
-        rows = np.flatnonzero(is_open)
-        resolved = numbered(state, RayTest(rays.starts[rows], rays.ends[rows], *rays[2:]), 0, wrapped=False)
-        merged.place[rows], merged.fraction[rows] = resolved.place, resolved.fraction
-        merged.position[rows], merged.normal[rows] = resolved.position, resolved.normal
-    for row, found in state.wrapped.hits(rays.starts, rays.ends, rays.mask, fraction).items():
-        if found[0].fraction < merged.fraction[row]:
-            _write_bullet_hit(merged, row, found[0])
-    return merged
+        """Those of the limbs alone."""
+        self.shape = self.hits.limb
+        """Row of `MirrorState.shape_place`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
+        self.fraction = self.hits.fraction
+        """Inf for a miss; (n,)."""
+        self._sheet: Int32Array | None = None
+        self._resolved: tuple[Int64Array, MergedHits] | None = None
+        self._bullet: dict[int, BulletHit] = {}
+        if state.sheets:
+            self._add_sheets()
+        if state.wrapped.places:
+            self._add_bullet_hits()
+
+    def _add_sheets(self) -> None:
+        """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
+        state, rays, n = self.state, self.rays, len(self.shape)
+        self.shape, self.fraction = self.shape.copy(), self.fraction.copy()  # `hits` computes its surface from its own
+        self._sheet = sheet = np.empty(n, np.int32)
+        is_open = np.empty(n, bool)
+        cast = partial(first_sheets.call, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
+        undecided = in_chunks(n, rays.threads, lambda begin, end: cast(self.fraction, sheet, is_open, begin, end))
+        np.copyto(self.shape, sheet + np.int32(self.limbs), where=sheet != NO_SHEET)
+        if any(undecided):
+            rows = np.flatnonzero(is_open)
+            options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
+            resolved, shape = numbered(state, options, 0, wrapped=False)
+            self._resolved = rows, resolved
+            self.shape[rows], self.fraction[rows] = shape, resolved.fraction
+
+    def _add_bullet_hits(self) -> None:
+        """Put what Bullet hits before all else where it comes first."""
+        rays = self.rays
+        found = self.state.wrapped.hits(rays.starts, rays.ends, rays.mask, self.fraction)
+        self._bullet = {row: hits[0] for row, hits in found.items() if hits[0].fraction < self.fraction[row]}
+        if self._bullet:
+            self.shape, self.fraction = self.shape.copy(), self.fraction.copy()
+            self.shape[self.bullet_rows] = -1
+            self.fraction[self.bullet_rows] = [hit.fraction for hit in self._bullet.values()]
+
+    @property
+    def bullet_rows(self) -> list[int]:
+        """The rays whose first hit is Bullet's own."""
+        return list(self._bullet)
+
+    def place(self) -> Int32Array:
+        """Body and link of each hit, -1 for a miss; (n, 2)."""
+        place = self.state.shape_place.take(self.shape, axis=0)
+        if self._bullet:
+            place[self.bullet_rows] = [hit.place for hit in self._bullet.values()]
+        return place
+
+    def surface(self) -> tuple[Float64Array, Float64Array]:
+        """Points and normals, NaN for a miss; (n, 3) each."""
+        position, normal = self.hits.position, self.hits.normal
+        if self._sheet is not None or self._bullet:
+            position, normal = position.copy(), normal.copy()
+        if self._sheet is not None:
+            fill_sheets.call(self.state.sheet_table, self.rays.starts, self.rays.ends, self._sheet, position, normal)
+        if self._resolved is not None:
+            rows, resolved = self._resolved
+            position[rows], normal[rows] = resolved.position, resolved.normal
+        if self._bullet:
+            position[self.bullet_rows] = [hit.position for hit in self._bullet.values()]
+            normal[self.bullet_rows] = [hit.normal for hit in self._bullet.values()]
+        return position, normal
+
+    def merged(self) -> MergedHits:
+        """All columns."""
+        return MergedHits(self.place(), self.fraction, *self.surface())
 
 
-def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> MergedHits:
-    """The shape of this number, from 0, along each ray, or a miss if there are fewer; with what Bullet hits, or not."""
+def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> tuple[MergedHits, Int64Array]:
+    """The hit of this number, from 0, along each ray, or a miss if there are fewer; with what Bullet hits, or not.
+
+    And the shapes (n,), as in `FirstHits`.
+    """
     chords = state.world.chords_segments(
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
     )
-    on_sheets = _sheet_hits(state, rays)
+    on_sheets = sheet_hits_of(state, rays)
     bullets = state.wrapped.hits(rays.starts, rays.ends, rays.mask, None) if wrapped else {}
     leaves = (chords.entry_face == Face.INSIDE) & (rays.inside == "exit")
     fraction = np.where(leaves, chords.exit_fraction, chords.entry_fraction).tolist()
-    error, offsets, limb = _limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
+    error, offsets, limb = limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
     n = len(rays.starts)
     rank = np.full(n, NOTHING)
     chosen: dict[int, BulletHit] = {}
@@ -117,16 +176,17 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
         ranked += [(float(m.fraction[i]), float(m.error[i]), k, None) for k, m in on_sheets if m.fraction[i] < np.inf]
         ranked += [(hit.fraction, 0.0, NOTHING, hit) for hit in bullets.get(i, ())]
         if number < len(ranked):
-            _, _, rank[i], hit = _sorted(state, rays, i, ranked)[number]
+            _, _, rank[i], hit = sorted_hits(state, rays, i, ranked)[number]
             if hit is not None:
                 chosen[i] = hit
-    merged = _of_ranks(state, rays, rank, on_sheets)
+    merged, shape = _of_ranks(state, rays, rank, on_sheets)
     for row, hit in chosen.items():
-        _write_bullet_hit(merged, row, hit)
-    return merged
+        merged.place[row], merged.fraction[row] = hit.place, hit.fraction
+        merged.position[row], merged.normal[row] = hit.position, hit.normal
+    return merged, shape
 
 
-def _sorted(state: MirrorState, rays: RayTest, row: int, ranked: list[RankedHit]) -> list[RankedHit]:
+def sorted_hits(state: MirrorState, rays: RayTest, row: int, ranked: list[RankedHit]) -> list[RankedHit]:
     """The hits of one ray in order: by fraction where that is accurate enough, else by exact comparison."""
 
     def order(a: RankedHit, b: RankedHit) -> int:
@@ -146,7 +206,7 @@ def _compare(state: MirrorState, rays: RayTest, row: int, first: int, second: in
     return times[0][0].compare(times[1][0]) or first - second
 
 
-def _limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
+def limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
     """Bound on the error of a limb's fraction, (n,)."""
     ends = np.hstack([rays.starts, rays.ends])
     largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest)
@@ -155,7 +215,7 @@ def _limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
         return np.where(length > 0.0, POSITION_ERROR * largest / length, np.inf) + 2.0 * UNIT_ROUNDOFF
 
 
-def _sheet_hits(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetColumns]]:
+def sheet_hits_of(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetColumns]]:
     """The hits of the rays with each sheet that the mask includes, with its rank."""
     included = np.flatnonzero(state.sheet_table.group & np.uint32(rays.mask)).tolist()
     return [
@@ -165,11 +225,12 @@ def _sheet_hits(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetColum
 
 def _of_ranks(
     state: MirrorState, rays: RayTest, rank: Int64Array, on_sheets: list[tuple[int, SheetColumns]]
-) -> MergedHits:
-    """The hits of the shapes of these ranks (n,), NOTHING for a miss."""
+) -> tuple[MergedHits, Int64Array]:
+    """The hits of the shapes of these ranks (n,), NOTHING for a miss; and the shapes."""
     n, limbs = len(rank), len(state.limb_rank)
-    shape = np.full(n, limbs + len(state.sheets))  # the last: a miss
-    merged = MergedHits(state.shape_place[shape], np.full(n, np.inf), np.zeros((n, 3)), np.zeros((n, 3)))
+    shape = np.full(n, -1)
+    nowhere = np.full((2, n, 3), np.nan)
+    merged = MergedHits(state.shape_place[shape], np.full(n, np.inf), nowhere[0], nowhere[1])
     for k, of_sheet in on_sheets:
         rows = rank == k
         shape[rows] = limbs + np.searchsorted(state.sheet_rank, k)
@@ -182,9 +243,4 @@ def _of_ranks(
         shape[rows], merged.fraction[rows] = limb, hits.fraction
         merged.position[rows], merged.normal[rows] = hits.position, hits.normal
     merged.place[:] = state.shape_place[shape]
-    return merged
-
-
-def _write_bullet_hit(merged: MergedHits, row: int, hit: BulletHit) -> None:
-    merged.place[row], merged.fraction[row] = hit.place, hit.fraction
-    merged.position[row], merged.normal[row] = hit.position, hit.normal
+    return merged, shape

@@ -7,30 +7,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, InsidePolicy
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy
 from cylcollide.bullet import debug_draw
-from cylcollide.bullet.arguments import integer, mask, real, vectors
+from cylcollide.bullet.arguments import integer, layers, real, vectors
+from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import MirrorState, RayTest, closest, largest_coordinate, numbered
-from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
-from cylcollide.bullet.plane import Sheet, sheet_table
-from cylcollide.bullet.poses import (
-    Frames,
-    limb_rows,
-    limbs_of,
-    link_frames,
-    moved_limbs,
-    posed,
-    same_frames,
-    sheets_of,
-)  # fmt: skip
-from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
-from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
+from cylcollide.bullet.merge_hits import FirstHits, MirrorState, RayTest, numbered
+from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
+from cylcollide.bullet.plane import Sheet
+from cylcollide.bullet.poses import Frames, link_frames
+from cylcollide.bullet.read_shapes import MeshPolicy
+from cylcollide.bullet.scene import Scene, SceneReader
 from cylcollide.bullet.tuples import RayTestResult, as_tuples
 from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import Snapshot
+from cylcollide.query.hits import PointHits
 
 
 class Request(NamedTuple):
@@ -39,21 +30,6 @@ class Request(NamedTuple):
     threads: int  # below 1: the number of processors
     layers: int  # 32 bits
     number: int  # of the hit, from 0; below 0: the first
-
-
-class Scene(NamedTuple):
-    """All that a mirror knows of its client, put in place in one step: an interrupt leaves the old one or the new."""
-
-    reading: Reading
-    shapes: Shapes
-    links: Frames  # of every place
-    groups: dict[Place, int]  # the filter group of every place
-    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped places
-    state: MirrorState
-
-    def groups_of(self, bodies: frozenset[int]) -> dict[Place, int]:
-        """The filter groups of the places of these bodies."""
-        return {place: group for place, group in self.groups.items() if place.body in bodies}
 
 
 class Mirror:
@@ -90,13 +66,13 @@ class Mirror:
         validate.policy(inside)
         if mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
-        self._client, self._mesh = Client(client), mesh
-        self._reader = Reader(self._client)
+        self._client = Client(client)
+        self._reader = SceneReader(self._client, mesh)
         self._inside, self._follow = inside, follow
         self._watched: Changes | None = None
         self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
         self._drawn: list[int] = []
-        self._scene: Scene = self._read(None, True)
+        self._scene: Scene = self._reader.read(None, True)
 
     @property
     def limbs(self) -> Limbs:
@@ -126,7 +102,7 @@ class Mirror:
         becomes fixed or free; `filters` measures all of them again, after `setCollisionFilterGroupMask`. A sync that
         fails, or is interrupted, leaves the mirror as it was.
         """
-        self._scene = self._read(self._scene, filters)
+        self._scene = self._reader.read(self._scene, filters)
 
     def watch(self) -> WatchedClient:
         """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
@@ -149,56 +125,6 @@ class Mirror:
         if now != before or not self._client.is_direct:
             self.sync(filters=before is None or now[1] != before[1])
             self._seen = now
-
-    def _read(self, before: Scene | None, filters: bool) -> Scene:
-        """The client as it is now. Nothing of `before` is changed."""
-        client = self._client
-        reading = self._reader.read(before.reading if before else NOTHING_READ)
-        if before is None or filters or reading.changed:
-            return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
-        shapes, links = before.shapes, link_frames(client, before.shapes.places)
-        boxes = wrapped_boxes(client, shapes)
-        if same_frames(links, before.links) and np.array_equal(boxes, before.boxes):
-            return before
-        made = posed(client, shapes, links)
-        limbs = moved_limbs(before.state.world.limbs, shapes, made, before.state.limb_rank)
-        world = before.state.world.moved(limbs)
-        if not world.fits:
-            world = Snapshot.of(limbs)
-        sheets = sheets_of(shapes, made)
-        state = before.state._replace(
-            world=world,
-            sheets=sheets,
-            sheet_table=sheet_table(sheets, before.state.sheet_table.group),
-            wrapped=before.state.wrapped.moved(boxes),
-            largest=largest_coordinate(limbs),
-        )
-        return before._replace(reading=reading, links=links, boxes=boxes, state=state)
-
-    def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
-        """A scene of all bodies; `known`: filter groups that need not be measured."""
-        client = self._client
-        shapes = shape_arrays(client, reading.rows(), self._mesh)
-        links = link_frames(client, shapes.places)
-        made = posed(client, shapes, links)
-        groups = filter_groups(client, shapes, made.frames, known)
-        group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
-        limbs, planes = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
-        sheets, places = sheets_of(shapes, made), [shapes.places[k] for k in shapes.place.tolist()]
-        boxes = wrapped_boxes(client, shapes)
-        world = Snapshot.of(limbs_of(shapes, made, limbs, group[limbs]))
-        state = MirrorState(
-            world,
-            sheets,
-            sheet_table(sheets, group[planes]),
-            limbs,
-            planes,
-            places,
-            np.array([places[k] for k in [*limbs, *planes]] + [(-1, -1)], dtype=np.int32),
-            Wrapped(client, wrapped_places(shapes), boxes),
-            largest_coordinate(world.limbs),
-        )
-        return Scene(reading, shapes, links, groups, boxes, state)
 
     def rayTest(  # noqa: N802  # PyBullet's name
         self,
@@ -266,12 +192,12 @@ class Mirror:
         real(fractionEpsilon, "fractionEpsilon")
         return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
 
-    def _request(self, threads: int, layers: int, number: int, client: int | None) -> Request:
+    def _request(self, threads: int, mask: int, number: int, client: int | None) -> Request:
         """The options of both ray tests, checked."""
         if client is not None and client != self._client.number:
             raise ValueError(f"physicsClientId: expected {self._client.number}, got {client}; make it a Mirror")
         return Request(
-            integer(threads, "numThreads"), mask(layers, "collisionFilterMask"), integer(number, "reportHitNumber")
+            integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
         )
 
     def _answers(
@@ -287,11 +213,63 @@ class Mirror:
         rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
         state = self._scene.state
         try:
-            return as_tuples(closest(state, rays) if request.number < 0 else numbered(state, rays, request.number))
+            return as_tuples(
+                FirstHits(state, rays).merged() if request.number < 0 else numbered(state, rays, request.number)[0]
+            )
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)
             raise
+
+    def cast_segments(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+    ) -> MirrorHits:
+        """The first shape along each closed segment, as arrays: at the speed of a `HitWorld`.
+
+        Parameters
+        ----------
+        starts, ends
+            (n, 3), in the unit of the client.
+        mask
+            Only links whose filter group has a bit in common with it are hit; 32 bits.
+        threads
+            How many work at once; None: the number of processors.
+
+        Raises
+        ------
+        ValueError
+            On NaN, infinity or a wrong shape.
+        """
+        return MirrorHits(FirstHits(*self._array_request(starts, ends, mask, threads)))
+
+    def chords_segments(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+    ) -> MirrorChords:
+        """Every shape that each segment crosses, sorted along it; arguments as of `cast_segments`."""
+        return chords(*self._array_request(starts, ends, mask, threads))
+
+    def occluded_segments(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+    ) -> BoolArray:
+        """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
+        state, rays = self._array_request(starts, ends, mask, threads)
+        if state.sheets or state.wrapped.places:
+            return FirstHits(state, rays).fraction < np.inf
+        return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
+
+    def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
+        """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
+        self._sync_if_due()
+        return self._scene.state.world.contains_points(points, threads)
+
+    def _array_request(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int, threads: int | None
+    ) -> tuple[MirrorState, RayTest]:
+        """The scene, and checked rays."""
+        first = vectors(starts, "starts")
+        rays = RayTest(first, vectors(ends, "ends", len(first)), self._inside, layers(mask, "mask"), threads)
+        self._sync_if_due()
+        return self._scene.state, rays
 
     def debug_draw(
         self,

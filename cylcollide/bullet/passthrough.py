@@ -51,7 +51,7 @@ class Wrapped:
     """The places whose hits only Bullet's own ray test can give."""
 
     def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
-        self._client, self._all, self._places = client, places, frozenset(places)
+        self._client, self.places, self._places = client, places, frozenset(places)
         padded = np.clip(bounds + np.array([[-PADDING], [PADDING]]), -LARGEST, LARGEST)
         low, high = padded[:, 0], padded[:, 1]
         self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
@@ -60,7 +60,7 @@ class Wrapped:
 
     def moved(self, bounds: Float64Array) -> "Wrapped":
         """The same places with other bounding boxes."""
-        return Wrapped(self._client, self._all, bounds) if self._all else self
+        return Wrapped(self._client, self.places, bounds) if self.places else self
 
     def hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array | None

@@ -57,8 +57,9 @@ def _same_side(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Ar
     first, first_size, last, last_size = 0.0, 0.0, 0.0, 0.0
     for axis in range(3):
         n, p = sheets.normal[k, axis], sheets.point[k, axis]
-        a, b = n * (starts[i, axis] - p), n * (ends[i, axis] - p)
-        first, first_size, last, last_size = first + a, first_size + abs(a), last + b, last_size + abs(b)
+        if n != 0.0:
+            a, b = n * (starts[i, axis] - p), n * (ends[i, axis] - p)
+            first, first_size, last, last_size = first + a, first_size + abs(a), last + b, last_size + abs(b)
     certain = abs(first) > FLOAT_ERROR * first_size + UNDERFLOW and abs(last) > FLOAT_ERROR * last_size + UNDERFLOW
     return certain and (first > 0.0) == (last > 0.0)
 
@@ -173,14 +174,17 @@ def first_sheets(
     fraction: Float64Array,
     sheet: Int32Array,
     undecided: BoolArray,
+    begin: int,
+    end: int,
 ) -> int:
-    """Put sheets before limbs: `fraction` (n,) holds those of limbs, inf for none, and is lowered to those of sheets.
+    """Put sheets before limbs in rows `begin` to `end`.
 
+    `fraction` (n,) holds those of limbs, inf for none, and is lowered to those of sheets.
     `sheet` (n,) is the sheet that comes before all else, NO_SHEET if none does. Rows whose order float64 does not
     decide are marked in `undecided`; how many they are.
     """
     count = 0
-    for i in range(len(starts)):
+    for i in range(begin, end):
         best, best_time, best_error, open_order = NO_SHEET, fraction[i], -1.0, False
         for k in range(len(sheets.group)):
             if sheets.group[k] & layers == 0:
