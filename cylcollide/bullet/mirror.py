@@ -43,9 +43,9 @@ class Mirror:
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     mesh
-        What to do with meshes, height fields and soft bodies, which no limb can represent: "raise" a ValueError, "skip"
-        them, or "wrap" them: Bullet's own ray test decides about rays that intersect a box around them. A link that has
-        a mesh beside other shapes is wrapped as a whole.
+        What to do with meshes, height fields and soft bodies, which no limb can represent: "wrap" them: Bullet's own
+        ray test decides about rays that intersect a box around them, and a link that has a mesh beside other shapes is
+        wrapped as a whole; "raise" a ValueError; or "skip" them. None: "wrap", with one UserWarning that names them.
     inside
         What a ray does with a shape that it starts in: "ignore" it, as Bullet does with boxes and cylinders, "hit" it
         at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
@@ -61,13 +61,13 @@ class Mirror:
     """
 
     def __init__(
-        self, client: Any, *, mesh: MeshPolicy = "raise", inside: InsidePolicy = "ignore", follow: bool = True
+        self, client: Any, *, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore", follow: bool = True
     ) -> None:
         validate.policy(inside)
-        if mesh not in get_args(MeshPolicy):
+        if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self._client = Client(client)
-        self._reader = SceneReader(self._client, mesh)
+        self._reader = SceneReader(self._client, mesh or "wrap", warns=mesh is None)
         self._inside, self._follow = inside, follow
         self._watched: Changes | None = None
         self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read

@@ -1,5 +1,6 @@
 """A client's bodies at one moment, as a mirror has them: read anew, or what has changed put into the last scene."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +35,9 @@ class Scene(NamedTuple):
 class SceneReader:
     """Reads the scenes of a client."""
 
-    def __init__(self, client: Client, mesh: MeshPolicy) -> None:
+    def __init__(self, client: Client, mesh: MeshPolicy, warns: bool) -> None:
         self._client, self._mesh, self._reader = client, mesh, Reader(client)
+        self._warns = warns  # of the first bodies that are wrapped
 
     def read(self, before: Scene | None, filters: bool) -> Scene:
         """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed."""
@@ -66,6 +68,9 @@ class SceneReader:
         """A scene of all bodies; `known`: filter groups that need not be measured."""
         client = self._client
         shapes = shape_arrays(client, reading.rows(), self._mesh)
+        if self._warns and shapes.wrapped:
+            self._warns = False
+            _warn_of_wrapped(client, reading, wrapped_places(shapes))
         links = link_frames(client, shapes.places)
         made = posed(client, shapes, links)
         groups = filter_groups(client, shapes, made.frames, known)
@@ -86,3 +91,27 @@ class SceneReader:
             largest_coordinate(world.limbs),
         )
         return Scene(reading, shapes, links, groups, boxes, state)
+
+
+_named: set[bytes | None] = set()
+"""Tokens of the bodies that a warning has named: a client is warned about once, however many mirrors it has."""
+
+
+def _warn_of_wrapped(client: Client, reading: Reading, places: list[Place]) -> None:
+    """Warn that Bullet decides about these places, unless that was said of this client before."""
+    links: dict[int, list[int]] = {}
+    for body, link in places:
+        links.setdefault(body, []).append(link)
+    tokens = {reading.bodies[body].token for body in links}
+    if tokens & _named:
+        return
+    _named.update(tokens)
+    names = "; ".join(f"{client.body_name(body)}, links {of_body}" for body, of_body in links.items())
+    warnings.warn(
+        f"client {client.number}: Bullet's own rays decide about {names}: meshes, height fields, soft bodies, or "
+        "shapes that PyBullet does not describe. Their hits are Bullet's, to 1 mm and with its faults; all other "
+        "shapes are exact. mesh='wrap' means the same without this warning, mesh='raise' refuses such bodies; load "
+        "URDF cylinders and MJCF capsules with flags=URDF_USE_IMPLICIT_CYLINDER",
+        UserWarning,
+        stacklevel=5,
+    )
