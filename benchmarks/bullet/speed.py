@@ -1,10 +1,10 @@
-"""PyBullet's rayTestBatch beside a Mirror's, call by call in turn: medians, as tuples and as arrays, three ways to follow.
+"""PyBullet's rayTestBatch beside a Mirror's, call by call in turn: medians, tuples and arrays, three ways to follow.
 
     python benchmarks/bullet/speed.py --out benchmarks/bullet_speed.csv
 
 A row: scene, number of rays, what is called and how the client is followed, its median time, PyBullet's for the same
-rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a HitWorld of the
-limbs alone for arrays, and the ratio: PyBullet's time, or the world's, over the Mirror's.
+rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a HitWorld of
+the limbs alone for arrays, and the ratio: PyBullet's time, or the world's, over the Mirror's.
 """
 
 import argparse

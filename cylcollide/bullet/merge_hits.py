@@ -136,11 +136,11 @@ class FirstHits:
 
     def surface(self) -> tuple[Float64Array, Float64Array]:
         """Points and normals, NaN for a miss; (n, 3) each."""
-        position, normal = self.hits.position, self.hits.normal
-        if self._sheet is not None or self._bullet:
-            position, normal = position.copy(), normal.copy()
+        position, normal = self.hits.position, self.hits.normal  # nothing else reads these
         if self._sheet is not None:
-            fill_sheets.call(self.state.sheet_table, self.rays.starts, self.rays.ends, self._sheet, position, normal)
+            starts, ends, threads = self.rays.starts, self.rays.ends, self.rays.threads
+            fill = partial(fill_sheets.call, self.state.sheet_table, starts, ends, self._sheet, position, normal)
+            in_chunks(len(starts), threads, fill)
         if self._resolved is not None:
             rows, resolved = self._resolved
             position[rows], normal[rows] = resolved.position, resolved.normal

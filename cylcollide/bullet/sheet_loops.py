@@ -217,9 +217,11 @@ def fill_sheets(
     sheet: Int32Array,
     position: Float64Array,
     normal: Float64Array,
+    begin: int,
+    end: int,
 ) -> None:
-    """Write points and normals (n, 3) of the rows that cross a sheet first, as `first_sheets` found them."""
-    for i in range(len(starts)):
+    """Write points and normals (n, 3) of rows `begin` to `end` that cross a sheet first, as `first_sheets` found."""
+    for i in range(begin, end):
         k = sheet[i]
         if k != NO_SHEET:
             _, time, after, _, height = _crossing(sheets, k, starts, ends, i)
