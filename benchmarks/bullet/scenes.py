@@ -65,8 +65,8 @@ def rays(c: int, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     bodies = [p.getBodyUniqueId(i, c) for i in range(p.getNumBodies(c))]
     boxes = np.array([p.getAABB(body, link, c) for body in bodies for link in range(-1, p.getNumJoints(body, c))])
-    size = np.ptp(boxes, axis=1).max(axis=1)
-    boxes = boxes[(size < 20.0) & (size > 0.0)]
+    boxes = np.clip(boxes, -9.0, 9.0)  # planes are wider
+    boxes = boxes[np.ptp(boxes, axis=1).max(axis=1) > 0.0]
     chosen = boxes[rng.integers(len(boxes), size=n)]
     target = chosen[:, 0] + rng.random((n, 3)) * (chosen[:, 1] - chosen[:, 0])
     way = rng.normal(size=(n, 3))

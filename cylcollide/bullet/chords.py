@@ -13,6 +13,7 @@ from cylcollide.bullet.merge_hits import (
     sorted_hits,
 )
 from cylcollide.bullet.mirror_hits import MirrorChords
+from cylcollide.bullet.passthrough import FRACTION
 
 
 def chords(state: MirrorState, rays: RayTest) -> MirrorChords:
@@ -32,16 +33,16 @@ def chords(state: MirrorState, rays: RayTest) -> MirrorChords:
         sheet = np.full(len(rows), limbs + int(np.searchsorted(state.sheet_rank, rank)))
         columns.append((rows, sheet, found.fraction[rows], found.fraction[rows], found.error[rows]))
     bullet = [
-        (row, hit) for row, hits in state.wrapped.hits(rays.starts, rays.ends, rays.mask, None).items() for hit in hits
+        (row, hit) for row, hits in state.wrapped.all_hits(rays.starts, rays.ends, rays.mask).items() for hit in hits
     ]
     if bullet:
-        times = np.array([hit.fraction for _, hit in bullet])
+        times = np.array([hit[FRACTION] for _, hit in bullet])
         none = np.full(len(bullet), -1)
         columns.append((np.array([row for row, _ in bullet]), none, times, np.full(len(times), np.nan), 0.0 * times))
     ray, shape, entry, leave, error = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     place = state.shape_place[shape]
     if bullet:
-        place[len(place) - len(bullet) :] = [hit.place for _, hit in bullet]
+        place[len(place) - len(bullet) :] = [hit[:2] for _, hit in bullet]
     order = np.lexsort((entry, ray))
     if state.sheets:
         _resolve_near_ties(state, rays, order, (ray, shape, entry, error))

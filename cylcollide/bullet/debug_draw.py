@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
-from cylcollide.bullet.tuples import RayTestResult
 from cylcollide.limbs.limbs import Limbs
 
 CORNERS = 12  # of the polygon drawn for a circle

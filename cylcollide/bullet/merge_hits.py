@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bullet.client import Place
-from cylcollide.bullet.passthrough import BulletHit, Wrapped
+from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_loops import (
     NO_SHEET,
@@ -27,7 +27,7 @@ from cylcollide.world import Snapshot
 
 NOTHING = -1  # no shape
 
-RankedHit: TypeAlias = tuple[float, float, int, BulletHit | None]  # fraction, its error, rank, Bullet's own hit
+RankedHit: TypeAlias = tuple[float, float, int, RayTestResult | None]  # fraction, its error, rank, Bullet's own hit
 
 
 class MirrorState(NamedTuple):
@@ -90,7 +90,8 @@ class FirstHits:
         """Inf for a miss; (n,)."""
         self._sheet: Int32Array | None = None
         self._resolved: tuple[Int64Array, MergedHits] | None = None
-        self._bullet: dict[int, BulletHit] = {}
+        self.bullet: dict[int, RayTestResult] = {}
+        """The rays whose first hit is Bullet's own."""
         if state.sheets:
             self._add_sheets()
         if state.wrapped.places:
@@ -115,27 +116,30 @@ class FirstHits:
     def _add_bullet_hits(self) -> None:
         """Put what Bullet hits before all else where it comes first."""
         rays = self.rays
-        found = self.state.wrapped.hits(rays.starts, rays.ends, rays.mask, self.fraction)
-        self._bullet = {row: hits[0] for row, hits in found.items() if hits[0].fraction < self.fraction[row]}
-        if self._bullet:
+        self.bullet = self.state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, self.fraction)
+        if self.bullet:
             self.shape, self.fraction = self.shape.copy(), self.fraction.copy()
             self.shape[self.bullet_rows] = -1
-            self.fraction[self.bullet_rows] = [hit.fraction for hit in self._bullet.values()]
+            self.fraction[self.bullet_rows] = [hit[FRACTION] for hit in self.bullet.values()]
 
     @property
     def bullet_rows(self) -> list[int]:
-        """The rays whose first hit is Bullet's own."""
-        return list(self._bullet)
+        """The rows of these rays."""
+        return list(self.bullet)
+
+    def own_place(self) -> Int32Array:
+        """Body and link of each hit, -1 for a miss and for Bullet's own hits; (n, 2)."""
+        return self.state.shape_place.take(self.shape, axis=0)
 
     def place(self) -> Int32Array:
         """Body and link of each hit, -1 for a miss; (n, 2)."""
-        place = self.state.shape_place.take(self.shape, axis=0)
-        if self._bullet:
-            place[self.bullet_rows] = [hit.place for hit in self._bullet.values()]
+        place = self.own_place()
+        if self.bullet:
+            place[self.bullet_rows] = [hit[:2] for hit in self.bullet.values()]
         return place
 
-    def surface(self) -> tuple[Float64Array, Float64Array]:
-        """Points and normals, NaN for a miss; (n, 3) each."""
+    def own_surface(self) -> tuple[Float64Array, Float64Array]:
+        """Points and normals, undefined for misses and for Bullet's own hits; (n, 3) each."""
         position, normal = self.hits.position, self.hits.normal  # nothing else reads these
         if self._sheet is not None:
             starts, ends, threads = self.rays.starts, self.rays.ends, self.rays.threads
@@ -144,14 +148,19 @@ class FirstHits:
         if self._resolved is not None:
             rows, resolved = self._resolved
             position[rows], normal[rows] = resolved.position, resolved.normal
-        if self._bullet:
-            position[self.bullet_rows] = [hit.position for hit in self._bullet.values()]
-            normal[self.bullet_rows] = [hit.normal for hit in self._bullet.values()]
+        return position, normal
+
+    def surface(self) -> tuple[Float64Array, Float64Array]:
+        """Points and normals, NaN for a miss; (n, 3) each."""
+        position, normal = self.own_surface()
+        if self.bullet:
+            position[self.bullet_rows] = [hit[POSITION] for hit in self.bullet.values()]
+            normal[self.bullet_rows] = [hit[NORMAL] for hit in self.bullet.values()]
         return position, normal
 
     def merged(self) -> MergedHits:
-        """All columns."""
-        return MergedHits(self.place(), self.fraction, *self.surface())
+        """All columns, with misses for Bullet's own hits."""
+        return MergedHits(self.own_place(), self.fraction, *self.own_surface())
 
 
 def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> tuple[MergedHits, Int64Array]:
@@ -163,26 +172,26 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
     )
     on_sheets = sheet_hits_of(state, rays)
-    bullets = state.wrapped.hits(rays.starts, rays.ends, rays.mask, None) if wrapped else {}
+    bullets = state.wrapped.all_hits(rays.starts, rays.ends, rays.mask) if wrapped else {}
     leaves = (chords.entry_face == Face.INSIDE) & (rays.inside == "exit")
     fraction = np.where(leaves, chords.exit_fraction, chords.entry_fraction).tolist()
     error, offsets, limb = limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
     n = len(rays.starts)
     rank = np.full(n, NOTHING)
-    chosen: dict[int, BulletHit] = {}
+    chosen: dict[int, RayTestResult] = {}
     for i in range(n):
         crossed = range(offsets[i], offsets[i + 1])
         ranked: list[RankedHit] = [(fraction[c], error[i], int(state.limb_rank[limb[c]]), None) for c in crossed]
         ranked += [(float(m.fraction[i]), float(m.error[i]), k, None) for k, m in on_sheets if m.fraction[i] < np.inf]
-        ranked += [(hit.fraction, 0.0, NOTHING, hit) for hit in bullets.get(i, ())]
+        ranked += [(hit[FRACTION], 0.0, NOTHING, hit) for hit in bullets.get(i, ())]
         if number < len(ranked):
             _, _, rank[i], hit = sorted_hits(state, rays, i, ranked)[number]
             if hit is not None:
                 chosen[i] = hit
     merged, shape = _of_ranks(state, rays, rank, on_sheets)
     for row, hit in chosen.items():
-        merged.place[row], merged.fraction[row] = hit.place, hit.fraction
-        merged.position[row], merged.normal[row] = hit.position, hit.normal
+        merged.place[row], merged.fraction[row] = hit[:2], hit[FRACTION]
+        merged.position[row], merged.normal[row] = hit[POSITION], hit[NORMAL]
     return merged, shape
 
 

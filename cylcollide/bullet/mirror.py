@@ -14,11 +14,12 @@ from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.merge_hits import FirstHits, MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
+from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import Frames, link_frames
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import Scene, SceneReader
-from cylcollide.bullet.tuples import RayTestResult, as_tuples
+from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import PointHits
@@ -213,9 +214,10 @@ class Mirror:
         rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
         state = self._scene.state
         try:
-            return as_tuples(
-                FirstHits(state, rays).merged() if request.number < 0 else numbered(state, rays, request.number)[0]
-            )
+            if request.number >= 0:
+                return as_tuples(numbered(state, rays, request.number)[0])
+            first = FirstHits(state, rays)
+            return as_tuples(first.merged(), first.bullet)
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)

@@ -1,10 +1,11 @@
 """Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that intersect it."""
 
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int64Array
+from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
@@ -18,13 +19,12 @@ within it. Wider boxes change nothing but the number of rays passed to Bullet.""
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
 
-class BulletHit(NamedTuple):
-    """A hit of Bullet's own ray test."""
+RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
+"""What PyBullet reports of a ray: body, link, fraction, position, normal."""
 
-    fraction: float
-    place: Place
-    position: tuple[float, float, float]
-    normal: tuple[float, float, float]
+FRACTION: Final = 2
+POSITION: Final = 3
+NORMAL: Final = 4
 
 
 def wrapped_places(shapes: Shapes) -> list[Place]:
@@ -51,7 +51,7 @@ class Wrapped:
     """The places whose hits only Bullet's own ray test can give."""
 
     def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
-        self._client, self.places, self._places = client, places, frozenset(places)
+        self._client, self.places, self._places = client, places, {tuple(place) for place in places}
         padded = np.clip(bounds + np.array([[-PADDING], [PADDING]]), -LARGEST, LARGEST)
         low, high = padded[:, 0], padded[:, 1]
         self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
@@ -62,43 +62,51 @@ class Wrapped:
         """The same places with other bounding boxes."""
         return Wrapped(self._client, self.places, bounds) if self.places else self
 
-    def hits(
-        self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array | None
-    ) -> dict[int, list[BulletHit]]:
-        """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place.
+    def first_hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array
+    ) -> dict[int, RayTestResult]:
+        """The first hit of each segment with the places, by row, where it comes before `fraction` (n,).
 
-        With `fraction` (n,), those of other hits, only the first of a row is sure to be among them, and only if it
-        comes before that fraction: most rays then are in a single call, or in none.
+        One call for the rays that intersect a box before their fraction. More only for those on which PyBullet reports
+        an exact shape before that fraction: by its faults, which may hide a place behind.
         """
-        found: dict[int, dict[Place, BulletHit]] = {}
         if self._world is None:
             return {}
-        number = 0 if fraction is None else -1  # -1: the first of all bodies; from 0: any of them, in no order
-        rows, limit = self._rows_to_pass(starts, ends, fraction)
-        while len(rows):
+        boxes = self._world.cast_segments(starts, ends)
+        rows = np.flatnonzero(boxes.hit & (boxes.fraction <= fraction))
+        results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
+        found, hidden = {}, []
+        for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
+            if result[FRACTION] < limit:
+                if result[:2] in self._places:
+                    found[row] = result
+                elif result[0] >= 0:
+                    hidden.append(row)
+        behind = self._all_hits(starts, ends, mask, hidden)
+        return found | {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
+
+    def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
+        """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""
+        if self._world is None:
+            return {}
+        return self._all_hits(starts, ends, mask, np.flatnonzero(self._world.occluded_segments(starts, ends)).tolist())
+
+    def _all_hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int]
+    ) -> dict[int, list[RayTestResult]]:
+        """The same of some rows: PyBullet reports one hit of a ray a call, by numbers from 0 on that have no order."""
+        found: dict[int, dict[tuple[int, int], RayTestResult]] = {}
+        number = 0
+        while rows:
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
             results = self._client.ray_hits(starts[rows], ends[rows], **keywords)
-            open_rows = []
-            for row, (body, link, time, position, normal) in zip(rows.tolist(), results, strict=True):
-                place = Place(body, link)
+            for row, result in zip(rows, results, strict=True):
+                place = result[:2]
                 if place in self._places:
                     of_row = found.setdefault(row, {})
-                    if place not in of_row or time < of_row[place].fraction:
-                        of_row[place] = BulletHit(time, place, position, normal)
-                if body >= 0 and (number >= 0 or (place not in self._places and time < limit[row])):
-                    open_rows.append(row)
-            rows, number = np.array(open_rows, dtype=np.int64), number + 1
-        return {row: sorted(of_row.values()) for row, of_row in found.items()}
-
-    def _rows_to_pass(
-        self, starts: Float64Array, ends: Float64Array, fraction: Float64Array | None
-    ) -> tuple[Int64Array, Float64Array]:
-        """The rays that intersect a box before their fraction, and the fractions (n,), infinite if there are none."""
-        if self._world is None or fraction is None:
-            everywhere = np.full(len(starts), np.inf)
-            return (
-                np.flatnonzero(self._world.occluded_segments(starts, ends)) if self._world else np.zeros(0, np.int64),
-                everywhere,
-            )
-        boxes = self._world.cast_segments(starts, ends)
-        return np.flatnonzero(boxes.hit & (boxes.fraction <= fraction)), fraction
+                    if place not in of_row or result[FRACTION] < of_row[place][FRACTION]:
+                        of_row[place] = result
+            rows = [row for row, result in zip(rows, results, strict=True) if result[0] >= 0]
+            number += 1
+        by_fraction = itemgetter(FRACTION, 0, 1)
+        return {row: sorted(of_row.values(), key=by_fraction) for row, of_row in found.items()}
