@@ -4,11 +4,11 @@
 
 Each file is loaded with PyBullet's defaults in a process of its own, since some crash it. 10,000 rays from all around
 go through points in the boxes of the links. A ray differs if body or link do; its cause is settled with the exact
-limbs, the same grown by 1.05 mm (Bullet stops within 1 mm) and the same with 0.5 mm taken off (its margin rounds edges):
+limbs, the same grown by 1.05 mm (Bullet stops within 1 mm) and the same with 0.5 mm taken off (margins round edges):
 
 within 1 mm: PyBullet hits a shape that the ray misses, by less than a millimetre.
 edge: PyBullet misses a shape at an edge that its margin rounds off, or that the ray only grazes.
-order: both shapes are hit, less than 2 mm apart along the ray or one of them within 1 mm of the other.
+order: both shapes are hit, and PyBullet's too early, by the millimetre; or they are less than 2 mm apart on the ray.
 inside: the ray starts within 1 mm of a shape, or in it.
 open: none of these.
 """
@@ -43,7 +43,7 @@ COLUMNS = (
 )
 SECONDS = 90
 MARKS = "<!-- bodies: made by benchmarks/bullet/bodies.py -->", "<!-- end of bodies -->"
-Places = list[set[tuple[int, int]]]
+Places = list[dict[tuple[int, int], float]]
 
 
 def files() -> list[str]:
@@ -81,11 +81,11 @@ def quaternion(m: np.ndarray) -> np.ndarray:
 
 
 def crossed(mirror: Mirror, limbs: cc.Limbs, starts: np.ndarray, ends: np.ndarray) -> Places:
-    """The places of all limbs that each ray crosses."""
+    """The places of all limbs that each ray crosses, with the fraction of the first crossing."""
     chords, places = cc.HitWorld(limbs).chords_segments(starts, ends), mirror.limb_places
-    found: Places = [set() for _ in starts]
-    for ray, limb in zip(chords.ray.tolist(), chords.limb.tolist(), strict=True):
-        found[ray].add(tuple(places[limb]))
+    found: Places = [{} for _ in starts]
+    for ray, limb, entry in zip(*(x.tolist() for x in (chords.ray, chords.limb, chords.entry_fraction)), strict=True):
+        found[ray].setdefault(tuple(places[limb]), entry)
     return found
 
 
@@ -106,7 +106,7 @@ def causes(mirror: Mirror, starts: np.ndarray, ends: np.ndarray, ours: list[Any]
             counts["within 1 mm" if b[:2] in grown[i] else "open"] += 1
         elif a[:2] in limbs and a[:2] not in small[i]:
             counts["edge"] += 1
-        elif a[0] >= 0 and b[0] >= 0 and near:
+        elif a[0] >= 0 and b[0] >= 0 and (near or grown[i].get(b[:2], 2.0) <= b[2] < exact[i].get(b[:2], 0.0)):
             counts["order"] += 1
         else:
             counts["open"] += 1
