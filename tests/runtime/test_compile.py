@@ -147,7 +147,8 @@ def test_a_change_in_any_file_with_compiled_code_changes_the_stamp(tmp_path: Pat
     spec.loader.exec_module(compiling)
     decorated = re.compile(r"^@(compiled|inlined|allocating|machine|elementwise)\b", re.MULTILINE)
     files = [path for path in copy.rglob("*.py") if decorated.search(path.read_text())]
-    files = [path for path in files if not path.is_relative_to(copy / "crosscheck")]  # numba looks at a file itself
+    own = (copy / "crosscheck", copy / "bullet")  # numba looks at a file itself, and nothing else calls into these
+    files = [path for path in files if not any(path.is_relative_to(room) for room in own)]
     files += [copy / f"{name}.py" for name in ("runtime/compile", "runtime/simd_llvm", "_types", "constants")]
     assert len(files) > 20
     stamps = {compiling._source_stamp()}

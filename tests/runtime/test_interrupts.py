@@ -159,7 +159,10 @@ if kinds[0].startswith("mirror"):
 class Stop(BaseException):
     pass
 
+fired = [0]
+
 def stop(*_):
+    fired[0] += 1
     raise Stop
 
 def storm(job):
@@ -167,7 +170,7 @@ def storm(job):
     job()
     begun = time.perf_counter()
     job()
-    length, delivered = max(time.perf_counter() - begun, 2e-4), 0
+    length, delivered, fired[0] = max(time.perf_counter() - begun, 2e-4), 0, 0
     for k in range(count):
         try:
             signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.02, 1.1) * length)
@@ -178,6 +181,7 @@ def storm(job):
         signal.setitimer(signal.ITIMER_REAL, 0)
         if k % 5 == 0:
             assert answer() == want, k
+    assert fired[0] == delivered, "an exception of the handler was swallowed"
     return delivered
 
 want = answer()
