@@ -27,7 +27,11 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
     numbers = all(isinstance(value, Real) for value in given.flat) if given.dtype == object else True
     if given.dtype.kind not in "iufO" or not numbers:
         raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
-    array = np.array(given, dtype=np.float64, order="C")
+    try:
+        array = np.array(given, dtype=np.float64, order="C")
+    except OverflowError:  # whole numbers beyond float64's largest
+        row = next(i for i, one in enumerate(np.atleast_1d(given)) if not _fits_float64(one))
+        raise ValueError(f"{name}: expected numbers that float64 holds, got one above 1e308 in row {row}") from None
     if given.dtype.itemsize >= array.dtype.itemsize and given.dtype != array.dtype:
         lost = ~np.isnan(array) & (np.asarray(array.astype(given.dtype) != given, bool))
         row = first_bad_row(np.atleast_1d(lost))
@@ -37,6 +41,15 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
+
+
+def _fits_float64(values: Any) -> bool:
+    """Whether no number is beyond the largest of float64."""
+    try:
+        np.array(values, dtype=np.float64)
+    except OverflowError:
+        return False
+    return True
 
 
 FLOAT64 = np.dtype(np.float64)
