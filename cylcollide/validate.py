@@ -30,8 +30,10 @@ def _as_float64(values: ArrayLike, name: str, shape: str) -> Float64Array:
     try:
         array = np.array(given, dtype=np.float64, order="C")
     except OverflowError:  # whole numbers beyond float64's largest
-        row = next(i for i, one in enumerate(np.atleast_1d(given)) if not _fits_float64(one))
-        raise ValueError(f"{name}: expected numbers that float64 holds, got one above 1e308 in row {row}") from None
+        large = next(i for i, one in enumerate(np.atleast_1d(given)) if not _fits_float64(one))
+        raise ValueError(
+            f"{name}: expected numbers that float64 holds, got one above 1e308 in row {large}; scale them down"
+        ) from None
     if given.dtype.itemsize >= array.dtype.itemsize and given.dtype != array.dtype:
         lost = ~np.isnan(array) & (np.asarray(array.astype(given.dtype) != given, bool))
         row = first_bad_row(np.atleast_1d(lost))

@@ -173,7 +173,7 @@ def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = Tru
     )
     on_sheets = sheet_hits_of(state, rays)
     bullets = state.wrapped.all_hits(rays.starts, rays.ends, rays.mask) if wrapped else {}
-    leaves = (chords.entry_face == Face.INSIDE) & (rays.inside == "exit")
+    leaves = (chords.entry_face == int(Face.INSIDE)) & (rays.inside == "exit")
     fraction = np.where(leaves, chords.exit_fraction, chords.entry_fraction).tolist()
     error, offsets, limb = limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
     n = len(rays.starts)

@@ -260,7 +260,7 @@ class Limbs:
     def classify_points(self, points: ArrayLike) -> Int8Array:
         """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
         position, verdict = self._classified(points)
-        side = np.where(verdict == HIT, Side.INSIDE, Side.OUTSIDE).astype(np.int8)
+        side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
             side[i] = exact_fallback.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
         return side
@@ -276,7 +276,7 @@ class Limbs:
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         squared = np.empty(len(side))
         point_loops.axis_distances(
-            position, self.table.kernel_rows, np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs), squared
+            position, self.table.kernel_rows, np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs), squared
         )
         return squared
 

@@ -29,7 +29,7 @@ def test_rows_of_any_kind_are_the_same_numbers(convert):
     ids=str,
 )  # fmt: skip
 def test_what_is_no_vector_is_refused_by_name(bad):
-    with pytest.raises(ValueError, match="^rays: expected"):
+    with pytest.raises(ValueError, match=r"^rays: expected"):
         vectors(bad, "rays")
 
 
@@ -45,5 +45,5 @@ def test_numbers_one_by_one():
     assert (layers(-1, "k"), layers(2**32 - 1, "k"), layers(-(2**31), "k")) == (2**32 - 1, 2**32 - 1, 2**31)
     assert real(3, "k") == 3.0
     for call, value in ((integer, 2**31), (integer, 1.0), (layers, 2**32), (layers, "1"), (real, None), (real, "x")):
-        with pytest.raises(ValueError, match="^k: expected .* got .*; leave it out for the default"):
+        with pytest.raises(ValueError, match=r"^k: expected .* got .*; leave it out for the default"):
             call(value, "k")

@@ -5,6 +5,7 @@ numba goes on with NULL: a segmentation fault. So every function that plain Pyth
 """
 
 import ast
+import enum
 import re
 import signal
 import subprocess
@@ -108,6 +109,8 @@ JOBS = {{
     "load": lambda: cc.Limbs.load(file),
     "save": lambda: limbs.save(file),
     "explain": lambda: limbs.explain_segment(start[0], end[0], limb=3),
+    "grow": lambda: limbs.inflated(0.001),
+    "classify": lambda: limbs[:1].classify_points(start),
 }}
 
 def mirror_jobs():
@@ -196,6 +199,41 @@ KINDS = (
     "load", "explain",
 )  # fmt: skip
 MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
+
+
+LOOKUPS = """
+import enum
+looked_up, lookup = [], enum.EnumMeta.__getattr__
+
+def noting(cls, name):
+    if name.startswith("__array"):
+        looked_up.append(cls.__name__)
+    return lookup(cls, name)
+
+enum.EnumMeta.__getattr__ = noting
+for kind in kinds:
+    looked_up.clear()
+    JOBS[kind]()
+    print(kind, sorted(set(looked_up)), sep=": ", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(enum.EnumMeta, "__getattr__"), reason="enumerations that look names up in Python")
+@pytest.mark.parametrize("kinds", [(*KINDS, "grow", "classify"), MIRROR_KINDS], ids=["world", "mirror"])
+def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
+    """Numpy looks for __array_ufunc__ and the like in Python code of the enumeration's class, and discards all errors
+    of that: an interrupt that falls into it is lost.
+    """
+    script = STORM.format(tests=str(ROOT / "tests")).partition("want = answer()")[0] + LOOKUPS
+    run = subprocess.run(
+        [sys.executable, "-c", script, ",".join(kinds), "1"],
+        cwd=ABOVE_PACKAGE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [f"{kind}: []" for kind in kinds]
 
 
 @pytest.mark.skipif(not JIT or not hasattr(signal, "setitimer"), reason="about machine code")
