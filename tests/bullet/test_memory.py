@@ -80,6 +80,7 @@ def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
     def stop(*_):
         raise Stop
 
+    mirror.rayTestBatch(*rays)  # numba itself does not survive an interrupt while it compiles
     before, disabled, interrupted = signal.signal(signal.SIGALRM, stop), 0, 0
     try:
         for _ in range(count):
