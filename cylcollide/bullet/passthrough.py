@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
@@ -72,18 +72,33 @@ class Wrapped:
         """
         if self._world is None:
             return {}
-        boxes = self._world.cast_segments(starts, ends)
-        rows = np.flatnonzero(boxes.hit & (boxes.fraction <= fraction))
+        rows = np.flatnonzero(self._enters_box(starts, ends, 0.0, fraction))
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
-        found, hidden = {}, []
+        found: dict[int, RayTestResult] = {}
+        hidden, since = [], []
         for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
             if result[FRACTION] < limit:
                 if result[:2] in self._places:
                     found[row] = result
                 elif result[0] >= 0:
                     hidden.append(row)
-        behind = self._all_hits(starts, ends, mask, hidden)
+                    since.append(result[FRACTION])
+        between = self._enters_box(starts[hidden], ends[hidden], np.array(since), fraction[hidden])
+        behind = self._all_hits(
+            starts, ends, mask, [row for row, enters in zip(hidden, between, strict=True) if enters]
+        )
         return found | {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
+
+    def _enters_box(
+        self, starts: Float64Array, ends: Float64Array, since: Float64Array | float, until: Float64Array
+    ) -> BoolArray:
+        """Whether each segment (n, 3) is in some box between two fractions; padding is wider than rounding errors."""
+        if self._world is None or not len(starts):
+            return np.zeros(len(starts), bool)
+        way, first, last = ends - starts, np.minimum(since, 1.0), np.minimum(until, 1.0)
+        return self._world.occluded_segments(
+            starts + np.reshape(first, (-1, 1)) * way, starts + np.reshape(last, (-1, 1)) * way
+        )
 
     def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
         """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""
