@@ -4,11 +4,18 @@ from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from cylcollide._types import Float64Array
 
 BATCH = 16_000
 """Rays in one call of PyBullet's `rayTestBatch`; its limit is 16,383, and it drops rays above that without an error."""
+
+TOKEN = "cylcollide"
+"""Key of the user data that identify a body: PyBullet gives the number of a removed body to the next one, and deletes
+user data with their body, by `removeBody` and by `resetSimulation`."""
+
+NO_USER_DATA = -1
 
 
 class Place(NamedTuple):
@@ -32,15 +39,39 @@ class Client:
             raise ValueError(
                 f"client: expected a connected PyBullet client, got {self.number}; pybullet.connect(...) returns one"
             )
+        self.is_direct: bool = self.getConnectionInfo()["connectionMethod"] == pybullet.DIRECT
+        """Whether nothing but this process changes the client."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(self.api, name), physicsClientId=self.number)
 
+    def bodies(self) -> list[int]:
+        """The numbers of all bodies that the client lists, in order."""
+        number, body_at = self.number, self.api.getBodyUniqueId
+        return sorted([body_at(i, number) for i in range(self.api.getNumBodies(number))])
+
+    def links(self, body: int) -> range:
+        """The base, -1, and the links of a body."""
+        return range(-1, self.getNumJoints(body))
+
     def places(self) -> list[Place]:
         """Every base and link, by body and link."""
-        joints = self.getNumJoints
-        bodies = sorted(self.getBodyUniqueId(i) for i in range(self.getNumBodies()))
-        return [Place(body, link) for body in bodies for link in range(-1, joints(body))]
+        return [Place(body, link) for body in self.bodies() for link in self.links(body)]
+
+    def body_name(self, body: int) -> str:
+        """Number and name of a body, for messages."""
+        return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
+
+    def token(self, body: int) -> bytes | None:
+        """The token of a body, None if it has none."""
+        item = self.api.getUserDataId(body, TOKEN, -1, -1, self.number)
+        return None if item == NO_USER_DATA else self.api.getUserData(item, self.number)
+
+    def ensure_token(self, body: int) -> bytes | None:
+        """The token of a body, which is given one that no other body has or had."""
+        if self.token(body) is None:
+            self.addUserData(body, TOKEN, uuid4().hex)
+        return self.token(body)
 
     def ray_hits(self, starts: Float64Array, ends: Float64Array, **keywords: int) -> list[Any]:
         """The results of `rayTestBatch` for segments (n, 3), (n, 3), in as many calls as its limit needs."""

@@ -17,10 +17,19 @@ MARGINS = (0.0, 0.04)
 """Collision margins that no importer has set: of a compound, and of a single shape. Swept balls have one of these;
 PyBullet's own shapes and those of URDF files have others, so that most links need no child process."""
 
+MARGIN = 11  # field of getDynamicsInfo
+
+
+def suspects(client: Client, body: int) -> list[Place]:
+    """The places of a body whose margin is that of swept balls, or that show a capsule: a margin can be changed."""
+    visible = {row[1] for row in client.getVisualShapeData(body) if row[2] == client.api.GEOM_CAPSULE}
+    places = [Place(body, link) for link in client.links(body)]
+    return [p for p in places if p.link in visible or client.getDynamicsInfo(*p)[MARGIN] in MARGINS]
+
 
 def crashing(client: Client, places: list[Place]) -> set[Place]:
     """The places for which `getCollisionShapeData` must not be called."""
-    if not hasattr(os, "fork") or client.getConnectionInfo()["connectionMethod"] != client.api.DIRECT:
+    if not hasattr(os, "fork") or not client.is_direct:
         return {place for place in places if _looks_like_a_capsule(client, place)}
     bad: set[Place] = set()
     left = list(places)
@@ -50,11 +59,12 @@ def _calls_survived(client: Client, places: list[Place]) -> int:
             _call_all(client, places, write_end)
         finally:
             os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as marks:
-        count = len(marks.read())
-    os.waitpid(child, 0)
-    return count
+    try:
+        os.close(write_end)
+        with os.fdopen(read_end, "rb") as marks:
+            return len(marks.read())
+    finally:
+        os.waitpid(child, 0)
 
 
 def _call_all(client: Client, places: list[Place], write_end: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bullet.merge_hits import RayTestResult
+from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.limbs.limbs import Limbs
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
-from cylcollide.bullet.client import Client
+from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.poses import Frames
 from cylcollide.bullet.read_shapes import BOX, PLANE, SPHERE, Shapes
 
@@ -25,15 +25,17 @@ class Probes(NamedTuple):
     end: Float64Array
 
 
-def filter_groups(client: Client, shapes: Shapes, frames: Frames) -> Uint32Array:
+def filter_groups(client: Client, shapes: Shapes, frames: Frames, known: dict[Place, int]) -> dict[Place, int]:
     """The filter group of every place, 0 if no ray can hit it; all groups for wrapped places, left to Bullet.
+
+    `known`: those of places that need not be measured.
 
     Bullet misses a few rays, so that a place counts as filtered only if several rays miss it. It misses every ray at a
     body made with an inertial frame of its own until a step or `performCollisionDetection` recomputes its boxes; this
     calls the latter if any place was missed.
     """
-    groups = np.zeros(len(shapes.places), np.uint32)
-    left = np.unique(shapes.place)
+    groups = np.array([known.get(place, 0) for place in shapes.places], dtype=np.uint32)
+    left = np.array([k for k in np.unique(shapes.place).tolist() if shapes.places[k] not in known], dtype=np.int64)
     for second_pass in (False, True):
         if second_pass and len(left):
             client.performCollisionDetection()
@@ -43,7 +45,7 @@ def filter_groups(client: Client, shapes: Shapes, frames: Frames) -> Uint32Array
             groups[left[hit]] = _groups(client, shapes, Probes._make(column[hit] for column in probes))
             left = left[~hit]
     groups[shapes.wrapped] = ALL_LAYERS
-    return groups
+    return dict(zip(shapes.places, groups.tolist(), strict=True))
 
 
 def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:

@@ -1,29 +1,33 @@
 """Merging the hits of limbs, of sheets and of Bullet itself, in exact order along each ray."""
 
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int64Array, Uint32Array
+from cylcollide._types import Face, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bullet.client import Place
-from cylcollide.bullet.passthrough import BulletHit, Wrapped
-from cylcollide.bullet.plane import Sheet, SheetHits, segment_numbers, sheet_hits
+from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
+from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
+from cylcollide.bullet.sheet_loops import (
+    NO_SHEET,
+    POSITION_ERROR,
+    SheetColumns,
+    SheetTable,
+    fill_sheets,
+    first_sheets,
+)
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
+from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.exact_fallback import exact_limb
+from cylcollide.runtime.threads import in_chunks
 from cylcollide.world import Snapshot
-
-RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
-
-POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
-"""A limb's fraction belongs to a point that errs by less than 4 ulp of the largest coordinate, 8 u, on each axis: by
-14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
 
 NOTHING = -1  # no shape
 
-RankedHit: TypeAlias = tuple[float, float, int, BulletHit | None]  # fraction, its error, rank, Bullet's own hit
+RankedHit: TypeAlias = tuple[float, float, int, RayTestResult | None]  # fraction, its error, rank, Bullet's own hit
 
 
 class MirrorState(NamedTuple):
@@ -31,11 +35,13 @@ class MirrorState(NamedTuple):
 
     world: Snapshot  # the limbs
     sheets: list[Sheet]
-    sheet_groups: Uint32Array  # (m,), the filter group of each sheet
+    sheet_table: SheetTable
     limb_rank: Int64Array  # (n,)
     sheet_rank: Int64Array  # (m,)
     rank_place: list[Place]  # the place of each shape, by rank
+    shape_place: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     wrapped: Wrapped
+    largest: float  # the largest |coordinate| of the limbs' ends
 
     def solid(self, rank: int) -> Solid:
         """The exact solid of one shape."""
@@ -44,10 +50,10 @@ class MirrorState(NamedTuple):
             return self.sheets[int(sheet[0])]
         return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
 
-    def largest(self) -> float:
-        """The largest |coordinate| of the limbs' ends."""
-        limbs = self.world.limbs
-        return float(max(np.abs(limbs.p1).max(initial=0.0), np.abs(limbs.p2).max(initial=0.0)))
+
+def largest_coordinate(limbs: Limbs) -> float:
+    """The largest |coordinate| of the limbs' ends."""
+    return float(max(np.abs(limbs.p1).max(initial=0.0), np.abs(limbs.p2).max(initial=0.0)))
 
 
 class RayTest(NamedTuple):
@@ -61,56 +67,135 @@ class RayTest(NamedTuple):
 
 
 class MergedHits(NamedTuple):
-    """One hit a ray; `rank` is NOTHING for a miss and for Bullet's own hits."""
+    """One hit a ray."""
 
-    rank: Int64Array  # (n,)
+    place: Int32Array  # (n, 2), body and link, -1 for a miss
     fraction: Float64Array  # (n,), inf for a miss
-    error: Float64Array  # (n,), of the fraction at most
     position: Float64Array  # (n, 3)
     normal: Float64Array  # (n, 3)
 
 
-def closest(state: MirrorState, rays: RayTest) -> list[RayTestResult]:
-    """The first shape along each ray, as PyBullet's tuples."""
-    merged = _closest_limb(state, rays)
-    for rank, on_sheets in _sheet_hits(state, rays):
-        nearer = on_sheets.fraction < merged.fraction
-        with np.errstate(invalid="ignore"):
-            gap = np.abs(on_sheets.fraction - merged.fraction)
-            undecided = np.isfinite(gap) & ~(gap > on_sheets.error + merged.error)
-        for i in np.flatnonzero(undecided).tolist():
-            nearer[i] = _compare(state, rays, i, rank, int(merged.rank[i])) < 0
-        _take(merged, nearer, rank, on_sheets)
-    return _with_bullet_hits(state, rays, merged)
+class FirstHits:
+    """The first shape along each ray: which, and at which fraction. Places and surface are computed when asked for."""
+
+    def __init__(self, state: MirrorState, rays: RayTest) -> None:
+        self.state, self.rays, self.limbs = state, rays, len(state.limb_rank)
+        self.hits = state.world.cast_segments(
+            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
+        )
+        """Those of the limbs alone."""
+        self.shape = self.hits.limb
+        """Row of `MirrorState.shape_place`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
+        self.fraction = self.hits.fraction
+        """Inf for a miss; (n,)."""
+        self._sheet: Int32Array | None = None
+        self._resolved: tuple[Int64Array, MergedHits] | None = None
+        self.bullet: dict[int, RayTestResult] = {}
+        """The rays whose first hit is Bullet's own."""
+        if state.sheets:
+            self._add_sheets()
+        if state.wrapped.places:
+            self._add_bullet_hits()
+
+    def _add_sheets(self) -> None:
+        """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
+        state, rays, n = self.state, self.rays, len(self.shape)
+        self.shape, self.fraction = self.shape.copy(), self.fraction.copy()  # `hits` computes its surface from its own
+        self._sheet = sheet = np.empty(n, np.int32)
+        is_open = np.empty(n, bool)
+        cast = partial(first_sheets.call, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
+        undecided = in_chunks(n, rays.threads, lambda begin, end: cast(self.fraction, sheet, is_open, begin, end))
+        np.copyto(self.shape, sheet + np.int32(self.limbs), where=sheet != NO_SHEET)
+        if any(undecided):
+            rows = np.flatnonzero(is_open)
+            options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
+            resolved, shape = numbered(state, options, 0, wrapped=False)
+            self._resolved = rows, resolved
+            self.shape[rows], self.fraction[rows] = shape, resolved.fraction
+
+    def _add_bullet_hits(self) -> None:
+        """Put what Bullet hits before all else where it comes first."""
+        rays = self.rays
+        self.bullet = self.state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, self.fraction)
+        if self.bullet:
+            self.shape, self.fraction = self.shape.copy(), self.fraction.copy()
+            self.shape[self.bullet_rows] = -1
+            self.fraction[self.bullet_rows] = [hit[FRACTION] for hit in self.bullet.values()]
+
+    @property
+    def bullet_rows(self) -> list[int]:
+        """The rows of these rays."""
+        return list(self.bullet)
+
+    def own_place(self) -> Int32Array:
+        """Body and link of each hit, -1 for a miss and for Bullet's own hits; (n, 2)."""
+        return self.state.shape_place.take(self.shape, axis=0)
+
+    def place(self) -> Int32Array:
+        """Body and link of each hit, -1 for a miss; (n, 2)."""
+        place = self.own_place()
+        if self.bullet:
+            place[self.bullet_rows] = [hit[:2] for hit in self.bullet.values()]
+        return place
+
+    def own_surface(self) -> tuple[Float64Array, Float64Array]:
+        """Points and normals, undefined for misses and for Bullet's own hits; (n, 3) each."""
+        position, normal = self.hits.position, self.hits.normal  # nothing else reads these
+        if self._sheet is not None:
+            starts, ends, threads = self.rays.starts, self.rays.ends, self.rays.threads
+            fill = partial(fill_sheets.call, self.state.sheet_table, starts, ends, self._sheet, position, normal)
+            in_chunks(len(starts), threads, fill)
+        if self._resolved is not None:
+            rows, resolved = self._resolved
+            position[rows], normal[rows] = resolved.position, resolved.normal
+        return position, normal
+
+    def surface(self) -> tuple[Float64Array, Float64Array]:
+        """Points and normals, NaN for a miss; (n, 3) each."""
+        position, normal = self.own_surface()
+        if self.bullet:
+            position[self.bullet_rows] = [hit[POSITION] for hit in self.bullet.values()]
+            normal[self.bullet_rows] = [hit[NORMAL] for hit in self.bullet.values()]
+        return position, normal
+
+    def merged(self) -> MergedHits:
+        """All columns, with misses for Bullet's own hits."""
+        return MergedHits(self.own_place(), self.fraction, *self.own_surface())
 
 
-def numbered(state: MirrorState, rays: RayTest, number: int) -> list[RayTestResult]:
-    """The shape of this number, from 0, along each ray, or a miss if there are fewer; as PyBullet's tuples."""
+def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> tuple[MergedHits, Int64Array]:
+    """The hit of this number, from 0, along each ray, or a miss if there are fewer; with what Bullet hits, or not.
+
+    And the shapes (n,), as in `FirstHits`.
+    """
     chords = state.world.chords_segments(
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
     )
-    on_sheets = _sheet_hits(state, rays)
-    bullets = state.wrapped.hits(rays.starts, rays.ends, rays.mask, first_only=False)
-    leaves = (chords.entry_face == Face.INSIDE) & (rays.inside == "exit")
+    on_sheets = sheet_hits_of(state, rays)
+    bullets = state.wrapped.all_hits(rays.starts, rays.ends, rays.mask) if wrapped else {}
+    leaves = (chords.entry_face == int(Face.INSIDE)) & (rays.inside == "exit")
     fraction = np.where(leaves, chords.exit_fraction, chords.entry_fraction).tolist()
-    error, offsets, limb = _limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
-    chosen = _no_hits(len(rays.starts))
-    results: dict[int, RayTestResult] = {}
-    for i in range(len(rays.starts)):
+    error, offsets, limb = limb_error(state, rays).tolist(), chords.offsets.tolist(), chords.limb.tolist()
+    n = len(rays.starts)
+    rank = np.full(n, NOTHING)
+    chosen: dict[int, RayTestResult] = {}
+    for i in range(n):
         crossed = range(offsets[i], offsets[i + 1])
         ranked: list[RankedHit] = [(fraction[c], error[i], int(state.limb_rank[limb[c]]), None) for c in crossed]
         ranked += [(float(m.fraction[i]), float(m.error[i]), k, None) for k, m in on_sheets if m.fraction[i] < np.inf]
-        ranked += [(hit.fraction, 0.0, NOTHING, hit) for hit in bullets.get(i, ())]
+        ranked += [(hit[FRACTION], 0.0, NOTHING, hit) for hit in bullets.get(i, ())]
         if number < len(ranked):
-            _, _, rank, hit = _sorted(state, rays, i, ranked)[number]
-            chosen.rank[i] = rank
+            _, _, rank[i], hit = sorted_hits(state, rays, i, ranked)[number]
             if hit is not None:
-                results[i] = _bullet_result(hit)
-    _fill(state, rays, chosen, on_sheets)
-    return [results.get(i, result) for i, result in enumerate(_as_tuples(state, chosen))]
+                chosen[i] = hit
+    merged, shape = _of_ranks(state, rays, rank, on_sheets)
+    for row, hit in chosen.items():
+        merged.place[row], merged.fraction[row] = hit[:2], hit[FRACTION]
+        merged.position[row], merged.normal[row] = hit[POSITION], hit[NORMAL]
+    return merged, shape
 
 
-def _sorted(state: MirrorState, rays: RayTest, row: int, ranked: list[RankedHit]) -> list[RankedHit]:
+def sorted_hits(state: MirrorState, rays: RayTest, row: int, ranked: list[RankedHit]) -> list[RankedHit]:
     """The hits of one ray in order: by fraction where that is accurate enough, else by exact comparison."""
 
     def order(a: RankedHit, b: RankedHit) -> int:
@@ -130,72 +215,41 @@ def _compare(state: MirrorState, rays: RayTest, row: int, first: int, second: in
     return times[0][0].compare(times[1][0]) or first - second
 
 
-def _no_hits(n: int) -> MergedHits:
-    return MergedHits(np.full(n, NOTHING), np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)))
-
-
-def _limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
+def limb_error(state: MirrorState, rays: RayTest) -> Float64Array:
     """Bound on the error of a limb's fraction, (n,)."""
     ends = np.hstack([rays.starts, rays.ends])
-    largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest())
+    largest = np.maximum(np.abs(ends).max(axis=1, initial=0.0), state.largest)
     length = np.linalg.norm(rays.ends - rays.starts, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(length > 0.0, POSITION_ERROR * largest / length, np.inf) + 2.0 * UNIT_ROUNDOFF
 
 
-def _closest_limb(state: MirrorState, rays: RayTest) -> MergedHits:
-    hits = state.world.cast_segments(rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads)
-    hit = hits.hit
-    merged = _no_hits(len(hit))
-    merged.rank[hit] = state.limb_rank[hits.limb[hit]]
-    merged.fraction[hit] = hits.fraction[hit]
-    merged.position[hit], merged.normal[hit] = hits.position[hit], hits.normal[hit]
-    merged.error[:] = _limb_error(state, rays)
-    return merged
-
-
-def _sheet_hits(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetHits]]:
+def sheet_hits_of(state: MirrorState, rays: RayTest) -> list[tuple[int, SheetColumns]]:
     """The hits of the rays with each sheet that the mask includes, with its rank."""
-    included = np.flatnonzero(state.sheet_groups & np.uint32(rays.mask)).tolist()
+    included = np.flatnonzero(state.sheet_table.group & np.uint32(rays.mask)).tolist()
     return [
         (int(state.sheet_rank[k]), sheet_hits(state.sheets[k], rays.starts, rays.ends, rays.inside)) for k in included
     ]
 
 
-def _take(merged: MergedHits, rows: BoolArray, rank: int, on_sheets: SheetHits) -> None:
-    """Write the hits with a sheet into the given rows."""
-    merged.rank[rows] = rank
-    merged.fraction[rows], merged.error[rows] = on_sheets.fraction[rows], on_sheets.error[rows]
-    merged.position[rows], merged.normal[rows] = on_sheets.position[rows], on_sheets.normal[rows]
-
-
-def _fill(state: MirrorState, rays: RayTest, chosen: MergedHits, on_sheets: list[tuple[int, SheetHits]]) -> None:
-    """Compute fraction, position and normal of hits whose shapes are known."""
-    for rank, of_sheet in on_sheets:
-        _take(chosen, chosen.rank == rank, rank, of_sheet)
-    rows = np.flatnonzero(np.isin(chosen.rank, state.limb_rank))
+def _of_ranks(
+    state: MirrorState, rays: RayTest, rank: Int64Array, on_sheets: list[tuple[int, SheetColumns]]
+) -> tuple[MergedHits, Int64Array]:
+    """The hits of the shapes of these ranks (n,), NOTHING for a miss; and the shapes."""
+    n, limbs = len(rank), len(state.limb_rank)
+    shape = np.full(n, -1)
+    nowhere = np.full((2, n, 3), np.nan)
+    merged = MergedHits(state.shape_place[shape], np.full(n, np.inf), nowhere[0], nowhere[1])
+    for k, of_sheet in on_sheets:
+        rows = rank == k
+        shape[rows] = limbs + np.searchsorted(state.sheet_rank, k)
+        for column, values in zip(merged[1:], (of_sheet.fraction, of_sheet.position, of_sheet.normal), strict=True):
+            column[rows] = values[rows]
+    rows = np.flatnonzero(np.isin(rank, state.limb_rank))
     if len(rows):
-        limbs = state.world.limbs[np.searchsorted(state.limb_rank, chosen.rank[rows])]
-        hits = limbs.cast_segments(rays.starts[rows], rays.ends[rows], inside=rays.inside)
-        chosen.fraction[rows], chosen.position[rows], chosen.normal[rows] = hits.fraction, hits.position, hits.normal
-
-
-def _with_bullet_hits(state: MirrorState, rays: RayTest, merged: MergedHits) -> list[RayTestResult]:
-    """The merged hits as PyBullet's tuples, with Bullet's own hits where they come first."""
-    results = _as_tuples(state, merged)
-    for row, hits in state.wrapped.hits(rays.starts, rays.ends, rays.mask, first_only=True).items():
-        if hits[0].fraction < merged.fraction[row]:
-            results[row] = _bullet_result(hits[0])
-    return results
-
-
-def _bullet_result(hit: BulletHit) -> RayTestResult:
-    return hit.place.body, hit.place.link, hit.fraction, hit.position, hit.normal
-
-
-def _as_tuples(state: MirrorState, merged: MergedHits) -> list[RayTestResult]:
-    """The hits as PyBullet's tuples (body, link, fraction, position, normal)."""
-    places = [*state.rank_place, Place(-1, -1)]  # NOTHING, -1, is the last
-    fraction = np.where(merged.rank == NOTHING, 1.0, merged.fraction).tolist()
-    rows = zip(merged.rank.tolist(), fraction, merged.position.tolist(), merged.normal.tolist(), strict=True)
-    return [(*places[rank], t, (x[0], x[1], x[2]), (n[0], n[1], n[2])) for rank, t, x, n in rows]
+        limb = np.searchsorted(state.limb_rank, rank[rows])
+        hits = state.world.limbs[limb].cast_segments(rays.starts[rows], rays.ends[rows], inside=rays.inside)
+        shape[rows], merged.fraction[rows] = limb, hits.fraction
+        merged.position[rows], merged.normal[rows] = hits.position, hits.normal
+    merged.place[:] = state.shape_place[shape]
+    return merged, shape

@@ -1,24 +1,36 @@
 """Mirror: the bodies of a PyBullet client as limbs, with PyBullet's ray tests on them."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Uint32Array
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy
 from cylcollide.bullet import debug_draw
+from cylcollide.bullet.arguments import integer, layers, real, vectors
+from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.filters import filter_groups
-from cylcollide.bullet.merge_hits import MirrorState, RayTest, RayTestResult, closest, numbered
-from cylcollide.bullet.passthrough import Wrapped
+from cylcollide.bullet.merge_hits import FirstHits, MirrorState, RayTest, numbered
+from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
+from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
-from cylcollide.bullet.poses import Frames, limb_ends, limb_rows, limbs_of, link_frames, shape_frames
-from cylcollide.bullet.read_shapes import BOX, PLANE, MeshPolicy, Reader, Row, Shapes
+from cylcollide.bullet.poses import Frames, link_frames
+from cylcollide.bullet.read_shapes import MeshPolicy
+from cylcollide.bullet.scene import Scene, SceneReader
+from cylcollide.bullet.tuples import as_tuples
+from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.shapes import rotation_matrices
-from cylcollide.world import HitWorld
+from cylcollide.query.hits import PointHits
+
+
+class Request(NamedTuple):
+    """The options of a ray test."""
+
+    threads: int  # below 1: the number of processors
+    layers: int  # 32 bits
+    number: int  # of the hit, from 0; below 0: the first
 
 
 class Mirror:
@@ -32,9 +44,9 @@ class Mirror:
     client
         What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
     mesh
-        What to do with meshes, height fields and soft bodies, which no limb can represent: "raise" a ValueError, "skip"
-        them, or "wrap" them: Bullet's own ray test decides about rays that intersect a box around them. A link that has
-        a mesh beside other shapes is wrapped as a whole.
+        What to do with meshes, height fields and soft bodies, which no limb can represent: "wrap" them: Bullet's own
+        ray test decides about rays that intersect a box around them, and a link that has a mesh beside other shapes is
+        wrapped as a whole; "raise" a ValueError; or "skip" them. None: "wrap", with one UserWarning that names them.
     inside
         What a ray does with a shape that it starts in: "ignore" it, as Bullet does with boxes and cylinders, "hit" it
         at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
@@ -50,71 +62,70 @@ class Mirror:
     """
 
     def __init__(
-        self, client: Any, *, mesh: MeshPolicy = "raise", inside: InsidePolicy = "ignore", follow: bool = True
+        self, client: Any, *, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore", follow: bool = True
     ) -> None:
         validate.policy(inside)
+        if mesh is not None and mesh not in get_args(MeshPolicy):
+            raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self._client = Client(client)
-        self._reader = Reader(self._client, mesh)
+        self._reader = SceneReader(self._client, mesh or "wrap", warns=mesh is None)
         self._inside, self._follow = inside, follow
-        self._found: dict[Place, tuple[Row, ...] | None] | None = None
+        self._watched: Changes | None = None
+        self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
         self._drawn: list[int] = []
-        self._shapes: Shapes
-        self._frames: Frames
-        self._groups: Uint32Array
-        self._world: HitWorld
-        self._state: MirrorState
-        self.sync()
+        self._scene: Scene = self._reader.read(None, True)
 
     @property
     def limbs(self) -> Limbs:
         """The limbs where they were at the last `sync`; their masks are the filter groups, 0 if no ray can hit them."""
-        return self._state.world.limbs
+        return self._scene.state.world.limbs
 
     @property
     def limb_places(self) -> list[Place]:
         """Body and link of every limb."""
-        return [self._state.rank_place[rank] for rank in self._state.limb_rank.tolist()]
+        return [self._scene.state.rank_place[rank] for rank in self._scene.state.limb_rank.tolist()]
 
     @property
     def sheets(self) -> list[Sheet]:
         """The planes."""
-        return self._state.sheets
+        return self._scene.state.sheets
 
     def __repr__(self) -> str:
         return (
             f"Mirror(client {self._client.number}: {len(self.limbs)} limbs, {len(self.sheets)} planes, "
-            f"{len(self._shapes.wrapped)} wrapped)"
+            f"{len(self._scene.shapes.wrapped)} wrapped)"
         )
 
     def sync(self, filters: bool = False) -> None:
         """Update the mirror from the client: all poses, and bodies that were added, removed or changed.
 
-        PyBullet does not report collision filters. They are measured with its rays when bodies change; `filters`
-        measures them again, after `setCollisionFilterGroupMask`. A sync that fails leaves the mirror as it was.
+        PyBullet does not report collision filters. They are measured with its rays when a body is new, or its base
+        becomes fixed or free; `filters` measures all of them again, after `setCollisionFilterGroupMask`. A sync that
+        fails, or is interrupted, leaves the mirror as it was.
         """
-        found = self._reader.read()
-        rebuilt = filters or self._found is None or found != self._found
-        shapes = self._reader.shapes(found) if rebuilt else self._shapes
-        frames = shape_frames(shapes, link_frames(self._client, shapes.places))
-        if not rebuilt and not shapes.wrapped and _same(frames, self._frames):
+        self._scene = self._reader.read(self._scene, filters)
+
+    def watch(self) -> WatchedClient:
+        """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
+
+        It takes the place of the client in the program, as a `BulletClient` would. Queries then read the client only
+        after a call that may have changed an answer (`docs/bullet.md` lists them); filters are followed, too. What is
+        changed by other means, through the module or another process, is not seen before the next such call, or
+        `sync`. A client other than DIRECT may move by itself, and is read by every query.
+        """
+        self._watched, self._seen = changes_of(self._client), None
+        return WatchedClient(self._client)
+
+    def _sync_if_due(self) -> None:
+        """Update the mirror if it follows its client, and something may have changed."""
+        if self._watched is None:
+            if self._follow:
+                self.sync()
             return
-        limbs = limb_rows(shapes)
-        if rebuilt:
-            groups = filter_groups(self._client, shapes, frames)[shapes.place]
-            world = HitWorld(limbs_of(shapes, frames, limbs, groups[limbs]))
-        else:
-            groups, world = self._groups, self._moved(frames)
-        self._shapes, self._frames, self._groups, self._world, self._found = shapes, frames, groups, world, found
-        sheets = np.flatnonzero(shapes.kind == PLANE)
-        self._state = MirrorState(
-            world.snapshot(),
-            _sheets(shapes, frames),
-            groups[sheets],
-            limbs,
-            sheets,
-            [shapes.places[k] for k in shapes.place.tolist()],
-            Wrapped(self._client, [shapes.places[k] for k in shapes.wrapped]),
-        )
+        now, before = (self._watched.scene, self._watched.filters), self._seen
+        if now != before or not self._client.is_direct:
+            self.sync(filters=before is None or now[1] != before[1])
+            self._seen = now
 
     def rayTest(  # noqa: N802  # PyBullet's name
         self,
@@ -125,13 +136,10 @@ class Mirror:
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult]:
         """As `pybullet.rayTest`: one ray, (3,) each; arguments and result as of `rayTestBatch`."""
-        starts, ends = (
-            validate.vectors(rayFromPosition, "rayFromPosition", 1),
-            validate.vectors(rayToPosition, "rayToPosition"),
-        )
-        keywords = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
-        (result,) = self.rayTestBatch(starts, ends, physicsClientId=physicsClientId, **keywords)
-        return (result,)
+        starts = vectors(rayFromPosition, "rayFromPosition", 1)
+        ends = vectors(rayToPosition, "rayToPosition", 1)
+        request = self._request(1, collisionFilterMask, reportHitNumber, physicsClientId)
+        return (self._answers(starts, ends, request, Place(-1, -1), ("rayFromPosition", "rayToPosition"))[0],)
 
     def rayTestBatch(  # noqa: N802  # PyBullet's name
         self,
@@ -142,7 +150,7 @@ class Mirror:
         parentLinkIndex: int = -1,
         reportHitNumber: int = -1,
         collisionFilterMask: int = -1,
-        fractionEpsilon: float = -1.0,  # noqa: ARG002  # PyBullet's argument
+        fractionEpsilon: float = -1.0,
         physicsClientId: int | None = None,
     ) -> tuple[RayTestResult, ...]:
         """As `pybullet.rayTestBatch`: the first shape along each segment, any number of them, exactly.
@@ -173,26 +181,97 @@ class Mirror:
         Raises
         ------
         ValueError
-            On NaN, infinity, a wrong shape, another client, or a parent that does not exist.
+            On NaN, infinity, a wrong shape, a number that is none or does not fit, another client, or a parent that
+            does not exist.
         """
-        starts = validate.vectors(rayFromPositions, "rayFromPositions")
-        ends = validate.vectors(rayToPositions, "rayToPositions", len(starts))
-        if physicsClientId not in (None, self._client.number):
-            raise ValueError(
-                f"physicsClientId: expected {self._client.number}, got {physicsClientId}; make it a Mirror"
-            )
-        if self._follow:
-            self.sync()
-        if parentObjectUniqueId >= 0:
-            frame = self._parent(Place(parentObjectUniqueId, parentLinkIndex))
-            starts, ends = frame.points(starts), frame.points(ends)
-        threads = numThreads if numThreads > 0 else None
-        rays = RayTest(starts, ends, self._inside, int(collisionFilterMask) & ALL_LAYERS, threads)
+        starts = vectors(rayFromPositions, "rayFromPositions")
+        ends = vectors(rayToPositions, "rayToPositions", len(starts))
+        request = self._request(numThreads, collisionFilterMask, reportHitNumber, physicsClientId)
+        parent = Place(
+            integer(parentObjectUniqueId, "parentObjectUniqueId"), integer(parentLinkIndex, "parentLinkIndex")
+        )
+        real(fractionEpsilon, "fractionEpsilon")
+        return self._answers(starts, ends, request, parent, ("rayFromPositions", "rayToPositions"))
+
+    def _request(self, threads: int, mask: int, number: int, client: int | None) -> Request:
+        """The options of both ray tests, checked."""
+        if client is not None and client != self._client.number:
+            raise ValueError(f"physicsClientId: expected {self._client.number}, got {client}; make it a Mirror")
+        return Request(
+            integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
+        )
+
+    def _answers(
+        self, starts: Float64Array, ends: Float64Array, request: Request, parent: Place, names: tuple[str, str]
+    ) -> tuple[RayTestResult, ...]:
+        """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
+        self._sync_if_due()
         if not len(starts):
             return ()
-        if reportHitNumber >= 0:
-            return tuple(numbered(self._state, rays, reportHitNumber))
-        return tuple(closest(self._state, rays))
+        if parent.body >= 0:
+            frame = self._parent(parent)
+            starts, ends = frame.points(starts), frame.points(ends)
+        rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
+        state = self._scene.state
+        try:
+            if request.number >= 0:
+                return as_tuples(numbered(state, rays, request.number)[0])
+            first = FirstHits(state, rays)
+            return as_tuples(first.merged(), first.bullet)
+        except ValueError:
+            for array, name in zip((starts, ends), names, strict=True):
+                validate.vectors(array, name)
+            raise
+
+    def cast_segments(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+    ) -> MirrorHits:
+        """The first shape along each closed segment, as arrays: at the speed of a `HitWorld`.
+
+        Parameters
+        ----------
+        starts, ends
+            (n, 3), in the unit of the client.
+        mask
+            Only links whose filter group has a bit in common with it are hit; 32 bits.
+        threads
+            How many work at once; None: the number of processors.
+
+        Raises
+        ------
+        ValueError
+            On NaN, infinity or a wrong shape.
+        """
+        return MirrorHits(FirstHits(*self._array_request(starts, ends, mask, threads)))
+
+    def chords_segments(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+    ) -> MirrorChords:
+        """Every shape that each segment crosses, sorted along it; arguments as of `cast_segments`."""
+        return chords(*self._array_request(starts, ends, mask, threads))
+
+    def occluded_segments(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
+    ) -> BoolArray:
+        """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
+        state, rays = self._array_request(starts, ends, mask, threads)
+        if state.sheets or state.wrapped.places:
+            return FirstHits(state, rays).fraction < np.inf
+        return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
+
+    def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
+        """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
+        self._sync_if_due()
+        return self._scene.state.world.contains_points(points, threads)
+
+    def _array_request(
+        self, starts: ArrayLike, ends: ArrayLike, mask: int, threads: int | None
+    ) -> tuple[MirrorState, RayTest]:
+        """The scene, and checked rays."""
+        first = vectors(starts, "starts")
+        rays = RayTest(first, vectors(ends, "ends", len(first)), self._inside, layers(mask, "mask"), threads)
+        self._sync_if_due()
+        return self._scene.state, rays
 
     def debug_draw(
         self,
@@ -206,7 +285,7 @@ class Mirror:
         """
         for item in self._drawn:
             self._client.removeUserDebugItem(item)
-        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._state.wrapped.boxes)]
+        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         at_hits = debug_draw.crosses(hits)
         items = [self._line(line, color) for line in shapes] + [self._line(line, hit_color) for line in at_hits]
@@ -216,19 +295,9 @@ class Mirror:
     def _line(self, line: Float64Array, color: tuple[float, float, float]) -> int:
         return int(self._client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
 
-    def _moved(self, frames: Frames) -> HitWorld:
-        """The world with its limbs moved to these frames; a new world if a box turned, since its axes change."""
-        shapes, limbs = self._shapes, limb_rows(self._shapes)
-        boxes = shapes.kind == BOX
-        if not np.array_equal(frames.rotation[boxes], self._frames.rotation[boxes]):
-            return HitWorld(limbs_of(shapes, frames, limbs, self._groups[limbs]))
-        if not _same(frames, self._frames):
-            self._world.set_endpoints(*limb_ends(shapes, frames, limbs))
-        return self._world
-
     def _parent(self, place: Place) -> Frames:
         """The frame of the centre of mass of one body or link."""
-        places = self._shapes.places
+        places = self._scene.shapes.places
         if place not in places:
             raise ValueError(
                 f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
@@ -236,18 +305,3 @@ class Mirror:
             )
         row = np.array([places.index(place)])
         return link_frames(self._client, places).of(row)
-
-
-def _same(new: Frames, old: Frames) -> bool:
-    """Whether all frames are equal."""
-    return np.array_equal(new.position, old.position) and np.array_equal(new.rotation, old.rotation)
-
-
-def _sheets(shapes: Shapes, frames: Frames) -> list[Sheet]:
-    """The planes at their frames."""
-    rows = np.flatnonzero(shapes.kind == PLANE)
-    normals = np.einsum("nij,nj->ni", rotation_matrices(frames.rotation[rows]), shapes.size[rows])
-    points = frames.position[rows]
-    return [
-        Sheet((p[0], p[1], p[2]), (n[0], n[1], n[2])) for p, n in zip(points.tolist(), normals.tolist(), strict=True)
-    ]

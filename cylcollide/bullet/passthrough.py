@@ -1,14 +1,16 @@
 """Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that intersect it."""
 
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
+from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import HitWorld, Snapshot
+from cylcollide.world import Snapshot
 
 PADDING = 0.02
 """Padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may hit
@@ -17,47 +19,109 @@ within it. Wider boxes change nothing but the number of rays passed to Bullet.""
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
 
-class BulletHit(NamedTuple):
-    """A hit of Bullet's own ray test."""
+RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
+"""What PyBullet reports of a ray: body, link, fraction, position, normal."""
 
-    fraction: float
-    place: Place
-    position: tuple[float, float, float]
-    normal: tuple[float, float, float]
+FRACTION: Final = 2
+POSITION: Final = 3
+NORMAL: Final = 4
+
+
+def wrapped_places(shapes: Shapes) -> list[Place]:
+    """The places that are left to Bullet."""
+    return [shapes.places[k] for k in shapes.wrapped]
+
+
+def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
+    """The bounding boxes (k, 2, 3) of the wrapped places; ValueError, naming body and link, if one is not finite."""
+    number, box_of = client.number, client.api.getAABB
+    places = wrapped_places(shapes)
+    boxes = np.array([box_of(*place, number) for place in places], dtype=np.float64).reshape(-1, 2, 3)
+    bad = np.flatnonzero(np.isnan(boxes).any(axis=(1, 2)))
+    if len(bad):
+        place = places[int(bad[0])]
+        raise ValueError(
+            f"{client.body_name(place.body)}, link {place.link}: expected a finite pose, got the bounding box "
+            f"{boxes[bad[0]].tolist()}; give the body another by resetBasePositionAndOrientation, or remove it"
+        )
+    return boxes
 
 
 class Wrapped:
     """The places whose hits only Bullet's own ray test can give."""
 
-    def __init__(self, client: Client, places: list[Place]) -> None:
-        self._client, self._places = client, frozenset(places)
-        boxes = np.array([client.getAABB(*place) for place in places], dtype=np.float64).reshape(-1, 2, 3)
-        low, high = np.clip(boxes[:, 0] - PADDING, -LARGEST, LARGEST), np.clip(boxes[:, 1] + PADDING, -LARGEST, LARGEST)
+    def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
+        self._client, self.places, self._places = client, places, {tuple(place) for place in places}
+        padded = np.clip(bounds + np.array([[-PADDING], [PADDING]]), -LARGEST, LARGEST)
+        low, high = padded[:, 0], padded[:, 1]
         self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
         """A box around each place; only rays that intersect one are passed to Bullet."""
-        self._world: Snapshot | None = HitWorld(self.boxes).snapshot() if places else None
+        self._world: Snapshot | None = Snapshot.of(self.boxes) if places else None
 
-    def hits(self, starts: Float64Array, ends: Float64Array, mask: int, first_only: bool) -> dict[int, list[BulletHit]]:
-        """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place.
+    def moved(self, bounds: Float64Array) -> "Wrapped":
+        """The same places with other bounding boxes."""
+        return Wrapped(self._client, self.places, bounds) if self.places else self
 
-        With `first_only` only the first of a row is sure to be among them, which often takes a single call.
+    def first_hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array
+    ) -> dict[int, RayTestResult]:
+        """The first hit of each segment with the places, by row, where it comes before `fraction` (n,).
+
+        One call for the rays that intersect a box before their fraction. More only for those on which PyBullet reports
+        an exact shape before that fraction: by its faults, which may hide a place behind.
         """
-        found: dict[int, dict[Place, BulletHit]] = {}
         if self._world is None:
             return {}
-        rows = np.flatnonzero(self._world.occluded_segments(starts, ends))
-        number = -1 if first_only else 0  # -1: the first of all bodies; from 0: any of them, in no order
-        while len(rows):
+        rows = np.flatnonzero(self._enters_box(starts, ends, 0.0, fraction))
+        results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
+        found: dict[int, RayTestResult] = {}
+        hidden, since = [], []
+        for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
+            if result[FRACTION] < limit:
+                if result[:2] in self._places:
+                    found[row] = result
+                elif result[0] >= 0:
+                    hidden.append(row)
+                    since.append(result[FRACTION])
+        between = self._enters_box(starts[hidden], ends[hidden], np.array(since), fraction[hidden])
+        behind = self._all_hits(
+            starts, ends, mask, [row for row, enters in zip(hidden, between, strict=True) if enters]
+        )
+        return found | {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
+
+    def _enters_box(
+        self, starts: Float64Array, ends: Float64Array, since: Float64Array | float, until: Float64Array
+    ) -> BoolArray:
+        """Whether each segment (n, 3) is in some box between two fractions; padding is wider than rounding errors."""
+        if self._world is None or not len(starts):
+            return np.zeros(len(starts), bool)
+        way, first, last = ends - starts, np.minimum(since, 1.0), np.minimum(until, 1.0)
+        return self._world.occluded_segments(
+            starts + np.reshape(first, (-1, 1)) * way, starts + np.reshape(last, (-1, 1)) * way
+        )
+
+    def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
+        """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""
+        if self._world is None:
+            return {}
+        return self._all_hits(starts, ends, mask, np.flatnonzero(self._world.occluded_segments(starts, ends)).tolist())
+
+    def _all_hits(
+        self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int]
+    ) -> dict[int, list[RayTestResult]]:
+        """The same of some rows: PyBullet reports one hit of a ray a call, by numbers from 0 on that have no order."""
+        found: dict[int, dict[tuple[int, int], RayTestResult]] = {}
+        number = 0
+        while rows:
             keywords = {"collisionFilterMask": signed(mask), "reportHitNumber": number}
             results = self._client.ray_hits(starts[rows], ends[rows], **keywords)
-            open_rows = []
-            for row, (body, link, fraction, position, normal) in zip(rows.tolist(), results, strict=True):
-                place = Place(body, link)
+            for row, result in zip(rows, results, strict=True):
+                place = result[:2]
                 if place in self._places:
                     of_row = found.setdefault(row, {})
-                    if place not in of_row or fraction < of_row[place].fraction:
-                        of_row[place] = BulletHit(fraction, place, position, normal)
-                if body >= 0 and (number >= 0 or place not in self._places):
-                    open_rows.append(row)
-            rows, number = np.array(open_rows, dtype=np.int64), number + 1
-        return {row: sorted(of_row.values()) for row, of_row in found.items()}
+                    if place not in of_row or result[FRACTION] < of_row[place][FRACTION]:
+                        of_row[place] = result
+            rows = [row for row, result in zip(rows, results, strict=True) if result[0] >= 0]
+            number += 1
+        by_fraction = itemgetter(FRACTION, 0, 1)
+        return {row: sorted(of_row.values(), key=by_fraction) for row, of_row in found.items()}

@@ -39,7 +39,7 @@ def poses(limbs: Limbs) -> Poses:
         ],
         axis=1,
     )
-    boxes = limbs.kind == Shape.BOX
+    boxes = limbs.kind == int(Shape.BOX)
     turn[boxes] = quaternions(limbs.box_axes[boxes])
     length = np.linalg.norm(axis, axis=1)
     return Poses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)

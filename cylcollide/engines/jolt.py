@@ -97,7 +97,7 @@ class JoltEngine(Adapter):
 
 def _turns(solids: Poses) -> Float64Array:
     """Quaternions x, y, z, w (n, 4) for Jolt, whose cylinders and capsules lie along y."""
-    return np.where((solids.kind == Shape.BOX)[:, None], solids.turn, y_up(solids.turn))
+    return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
 
 
 def _shape(solids: Poses, i: int) -> dict[str, Any]:

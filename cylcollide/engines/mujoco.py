@@ -70,7 +70,7 @@ def _columns(limbs: Limbs) -> tuple[Float64Array, Float64Array, Float64Array]:
     solids = poses(limbs)
     radius, half = solids.radius, solids.half_length
     size = np.stack([radius, half, 0 * radius], axis=1)
-    ellipsoid, box = limbs.kind == Shape.ELLIPSOID, limbs.kind == Shape.BOX
+    ellipsoid, box = limbs.kind == int(Shape.ELLIPSOID), limbs.kind == int(Shape.BOX)
     size[ellipsoid] = np.stack([radius, radius, half], axis=1)[ellipsoid]
     size[box] = solids.half_extents[box]
     return size, solids.center, solids.turn[:, [3, 0, 1, 2]]

@@ -50,7 +50,7 @@ class RapierEngine(Adapter):
             self._place(poses(limbs))
 
     def _place(self, solids: Poses) -> None:
-        box = (solids.kind == Shape.BOX)[:, None]
+        box = (solids.kind == int(Shape.BOX))[:, None]
         turn = np.where(box, solids.turn, y_up(solids.turn))[:, [3, 0, 1, 2]]  # w first
         colliders, place, rotation = self._world.colliders, rapier3d.Isometry3, rapier3d.Rotation3
         for handle, center, quaternion in zip(self._handles, solids.center.tolist(), turn.tolist(), strict=True):

@@ -115,7 +115,7 @@ def _checked(columns: Columns, file: Path) -> tuple[LimbTable, Int32Array, tuple
     check_axes(p1, p2, np.isin(kind, list(HAS_AXIS)), (named("p1"), named("p2")))
     check_centres(p1, p2, np.isin(kind, list(HAS_CENTRE)), named("p2"))
     for shape, record in SHAPE_RECORDS.items():
-        rows = kind == shape
+        rows = kind == int(shape)
         sizes = dict(zip(("radius", "radius2"), record.sizes.values(), strict=False))
         for name, column in (("radius", radius), ("radius2", radius2)):
             if name in sizes:
@@ -127,7 +127,7 @@ def _checked(columns: Columns, file: Path) -> tuple[LimbTable, Int32Array, tuple
                 )
         together = Solids(Shape(shape), p1, p2, np.where(rows, radius, 2.0), np.where(rows, radius2, 1.0), p1[:0])
         record.check_together(together, (named("radius"), named("radius2")))
-    box, boxes = _checked_boxes(columns, kind == Shape.BOX, file)
+    box, boxes = _checked_boxes(columns, kind == int(Shape.BOX), file)
     hit_group = validate.integers(_column(columns, "hit_group", file), named("hit_group"), n, -(2**31), 2**31 - 1)
     character = validate.integers(_column(columns, "character", file), named("character"), n, NO_CHARACTER, 2**31 - 1)
     mask = validate.integers(_column(columns, "mask", file), named("mask"), n, 0, ALL_LAYERS)

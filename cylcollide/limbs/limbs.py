@@ -267,7 +267,7 @@ class Limbs:
     def classify_points(self, points: ArrayLike) -> Int8Array:
         """The exact `Side` of point i with respect to limb i, all points to one limb, or one point to all; (n,)."""
         position, verdict = self._classified(points)
-        side = np.where(verdict == HIT, Side.INSIDE, Side.OUTSIDE).astype(np.int8)
+        side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
             side[i] = exact_fallback.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
         return side
@@ -281,7 +281,7 @@ class Limbs:
         position = validate.vectors(points, "points")
         position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
-        inside = np.where(side == Side.OUTSIDE, np.int32(NO_LIMB), limbs)
+        inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
         return exact_fallback.axis_distances(position, self.table, self.table.kernel_rows, inside)
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:

@@ -25,7 +25,7 @@ def solid_table(solids: Solids, character: Int32Array, mask: Uint32Array) -> Lim
     """The table of limbs of one shape, with character and mask (n,)."""
     n = len(solids.p1)
     box = np.arange(n, dtype=np.int32) if solids.kind == Shape.BOX else np.full(n, -1, np.int32)
-    kind = np.full(n, solids.kind, np.int8)
+    kind = np.full(n, int(solids.kind), np.int8)
     return make_table(
         kind, solids.p1, solids.p2, solids.radius, solids.radius2, box, solids.boxes.copy(), character, mask
     )
@@ -136,7 +136,7 @@ def inflated_table(table: LimbTable, by: ArrayLike) -> LimbTable:
         column.copy() for column in (table.p1, table.p2, table.radius, table.radius2, table.boxes)
     )
     for kind, record in SHAPE_RECORDS.items():
-        rows = np.flatnonzero(table.kind == kind)
+        rows = np.flatnonzero(table.kind == int(kind))
         box = table.box[rows[table.box[rows] >= 0]]
         solids = Solids(Shape(kind), first[rows], last[rows], radius[rows], radius2[rows], boxes[box])
         bad = validate.first_bad_row(more[rows] >= record.growth_limit(solids))

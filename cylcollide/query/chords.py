@@ -79,8 +79,8 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
 
 def _counts_as_hit(ray: Int64Array, found: ChordColumns, inside: InsidePolicy) -> BoolArray:
     """Whether a chord counts under the policy: a limb that contains the start may be ignored, or need an exit."""
-    from_start = found.entry_face == Face.INSIDE
+    from_start = found.entry_face == int(Face.INSIDE)
     if inside == "exit":
-        return np.asarray(~(from_start & (found.exit_face == Face.INSIDE)))
+        return np.asarray(~(from_start & (found.exit_face == int(Face.INSIDE))))
     pair = (ray << 32) | found.limb  # a tube may be crossed again behind its bore
     return np.asarray(~np.isin(pair, pair[from_start]))

@@ -199,7 +199,7 @@ def _hit_alone(batch: RayBatch, table: LimbTable, limbs: Int32Array) -> HitColum
 
 def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
     """Fraction and face of the end of each chord that is the hit."""
-    leaves = (chords.entry_face == Face.INSIDE) & (inside == "exit")
+    leaves = (chords.entry_face == int(Face.INSIDE)) & (inside == "exit")
     fraction = np.where(leaves[:, None], chords.exit, chords.entry)
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 

@@ -19,6 +19,7 @@ from shutil import rmtree
 SOURCES = (
     "_types.py",
     "constants.py",
+    "bullet/sheet_loops.py",
     "bvh",
     "crosscheck/causes/rounded_cylinder.py",
     "kernels",

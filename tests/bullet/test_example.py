@@ -26,4 +26,4 @@ def test_the_swap_is_one_line_and_the_answers_are_comparable(capsys):
 def test_the_page_shows_what_happens(capsys):
     (snippet,) = re.findall(r"```python\n(.*?)```", (DEMOS.parent / "docs" / "bullet.md").read_text(), re.DOTALL)
     exec(compile(snippet, "bullet.md", "exec"), {})
-    assert capsys.readouterr().out == "0 -1\n"
+    assert capsys.readouterr().out == "0 -1\n(20000, 3) 0.1\n"

@@ -4,6 +4,7 @@ Machine code that returns an array or a tuple builds it through the interpreter,
 numba goes on with NULL: a segmentation fault. So every function that plain Python calls returns a number or nothing.
 """
 
+import enum
 import importlib
 import re
 import signal
@@ -74,15 +75,63 @@ JOBS = {{
     "load": lambda: cc.Limbs.load(file),
     "save": lambda: limbs.save(file),
     "explain": lambda: limbs.explain_segment(start[0], end[0], limb=3),
+    "grow": lambda: limbs.inflated(0.001),
+    "classify": lambda: limbs[:1].classify_points(start),
 }}
-def answer():
+
+def mirror_jobs():
+    # jobs of a mirror of bodies of every kind and a mesh, and its answers once the bodies are where they began
+    from cylcollide._pybullet import data_folder, pybullet as p
+    from cylcollide.bullet import Mirror
+    from support.pybullet_scenes import geometry
+    c = p.connect(p.DIRECT)
+    p.setAdditionalSearchPath(str(data_folder()), physicsClientId=c)
+    geometry(c, rng)
+    duck = p.createCollisionShape(p.GEOM_MESH, fileName="duck.obj", meshScale=[0.1] * 3, physicsClientId=c)
+    p.createMultiBody(0, duck, basePosition=[0, 0, 0.5], physicsClientId=c)
+    state, mirror = p.saveState(physicsClientId=c), Mirror(c, mesh="wrap")
+    first, last = start[:400] / 5.0, end[:400] / 5.0
+
+    def step():
+        p.stepSimulation(physicsClientId=c)
+        mirror.sync()
+
+    def add():
+        p.createMultiBody(1.0, duck, basePosition=[2, 2, 2], physicsClientId=c)
+        mirror.sync()
+
+    bodies = p.getNumBodies(physicsClientId=c)
+
+    def answers():
+        while p.getNumBodies(physicsClientId=c) > bodies:
+            p.removeBody(p.getBodyUniqueId(bodies, physicsClientId=c), physicsClientId=c)
+        p.restoreState(state, physicsClientId=c)
+        return mirror.rayTestBatch(first, last), mirror.rayTestBatch(first, last, reportHitNumber=1)
+
+    return answers, {{
+        "mirror sync": step,
+        "mirror filters": lambda: mirror.sync(filters=True),
+        "mirror bodies": add,
+        "mirror rays": lambda: mirror.rayTestBatch(first, last),
+        "mirror few rays": lambda: [mirror.rayTest(first[i], last[i]) for i in range(20)],
+        "mirror numbered": lambda: mirror.rayTestBatch(first, last, reportHitNumber=1),
+    }}
+
+def world_answer():
     hits = world.cast_segments(start, end)
     return hits.limb.tobytes(), hits.fraction.tobytes(), world.chords_segments(start[:30], end[:30]).limb.tobytes()
+
+answer = world_answer
+if kinds[0].startswith("mirror"):
+    answer, JOBS = mirror_jobs()
 
 class Stop(BaseException):
     pass
 
+fired = [0]
+
 def stop(*_):
+    fired[0] += 1
     raise Stop
 
 def storm(job):
@@ -90,7 +139,7 @@ def storm(job):
     job()
     begun = time.perf_counter()
     job()
-    length, delivered = max(time.perf_counter() - begun, 2e-4), 0
+    length, delivered, fired[0] = max(time.perf_counter() - begun, 2e-4), 0, 0
     for k in range(count):
         try:
             signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.02, 1.1) * length)
@@ -101,6 +150,7 @@ def storm(job):
         signal.setitimer(signal.ITIMER_REAL, 0)
         if k % 5 == 0:
             assert answer() == want, k
+    assert fired[0] == delivered, "an exception of the handler was swallowed"
     return delivered
 
 want = answer()
@@ -114,11 +164,52 @@ KINDS = (
     "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
     "load", "explain",
 )  # fmt: skip
+MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
+
+
+LOOKUPS = """
+import enum
+looked_up, lookup = [], enum.EnumMeta.__getattr__
+
+def noting(cls, name):
+    if name.startswith("__array"):
+        looked_up.append(cls.__name__)
+    return lookup(cls, name)
+
+enum.EnumMeta.__getattr__ = noting
+for kind in kinds:
+    looked_up.clear()
+    JOBS[kind]()
+    print(kind, sorted(set(looked_up)), sep=": ", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(enum.EnumMeta, "__getattr__"), reason="enumerations that look names up in Python")
+@pytest.mark.parametrize("kinds", [(*KINDS, "grow", "classify"), MIRROR_KINDS], ids=["world", "mirror"])
+def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
+    """Numpy looks for __array_ufunc__ and the like in Python code of the enumeration's class, and discards all errors
+    of that: an interrupt that falls into it is lost.
+    """
+    script = STORM.format(tests=str(ROOT / "tests")).partition("want = answer()")[0] + LOOKUPS
+    run = subprocess.run(
+        [sys.executable, "-c", script, ",".join(kinds), "1"],
+        cwd=ABOVE_PACKAGE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [f"{kind}: []" for kind in kinds]
 
 
 @pytest.mark.skipif(not JIT or not hasattr(signal, "setitimer"), reason="about machine code")
 @pytest.mark.parametrize(
-    ("kinds", "count"), [(KINDS, 10), *(pytest.param([kind], 400, marks=pytest.mark.long) for kind in KINDS)]
+    ("kinds", "count"),
+    [
+        (KINDS, 10),
+        (MIRROR_KINDS, 10),
+        *(pytest.param([kind], 400, marks=pytest.mark.long) for kind in (*KINDS, *MIRROR_KINDS)),
+    ],
 )
 def test_a_storm_of_signals(kinds: Sequence[str], count: int):
     """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""

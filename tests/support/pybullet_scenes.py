@@ -178,6 +178,19 @@ def rays(rng, n, span, centre=(0.0, 0.0, 0.0)):
     return start, start + 2 * (target - start)
 
 
+def aimed_rays(c, rng, n):
+    """Through points in the bounding boxes of all links, none of them far larger than a robot, from all around."""
+    bodies = [p.getBodyUniqueId(i, c) for i in range(p.getNumBodies(c))]
+    boxes = np.array([p.getAABB(body, link, c) for body in bodies for link in range(-1, p.getNumJoints(body, c))])
+    boxes = boxes[(np.ptp(boxes, axis=1).max(axis=1) < 20.0) & (np.ptp(boxes, axis=1).max(axis=1) > 0.0)]
+    chosen = boxes[rng.integers(len(boxes), size=n)]
+    target = chosen[:, 0] + rng.random((n, 3)) * (chosen[:, 1] - chosen[:, 0])
+    way = rng.normal(size=(n, 3))
+    reach = 1.5 * max(np.ptp(boxes.reshape(-1, 3), axis=0).max(), 0.1)
+    start = target + reach * way / np.linalg.norm(way, axis=1)[:, None]
+    return start, start + 2.0 * (target - start)
+
+
 def shrunk(limbs, by):
     """The limbs with every face moved in."""
     parts = []

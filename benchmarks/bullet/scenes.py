@@ -1,0 +1,74 @@
+"""The scenes of the PyBullet benchmarks, and rays through them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pybullet as p
+import pybullet_data
+
+IMPLICIT = p.URDF_USE_IMPLICIT_CYLINDER
+
+
+def connect() -> int:
+    client: int = p.connect(p.DIRECT)
+    p.setAdditionalSearchPath(pybullet_data.getDataPath(), physicsClientId=client)
+    return client
+
+
+def people(c: int) -> None:
+    """Sixteen humanoids on a plane."""
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    for i in range(16):
+        place = [i % 4 * 1.5, i // 4 * 1.5, 1.0]
+        p.loadURDF("humanoid/humanoid.urdf", place, globalScaling=0.25, flags=IMPLICIT, physicsClientId=c)
+
+
+def robots(c: int) -> None:
+    """Stock robots, most of their links meshes, on a plane."""
+    p.loadURDF("plane_implicit.urdf", physicsClientId=c)
+    names = ("r2d2.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "franka_panda/panda.urdf", "a1/a1.urdf")
+    for i, name in enumerate(names):
+        p.loadURDF(name, [i * 1.5, 0, 0.5], flags=IMPLICIT, physicsClientId=c)
+
+
+def table_top(c: int) -> None:
+    """Two hundred small things on a board."""
+    board = p.createCollisionShape(p.GEOM_BOX, halfExtents=[1, 1, 0.05], physicsClientId=c)
+    p.createMultiBody(0, board, basePosition=[0, 0, 0.5], physicsClientId=c)
+    kinds = [
+        p.createCollisionShape(p.GEOM_SPHERE, radius=0.03, physicsClientId=c),
+        p.createCollisionShape(p.GEOM_BOX, halfExtents=[0.02, 0.03, 0.04], physicsClientId=c),
+        p.createCollisionShape(p.GEOM_CYLINDER, radius=0.03, height=0.1, physicsClientId=c),
+        p.createCollisionShape(p.GEOM_CAPSULE, radius=0.02, height=0.08, physicsClientId=c),
+    ]
+    for i in range(200):
+        place = [-0.95 + i % 20 * 0.1, -0.95 + i // 20 * 0.2, 0.62]
+        p.createMultiBody(1.0, kinds[i % 4], basePosition=place, physicsClientId=c)
+
+
+def mixed(c: int) -> None:
+    """People, and a duck that is a mesh."""
+    people(c)
+    p.loadURDF("duck_vhacd.urdf", [2.2, 2.2, 0.5], globalScaling=10, physicsClientId=c)
+
+
+SCENES: dict[str, Callable[[int], None]] = {
+    "people": people,
+    "robots": robots,
+    "table top": table_top,
+    "mixed": mixed,
+}
+
+
+def rays(c: int, n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Short rays (n, 3) about points in the boxes of the links: what a lidar or a hit scan asks."""
+    rng = np.random.default_rng(seed)
+    bodies = [p.getBodyUniqueId(i, c) for i in range(p.getNumBodies(c))]
+    boxes = np.array([p.getAABB(body, link, c) for body in bodies for link in range(-1, p.getNumJoints(body, c))])
+    boxes = np.clip(boxes, -9.0, 9.0)  # planes are wider
+    boxes = boxes[np.ptp(boxes, axis=1).max(axis=1) > 0.0]
+    chosen = boxes[rng.integers(len(boxes), size=n)]
+    target = chosen[:, 0] + rng.random((n, 3)) * (chosen[:, 1] - chosen[:, 0])
+    way = rng.normal(size=(n, 3))
+    start = target + way / np.linalg.norm(way, axis=1)[:, None]
+    return start, start + 2.0 * (target - start)

@@ -1,0 +1,128 @@
+"""PyBullet's rayTestBatch beside a Mirror's, call by call in turn: medians, tuples and arrays, three ways to follow.
+
+    python benchmarks/bullet/speed.py --out benchmarks/bullet_speed.csv
+
+A row: scene, number of rays, what is called and how the client is followed, its median time, PyBullet's for the same
+rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a HitWorld of
+the limbs alone for arrays, and the ratio: PyBullet's time, or the world's, over the Mirror's.
+"""
+
+import argparse
+import csv
+import platform
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pybullet as p
+from scenes import SCENES, connect, rays
+
+from cylcollide.bullet import Mirror
+
+COUNTS = (1, 10, 100, 1_000, 16_000, 100_000)
+COLUMNS = ("date", "machine", "scene", "rays", "task", "median_us", "beside", "beside_us", "ratio")
+BATCH = 16_000
+
+
+def bullet(c: int, starts: list, ends: list) -> Callable[[], object]:
+    if len(starts) == 1:
+        return lambda: p.rayTest(starts[0], ends[0], physicsClientId=c)
+
+    def call() -> None:
+        for first in range(0, len(starts), BATCH):
+            p.rayTestBatch(starts[first : first + BATCH], ends[first : first + BATCH], physicsClientId=c)
+
+    return call
+
+
+def tuples(mirror: Mirror, starts: list, ends: list) -> Callable[[], object]:
+    if len(starts) == 1:
+        return lambda: mirror.rayTest(starts[0], ends[0])
+    return lambda: mirror.rayTestBatch(starts, ends)
+
+
+def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
+    """What is timed, by name, and the name of what stands beside it."""
+    starts, ends = rays(c, n)
+    first, last = starts.tolist(), ends.tolist()
+    follow, still, watching = (Mirror(c, mesh="wrap", follow=follow) for follow in (True, False, False))
+    watching.watch()
+    world = still._scene.state.world
+
+    def cast() -> None:
+        hits = world.cast_segments(starts, ends, inside="ignore")
+        hits.limb, hits.fraction, hits.position, hits.normal  # noqa: B018
+
+    def arrays() -> None:
+        hits = still.cast_segments(starts, ends)
+        hits.body, hits.fraction, hits.position, hits.normal  # noqa: B018
+
+    return {
+        "PyBullet": (bullet(c, first, last), "PyBullet"),
+        "world": (cast, "world"),
+        "tuples, follow=False": (tuples(still, first, last), "PyBullet"),
+        "tuples, watch": (tuples(watching, first, last), "PyBullet"),
+        "tuples, follow=True": (tuples(follow, first, last), "PyBullet"),
+        "arrays given, tuples, follow=False": (lambda: still.rayTestBatch(starts, ends), "PyBullet"),
+        "arrays, follow=False": (arrays, "world"),
+    }
+
+
+def measure(calls: dict[str, tuple[Callable[[], object], str]], rounds: int, repeat: int) -> dict[str, float]:
+    """Median microseconds of each call; in every round each is made `repeat` times, one after the other."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds + 1):
+        for name, (call, _) in calls.items():
+            begun = time.perf_counter()
+            for _ in range(repeat):
+                call()
+            times[name].append((time.perf_counter() - begun) / repeat * 1e6)
+    return {name: median(values[1:]) for name, values in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
+    parser.add_argument("--rounds", type=int, default=11)
+    options = parser.parse_args()
+    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
+    with options.out.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for scene, make in SCENES.items():
+            c = connect()
+            make(c)
+            p.performCollisionDetection(physicsClientId=c)
+            for n in COUNTS:
+                calls = tasks(c, n)
+                found = measure(calls, options.rounds, max(1, 300 // n))
+                for name, (_, beside) in calls.items():
+                    ratio = found[beside] / found[name]
+                    row = (scene, n, name, f"{found[name]:.1f}", beside, f"{found[beside]:.1f}", f"{ratio:.2f}")
+                    writer.writerow((*facts, *row))
+                    print(*row, sep="\t", flush=True)
+            moved(c, scene, writer, facts)
+            p.disconnect(physicsClientId=c)
+
+
+def moved(c: int, scene: str, writer: object, facts: tuple[str, str]) -> None:
+    """`sync` after a step, and after nothing."""
+    mirror = Mirror(c, mesh="wrap", follow=False)
+    after: dict[str, list[float]] = {"sync, all moved": [], "sync, nothing moved": []}
+    for _ in range(60):
+        p.stepSimulation(physicsClientId=c)
+        for times in after.values():
+            begun = time.perf_counter()
+            mirror.sync()
+            times.append((time.perf_counter() - begun) * 1e6)
+    for name, times in after.items():
+        writer.writerow((*facts, scene, 0, name, f"{median(times):.1f}", "", "", ""))  # type: ignore[attr-defined]
+        print(scene, name, f"{median(times):.1f}", sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    np.seterr(all="raise")
+    main()

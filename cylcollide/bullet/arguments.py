@@ -1,0 +1,61 @@
+"""Arguments as PyBullet takes them, checked: ValueError where PyBullet raises TypeError or OverflowError, or misses."""
+
+import struct
+from itertools import chain
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, Float64Array
+
+SMALLEST, LARGEST = -(2**31), 2**31 - 1
+"""What PyBullet's own integers hold."""
+
+
+def integer(value: Any, name: str, largest: int = LARGEST) -> int:
+    """A whole number from -2**31 to `largest`; ValueError for all else."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = LARGEST + ALL_LAYERS  # beyond any limit
+    if not SMALLEST <= number <= largest:
+        raise ValueError(
+            f"{name}: expected a whole number from {SMALLEST} to {largest}, got {value!r}; leave it out for the default"
+        )
+    return number
+
+
+def layers(value: Any, name: str) -> int:
+    """32 bits, given as a signed number, as PyBullet takes them, or as an unsigned one."""
+    return integer(value, name, ALL_LAYERS) & ALL_LAYERS
+
+
+def real(value: Any, name: str) -> float:
+    """A real number; ValueError for all else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected a real number, got {value!r}; leave it out for the default") from None
+
+
+def vectors(values: ArrayLike, name: str, rows: int | None = None) -> Float64Array:
+    """Vectors (n, 3), as `validate.as_vectors`, of any numbers; `rows`: the required n, if any."""
+    found = _packed(values, name)
+    if rows is not None and len(found) != rows:
+        raise ValueError(f"{name}: expected {rows} rows, got {len(found)}; rows belong together one by one")
+    return found
+
+
+def _packed(values: ArrayLike, name: str) -> Float64Array:
+    """`validate.as_vectors`; a list of triples of floats takes half of its time."""
+    if isinstance(values, list) and values and isinstance(values[0], (list, tuple)):
+        try:
+            if isinstance(values[0][0], float) and list(map(len, values)).count(3) == len(values):
+                packed = struct.pack(f"{3 * len(values)}d", *chain.from_iterable(values))
+                return validate.as_vectors(np.frombuffer(bytearray(packed)).reshape(-1, 3), name)
+        except (TypeError, IndexError, OverflowError, struct.error):
+            pass  # rows or items that are no numbers: named below
+    return validate.as_vectors(values, name)

@@ -1,0 +1,131 @@
+"""Reading the bodies of a client: which are new, which are gone, which have other shapes or another mass.
+
+A body is known by a token in its user data; of a body that was read before, only what can change is read again.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.crash_guard import crashing, suspects
+from cylcollide.bullet.read_shapes import SIZES, Row
+
+MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
+SOFT_BODY = 3
+
+
+class Body(NamedTuple):
+    """One body as it was read. It is the same body as long as its token is."""
+
+    token: bytes | None
+    fixed: bool  # without mass: PyBullet resets the filter group of a base that becomes fixed, or free
+    rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
+    readable: tuple[int, ...]  # the links with shapes that become limbs or planes, read at every pass
+    reported: tuple[Any, ...]  # PyBullet's rows of these links when the body was new: equal rows are equal shapes
+
+
+class Reading(NamedTuple):
+    """The bodies of a client at one moment."""
+
+    bodies: dict[int, Body]  # by number, in order
+    same: frozenset[int]  # the bodies that have the filter groups of the previous reading
+    changed: bool  # whether bodies or shapes are others than in the previous reading
+
+    def rows(self) -> dict[Place, tuple[Row, ...] | None]:
+        """The shapes of every place."""
+        return {Place(number, link): rows for number, body in self.bodies.items() for link, rows in body.rows.items()}
+
+
+NOTHING_READ = Reading({}, frozenset(), True)
+
+
+def _keeps_filters(body: Body, before: Body | None) -> bool:
+    """Whether nothing that PyBullet reports has changed the filter groups of the body."""
+    return before is not None and body.token is not None and (body.token, body.fixed) == (before.token, before.fixed)
+
+
+class Reader:
+    """Reads a client's shapes; of bodies that were read before, no more than what can have changed."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def read(self, before: Reading) -> Reading:
+        """All bodies: their shapes, and which of them are the same as before."""
+        numbers, known = self._client.bodies(), before.bodies
+        checked = ((number, self._same_body(number, known.get(number))) for number in numbers)
+        read = {number: body for number, body in checked if body is not None}
+        if len(read) < len(numbers):
+            numbers = self._with_unlisted(numbers)
+            new = self._new_bodies([number for number in numbers if number not in read])
+            read = {number: read.get(number) or new[number] for number in numbers}
+        same = frozenset(number for number, body in read.items() if _keeps_filters(body, known.get(number)))
+        return Reading(read, same, len(read) < len(known) or any(read[n] is not known.get(n) for n in read))
+
+    def _same_body(self, number: int, before: Body | None) -> Body | None:
+        """The body as it is now, if it is the one that was read before."""
+        if before is None or before.token is None or self._client.token(number) != before.token:
+            return None
+        client, shapes_of = self._client.number, self._client.api.getCollisionShapeData
+        fixed = self._client.api.getDynamicsInfo(number, -1, client)[MASS] == 0.0
+        reported = tuple([shapes_of(number, link, client) for link in before.readable])
+        if fixed == before.fixed and reported == before.reported:
+            return before
+        rows = before.rows | {link: _rows(shapes) for link, shapes in zip(before.readable, reported, strict=True)}
+        return before if (fixed, rows) == (before.fixed, before.rows) else before._replace(fixed=fixed, rows=rows)
+
+    def _with_unlisted(self, numbers: list[int]) -> list[int]:
+        """The numbers of all bodies: of those that `batchPositions` makes, PyBullet's client lists only the last."""
+        missing = sorted(set(range(numbers[-1] + 2)) - set(numbers))
+        if any(self._exists(number) for number in missing):
+            self._client.syncBodyInfo()
+            return self._client.bodies()
+        return numbers
+
+    def _exists(self, number: int) -> bool:
+        try:
+            self._client.getDynamicsInfo(number, -1)
+        except self._client.api.error:
+            return False
+        return True
+
+    def _new_bodies(self, numbers: list[int]) -> dict[int, Body]:
+        """Bodies that were not read before. Shapes that PyBullet would crash on are not read."""
+        client = self._client
+        bad = crashing(client, [place for number in numbers for place in suspects(client, number)])
+        return {number: self._new_body(number, {place.link for place in bad if place.body == number})
+                for number in numbers}  # fmt: skip
+
+    def _new_body(self, number: int, unsafe: set[int]) -> Body:
+        token = self._client.ensure_token(number)
+        info = self._client.getDynamicsInfo(number, -1)
+        rows: dict[int, tuple[Row, ...] | None] = {}
+        reported = {}
+        for link in self._client.links(number):
+            rows[link] = None
+            if link not in unsafe and info[BODY_TYPE] != SOFT_BODY:
+                reported[link] = shapes = self._reported(Place(number, link))
+                rows[link] = None if shapes is None else _rows(shapes)
+        readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
+        return Body(token, info[MASS] == 0.0, rows, readable, tuple(reported[link] for link in readable))
+
+    def _reported(self, place: Place) -> tuple[Any, ...] | None:
+        """What PyBullet reports about the shapes of one place, () if it has none, None if it does not report them."""
+        try:
+            reported: tuple[Any, ...] = self._client.getCollisionShapeData(*place)
+        except self._client.api.error:  # bodies in maximal coordinates
+            return None
+        if not reported and self._has_extent(place):
+            return None  # a height field, which PyBullet leaves out
+        return reported
+
+    def _has_extent(self, place: Place) -> bool:
+        """Whether the bounding box of the place exceeds twice the margins on both sides, which an empty one has."""
+        low, high = np.array(self._client.getAABB(*place))
+        margin = self._client.getDynamicsInfo(*place)[MARGIN]
+        return bool((high - low > 4.0 * margin).any())
+
+
+def _rows(reported: tuple[Any, ...]) -> tuple[Row, ...]:
+    return tuple((row[2], row[3], row[5], row[6]) for row in reported)

@@ -1,0 +1,117 @@
+"""A client's bodies at one moment, as a mirror has them: read anew, or what has changed put into the last scene."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.filters import filter_groups
+from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
+from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
+from cylcollide.bullet.plane import sheet_table
+from cylcollide.bullet.poses import Frames, limb_rows, limbs_of, link_frames, moved_limbs, posed, same_frames, sheets_of
+from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
+from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
+from cylcollide.world import Snapshot
+
+
+class Scene(NamedTuple):
+    """All that a mirror knows of its client, put in place in one step: an interrupt leaves the old one or the new."""
+
+    reading: Reading
+    shapes: Shapes
+    links: Frames  # of every place
+    groups: dict[Place, int]  # the filter group of every place
+    boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped places
+    state: MirrorState
+
+    def groups_of(self, bodies: frozenset[int]) -> dict[Place, int]:
+        """The filter groups of the places of these bodies."""
+        return {place: group for place, group in self.groups.items() if place.body in bodies}
+
+
+class SceneReader:
+    """Reads the scenes of a client."""
+
+    def __init__(self, client: Client, mesh: MeshPolicy, warns: bool) -> None:
+        self._client, self._mesh, self._reader = client, mesh, Reader(client)
+        self._warns = warns  # of the first bodies that are wrapped
+
+    def read(self, before: Scene | None, filters: bool) -> Scene:
+        """The client as it is now; `filters`: whether all filters are measured. Nothing of `before` is changed."""
+        client = self._client
+        reading = self._reader.read(before.reading if before else NOTHING_READ)
+        if before is None or filters or reading.changed:
+            return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
+        shapes, links = before.shapes, link_frames(client, before.shapes.places)
+        boxes = wrapped_boxes(client, shapes)
+        if same_frames(links, before.links) and np.array_equal(boxes, before.boxes):
+            return before
+        made = posed(client, shapes, links)
+        limbs = moved_limbs(before.state.world.limbs, shapes, made, before.state.limb_rank)
+        world = before.state.world.moved(limbs)
+        if not world.fits:
+            world = Snapshot.of(limbs)
+        sheets = sheets_of(shapes, made)
+        state = before.state._replace(
+            world=world,
+            sheets=sheets,
+            sheet_table=sheet_table(sheets, before.state.sheet_table.group),
+            wrapped=before.state.wrapped.moved(boxes),
+            largest=largest_coordinate(limbs),
+        )
+        return before._replace(reading=reading, links=links, boxes=boxes, state=state)
+
+    def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
+        """A scene of all bodies; `known`: filter groups that need not be measured."""
+        client = self._client
+        shapes = shape_arrays(client, reading.rows(), self._mesh)
+        if self._warns and shapes.wrapped:
+            self._warns = False
+            _warn_of_wrapped(client, reading, wrapped_places(shapes))
+        links = link_frames(client, shapes.places)
+        made = posed(client, shapes, links)
+        groups = filter_groups(client, shapes, made.frames, known)
+        group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
+        limbs, planes = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
+        sheets, places = sheets_of(shapes, made), [shapes.places[k] for k in shapes.place.tolist()]
+        boxes = wrapped_boxes(client, shapes)
+        world = Snapshot.of(limbs_of(shapes, made, limbs, group[limbs]))
+        state = MirrorState(
+            world,
+            sheets,
+            sheet_table(sheets, group[planes]),
+            limbs,
+            planes,
+            places,
+            np.array([places[k] for k in [*limbs, *planes]] + [(-1, -1)], dtype=np.int32),
+            Wrapped(client, wrapped_places(shapes), boxes),
+            largest_coordinate(world.limbs),
+        )
+        return Scene(reading, shapes, links, groups, boxes, state)
+
+
+_named: set[bytes | None] = set()
+"""Tokens of the bodies that a warning has named: a client is warned about once, however many mirrors it has."""
+
+
+def _warn_of_wrapped(client: Client, reading: Reading, places: list[Place]) -> None:
+    """Warn that Bullet decides about these places, unless that was said of this client before."""
+    links: dict[int, list[int]] = {}
+    for body, link in places:
+        links.setdefault(body, []).append(link)
+    tokens = {reading.bodies[body].token for body in links}
+    if tokens & _named:
+        return
+    _named.update(tokens)
+    names = "; ".join(f"{client.body_name(body)}, links {of_body}" for body, of_body in links.items())
+    warnings.warn(
+        f"client {client.number}: Bullet's own rays decide about {names}: meshes, height fields, soft bodies, or "
+        "shapes that PyBullet does not describe. Their hits are Bullet's, to 1 mm and with its faults; all other "
+        "shapes are exact. mesh='wrap' means the same without this warning, mesh='raise' refuses such bodies; load "
+        "URDF cylinders and MJCF capsules with flags=URDF_USE_IMPLICIT_CYLINDER",
+        UserWarning,
+        stacklevel=5,
+    )

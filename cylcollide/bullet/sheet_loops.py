@@ -1,0 +1,228 @@
+"""Loops over segments and planes, in double-double: which are crossed, where, and whether before a limb.
+
+A plane is given by a point and a normal of any length; its sheet has no thickness and is crossed from both sides.
+"""
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Uint32Array
+from cylcollide.constants import UNIT_ROUNDOFF
+from cylcollide.kernels.double_double import two_product, two_sum
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
+
+DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
+"""Error of normal·(x - point) in double-double, relative to S, the sum of |terms|. Differences, products and sums of
+high words are error-free; the low words amount to 4 u S at most and round in 4 additions (16 u² S) after 3 u² S."""
+
+FLOAT_ERROR = 16.0 * UNIT_ROUNDOFF
+"""The same in float64: 1 u S of the differences, 1 u S of the products, 2 u S of the sums; and those of S itself."""
+
+UNDERFLOW = 1e-300  # far above what products lose to underflow, far below every length
+
+POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
+"""A limb's fraction belongs to a point that errs by less than 4 ulp of the largest coordinate, 8 u, on each axis: by
+14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
+
+MISSED, CROSSED, UNDECIDED = 0, 1, 2
+NO_SHEET = -1
+
+Height: TypeAlias = tuple[float, float, float]
+"""normal·(x - point): the rounded value, its error, and a bound on the error of their sum."""
+
+
+class SheetTable(NamedTuple):
+    """The columns of m sheets."""
+
+    point: Float64Array  # (m, 3)
+    normal: Float64Array  # (m, 3), of any length
+    unit: Float64Array  # (m, 3), normals of length 1
+    group: Uint32Array  # (m,), filter groups
+
+
+class SheetColumns(NamedTuple):
+    """The crossings of n segments with one sheet."""
+
+    fraction: Float64Array  # (n,), inf for a miss
+    error: Float64Array  # (n,), of the fraction at most
+    position: Float64Array  # (n, 3)
+    normal: Float64Array  # (n, 3), unit, to the side that the segment comes from
+    undecided: BoolArray  # (n,)
+
+
+@inlined
+def _same_side(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int) -> bool:
+    """Whether float64 is certain that both ends of segment i are strictly on one side of sheet k."""
+    first, first_size, last, last_size = 0.0, 0.0, 0.0, 0.0
+    for axis in range(3):
+        n, p = sheets.normal[k, axis], sheets.point[k, axis]
+        if n != 0.0:
+            a, b = n * (starts[i, axis] - p), n * (ends[i, axis] - p)
+            first, first_size, last, last_size = first + a, first_size + abs(a), last + b, last_size + abs(b)
+    certain = abs(first) > FLOAT_ERROR * first_size + UNDERFLOW and abs(last) > FLOAT_ERROR * last_size + UNDERFLOW
+    return certain and (first > 0.0) == (last > 0.0)
+
+
+@inlined
+def _height(sheets: SheetTable, k: int, points: Float64Array, i: int) -> Height:
+    """Height of point i above sheet k, times the length of the normal."""
+    x, lost_x = two_sum(points[i, 0], -sheets.point[k, 0])
+    y, lost_y = two_sum(points[i, 1], -sheets.point[k, 1])
+    z, lost_z = two_sum(points[i, 2], -sheets.point[k, 2])
+    nx, ny, nz = sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2]
+    tx, low_x = two_product(x, nx)
+    ty, low_y = two_product(y, ny)
+    tz, low_z = two_product(z, nz)
+    low = (low_x + nx * lost_x) + (low_y + ny * lost_y) + (low_z + nz * lost_z)
+    high, carry = two_sum(tx, ty)
+    high, more = two_sum(high, tz)
+    high, rest = two_sum(high, carry + more + low)
+    return high, rest, DOT_ERROR * (abs(tx) + abs(ty) + abs(tz)) + UNDERFLOW
+
+
+@inlined
+def _is_certain(height: Height) -> bool:
+    """Whether the sign of a height is certain."""
+    return abs(height[0]) > 2.0 * height[2] + UNIT_ROUNDOFF * abs(height[0])
+
+
+@inlined
+def _crossing_time(first: Height, last: Height) -> tuple[float, float, float]:
+    """Fraction at height 0, as a sum of two words, and a bound on its error besides its rounding."""
+    drop, lost = two_sum(first[0], -last[0])
+    lost += first[1] - last[1]
+    time = first[0] / drop
+    back, rest = two_product(time, drop)
+    after = ((first[0] - back) - rest + first[1] - time * lost) / drop
+    return time, after, (first[2] + last[2]) / abs(drop)
+
+
+@inlined
+def _crossing(
+    sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int
+) -> tuple[int, float, float, float, float]:
+    """Whether segment i crosses sheet k; time in two words, bound on its error, and the height of the start."""
+    if _same_side(sheets, k, starts, ends, i):
+        return MISSED, 0.0, 0.0, 0.0, 0.0
+    first, last = _height(sheets, k, starts, i), _height(sheets, k, ends, i)
+    if not (_is_certain(first) and _is_certain(last)):
+        return UNDECIDED, 0.0, 0.0, 0.0, 0.0
+    if (first[0] > 0.0) == (last[0] > 0.0):
+        return MISSED, 0.0, 0.0, 0.0, 0.0
+    time, after, error = _crossing_time(first, last)
+    largest, longest = 0.0, 0.0
+    for axis in range(3):
+        a, b = starts[i, axis], ends[i, axis]
+        largest, longest = max(largest, abs(a), abs(b)), max(longest, abs(b - a))
+    if not error * longest <= UNIT_ROUNDOFF * largest:
+        return UNDECIDED, 0.0, 0.0, 0.0, 0.0
+    return CROSSED, time, after, error + 2.0 * UNIT_ROUNDOFF, first[0]
+
+
+@inlined
+def _write_crossing(
+    starts: Float64Array, ends: Float64Array, i: int, time: float, after: float, position: Float64Array
+) -> None:
+    """Write the point of segment i at a time in two words."""
+    for axis in range(3):
+        a = starts[i, axis]
+        way, way_lost = two_sum(ends[i, axis], -a)
+        part, part_lost = two_product(time, way)
+        point, point_lost = two_sum(a, part)
+        position[i, axis] = point + (point_lost + (part_lost + after * way + time * way_lost))
+
+
+@entry_point(reads_all=True)
+def cross_sheet(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, found: SheetColumns) -> int:
+    """Fill `found`, all misses so far, with the crossings of n segments and sheet k; how many are undecided."""
+    count = 0
+    for i in range(len(starts)):
+        status, time, after, error, height = _crossing(sheets, k, starts, ends, i)
+        found.undecided[i] = status == UNDECIDED
+        count += status == UNDECIDED
+        if status == CROSSED:
+            found.fraction[i], found.error[i] = time + after, error
+            _write_crossing(starts, ends, i, time, after, found.position)
+            for axis in range(3):
+                found.normal[i, axis] = sheets.unit[k, axis] if height > 0.0 else -sheets.unit[k, axis]
+    return count
+
+
+@inlined
+def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float) -> float:
+    """Bound on the error of a limb's fraction; `largest`: the largest |coordinate| of the limbs' ends."""
+    square = 0.0
+    for axis in range(3):
+        a, b = starts[i, axis], ends[i, axis]
+        largest = max(largest, abs(a), abs(b))
+        square += (b - a) * (b - a)
+    if not square > 0.0:
+        return np.inf
+    return float(POSITION_ERROR * largest / np.sqrt(square) + 2.0 * UNIT_ROUNDOFF)
+
+
+@entry_point(reads_all=True)
+def first_sheets(
+    sheets: SheetTable,
+    starts: Float64Array,
+    ends: Float64Array,
+    layers: int,
+    largest: float,
+    fraction: Float64Array,
+    sheet: Int32Array,
+    undecided: BoolArray,
+    begin: int,
+    end: int,
+) -> int:
+    """Put sheets before limbs in rows `begin` to `end`.
+
+    `fraction` (n,) holds those of limbs, inf for none, and is lowered to those of sheets.
+    `sheet` (n,) is the sheet that comes before all else, NO_SHEET if none does. Rows whose order float64 does not
+    decide are marked in `undecided`; how many they are.
+    """
+    count = 0
+    for i in range(begin, end):
+        best, best_time, best_error, open_order = NO_SHEET, fraction[i], -1.0, False
+        for k in range(len(sheets.group)):
+            if sheets.group[k] & layers == 0:
+                continue
+            status, time, after, error, _ = _crossing(sheets, k, starts, ends, i)
+            if status == MISSED:
+                continue
+            if status == UNDECIDED:
+                open_order = True
+                break
+            if best_time < np.inf:
+                if best_error < 0.0:
+                    best_error = _limb_error(starts, ends, i, largest)
+                if not abs(time + after - best_time) > error + best_error:
+                    open_order = True
+                    break
+            if time + after < best_time:
+                best, best_time, best_error = k, time + after, error
+        sheet[i], fraction[i], undecided[i] = best, best_time, open_order
+        count += open_order
+    return count
+
+
+@entry_point(reads_all=True)
+def fill_sheets(
+    sheets: SheetTable,
+    starts: Float64Array,
+    ends: Float64Array,
+    sheet: Int32Array,
+    position: Float64Array,
+    normal: Float64Array,
+    begin: int,
+    end: int,
+) -> None:
+    """Write points and normals (n, 3) of rows `begin` to `end` that cross a sheet first, as `first_sheets` found."""
+    for i in range(begin, end):
+        k = sheet[i]
+        if k != NO_SHEET:
+            _, time, after, _, height = _crossing(sheets, k, starts, ends, i)
+            _write_crossing(starts, ends, i, time, after, position)
+            for axis in range(3):
+                normal[i, axis] = sheets.unit[k, axis] if height > 0.0 else -sheets.unit[k, axis]

@@ -1,0 +1,47 @@
+"""Hits as PyBullet's tuples, made of columns by loops of the interpreter's own."""
+
+import gc
+from collections.abc import Mapping
+from itertools import chain
+from types import MappingProxyType
+
+import numpy as np
+
+from cylcollide.bullet.merge_hits import MergedHits
+from cylcollide.bullet.passthrough import RayTestResult
+
+NOWHERE = (0.0, 0.0, 0.0)
+MISS: RayTestResult = (-1, -1, 1.0, NOWHERE, NOWHERE)
+
+
+NONE: Mapping[int, RayTestResult] = MappingProxyType({})
+
+MANY = 1000
+"""From so many tuples on, collecting garbage while they are made takes longer than making them: each collection visits
+tuples of numbers, which are no part of any cycle, and now and then every object of the program."""
+
+
+def as_tuples(merged: MergedHits, bullet: Mapping[int, RayTestResult] = NONE) -> tuple[RayTestResult, ...]:
+    """One (body, link, fraction, position, normal) a ray; all misses are one tuple. `bullet`: Bullet's own, by row."""
+    n, rows = len(merged.place), np.flatnonzero(merged.place[:, 0] >= 0)
+    hits = merged if len(rows) == n else MergedHits._make([column.take(rows, axis=0) for column in merged])
+    collects = len(rows) >= MANY and gc.isenabled()
+    try:
+        if collects:
+            gc.disable()
+        found = _tuples_of_hits(hits)
+    finally:
+        if collects:
+            gc.enable()
+    if len(rows) == n:
+        return tuple(found)
+    results = [MISS] * n
+    for row, hit in chain(zip(rows.tolist(), found, strict=True), bullet.items()):
+        results[row] = hit
+    return tuple(results)
+
+
+def _tuples_of_hits(hits: MergedHits) -> list[RayTestResult]:
+    body, link = hits.place.T.tolist()
+    points, normals = (zip(*column.T.tolist(), strict=True) for column in (hits.position, hits.normal))
+    return list(zip(body, link, hits.fraction.tolist(), points, normals, strict=True))

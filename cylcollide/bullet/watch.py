@@ -1,0 +1,65 @@
+"""A PyBullet client that passes every call through, and notes which calls may change a ray's answer."""
+
+from collections.abc import Callable
+from functools import partial
+from inspect import isbuiltin
+from itertools import count
+from typing import Any
+
+from cylcollide.bullet.client import Client
+from cylcollide.bullet.effects import Effect, effect_of
+
+
+class Changes:
+    """Serial numbers of the last calls that may have changed a client; all its watched clients share one record."""
+
+    def __init__(self) -> None:
+        self._serial = count(1)
+        self.scene = 0
+        """Of the last call with the effect SCENE."""
+        self.filters = 0
+        """Of the last call with the effect FILTERS."""
+
+    def note(self, effect: Effect) -> None:
+        """Record a call. Numbers never repeat, so that none is lost between threads."""
+        if effect == Effect.FILTERS:
+            self.filters = next(self._serial)
+        else:
+            self.scene = next(self._serial)
+
+
+_changes: dict[int, Changes] = {}
+
+
+def changes_of(client: Client) -> Changes:
+    """The record of a client, by its number: calls through any watched client of this process are in it."""
+    return _changes.setdefault(client.number, Changes())
+
+
+class WatchedClient:
+    """PyBullet's functions and constants, as a `BulletClient` has them, bound to one client: made by `Mirror.watch`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client, self._api, self._changes = client.number, client.api, changes_of(client)
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._api, name)
+        if not isbuiltin(attribute):
+            return attribute
+        bound = partial(attribute, physicsClientId=self._client)
+        effect = effect_of(name)
+        function = bound if effect == Effect.NONE else _noting(bound, self._changes, effect)
+        setattr(self, name, function)  # found without this method from now on
+        return function
+
+
+def _noting(function: Callable[..., Any], changes: Changes, effect: Effect) -> Callable[..., Any]:
+    """The function, its calls noted, also those that fail: they may have done a part of their work."""
+
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            changes.note(effect)
+
+    return call

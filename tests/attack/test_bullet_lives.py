@@ -1,0 +1,224 @@
+"""PyBullet's lives: whatever is done to a client, a mirror that followed it answers as one made on the spot.
+
+`docs/bullet.md` lists every function of PyBullet and how its effect is noticed.
+"""
+
+import warnings
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+from support.bullet_life import STEPS, Life
+
+from cylcollide.bullet import Mirror
+
+pytestmark = pytest.mark.attack
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+def seen(mirror, x=0.0, **keywords):
+    """The body that a ray straight down at x hits."""
+    return mirror.rayTest([x + 0.001, 0.002, 5.0], [x, 0.0, -5.0], **keywords)[0][0]
+
+
+def both(c, x=0.0, **keywords):
+    """What PyBullet sees there."""
+    return p.rayTest([x + 0.001, 0.002, 5.0], [x, 0.0, -5.0], physicsClientId=c, **keywords)[0][0]
+
+
+def test_the_next_body_of_a_number_has_its_own_filter(c):
+    shape = scenes.shape(c, 0)
+    body = p.createMultiBody(1.0, shape, physicsClientId=c)
+    p.setCollisionFilterGroupMask(body, -1, 4, -1, physicsClientId=c)
+    mirror = Mirror(c)
+    assert seen(mirror, collisionFilterMask=1) == -1
+    p.removeBody(body, physicsClientId=c)
+    assert p.createMultiBody(1.0, shape, physicsClientId=c) == body
+    assert seen(mirror, collisionFilterMask=1) == both(c, collisionFilterMask=1) == body
+    assert seen(mirror, collisionFilterMask=4) == both(c, collisionFilterMask=4) == -1
+
+
+def test_the_next_body_after_a_reset_and_a_step(c):
+    body = scenes.body(c, 0, [0, 0, 0], mass=1.0)
+    p.setCollisionFilterGroupMask(body, -1, 0, 0, physicsClientId=c)
+    mirror = Mirror(c, follow=False)
+    assert seen(mirror) == -1
+    p.resetSimulation(physicsClientId=c)
+    assert scenes.body(c, 0, [0, 0, 0], mass=1.0) == body
+    p.stepSimulation(physicsClientId=c)
+    mirror.sync()
+    assert seen(mirror) == both(c) == body
+
+
+def test_the_same_number_through_another_client_object(c):
+    """Two mirrors share the tokens of bodies; neither takes a new body for the old one."""
+    shape = scenes.shape(c, 3)
+    body = p.createMultiBody(0.0, shape, physicsClientId=c)
+    p.setCollisionFilterGroupMask(body, -1, 8, -1, physicsClientId=c)
+    one, other = Mirror(c), Mirror(c)
+    p.removeBody(body, physicsClientId=c)
+    assert p.createMultiBody(0.0, shape, physicsClientId=c) == body
+    assert [seen(mirror, collisionFilterMask=2) for mirror in (one, other, one)] == [body] * 3
+
+
+def test_a_mass_of_zero_changes_the_group(c):
+    body = scenes.body(c, 1, [0, 0, 0], mass=1.0)
+    mirror = Mirror(c)
+    for mass in (0.0, 2.0, 0.0):
+        p.changeDynamics(body, -1, mass=mass, physicsClientId=c)
+        group = 1 if mass else 2
+        for mask in (1, 2):
+            expected = body if mask == group else -1
+            assert seen(mirror, collisionFilterMask=mask) == both(c, collisionFilterMask=mask) == expected
+
+
+def test_bodies_of_a_batch_that_the_client_does_not_list(c):
+    shape = scenes.shape(c, 0)
+    mirror = Mirror(c)
+    made = p.createMultiBody(0, shape, batchPositions=[[0, 0, 0], [2, 0, 0], [4, 0, 0]], physicsClientId=c)
+    assert p.getNumBodies(c) == 1, "if this fails, PyBullet was mended"
+    assert [both(c, x) for x in (0, 2, 4)] == list(made)
+    assert [seen(mirror, x) for x in (0, 2, 4)] == list(made)
+
+
+def test_scaling_one_body_scales_all_that_share_its_shape(c):
+    shape = scenes.shape(c, 0)
+    one, other = (p.createMultiBody(1.0, shape, basePosition=[x, 0, 0], physicsClientId=c) for x in (0, 3))
+    mirror = Mirror(c)
+    ray = ([3.0, 0.0, 5.0], [3.0, 0.0, -5.0])
+    before = mirror.rayTest(*ray)[0]
+    p.unsupportedChangeScaling(one, [2, 2, 2], physicsClientId=c)
+    after = mirror.rayTest(*ray)[0]
+    assert (before[0], after[0]) == (other, other)
+    np.testing.assert_allclose([before[2], after[2]], [0.47, 0.44], rtol=1e-12)
+
+
+@pytest.mark.parametrize("link", [-1, 0])
+def test_a_pose_that_is_no_number_names_its_body(c, link):
+    scenes.body(c, 0, [5, 5, 5])
+    if link < 0:
+        body = p.loadURDF("cube_small.urdf", physicsClientId=c)
+    else:
+        body = p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
+    mirror = Mirror(c)
+    before, name = mirror.limbs.p1.copy(), p.getBodyInfo(body, c)[1].decode()
+    p.resetBasePositionAndOrientation(body, [np.nan, 0, 0], [0, 0, 0, 1], physicsClientId=c)
+    with pytest.raises(ValueError, match=rf"body {body} \('{name}'\), link {link}: expected a finite pose"):
+        mirror.rayTest([0, 0, 1], [0, 0, 0])
+    assert np.array_equal(mirror.limbs.p1, before), "a sync that fails leaves the mirror as it was"
+    p.resetBasePositionAndOrientation(body, [0, 0, 1], [0, 0, 0, 0], physicsClientId=c)
+    with pytest.raises(ValueError, match=rf"body {body} \('{name}'\), link {link}: expected a finite pose"):
+        Mirror(c)
+    p.resetBasePositionAndOrientation(body, [0, 0, 0], [0, 0, 0, 1], physicsClientId=c)
+    mirror.sync()
+
+
+def test_a_pose_of_a_mesh_that_is_no_number_names_its_body(c):
+    body = p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+    mirror = Mirror(c, mesh="wrap")
+    p.resetBasePositionAndOrientation(body, [np.nan, 0, 0], [0, 0, 0, 1], physicsClientId=c)
+    with pytest.raises(ValueError, match=rf"body {body} \('.*'\), link -1: expected a finite pose"):
+        mirror.sync()
+
+
+NONE_FITS = [2**32, 2**40 + 1, -(2**31) - 1, 1.5, "1", None, np.nan]
+
+
+@pytest.mark.parametrize("value", NONE_FITS)
+@pytest.mark.parametrize("name", ["collisionFilterMask", "reportHitNumber", "numThreads", "parentObjectUniqueId",
+                                  "parentLinkIndex"])  # fmt: skip
+def test_a_number_that_is_none_or_does_not_fit_is_refused_by_name(c, name, value):
+    mirror = Mirror(c)
+    with pytest.raises(ValueError, match=f"{name}: expected a whole number from .* got .*leave it out"):
+        mirror.rayTestBatch([[0, 0, 1]], [[0, 0, 0]], **{name: value})
+
+
+def test_other_arguments_that_are_none(c):
+    mirror = Mirror(c)
+    ray = ([[0, 0, 1]], [[0, 0, 0]])
+    with pytest.raises(ValueError, match="fractionEpsilon: expected a real number, got None"):
+        mirror.rayTestBatch(*ray, fractionEpsilon=None)
+    for starts, ends in ((None, ray[1]), (ray[0], None), ([[None, 0, 0]], ray[1]), ([["0", 0, 0]], ray[1])):
+        with pytest.raises(ValueError, match=r"ray(From|To)Positions: expected"):
+            mirror.rayTestBatch(starts, ends)
+    assert mirror.rayTestBatch(*ray, collisionFilterMask=2**32 - 1, reportHitNumber=True, numThreads=np.int32(1))
+
+
+def mirrors_of(number):
+    """Three ways of following a client, and the client that is watched."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of meshes
+        followed, called, watching = (Mirror(number, mesh="wrap", follow=follow) for follow in (True, False, False))
+    return followed, called, watching, watching.watch()
+
+
+def walk(seed, steps):
+    """A life of two clients; returns how often each step was taken, and what was hit."""
+    rng = np.random.default_rng(seed)
+    taken, hits = dict.fromkeys(STEPS, 0), {"limb": 0, "wrapped": 0, "miss": 0, "agree": 0, "differ": 0}
+    with scenes.client() as one, scenes.client() as other:
+        pairs = []
+        for number in (one, other):
+            followed, called, watching, watched = mirrors_of(number)
+            pairs.append((Life(number, rng, watched), (followed, called, watching)))
+        for k in range(steps):
+            life, mirrors = pairs[rng.integers(2)]
+            life.step()
+            taken[life.last] += 1
+            compare(life, mirrors, hits, f"seed {seed}, step {k}, {life.last}")
+    return taken, hits
+
+
+def compare(life, mirrors, hits, where):
+    """Compare every answer with that of a mirror made on the spot, and count where PyBullet's own agree."""
+    rng, (followed, called, _) = life.rng, mirrors
+    starts, ends = life.rays(12)
+    keywords = {
+        "collisionFilterMask": int(rng.choice([-1, 1, 2, 6])),
+        "reportHitNumber": int(rng.choice([-1, -1, 0, 1])),
+    }
+    try:
+        fresh = Mirror(life.number, mesh="wrap", follow=False)
+    except ValueError:  # PyBullet made a pose of no numbers: every mirror has to say so
+        for mirror in mirrors:
+            with pytest.raises(ValueError, match="finite pose"):
+                mirror.sync()
+        life.reset()
+        return
+    if life.filters_changed:
+        followed.sync(filters=True)
+    called.sync(filters=life.filters_changed)
+    life.filters_changed = False
+    expected = fresh.rayTestBatch(starts, ends, **keywords)
+    for way, mirror in zip(("follow", "sync", "watch"), mirrors, strict=True):
+        answers = mirror.rayTestBatch(starts, ends, **keywords)
+        assert answers == expected, f"{where}, {way}"
+        assert mirror.rayTest(starts[0], ends[0], **keywords) == expected[:1], f"{where}, {way}, one ray"
+        assert np.array_equal(mirror.limbs.mask, fresh.limbs.mask), f"{where}, {way}"
+    limbs = set(fresh.limb_places)
+    for answer in expected:
+        hits["miss" if answer[0] < 0 else "limb" if answer[:2] in limbs else "wrapped"] += 1
+    if keywords["reportHitNumber"] < 0:
+        p.performCollisionDetection(physicsClientId=life.number)
+        mask = keywords["collisionFilterMask"]
+        theirs = p.rayTestBatch(starts, ends, collisionFilterMask=mask, physicsClientId=life.number)
+        same = sum(a[:2] == b[:2] for a, b in zip(expected, theirs, strict=True))
+        hits["agree"] += same
+        hits["differ"] += len(expected) - same
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.long) for k in range(2, 6))])
+def test_a_random_life(seed, request):
+    long = request.node.get_closest_marker("long") is not None
+    taken, hits = walk(seed, 2500 if long else 150)
+    assert min(taken.values()) > 0 or not long
+    assert sum(count > 0 for count in taken.values()) > len(taken) / 2
+    assert min(hits["limb"], hits["miss"]) > (3000 if long else 100)
+    assert hits["wrapped"] > (500 if long else 20), "scaled meshes and height fields are really hit"
+    assert hits["differ"] < 0.02 * hits["agree"], "PyBullet's own verdicts, but for rays that graze"

@@ -1,0 +1,98 @@
+"""What calls leave behind: no memory, and garbage collection as it was, also after an interrupt."""
+
+import gc
+import resource
+import signal
+import sys
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror
+
+
+@pytest.fixture
+def mirror():
+    with scenes.client() as c:
+        scenes.geometry(c, np.random.default_rng(1))
+        p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+        yield Mirror(c, mesh="wrap", follow=False)
+
+
+def resident():
+    """The most memory that the process has had, in megabytes."""
+    unit = 1024.0 if sys.platform == "linux" else 1024.0**2
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def leak(call, warm, count):
+    """By how many megabytes the process grows over so many calls, after some that fill pools and caches."""
+    for _ in range(warm):
+        call()
+    gc.collect()
+    before = resident()
+    for _ in range(count):
+        call()
+    return resident() - before
+
+
+@pytest.mark.parametrize("count", [3000, pytest.param(10**6, marks=[pytest.mark.long, pytest.mark.timeout(1800)])])
+def test_single_rays_leave_nothing(mirror, count):
+    # 3,000 calls that each kept one tuple of their result would be 1 MB, a million 300
+    assert leak(lambda: mirror.rayTest([0.0, 0.1, 3.0], [0.0, 0.1, -3.0]), 500, count) < (1.0 if count < 10**4 else 8.0)
+
+
+@pytest.mark.parametrize("count", [3, pytest.param(1000, marks=[pytest.mark.long, pytest.mark.timeout(1800)])])
+def test_batches_of_100_000_leave_nothing(mirror, count):
+    starts, ends = scenes.rays(np.random.default_rng(2), 100_000, 1.5)
+    assert sum(answer[0] >= 0 for answer in mirror.rayTestBatch(starts, ends)) > 1000
+    # one batch is 100,000 results of 8 bytes, and tuples for the hits
+    assert leak(lambda: mirror.rayTestBatch(starts, ends), 5, count) < 30.0
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_collection_is_as_it_was(mirror, enabled):
+    rays = scenes.rays(np.random.default_rng(3), 20_000, 1.5)
+    was = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert sum(answer[0] >= 0 for answer in mirror.rayTestBatch(*rays)) > 5000
+        assert gc.isenabled() == enabled
+        with pytest.raises(ValueError, match="rayToPositions"):
+            mirror.rayTestBatch(rays[0], [[np.nan] * 3] * 20_000)
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+class Stop(BaseException):
+    """What the handler raises."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.long)])
+def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
+    rays = scenes.rays(np.random.default_rng(3), 20_000, 1.5)
+    rng = np.random.default_rng(4)
+
+    def stop(*_):
+        raise Stop
+
+    mirror.rayTestBatch(*rays)  # numba itself does not survive an interrupt while it compiles
+    before, disabled, interrupted = signal.signal(signal.SIGALRM, stop), 0, 0
+    try:
+        for _ in range(count):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-3, 0.03))
+                mirror.rayTestBatch(*rays)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Stop:
+                interrupted += 1
+            disabled += not gc.isenabled()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > count / 4
+    assert disabled == 0
