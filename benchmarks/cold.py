@@ -1,6 +1,6 @@
 """The first minute: programs in fresh processes with empty and with warm caches, beside ``import numpy, numba``.
 
-    python benchmarks/cold.py PYTHON [PYTHON ...] --rounds 3 --out benchmarks/cold.csv
+    python benchmarks/cold.py PYTHON [PYTHON ...] --rounds 3 --out FILE
 
 Each PYTHON is that of an environment with one version installed. In every round every program runs once with each of
 them. A row holds medians of wall clock, of the processor time of the process and of all that it started, and of its

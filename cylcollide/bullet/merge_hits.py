@@ -140,7 +140,7 @@ class FirstHits:
 
     def own_surface(self) -> tuple[Float64Array, Float64Array]:
         """Points and normals, undefined for misses and for Bullet's own hits; (n, 3) each."""
-        position, normal = self.hits.position, self.hits.normal  # nothing else reads these
+        position, normal = self.hits._found.surface()  # new arrays, which nothing else reads
         if self._sheet is not None:
             starts, ends, threads = self.rays.starts, self.rays.ends, self.rays.threads
             fill = partial(fill_sheets.call, self.state.sheet_table, starts, ends, self._sheet, position, normal)

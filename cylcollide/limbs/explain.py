@@ -217,7 +217,7 @@ def _clearance(ray: RayNumbers, alone: LimbTable) -> tuple[float, float]:
     place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
     row = alone.rows[0].copy()
     row[CENTRE : CENTRE + 3] = 0.0
-    if alone.kind[0] == Shape.BOX:
+    if alone.kind.item(0) == int(Shape.BOX):
         lengths = slice(BOX_AXES + 9, BOX_AXES + 12)
     else:
         lengths = slice(HALF_LENGTH, EXTENT)

@@ -1,4 +1,8 @@
-"""Limbs in files: columns in an .npz archive, checked on the way in as a constructor's arguments are."""
+"""Limbs in files: columns in an .npz archive, checked on the way in as a constructor's arguments are.
+
+Archives are read and written where no signal's handler runs: one that raises in zipfile's or numpy's destructors, or in
+the middle of zipfile's bookkeeping, is lost or turned into another error.
+"""
 
 import json
 import os
@@ -18,6 +22,7 @@ from cylcollide._types import ALL_LAYERS, NO_CHARACTER, BoolArray, Float64Array,
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.limbs import tables
+from cylcollide.runtime.threads import uninterrupted
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres
 
 HAS_AXIS, HAS_CENTRE = ({kind for kind, r in SHAPE_RECORDS.items() if r.ends == e} for e in (Ends.APART, Ends.ONE))
@@ -41,24 +46,13 @@ def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, na
     handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=".npz", dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
-            _compress(stream, columns)
+            uninterrupted(lambda: np.savez_compressed(stream, **columns))
         mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
         os.chmod(unfinished, mode)  # noqa: PTH101
         os.replace(unfinished, file)  # noqa: PTH105
     finally:
         with suppress(FileNotFoundError):
             os.unlink(unfinished)  # noqa: PTH108
-
-
-def _compress(stream: Any, columns: Mapping[str, Any]) -> None:
-    """Write an archive; what a signal's handler raises meanwhile comes out, not the error that zipfile makes of it."""
-    try:
-        np.savez_compressed(stream, **columns)
-    except ValueError as error:
-        interrupt = error.__context__
-        if interrupt is None or isinstance(interrupt, Exception):
-            raise
-        raise interrupt from None
 
 
 def _umask() -> int:
@@ -80,7 +74,7 @@ def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, .
     """
     file = file_of(path)
     with file.open("rb") as stream:
-        columns = _columns(stream, file)
+        columns = uninterrupted(lambda: _columns(stream, file))
     return _checked(columns, file)
 
 

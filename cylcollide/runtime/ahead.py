@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from cylcollide.runtime import code_cache, entry_point
 from cylcollide.runtime.compile_worker import Worker
-from cylcollide.runtime.entry_point import ENTRY_POINTS, POLL_SECONDS, uninterrupted
+from cylcollide.runtime.entry_point import ENTRY_POINTS, POLL_SECONDS
+from cylcollide.runtime.threads import uninterrupted
 
 
 class Request(NamedTuple):

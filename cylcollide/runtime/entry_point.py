@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from cylcollide.constants import PLAIN_ROW_SECONDS, PLAIN_SECONDS, WAIT_SECONDS
 from cylcollide.runtime import code_cache
 from cylcollide.runtime.compile import MARKED, examples
 from cylcollide.runtime.compile_worker import Worker
+from cylcollide.runtime.threads import uninterrupted
 
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
@@ -82,28 +83,6 @@ def _forget_worker() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_worker)
-
-
-def uninterrupted(task: Callable[[], Result]) -> Result:
-    """Run a task in a thread, where no signal's handler is run: none can end an import or LLVM half-way.
-
-    An exception that a handler raises here, while the task runs, is passed on; the task goes on to its end.
-    """
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(task())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = Thread(target=run, name="cylcollide-load")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
 def notice(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Chunks of rows, processed by the calling thread and a shared pool of threads."""
+"""Work in threads: chunks of rows, by the calling thread and a shared pool; and tasks that no signal may cut short."""
 
 import os
 from collections import deque
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
+from threading import Thread
 from typing import TypeVar
 
 from cylcollide.constants import (
@@ -15,6 +16,28 @@ from cylcollide.constants import (
 )
 
 Result = TypeVar("Result")
+
+
+def uninterrupted(task: Callable[[], Result]) -> Result:
+    """Run a task in a thread, where no signal's handler is run: none can end an import or LLVM half-way.
+
+    An exception that a handler raises here, while the task runs, is passed on; the task goes on to its end.
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(task())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=run, name="cylcollide-load")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Result]) -> list[Result]:
