@@ -1,6 +1,7 @@
 """The command ``cylcollide bench``: options in; tables, CSV and figures out."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -15,6 +16,7 @@ from cylcollide.bench.scaling import run_scaling
 from cylcollide.bench.tables import rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS
+from cylcollide.warm_up.warm_up import warm_up
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
 MOST_RAYS, MOST_ROUNDS = 10_000_000, 1000
@@ -41,7 +43,9 @@ def bench(
     """
     console = Console()
     _make_writable(out)
-    with console.status("starting") as status:
+    with console.status("compiling") as status:
+        with suppress(RuntimeError):  # machine code is turned off
+            warm_up()
 
         def progress(what: str) -> None:
             status.update(escape(what))

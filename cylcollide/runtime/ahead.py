@@ -51,7 +51,7 @@ def make(requests: list[Request], processes: int) -> Iterator[int]:
     pending, workers = missing[::-1], []
     try:
         for _ in range(min(processes, len(missing))):
-            workers.append(Worker(code_cache.writable_directory()))
+            workers.append(Worker(code_cache.writable_directory(), only_requests=True))
         busy: dict[Worker, Request] = {}
         while pending or busy:
             for worker in workers:

@@ -57,7 +57,7 @@ def warm_up(processes: int | None = None, progress: Callable[[int, int], None] |
     if MODE is Mode.OFF:
         raise RuntimeError("machine code is turned off by NUMBA_DISABLE_JIT; unset it to warm up")
     begun = time.perf_counter()
-    requests = _requests()
+    requests = requests_of_every_query(code_cache.writable_directory())
     missing = {request.name for request in requests if not request.is_made()}
     for done in ahead.make(requests, processes or os.cpu_count() or 1):
         if progress is not None:
@@ -71,14 +71,14 @@ def warm_up(processes: int | None = None, progress: Callable[[int, int], None] |
     )
 
 
-def _requests() -> list[ahead.Request]:
-    """All entry points with examples of their arguments, kept on disk like machine code."""
+def requests_of_every_query(directory: Path) -> list[ahead.Request]:
+    """All entry points with examples of their arguments, the largest first; kept on disk like machine code."""
     kept = code_cache.read("examples", b"")
     if kept is not None:
         requests: list[ahead.Request] = pickle.loads(kept)
         return requests
     requests = ahead.recorded(_every_query)
-    code_cache.write(code_cache.writable_directory(), "examples", b"", pickle.dumps(requests))
+    code_cache.write(directory, "examples", b"", pickle.dumps(requests))
     return requests
 
 

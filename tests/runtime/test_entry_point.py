@@ -113,6 +113,15 @@ told(differ=differ, first=first)
     assert not plain["numba"]
 
 
+@pytest.mark.long
+def test_what_was_not_asked_for_is_compiled_next(tmp_path: Path):
+    """A program that has begun to pay for a compiler finds every loop ready some time later."""
+    process = begin_compiling(tmp_path, "input()\nneeded = cc.warm_up()\ntold(compiled=needed.compiled)")
+    assert soon(lambda: len(list(tmp_path.rglob("*.code"))) > 25, 200)  # 25 loops, and the examples
+    out, _ = process.communicate("go\n", timeout=60)
+    assert json.loads(out)["compiled"] == []
+
+
 def test_a_terminal_gets_one_line(tmp_path: Path):
     """And a program that ends while its loops are compiled ends at once, with the process that compiles them."""
     mine, theirs = pty.openpty()
