@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from cylcollide.runtime import code_cache, entry_point
+from cylcollide.runtime.compile import ENTRY_POINTS
 from cylcollide.runtime.compile_worker import Worker
-from cylcollide.runtime.entry_point import ENTRY_POINTS, POLL_SECONDS
+from cylcollide.runtime.entry_point import POLL_SECONDS
 from cylcollide.runtime.threads import uninterrupted
 
 

@@ -18,6 +18,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 MARKED: dict[Callable[..., Any], bool] = {}
 """All marked functions; whether they are inlined into every caller."""
 
+ENTRY_POINTS: dict[str, Any] = {}
+"""All entry points (`entry_point.EntryPoint`) by name: their module without the package, and their function."""
+
 
 def compiled(function: Function) -> Function:
     """Mark a function for compilation; it may read and write arrays, but not allocate any."""

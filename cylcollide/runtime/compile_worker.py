@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from cylcollide.runtime.compile import examples
+from cylcollide.runtime.compile import ENTRY_POINTS, examples
 
 START = "import sys; sys.path[:] = sys.argv[1].split({separator!r}); from {module} import main; main()"
 
@@ -135,7 +135,7 @@ def compile_one(name: str, arguments: tuple[Any, ...], directory: Path) -> None:
     """Compile an entry point and keep its machine code."""
     from cylcollide.runtime import code_cache, machine_code  # noqa: PLC0415  numba takes half a second
 
-    module, _, function = name.rpartition(".")
-    entry = getattr(import_module(f"cylcollide.{module}"), function)
+    import_module(f"cylcollide.{name.rpartition('.')[0]}")
+    entry = ENTRY_POINTS[name]
     _, content = machine_code.build(entry.function, entry.allocates, arguments)
     code_cache.write(directory, name, machine_code.tag(arguments), content)

@@ -25,7 +25,7 @@ import numpy as np
 
 from cylcollide.constants import PLAIN_ROW_SECONDS, PLAIN_SECONDS, WAIT_SECONDS
 from cylcollide.runtime import code_cache
-from cylcollide.runtime.compile import MARKED, examples
+from cylcollide.runtime.compile import ENTRY_POINTS, MARKED, examples
 from cylcollide.runtime.compile_worker import Worker
 from cylcollide.runtime.threads import uninterrupted
 
@@ -35,9 +35,6 @@ Function = Callable[..., Any]
 
 POLL_SECONDS = 0.02
 """Between two looks for machine code that is being made."""
-
-ENTRY_POINTS: dict[str, "EntryPoint[..., Any]"] = {}
-"""All entry points by name."""
 
 
 class Mode(Enum):

@@ -291,7 +291,7 @@ def test_this_side_is_checked_too(monkeypatch):
     class Flipped(cc.HitWorld):
         def cast_segments(self, starts, ends):
             hits = super().cast_segments(starts, ends)
-            hits.limb[np.flatnonzero(hits.limb >= 0)[::50]] = -1
+            hits._found.result.limb[np.flatnonzero(hits.limb >= 0)[::50]] = -1
             return hits
 
     monkeypatch.setattr("cylcollide.crosscheck.judge.comparison.HitWorld", Flipped)

@@ -11,8 +11,7 @@ from support.check_cylinders import JIT
 from support.thresholds import set_threshold
 
 import cylcollide
-from cylcollide.runtime.compile import examples
-from cylcollide.runtime.entry_point import ENTRY_POINTS
+from cylcollide.runtime.compile import ENTRY_POINTS, examples
 
 pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
 

@@ -21,7 +21,7 @@ import json, logging, os, signal, sys, time
 begun = time.perf_counter()
 import numpy as np
 import cylcollide as cc
-from cylcollide.runtime import entry_point
+from cylcollide.runtime import compile, entry_point
 from cylcollide.query.loops.single import cast_single_rays
 
 lines = []
@@ -94,7 +94,7 @@ first = answers()
 entry_point.PLAIN_SECONDS = 0.0
 differ, until = 0, time.monotonic() + 200
 used = ("loops.single.cast_single_rays", "loops.surface.write_surface", "loops.chords.cast_chords")
-while not all(entry_point.ENTRY_POINTS[f"query.{name}"].has_machine_code for name in used):
+while not all(compile.ENTRY_POINTS[f"query.{name}"].has_machine_code for name in used):
     assert time.monotonic() < until
     differ += answers() != first
     time.sleep(0.1)
@@ -212,7 +212,7 @@ for k in range(8):
     signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.15 * k)
     try:
         while True:
-            entry_point.ENTRY_POINTS["query.loops.surface.write_surface"].has_machine_code = False
+            compile.ENTRY_POINTS["query.loops.surface.write_surface"].has_machine_code = False
             cc.HitWorld(limbs).cast_segments(start, end).position
     except KeyboardInterrupt:
         caught.append(k)

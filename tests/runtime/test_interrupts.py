@@ -18,7 +18,7 @@ import pytest
 from support.check_cylinders import JIT
 from support.package import ABOVE_PACKAGE
 
-from cylcollide.runtime.entry_point import ENTRY_POINTS
+from cylcollide.runtime.compile import ENTRY_POINTS
 
 ROOT = Path(__file__).parents[2]
 HARMLESS = {int, float, bool, None}
