@@ -97,6 +97,9 @@ PLAIN_SECONDS = 0.1
 PLAIN_ROW_SECONDS = 2e-4
 """Of plain Python for each limb or ray, in one of the steps of a build, an update or a query."""
 
+RAYS_WORTH_WAITING = 5_000
+"""More rays than that, in one task, take plain Python as long as the compiler needs for a loop over many rays."""
+
 RAYS_A_SLICE = 64
 """Rays cast, or points located, by plain Python between two looks for machine code."""
 

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Aim
-from cylcollide.constants import FEW_LIMBS, RAYS_A_SLICE, SMALLEST_BATCH, SMALLEST_STREAM
+from cylcollide.constants import (
+    FEW_LIMBS,
+    RAYS_A_SLICE,
+    RAYS_PER_TASK,
+    RAYS_WORTH_WAITING,
+    SMALLEST_BATCH,
+    SMALLEST_STREAM,
+)
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
@@ -62,10 +69,13 @@ def cast_until_fast(
 ) -> int:
     """Cast rays one after another, in slices, until the loop has machine code; from where on that has to cast them.
 
-    The loops for many rays are slow in plain Python.
+    The loops for many rays are slow in plain Python, and take long to compile; with many rays it is worth waiting for
+    the machine code of `cast_single_rays`, whose results are the same.
     """
+    if loop.is_plain and end - begin > RAYS_WORTH_WAITING:
+        cast_single(state, request.part(begin, begin + 1), cast_single_rays.wait_and_call)
     while begin < end and not loop.is_fast(*arguments):
-        last = min(begin + RAYS_A_SLICE, end)
+        last = min(begin + (RAYS_A_SLICE if cast_single_rays.is_plain else RAYS_PER_TASK), end)
         result, _ = cast_single(state, request.part(begin, last), cast_single_rays.ready)
         rays, copies = result.batch.rays, request.batch.rays
         copies.origin[begin:last], copies.second[begin:last] = rays.origin, rays.second

@@ -38,10 +38,10 @@ def _leaves(value: Any) -> int:
 
 
 def recorded(task: Callable[[], None]) -> list[Request]:
-    """Run a task in plain Python; the entry points that it calls, the largest first."""
+    """Run a task in plain Python; the entry points that it calls."""
     with entry_point.recording() as calls:
         task()
-    return sorted((Request(*call) for call in calls.items()), key=lambda request: -request.size)
+    return [Request(*call) for call in calls.items()]
 
 
 def make(requests: list[Request], processes: int) -> Iterator[int]:
@@ -49,10 +49,10 @@ def make(requests: list[Request], processes: int) -> Iterator[int]:
     from cylcollide.runtime import machine_code  # noqa: F401, PLC0415  before any of its functions is called
 
     missing = [request for request in requests if not request.is_made()]
-    pending, workers = missing[::-1], []
+    pending, workers = sorted(missing, key=lambda request: request.size), []  # the largest is popped first
     try:
         for _ in range(min(processes, len(missing))):
-            workers.append(Worker(code_cache.writable_directory(), only_requests=True))
+            workers.append(Worker(code_cache.writable_directory()))
         busy: dict[Worker, Request] = {}
         while pending or busy:
             for worker in workers:

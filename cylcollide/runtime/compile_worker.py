@@ -11,7 +11,6 @@ import queue
 import subprocess
 import sys
 from atexit import register, unregister
-from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -24,26 +23,27 @@ START = "import sys; sys.path[:] = sys.argv[1].split({separator!r}); from {modul
 
 
 EVERYTHING = "cylcollide.warm_up.warm_up"
-"""The module that knows all entry points, which lies above this one."""
+"""A request for all entry points: the module that knows them, which lies above this one."""
 
 
 class Worker:
     """The process, as seen by the one that starts it."""
 
-    def __init__(self, directory: Path, only_requests: bool = False) -> None:
-        self.directory, self._only_requests = directory, only_requests
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
         self._requested: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError, RuntimeError):
             self._process = self._start()
 
-    def _start(self) -> "subprocess.Popen[bytes] | None":
+    @staticmethod
+    def _start() -> "subprocess.Popen[bytes] | None":
         if not sys.executable or getattr(sys, "frozen", False):  # another program than Python: it would start itself
             return None
         start = START.format(separator=os.pathsep, module=__name__)
         path = os.pathsep.join(os.fspath(Path(folder).resolve()) for folder in sys.path)
         process = subprocess.Popen(
-            [sys.executable, "-c", start, path, *(["only"] if self._only_requests else [])],
+            [sys.executable, "-c", start, path],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -96,30 +96,24 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def main() -> None:
-    """Compile what is requested, and in between everything else that is missing, until standard input ends."""
-    if hasattr(os, "nice"):
-        os.nice(5)
+    """Compile what is requested, until standard input ends."""
     requests: queue.LifoQueue[Any] = queue.LifoQueue()  # the last one is what the program is held up by
     Thread(target=_read_requests, args=(requests,), daemon=True).start()
-    name, arguments, directory = requests.get()
-    compiled, everything = set(), iter(()) if sys.argv[2:] else _missing(directory)
+    compiled = set()
     while True:
-        if name not in compiled:
+        name, arguments, directory = requests.get()
+        if name == EVERYTHING:
+            _compile_missing(directory, arguments)
+        elif name not in compiled:
             compile_one(name, arguments, directory)
             compiled.add(name)
-        try:
-            name, arguments, directory = requests.get_nowait()
-        except queue.Empty:
-            name, arguments = next(everything, ("", ()))
-        if not name:
-            name, arguments, directory = requests.get()
 
 
-def _missing(directory: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """What no program has requested yet, the smallest first: it may be next."""
-    for request in reversed(import_module(EVERYTHING).requests_of_every_query(directory)):
-        if not request.is_made():
-            yield request.name, request.arguments
+def _compile_missing(directory: Path, requested: tuple[str, ...]) -> None:
+    """Compile what is not there yet, but for what another process does."""
+    for request in import_module(EVERYTHING).requests_of_every_query(directory):
+        if request.name not in requested and not request.is_made():
+            compile_one(request.name, request.arguments, directory)
 
 
 def _read_requests(requests: "queue.LifoQueue[Any]") -> None:

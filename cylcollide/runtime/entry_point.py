@@ -26,7 +26,7 @@ import numpy as np
 from cylcollide.constants import PLAIN_ROW_SECONDS, PLAIN_SECONDS, WAIT_SECONDS
 from cylcollide.runtime import code_cache
 from cylcollide.runtime.compile import ENTRY_POINTS, MARKED, examples
-from cylcollide.runtime.compile_worker import Worker
+from cylcollide.runtime.compile_worker import EVERYTHING, Worker
 from cylcollide.runtime.threads import uninterrupted
 
 Result = TypeVar("Result")
@@ -62,7 +62,8 @@ class _Process:
         """Held while machine code is loaded or asked for."""
         self.plain_seconds = 0.0
         """Time spent in plain Python that machine code could have saved."""
-        self.worker: Worker | None = None
+        self.workers: list[Worker] = []
+        """One for what is requested; where there is a second processor, one for what may be next."""
         self.noticed = False
         self.calls: dict[str, tuple[Any, ...]] | None = None
         """Where calls are recorded, if they are: examples of the arguments by name of the entry point."""
@@ -73,8 +74,8 @@ _process = _Process()
 
 def _forget_worker() -> None:
     """After a fork: the worker is the parent's."""
-    worker, _process.worker, _process.lock = _process.worker, None, Lock()
-    if worker is not None:
+    workers, _process.workers, _process.lock = _process.workers, [], Lock()
+    for worker in workers:
         worker.leave_to_parent()
 
 
@@ -124,9 +125,10 @@ class EntryPoint(Generic[Parameters, Result]):
         """Machine code, or what leads there."""
         self.has_machine_code = False
         self._next_look = 0.0
+        self._tag = b""
         ENTRY_POINTS[self.name] = self
         if MODE is not Mode.OFF:
-            self.call = self._wait_and_call if MODE is Mode.NOW else self._call_plain
+            self.call = self.wait_and_call if MODE is Mode.NOW else self._call_plain
 
     def __call__(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
         """Call machine code, or plain Python."""
@@ -159,7 +161,7 @@ class EntryPoint(Generic[Parameters, Result]):
 
     def _call_plain(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
         if self.reads_all and _process.calls is None and _rows(arguments) * PLAIN_ROW_SECONDS > WAIT_SECONDS:
-            return self._wait_and_call(*arguments, **keywords)
+            return self.wait_and_call(*arguments, **keywords)
         if self._look(arguments):
             return self.call(*arguments, **keywords)
         begun = time.perf_counter()
@@ -168,7 +170,8 @@ class EntryPoint(Generic[Parameters, Result]):
         finally:
             _process.plain_seconds += time.perf_counter() - begun
 
-    def _wait_and_call(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+    def wait_and_call(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        """Call machine code, as soon as it is there."""
         if _process.calls is not None:
             return self._call_plain(*arguments, **keywords)
         while not self.has_machine_code:
@@ -184,7 +187,8 @@ class EntryPoint(Generic[Parameters, Result]):
         with _process.lock:
             if self.has_machine_code:
                 return
-            content = code_cache.read(self.name, machine_code.tag(arguments))
+            self._tag = self._tag or machine_code.tag(arguments)  # the same for all calls
+            content = code_cache.read(self.name, self._tag)
             code = self._request(arguments) if content is None else machine_code.load(content)
             if code is not None:
                 self.call, self.has_machine_code = code, True
@@ -212,9 +216,11 @@ class EntryPoint(Generic[Parameters, Result]):
             f"compiling loops, once; this takes up to half a minute beside the program, and is kept in {directory}. "
             "`cylcollide warm-up` does it ahead."
         )
-        if _process.worker is None:
-            _process.worker = Worker(directory)
-        if _process.worker.request(self.name, arguments):
+        if not _process.workers:
+            _process.workers = [Worker(directory) for _ in range(min(2, os.cpu_count() or 1))]
+            for worker in _process.workers[1:]:
+                worker.request(EVERYTHING, (self.name,))
+        if _process.workers[0].request(self.name, arguments):
             return None
         return self._build(arguments)
 
