@@ -217,7 +217,8 @@ class EntryPoint(Generic[Parameters, Result]):
             "`cylcollide warm-up` does it ahead."
         )
         if not _process.workers:
-            _process.workers = [Worker(directory) for _ in range(min(2, os.cpu_count() or 1))]
+            two = MODE is Mode.BACKGROUND and (os.cpu_count() or 1) > 1
+            _process.workers = [Worker(directory) for _ in range(1 + two)]
             for worker in _process.workers[1:]:
                 worker.request(EVERYTHING, (self.name,))
         if _process.workers[0].request(self.name, arguments):
