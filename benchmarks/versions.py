@@ -26,6 +26,7 @@ if hasattr(os, "sched_setaffinity"):
 import cylcollide as cc
 from cylcollide.bench.workloads import WORKLOADS, points_near
 
+getattr(cc, "warm_up", lambda: None)()
 RAYS = 100_000
 tasks = {}
 for name, workload in WORKLOADS.items():

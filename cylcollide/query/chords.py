@@ -31,11 +31,12 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
 
     def task(begin: int, end: int) -> ChordRows:
         """Rays in slices, as long as a loop is plain Python."""
-        parts, loops = [], (chord_loops.find_pieces, chord_loops.cast_chords)
-        while any(loop.is_plain for loop in loops) and end - begin > RAYS_A_SLICE:
+        parts: list[ChordRows] = []
+        while end - begin > RAYS_A_SLICE and (chord_loops.find_pieces.is_plain or chord_loops.cast_chords.is_plain):
             parts.append(chords_between(begin, begin + RAYS_A_SLICE))
             begin += RAYS_A_SLICE
-        return concat_chord_rows([*parts, chords_between(begin, end)])
+        rest = chords_between(begin, end)
+        return concat_chord_rows([*parts, rest]) if parts else rest
 
     def chords_between(begin: int, end: int) -> ChordRows:
         offsets, codes = possible_pieces(state, request, begin, end)
