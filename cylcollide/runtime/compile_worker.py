@@ -21,7 +21,6 @@ from cylcollide.runtime.compile import ENTRY_POINTS, examples
 
 START = "import sys; sys.path[:] = sys.argv[1].split({separator!r}); from {module} import main; main()"
 
-
 EVERYTHING = "cylcollide.warm_up.warm_up"
 """A request for all entry points: the module that knows them, which lies above this one."""
 
@@ -35,6 +34,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError, RuntimeError):
             self._process = self._start()
+        register(self.end)
 
     @staticmethod
     def _start() -> "subprocess.Popen[bytes] | None":
@@ -42,7 +42,7 @@ class Worker:
             return None
         start = START.format(separator=os.pathsep, module=__name__)
         path = os.pathsep.join(os.fspath(Path(folder).resolve()) for folder in sys.path)
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-c", start, path],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -50,8 +50,6 @@ class Worker:
             bufsize=0,
             start_new_session=True,
         )
-        register(_end, process)
-        return process
 
     def request(self, name: str, arguments: tuple[Any, ...]) -> bool:
         """Have an entry point compiled for arguments of these types; False if the process has ended, or never began.
@@ -74,25 +72,22 @@ class Worker:
 
     def end(self) -> None:
         """End the process now."""
-        if self._process is not None:
-            unregister(_end)
-            _end(self._process)
-
-    def leave_to_parent(self) -> None:
-        """Let go of the process, in a fork of the one that started it."""
+        unregister(self.end)
         process, self._process = self._process, None
         if process is not None:
-            unregister(_end)
-            process.returncode = 0  # not a child of this process: nothing to wait for
+            process.kill()
+            process.wait()
             if process.stdin is not None:
                 process.stdin.close()
 
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.kill()
-    process.wait()
-    if process.stdin is not None:
-        process.stdin.close()
+    def leave_to_parent(self) -> None:
+        """Let go of the process, in a fork of the one that started it."""
+        unregister(self.end)
+        process, self._process = self._process, None
+        if process is not None:
+            process.returncode = 0  # not a child of this process: nothing to wait for
+            if process.stdin is not None:
+                process.stdin.close()
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Entry points: the compiled functions that Python calls. Plain Python answers until there is machine code.
 
-Machine code is made by a process of its own (`compile_worker.py`), kept on disk (`code_cache.py`), and loaded between
+Machine code is made by processes of its own (`compile_worker.py`), kept on disk (`code_cache.py`), and loaded between
 two calls; the results have the same bits, so nothing changes but the speed. What is done when is set by
 `CYLCOLLIDE_COMPILE`:
 
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from threading import Lock
+from threading import Lock, local
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -48,7 +48,10 @@ class Mode(Enum):
 def _mode_of_environment() -> Mode:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return Mode.OFF
-    return Mode(os.environ.get("CYLCOLLIDE_COMPILE", "background"))
+    given = os.environ.get("CYLCOLLIDE_COMPILE", "background")
+    if given not in ("background", "now"):
+        raise ValueError(f"CYLCOLLIDE_COMPILE: expected background or now, got {given!r}; unset it for background")
+    return Mode(given)
 
 
 MODE = _mode_of_environment()
@@ -65,22 +68,30 @@ class _Process:
         self.workers: list[Worker] = []
         """One for what is requested; where there is a second processor, one for what may be next."""
         self.noticed = False
-        self.calls: dict[str, tuple[Any, ...]] | None = None
-        """Where calls are recorded, if they are: examples of the arguments by name of the entry point."""
 
 
 _process = _Process()
 
 
-def _forget_worker() -> None:
-    """After a fork: the worker is the parent's."""
+class _Recorder(local):
+    """Where the calls of this thread are recorded, if they are."""
+
+    calls: dict[str, tuple[Any, ...]] | None = None
+    """Examples of the arguments by name of the entry point."""
+
+
+_recorder = _Recorder()
+
+
+def _forget_workers() -> None:
+    """After a fork: they are the parent's."""
     workers, _process.workers, _process.lock = _process.workers, [], Lock()
     for worker in workers:
         worker.leave_to_parent()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_worker)
+    os.register_at_fork(after_in_child=_forget_workers)
 
 
 def notice(text: str) -> None:
@@ -94,13 +105,13 @@ def notice(text: str) -> None:
 
 @contextmanager
 def recording() -> Iterator[dict[str, tuple[Any, ...]]]:
-    """Entry points without machine code run in plain Python, and their arguments are recorded."""
+    """In this thread, entry points without machine code run in plain Python, and their arguments are recorded."""
     calls: dict[str, tuple[Any, ...]] = {}
-    before, _process.calls = _process.calls, calls
+    before, _recorder.calls = _recorder.calls, calls
     try:
         yield calls
     finally:
-        _process.calls = before
+        _recorder.calls = before
 
 
 def _rows(arguments: tuple[Any, ...]) -> int:
@@ -142,7 +153,7 @@ class EntryPoint(Generic[Parameters, Result]):
     @property
     def is_plain(self) -> bool:
         """Whether a call may still go to plain Python, to be replaced by machine code."""
-        return not self.has_machine_code and (MODE is Mode.BACKGROUND or _process.calls is not None)
+        return not self.has_machine_code and (MODE is Mode.BACKGROUND or _recorder.calls is not None)
 
     def is_fast(self, *arguments: Any) -> bool:
         """Whether a call goes to machine code, or never will; else that is made, if it is worth it by now."""
@@ -150,8 +161,8 @@ class EntryPoint(Generic[Parameters, Result]):
 
     def _look(self, arguments: tuple[Any, ...]) -> bool:
         """Whether there is machine code by now; it is made, if that is worth it."""
-        if _process.calls is not None:
-            _process.calls[self.name] = examples(arguments)
+        if _recorder.calls is not None:
+            _recorder.calls[self.name] = examples(arguments)
             return False
         if _process.plain_seconds < PLAIN_SECONDS or time.monotonic() < self._next_look:
             return False
@@ -160,7 +171,7 @@ class EntryPoint(Generic[Parameters, Result]):
         return self.has_machine_code
 
     def _call_plain(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        if self.reads_all and _process.calls is None and _rows(arguments) * PLAIN_ROW_SECONDS > WAIT_SECONDS:
+        if self.reads_all and _recorder.calls is None and _rows(arguments) * PLAIN_ROW_SECONDS > WAIT_SECONDS:
             return self.wait_and_call(*arguments, **keywords)
         if self._look(arguments):
             return self.call(*arguments, **keywords)
@@ -172,7 +183,7 @@ class EntryPoint(Generic[Parameters, Result]):
 
     def wait_and_call(self, *arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
         """Call machine code, as soon as it is there."""
-        if _process.calls is not None:
+        if _recorder.calls is not None:
             return self._call_plain(*arguments, **keywords)
         while not self.has_machine_code:
             uninterrupted(lambda: self._load_or_request(arguments))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -14,7 +13,11 @@ import pytest
 from support.check_cylinders import JIT
 from support.processes import environment
 
-pytestmark = [pytest.mark.skipif(not JIT, reason="about machine code"), pytest.mark.ci_long]
+pytestmark = [
+    pytest.mark.skipif(not JIT, reason="about machine code"),
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes there"),
+    pytest.mark.ci_long,
+]
 
 PREAMBLE = """
 import json, logging, os, signal, sys, time
@@ -122,9 +125,32 @@ def test_what_was_not_asked_for_is_compiled_next(tmp_path: Path):
     assert json.loads(out)["compiled"] == []
 
 
+def test_only_calls_of_the_recording_thread_are_recorded():
+    """What other threads call meanwhile may belong to rooms that the next process does not import."""
+    from threading import Thread
+
+    from cylcollide.runtime import entry_point
+
+    seen = []
+    with entry_point.recording():
+        thread = Thread(target=lambda: seen.append(entry_point._recorder.calls))
+        thread.start()
+        thread.join()
+        assert entry_point._recorder.calls == {}
+    assert seen == [None]
+
+
+def test_a_wrong_switch_is_one_sentence(tmp_path: Path):
+    given = environment(CYLCOLLIDE_COMPILE="later", NUMBA_CACHE_DIR=str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", "import cylcollide"], env=given, capture_output=True, text=True, check=False
+    )
+    assert "CYLCOLLIDE_COMPILE: expected background or now, got 'later'" in done.stderr.splitlines()[-1]
+
+
 def test_a_terminal_gets_one_line(tmp_path: Path):
     """And a program that ends while its loops are compiled ends at once, with the process that compiles them."""
-    mine, theirs = pty.openpty()
+    mine, theirs = os.openpty()
     script = "entry_point.PLAIN_SECONDS = 0.0\nanswers()\nanswers()\ntold(until=time.time())"
     done = subprocess.run(
         [sys.executable, "-c", PREAMBLE + script],
