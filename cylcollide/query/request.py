@@ -15,6 +15,7 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy,
 from cylcollide.bvh.layout import Tree
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
+from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops import single
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
@@ -30,6 +31,10 @@ class State(Protocol):
     """The columns of the limbs."""
     kernel_rows: LimbRows
     """What loops read of the limbs."""
+
+    @property
+    def labels(self) -> RowLabels:
+        """Names, hit groups and bones of the limbs."""
 
 
 class RayRequest:

@@ -19,6 +19,7 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
+from cylcollide.world import hit_world, snapshot
 
 Array = np.ndarray
 WAIT = 60.0  # seconds; never as long unless something is broken
@@ -43,9 +44,9 @@ class Held:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """Worlds of any size are rebuilt by a thread, which waits."""
-    held = Held(cc.world.build)
-    monkeypatch.setattr(cc.world, "build", held)
-    monkeypatch.setattr(cc.world, "REBUILT_AT_ONCE", 0)
+    held = Held(snapshot.build)
+    monkeypatch.setattr(snapshot, "build", held)
+    monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
     yield held
     for _ in range(99):
         held.free.release()
@@ -116,7 +117,7 @@ def test_a_world_as_large_as_can_be_comes_back(crowd: cc.Limbs):
 @pytest.mark.parametrize("limbs_count", [1023, 1024])
 def test_where_threads_begin(limbs_count: int, monkeypatch: pytest.MonkeyPatch):
     begun = []
-    monkeypatch.setattr(cc.world, "Thread", lambda *args, **rest: begun.append(1) or threading.Thread(*args, **rest))
+    monkeypatch.setattr(hit_world, "Thread", lambda *args, **rest: begun.append(1) or threading.Thread(*args, **rest))
     world = cc.HitWorld(make_crowd(limbs_count))
     limbs = leap(world, 1)
     world.finish_rebuild()

@@ -21,6 +21,8 @@ from support.force_loop import POLICIES
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
+from cylcollide.world import hit_world
+from cylcollide.world.queries import Queries
 
 STEPS = 64  # states
 UP = np.array([0.0, 0.0, 1.0])
@@ -49,24 +51,24 @@ class Tower:
         p1 = self.foot[self.slot[k]] + [0.0, 0.0, float(k)]
         self.world.set_endpoints(p1, p1 + UP)
 
-    def questions(self) -> tuple[Callable[[cc.world.Queries], set[int]], ...]:
+    def questions(self) -> tuple[Callable[[Queries], set[int]], ...]:
         """Each returns the states that its answer was seen to be of: one, if it was not torn."""
         return self.by_cast, self.by_chords, self.by_occluded, self.by_points, self.by_limbs, self.by_snapshot
 
-    def by_cast(self, asked: cc.world.Queries, inside: str = "hit") -> set[int]:
+    def by_cast(self, asked: Queries, inside: str = "hit") -> set[int]:
         """The first limb below each start: its own, at the height of the state."""
         hits = asked.cast_segments(self.start, self.end, inside=inside, threads=1)
         assert hits.hit.all(), "a ray lost its limb"
         return self._states(hits.position[:, 2] - 1, hits.limb)
 
-    def by_chords(self, asked: cc.world.Queries) -> set[int]:
+    def by_chords(self, asked: Queries) -> set[int]:
         """Each ray has one chord, a metre long."""
         chords = asked.chords_segments(self.start, self.end, threads=1)
         assert np.array_equal(chords.ray, np.arange(len(self.slots)))
         assert np.allclose(chords.thickness, 1.0, atol=1e-9)
         return self._states(TOP - chords.entry_fraction * 2 * TOP - 1, chords.limb)
 
-    def by_occluded(self, asked: cc.world.Queries) -> set[int]:
+    def by_occluded(self, asked: Queries) -> set[int]:
         """Level rays at every height: those of one height are blocked, all of them."""
         height = np.repeat(np.arange(STEPS) + 0.5, 8)
         y = np.tile(np.resize(np.unique(self.foot[:, 1]), 8), STEPS)
@@ -75,7 +77,7 @@ class Tower:
         assert np.array_equal(blocked.any(axis=1), blocked.all(axis=1)), "half of a height is blocked"
         return set(np.flatnonzero(blocked.all(axis=1)).tolist())
 
-    def by_points(self, asked: cc.world.Queries) -> set[int]:
+    def by_points(self, asked: Queries) -> set[int]:
         """Points at every height above some slots: each slot holds those of one height."""
         some = np.arange(0, len(self.foot), 3)
         points = self.foot[np.tile(some, STEPS)] + np.repeat(np.arange(STEPS) + 0.5, len(some))[:, None] * [0, 0, 1]
@@ -85,7 +87,7 @@ class Tower:
         assert np.array_equal(held[height, slot], self.limb[height, some[slot]])
         return set(height.tolist())
 
-    def by_limbs(self, asked: cc.world.Queries) -> set[int]:
+    def by_limbs(self, asked: Queries) -> set[int]:
         """The limbs themselves."""
         limbs = asked.limbs
         assert np.array_equal(limbs.p2[:, 2], limbs.p1[:, 2] + 1)
@@ -93,7 +95,7 @@ class Tower:
         assert np.array_equal(limbs.p1[:, :2], self.foot[self.slot[state, np.arange(len(limbs))], :2])
         return set(state.tolist())
 
-    def by_snapshot(self, asked: cc.world.Queries) -> set[int]:
+    def by_snapshot(self, asked: Queries) -> set[int]:
         """All questions about one snapshot, in the middle of whatever else goes on."""
         kept = asked.snapshot()
         return self.by_cast(kept) | self.by_limbs(kept) | self.by_chords(kept) | self.by_points(kept)
@@ -141,7 +143,7 @@ def hammer(seconds: float, side: int, copies: int, shuffled: bool = False) -> Co
             wrong.append((name, error))
             stop.set()
 
-    def asking(mine: set[int], question: Callable[[cc.world.Queries], set[int]]) -> Callable[[], None]:
+    def asking(mine: set[int], question: Callable[[Queries], set[int]]) -> Callable[[], None]:
         def ask() -> None:
             got = question(tower.world)
             assert len(got) == 1, f"an answer of states {sorted(got)}"
@@ -212,7 +214,7 @@ def test_hammer(side: int, copies: int):
 @pytest.mark.parametrize("side", [6, 9])
 def test_hammer_with_rebuilds(side: int, monkeypatch: pytest.MonkeyPatch):
     """Trees are built in the background, one after another, and put in place between the moves."""
-    monkeypatch.setattr(cc.world, "REBUILT_AT_ONCE", 0)
+    monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
     seen = hammer(2.5, side, 1, shuffled=True)
     assert min(seen.values()) >= 1, seen
 

@@ -1,0 +1,1 @@
+"""Characters: rigs, clips and policies; plain data, of which `world` makes rows of limbs."""

@@ -1,0 +1,30 @@
+"""What is known of each limb of a state beside its geometry: names, hit groups, and the bone that carries it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import Float64Array, Int32Array
+
+NO_BONE = -1
+"""The bone of a limb that no character carries, and its row of transforms."""
+
+
+class RowLabels(NamedTuple):
+    """Labels of n limbs, and the transforms of the bones that carry them. Never changed once in use."""
+
+    names: NDArray[Any]  # (n,) of str
+    hit_group: Int32Array  # (n,)
+    bone: Int32Array  # (n,): bone of the character's rig, -1 for a bare limb
+    rig_limb: Int32Array  # (n,): limb of the character's rig, -1 for a bare limb
+    transform: Int32Array  # (n,): row of the two columns below, -1 for a bare limb
+    bone_positions: Float64Array  # (transforms, 3)
+    bone_orientations: Float64Array  # (transforms, 4): quaternions x, y, z, w of any length but 0
+
+
+def bare_labels(names: Sequence[str], hit_group: Int32Array) -> RowLabels:
+    """Labels of limbs that no bone carries."""
+    nothing = np.full(len(hit_group), NO_BONE, np.int32)
+    return RowLabels(np.array(names, object), hit_group, nothing, nothing, nothing, np.empty((0, 3)), np.empty((0, 4)))
