@@ -72,6 +72,10 @@ REBUILD_COST = 1.5  # boxes grown to this multiple of their built area cost rays
 
 REBUILT_AT_ONCE = 1024  # with fewer limbs the update itself rebuilds the tree, which takes 0.2 milliseconds
 
+FEW_MOVED = 0.25  # up to this share of the limbs, only the branches that lead to those that moved are fitted anew
+
+MANY_ADDED = 0.25  # with more new limbs among all, the tree is built anew rather than patched
+
 RAYS_PER_TASK = 20000  # rays that are sorted together
 
 RAYS_SHARED = 12500  # the same with several threads: half a millisecond of work, so that faster threads take more
