@@ -113,9 +113,7 @@ class HitWorld(Queries):
             self._state = state.with_roster(roster)
             return roster.ids[len(state.roster.ids) :].copy()
 
-    def set_poses(
-        self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False
-    ) -> None:
+    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False) -> None:
         """Put the bones of characters in their places; boxes turn with their bones.
 
         Parameters

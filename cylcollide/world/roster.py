@@ -66,9 +66,10 @@ class Roster(NamedTuple):
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
         used, rig = np.unique(self.rig[kept], return_inverse=True)
-        columns = (column[kept] for column in (self.layers, self.posed, self.teleports))
-        rigs = tuple(self.rigs[row] for row in used)
-        return Roster(rigs, self.ids[kept], rig.astype(np.int32), *columns, self.next_id)
+        return self._replace(
+            rigs=tuple(self.rigs[row] for row in used), ids=self.ids[kept], rig=rig.astype(np.int32),
+            layers=self.layers[kept], posed=self.posed[kept], teleports=self.teleports[kept],
+        )  # fmt: skip
 
     def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
         """Where these characters have these layers."""
