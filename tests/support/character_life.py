@@ -1,4 +1,4 @@
-"""A random life of characters in a world, beside a plain record of who lives where, and the world made of that record."""
+"""A random life of characters in a world, beside a plain record of who lives where."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -261,7 +261,7 @@ def test_ids_that_do_not_live(pair, ids, message: str):
 
 
 def test_a_despawned_id_says_so(pair):
-    world, rig, ids, life = pair
+    world, rig, _, life = pair
     world.despawn(4)
     with pytest.raises(ValueError, match="got 4 in row 0: despawned"):
         world.set_poses(4, *life.pose(rig, 1))
@@ -309,7 +309,7 @@ def test_rigs_must_agree_about_groups(pair):
 
 
 def test_no_poses_change_nothing(pair):
-    world, rig, ids, life = pair
+    world, *_ = pair
     before = world.snapshot()
     world.set_poses([], np.empty((0, 17, 3)), np.empty((0, 17, 4)))
     assert world.snapshot() is before
