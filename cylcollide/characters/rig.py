@@ -13,11 +13,16 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import humanoid, poses, rig_checks, rig_drawing, rig_files
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.rig_rows import BoneRows, RigRows, place_limbs, pose_bones
+from cylcollide.kernels.rig_rows import RigRows, place_limbs
+from cylcollide.kernels.skeleton import Skeleton, pose_bones
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.runtime.simd import LANES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+EIGHT = np.arange(LANES, dtype=np.int32)
+EIGHT.flags.writeable = False
 
 
 class Rig:
@@ -59,7 +64,7 @@ class Rig:
     """Numbers of hit groups by name, read-only."""
     rows: RigRows
     """The limbs as loops read them."""
-    _skeleton: BoneRows
+    _skeleton: Skeleton
 
     def __init__(
         self,
@@ -83,7 +88,8 @@ class Rig:
         vars(self).update(
             bone_names=names, parents=parent_rows, rest_positions=positions, rest_orientations=orientations,
             limbs=limbs, limb_bone=bone, groups=MappingProxyType(rig_checks.groups(groups)),
-            rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes), _skeleton=BoneRows(parent_rows, offsets),
+            rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes, EIGHT),
+            _skeleton=Skeleton(parent_rows, offsets, EIGHT),
         )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -125,7 +131,8 @@ class Rig:
     def place(self, positions: ArrayLike, orientations: ArrayLike, character: ArrayLike | None = None) -> Limbs:
         """The limbs of k characters in the world, k·m rows, character by character, in the order of the rig.
 
-        Each limb end is within 0.51 ulp of its real place, by the largest coordinate among bone and limb end.
+        Each limb end is within 0.51 ulp of its real place, by the largest coordinate among bone and limb end, of the
+        real transform by the normalised quaternion (`docs/numerics.md`, "Poses").
 
         Parameters
         ----------
