@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide._types import Int32Array, Int64Array
 from cylcollide.characters.poses import bone_poses, raise_misplaced
-from cylcollide.kernels.rig_rows import Places, place_limbs
+from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
 from cylcollide.world.state_rows import Changed, StateRows
@@ -53,8 +53,8 @@ class Poses:
             rig, own = self._rigs[number], np.flatnonzero(self._rig == number)
             first = Places(*(column[place[own]] for column in (rows.first_bone, rows.first_row, rows.first_box)))
             bad = place_limbs(
-                rig.rows, len(rig.bone_names), columns.positions, columns.orientations, first,
-                columns.p1, columns.p2, columns.boxes,
+                rig.rows, len(rig.bone_names), Bones(columns.positions, columns.orientations), first,
+                Placed(columns.p1, columns.p2, columns.boxes),
             )  # fmt: skip
             if bad >= 0:
                 row = int(own[bad])
