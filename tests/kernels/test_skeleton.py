@@ -1,4 +1,4 @@
-"""Bones posed by their joints, in rational arithmetic: within the bound of docs/numerics.md for each joint on the way."""
+"""Bones posed by their joints, in rational arithmetic: within the bound of docs/numerics.md for each joint of a way."""
 
 from fractions import Fraction
 from itertools import pairwise
