@@ -13,6 +13,9 @@ from cylcollide.world.state_rows import RIG_LAYERS, StateRows
 
 LARGEST_ID = 2**31 - 1
 
+UNPOSED = -1
+"""Place of a character without a pose."""
+
 
 class Roster(NamedTuple):
     """The characters of a world. Never changed."""
@@ -21,7 +24,7 @@ class Roster(NamedTuple):
     ids: Int32Array  # (characters,), ascending
     rig: Int32Array  # (characters,): row of `rigs`
     layers: Int64Array  # (characters,): 32 bits, or RIG_LAYERS
-    posed: BoolArray  # (characters,)
+    place: Int64Array  # (characters,): among the posed ones, -1 for one that is not
     teleports: Int64Array  # (characters,): how many poses so far were teleports
     first_id: int
     next_id: int
@@ -31,7 +34,7 @@ class Roster(NamedTuple):
         """No characters; ids will begin above the labels of the bare limbs."""
         none = np.empty(0, np.int32)
         first = int(bare.character.max(initial=-1)) + 1
-        return cls((), none, none, none.astype(np.int64), none.astype(bool), none.astype(np.int64), first, first)
+        return cls((), none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int64), first, first)
 
     def spawned(self, rig: Rig, count: int) -> "Roster":
         """With `count` more characters of this rig, whose ids are the last ones."""
@@ -47,7 +50,7 @@ class Roster(NamedTuple):
             ids=np.append(self.ids, more).astype(np.int32),
             rig=np.append(self.rig, np.full(count, row)).astype(np.int32),
             layers=np.append(self.layers, np.full(count, RIG_LAYERS)),
-            posed=np.append(self.posed, np.zeros(count, np.bool_)),
+            place=np.append(self.place, np.full(count, UNPOSED)),
             teleports=np.append(self.teleports, np.zeros(count, np.int64)),
             next_id=self.next_id + count,
         )
@@ -69,7 +72,7 @@ class Roster(NamedTuple):
         used, rig = np.unique(self.rig[kept], return_inverse=True)
         return self._replace(
             rigs=tuple(self.rigs[row] for row in used), ids=self.ids[kept], rig=rig.astype(np.int32),
-            layers=self.layers[kept], posed=self.posed[kept], teleports=self.teleports[kept],
+            layers=self.layers[kept], place=_places(self.place[kept] >= 0), teleports=self.teleports[kept],
         )  # fmt: skip
 
     def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
@@ -80,27 +83,31 @@ class Roster(NamedTuple):
 
     def with_poses(self, index: Int64Array, teleport: bool) -> "Roster":
         """Where these characters are posed."""
-        if self.posed[index].all() and not teleport:
+        if not teleport and self.are_posed(index):
             return self
-        posed, teleports = self.posed.copy(), self.teleports.copy()
+        posed, teleports = self.place >= 0, self.teleports.copy()
         posed[index] = True
         teleports[index] += teleport
-        return self._replace(posed=posed, teleports=teleports)
+        return self._replace(place=_places(posed), teleports=teleports)
+
+    def are_posed(self, index: Int64Array) -> bool:
+        """Whether all of these characters have poses."""
+        return bool(self.place[index].min(initial=0) >= 0)
 
     def index_of(self, ids: ArrayLike) -> Int64Array:
         """The rows of these characters, one or (k,); ValueError for an id that is unknown, despawned or named twice."""
         given = validate.list_of_integers(ids, "ids", 0, LARGEST_ID)
-        if len(given) == len(self.ids) and np.array_equal(given, self.ids):
-            return np.arange(len(given))
-        index = np.minimum(np.searchsorted(self.ids, given), max(len(self.ids) - 1, 0))
-        known = self.ids[index] == given if len(self.ids) else np.zeros(len(given), np.bool_)
-        row = validate.first_bad_row(~known)
-        if row is not None:
+        index = np.searchsorted(self.ids, given)
+        index[index == len(self.ids)] = 0
+        if len(given) and not (len(self.ids) and np.array_equal(self.ids[index], given)):
+            known = self.ids[index] == given if len(self.ids) else np.zeros(len(given), np.bool_)
+            row = int(known.argmin())
             self._raise_unknown(int(given[row]), row)
-        if len(given) > 1 and len(np.unique(index)) < len(given):
+        if len(given) > 1 and (given[1:] <= given[:-1]).any():
             ordered = np.sort(given)
-            twice = ordered[1:][ordered[1:] == ordered[:-1]][0]
-            raise ValueError(f"ids: expected each character once, got {twice} twice")
+            twice = ordered[1:][ordered[1:] == ordered[:-1]]
+            if len(twice):
+                raise ValueError(f"ids: expected each character once, got {twice[0]} twice")
         return index
 
     def _raise_unknown(self, character: int, row: int) -> NoReturn:
@@ -110,8 +117,13 @@ class Roster(NamedTuple):
 
     def rows(self, bare: Limbs) -> StateRows:
         """The rows of the bare limbs and of the posed characters."""
-        posed = self.posed
+        posed = self.place >= 0
         return StateRows(bare, self.rigs, self.ids[posed], self.rig[posed], self.layers[posed])
+
+
+def _places(posed: BoolArray) -> Int64Array:
+    """The place of each posed character among them, -1 for others."""
+    return np.where(posed, np.cumsum(posed) - 1, UNPOSED)
 
 
 def as_layers(mask: ArrayLike, count: int) -> Int64Array:
