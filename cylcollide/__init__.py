@@ -3,7 +3,9 @@
 from cylcollide._types import Face, Shape, Side
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.hits import Chords, PointHits, RayHit, RayHits
+from cylcollide.query.hits import RayHit, RayHits
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
 from cylcollide.warm_up.warm_up import WarmUp, warm_up
 from cylcollide.world import HitWorld, Snapshot
 

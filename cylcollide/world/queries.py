@@ -12,7 +12,9 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import chords as chord_queries
 from cylcollide.query import closest as closest_queries
 from cylcollide.query import points as point_queries
-from cylcollide.query.hits import Chords, PointHits, RayHits
+from cylcollide.query.hits import RayHits
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import State, ray_request, segment_request
 
 
