@@ -1,6 +1,7 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
 from cylcollide._types import Face, Shape, Side
+from cylcollide.characters.rig import Rig
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHit, RayHits
@@ -20,6 +21,7 @@ __all__ = [
     "PointHits",
     "RayHit",
     "RayHits",
+    "Rig",
     "Shape",
     "Side",
     "Snapshot",
