@@ -1,6 +1,8 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
-from cylcollide._types import Face, Shape, Side
+from cylcollide._types import Face, Reason, Shape, Side
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
@@ -17,10 +19,13 @@ __all__ = [
     "Explanation",
     "Face",
     "HitWorld",
+    "Judged",
     "Limbs",
     "PointHits",
+    "Policy",
     "RayHit",
     "RayHits",
+    "Reason",
     "Rig",
     "Shape",
     "Side",

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int32Array
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.bone_frames import into_frames
 from cylcollide.query.labels import NO_BONE
+from cylcollide.query.loops.local_surface import write_local_surface
 from cylcollide.query.request import LabelledLimbs
+from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 
 NO_HIT_GROUP = -1
@@ -66,16 +67,11 @@ class LimbFields(ABC):
 
     @cached_property
     def _local(self) -> Surface:
-        labels = self._limbs.labels
-        transform = of_limbs(labels.transform, self.limb, NO_BONE)
-        rows = np.flatnonzero(transform >= 0)
-        local = np.full((2, len(transform), 3), np.nan)
-        if len(rows):
-            position, normal = self._surface
-            bone, turn = transform[rows], labels.bone_orientations[transform[rows]]
-            local[0, rows] = into_frames(turn, position[rows] - labels.bone_positions[bone])
-            local[1, rows] = into_frames(turn, normal[rows])
-        return frozen(local[0]), frozen(local[1])
+        labels, (position, normal) = self._limbs.labels, self._surface
+        bones = labels.transform, labels.bone_positions, labels.bone_orientations
+        local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
+        write_local_surface.call(self.limb, *bones, position, normal, local_position, local_normal)
+        return frozen(local_position), frozen(local_normal)
 
     @property
     def local_position(self) -> Float64Array:

@@ -9,7 +9,7 @@ import numpy as np
 from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.query.limb_fields import LimbFields, Surface, distances, ray_lengths
 from cylcollide.query.loops import surface as surface_loops
-from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_rays_of_chords
+from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_chord_rows, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.query.row_choice import chosen_rows
@@ -48,6 +48,12 @@ class Chords(LimbFields):
     def __iter__(self) -> Iterator["Chords"]:
         """The chords of one ray after another."""
         return (self[i : i + 1] for i in range(len(self._rows.undecided)))
+
+    def pick(self, rows: Int64Array) -> "Chords":
+        """The given chords, each as the only one of a ray of its own."""
+        ray = self.ray[rows]
+        taken = take_chord_rows(self._rows, np.arange(len(rows) + 1), self._rows.undecided[ray], rows)
+        return Chords(take_rays(self._batch, ray), self._state, taken)
 
     @property
     def rechecked(self) -> int:
@@ -90,23 +96,24 @@ class Chords(LimbFields):
         return read_only(self._chords.exit_face)
 
     @cached_property
-    def _length(self) -> Float64Array:
-        return ray_lengths(self._batch.rays)[self.ray]
+    def length(self) -> Float64Array:
+        """Length of one unit of fraction of the ray; one a chord."""
+        return frozen(ray_lengths(self._batch.rays)[self.ray])
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the chord; one a chord."""
-        return frozen(self._chords.extent * self._length)
+        return frozen(self._chords.extent * self.length)
 
     @cached_property
     def entry_distance(self) -> Float64Array:
         """Distance from the start of the ray to the entry; one a chord."""
-        return distances(self.entry_fraction, self._length)
+        return distances(self.entry_fraction, self.length)
 
     @cached_property
     def exit_distance(self) -> Float64Array:
         """Distance from the start of the ray to the exit; one a chord."""
-        return distances(self.exit_fraction, self._length)
+        return distances(self.exit_fraction, self.length)
 
     @cached_property
     def _ray_of_each(self) -> RayBatch:
