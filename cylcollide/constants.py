@@ -48,7 +48,7 @@ BOX_PAD = 2.0**-20
 displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
 
 SMALLEST_IN_SPACE = 0.5
-"""A tree whose boxes all together are shorter than this, in its frame, gets a new frame: newly made, it is at least 1."""
+"""A tree whose boxes all together are shorter than this, in its frame, gets a new frame, where they are 1 or more."""
 
 FARTHEST_START = 2.0**24
 """A ray that starts farther from the tree than this, in its frame, visits every box: float64 cannot move its start."""

@@ -84,7 +84,8 @@ def _renumber(old: Nodes, number: Int32Array, new: Nodes, code: Int32Array, plac
 def _kept(child: int, number: Int32Array, code: Int32Array) -> int:
     """What is left of a child, by its old number: a node, an item, or nothing."""
     if child >= 0:
-        return code[child]
+        below: int = code[child]
+        return below
     return child if child != EMPTY and number[-2 - child] >= 0 else EMPTY
 
 
@@ -108,9 +109,9 @@ def grafted(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, 
         return renumbered(added, new, items)
     more = Nodes(added.child, added.axis, fitted_bounds(added.child, low, high, tree.space))
     nodes = _empty_nodes(before + len(new) + len(added.child))
-    for column, old in zip(nodes, (tree.child, tree.axis, tree.bounds), strict=True):
-        column[:before] = old
-    scratch = Scratch(*np.empty((2, len(added.child) + 1), np.int32), np.empty(len(nodes.child), np.int32))
+    nodes.child[:before], nodes.axis[:before], nodes.bounds[:before] = tree.child, tree.axis, tree.bounds
+    sizes, stack = np.empty((2, len(added.child) + 1), np.int32)
+    scratch = Scratch(sizes, stack, np.empty(len(nodes.child), np.int32))
     used = _graft(nodes, before, more, new, scratch)
     return _finished(tree, nodes, used, items)
 
@@ -280,9 +281,7 @@ def _finished(tree: Tree, nodes: Nodes, used: int, items: int) -> Tree:
     for column in ordered:
         column.flags.writeable = False
     child, axis, bounds = ordered
-    return tree._replace(
-        bounds=bounds, child=child, items=items, axis=axis, stack_size=deepest * (TREE_WIDTH - 1) + 2
-    )
+    return tree._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=deepest * (TREE_WIDTH - 1) + 2)
 
 
 @entry_point(reads_all=True)
@@ -303,4 +302,5 @@ def _sort_by_level(nodes: Nodes, ordered: Nodes, source: Int32Array, level: Int3
                 source[used], level[used], code = code, level[node] + 1, used
                 used += 1
             ordered.child[node, slot] = code
-    return level[ordered.child.shape[0] - 1]
+    deepest: int = level[ordered.child.shape[0] - 1]
+    return deepest

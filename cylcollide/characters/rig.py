@@ -13,7 +13,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import humanoid, poses, rig_checks, rig_drawing, rig_files
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.rig_rows import BoneRows, RigRows, place_limbs, pose_bones
+from cylcollide.kernels.rig_rows import BoneRows, Places, RigRows, place_limbs, pose_bones
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -148,7 +148,9 @@ class Rig:
             numbers = validate.integers(character, "character", k, -1, 2**31 - 1)
             labels = np.repeat(numbers.astype(np.int32), m)
         p1, p2, boxes = np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * len(table.boxes), 12))
-        bad = place_limbs(self.rows, at, turn, p1, p2, boxes)
+        bones, order = len(self.bone_names), np.arange(k, dtype=np.int32)
+        first = Places(order * np.int32(bones), order * np.int32(m), order * np.int32(len(table.boxes)))
+        bad = place_limbs(self.rows, bones, at.reshape(-1, 3), turn.reshape(-1, 4), first, p1, p2, boxes)
         if bad >= 0:
             poses.raise_misplaced(self.bone_names, self.limb_names, self.rows, at, turn, bad)
         first_box = np.repeat(np.arange(k, dtype=np.int32) * np.int32(len(table.boxes)), m)

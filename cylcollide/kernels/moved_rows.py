@@ -1,8 +1,6 @@
 """Limbs that have moved: their rows for kernels, and the boxes around them."""
 
-import numpy as np
-
-from cylcollide._types import Float64Array, Int8Array, Int32Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import LimbTable, fill_row, limb_at
 from cylcollide.runtime.entry_point import entry_point

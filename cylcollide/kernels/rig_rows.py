@@ -66,26 +66,38 @@ def keeps_axis(local1: Vector, local2: Vector, a: Vector, b: Vector) -> bool:
     return has_none | (largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2])) >= SMALLEST_SIZE)
 
 
+class Places(NamedTuple):
+    """Where k characters begin among the columns of many; (k,) each."""
+
+    bone: Int32Array
+    row: Int32Array
+    box: Int32Array
+
+
 @entry_point(reads_all=True)
 def place_limbs(
     rig: RigRows,
+    bones: int,
     positions: Float64Array,
     orientations: Float64Array,
+    first: Places,
     p1: Float64Array,
     p2: Float64Array,
     boxes: Float64Array,
 ) -> int:
-    """Write the limbs of k characters of m limbs and b boxes, one character after another.
+    """Write the limbs of k characters of one rig.
 
     Parameters
     ----------
-    rig
-        The limbs in the frames of their bones.
+    rig, bones
+        The limbs in the frames of their bones, and how many bones there are.
     positions, orientations
-        The bones in the world, (k, bones, 3) and (k, bones, 4), quaternions x, y, z, w of any length but 0; any
-        numbers, checked here.
+        All bones in the world, (·, 3) and (·, 4), quaternions x, y, z, w of any length but 0; any numbers, checked
+        here.
+    first
+        Where the bones, limbs and boxes of each character begin.
     p1, p2, boxes
-        Results, (k m, 3) twice and (k b, 12).
+        Results, (·, 3) twice and (·, 12).
 
     Returns
     -------
@@ -93,31 +105,29 @@ def place_limbs(
         The first character with a bone that has no accepted numbers, or with a limb that is none in the world: an end
         beyond 2**500, or an axis that has become too short; -1 if there is none. After such a one nothing is written.
     """
-    limbs, solids = rig.bone.size, rig.boxes.shape[0]
-    for character in range(positions.shape[0]):
-        at, turn, first = positions[character], orientations[character], character * limbs
+    for k in range(first.row.size):
+        bone0, row0, box0 = first.bone[k], first.row[k], first.box[k]
         valid = True
-        for bone in range(at.shape[0]):
-            valid &= in_range(as_vector(at, bone)) & is_quaternion(as_quaternion(turn, bone))
+        for bone in range(bone0, bone0 + bones):
+            valid &= in_range(as_vector(positions, bone)) & is_quaternion(as_quaternion(orientations, bone))
         if not valid:
-            return character
-        for i in range(limbs):
-            bone = rig.bone[i]
-            if i == 0 or bone != rig.bone[i - 1]:
-                origin, rotation = as_vector(at, bone), rotation_of(as_quaternion(turn, bone))
+            return k
+        for i in range(rig.bone.size):
+            bone = bone0 + rig.bone[i]
+            if i == 0 or rig.bone[i] != rig.bone[i - 1]:
+                origin, rotation = as_vector(positions, bone), rotation_of(as_quaternion(orientations, bone))
             local1, local2 = as_vector(rig.p1, i), as_vector(rig.p2, i)
             a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
             valid &= in_range(a) & in_range(b) & keeps_axis(local1, local2, a, b)
-            for k in range(3):
-                p1[first + i, k], p2[first + i, k] = a[k], b[k]
+            for axis in range(3):
+                p1[row0 + i, axis], p2[row0 + i, axis] = a[axis], b[axis]
             if rig.box[i] >= 0:
-                row, local = boxes[character * solids + rig.box[i]], rig.boxes[rig.box[i]]
+                row, local = boxes[box0 + rig.box[i]], rig.boxes[rig.box[i]]
                 for j in range(0, 9, 3):
-                    side = carried(rotation, ORIGIN, (local[j], local[j + 1], local[j + 2]))
-                    row[j], row[j + 1], row[j + 2] = side
+                    row[j], row[j + 1], row[j + 2] = carried(rotation, ORIGIN, (local[j], local[j + 1], local[j + 2]))
                     row[9 + j // 3] = local[9 + j // 3]
         if not valid:
-            return character
+            return k
     return -1
 
 

@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide._types import (
+    ALL_LAYERS,
+    NO_CHARACTER,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Shape,
+    Uint32Array,
+)
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 

@@ -113,9 +113,7 @@ class HitWorld(Queries):
             self._state = state.with_roster(roster)
             return roster.ids[len(state.roster.ids) :].copy()
 
-    def set_poses(
-        self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False
-    ) -> None:
+    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False) -> None:
         """Put the bones of characters in their places; boxes turn with their bones.
 
         Parameters
@@ -191,7 +189,7 @@ class HitWorld(Queries):
             is_old = not moved.fits and not self._rebuilds(moved)
         self._state = update.with_new_tree(moved) if is_old else moved
         if state.owned is not None and not is_old:
-            self._spare = Spare(state.owned, changed)
+            self._spare = Spare(state.owned, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""

@@ -49,8 +49,8 @@ class PoseColumns(NamedTuple):
     def copy_ends(self, other: "PoseColumns", changed: Changed | None) -> None:
         """Copy ends, boxes and bones that have changed from equally long columns; all columns if it is None."""
         if changed is None:
-            for mine, theirs in zip(self, other, strict=True):
-                mine[...] = theirs
+            for name in self._fields:
+                getattr(self, name)[...] = getattr(other, name)
             return
         self.p1[changed.rows], self.p2[changed.rows] = other.p1[changed.rows], other.p2[changed.rows]
         self.boxes[changed.boxes] = other.boxes[changed.boxes]
@@ -59,9 +59,7 @@ class PoseColumns(NamedTuple):
 
     def gather(self, other: "PoseColumns", place: Changed) -> None:
         """Copy from columns of other lengths, whose entries have these places here, or none: -1. Bounds stay."""
-        of_rows, of_boxes, of_bones = (
-            (np.flatnonzero(column >= 0), column[column >= 0]) for column in place
-        )
+        of_rows, of_boxes, of_bones = ((np.flatnonzero(column >= 0), column[column >= 0]) for column in place)
         for (old, new), names in (
             (of_rows, ("rows", "p1", "p2", "solid")),
             (of_boxes, ("boxes",)),
@@ -74,16 +72,9 @@ class PoseColumns(NamedTuple):
 def pose_columns(rows: int, boxes: int, bones: int) -> PoseColumns:
     """Columns of these lengths, with no numbers in them yet, and no bounds."""
     float64, int8 = np.dtype(np.float64), np.dtype(np.int8)
-    columns = _in_one_buffer(
-        ((rows, ROW), float64),
-        ((rows, 3), float64),
-        ((rows, 3), float64),
-        ((boxes, 12), float64),
-        ((bones, 3), float64),
-        ((bones, 4), float64),
-        ((rows,), int8),
-    )
-    return PoseColumns(*columns, np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32))
+    shapes = ((rows, ROW), (rows, 3), (rows, 3), (boxes, 12), (bones, 3), (bones, 4))
+    columns = _in_one_buffer(*((shape, float64) for shape in shapes), ((rows,), int8))
+    return PoseColumns._make([*columns, np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32)])
 
 
 def _in_one_buffer(*arrays: tuple[tuple[int, ...], np.dtype[Any]]) -> list[NDArray[Any]]:

@@ -1,13 +1,11 @@
 """Poses of some characters of a world, checked and written into the columns of a state."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import Int32Array, Int64Array
 from cylcollide.characters.poses import bone_poses, raise_misplaced
-from cylcollide.kernels.rig_rows import place_limbs
+from cylcollide.kernels.rig_rows import Places, place_limbs
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
 from cylcollide.world.state_rows import Changed, StateRows
@@ -34,7 +32,13 @@ class Poses:
         self._order = np.argsort(index, kind="stable")
         if not np.array_equal(self._order, np.arange(len(index))):
             index, at, turn = index[self._order], at[self._order], turn[self._order]
-        self.ids, self._rig, self._rigs, self._at, self._turn = roster.ids[index], roster.rig[index], roster.rigs, at, turn
+        self.ids, self._rig, self._rigs, self._at, self._turn = (
+            roster.ids[index],
+            roster.rig[index],
+            roster.rigs,
+            at,
+            turn,
+        )
 
     def changed(self, rows: StateRows) -> Changed:
         """What belongs to these characters, which are posed."""
@@ -47,10 +51,11 @@ class Poses:
         columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
         for number in [int(self._rig[0])] if len(rows.rigs) == 1 else np.unique(self._rig).tolist():
             rig, own = self._rigs[number], np.flatnonzero(self._rig == number)
-            first = (column[place[own]] for column in (rows.first_bone, rows.first_row, rows.first_box))
+            first = Places(*(column[place[own]] for column in (rows.first_bone, rows.first_row, rows.first_box)))
             bad = place_limbs(
-                rig.rows, columns.positions, columns.orientations, *first, columns.p1, columns.p2, columns.boxes
-            )
+                rig.rows, len(rig.bone_names), columns.positions, columns.orientations, first,
+                columns.p1, columns.p2, columns.boxes,
+            )  # fmt: skip
             if bad >= 0:
                 row = int(own[bad])
                 given = f" (character {self.ids[row]}, row {self._order[row]} as given)"

@@ -23,14 +23,15 @@ class Roster(NamedTuple):
     layers: Int64Array  # (characters,): 32 bits, or RIG_LAYERS
     posed: BoolArray  # (characters,)
     teleports: Int64Array  # (characters,): how many poses so far were teleports
+    first_id: int
     next_id: int
 
     @classmethod
     def of(cls, bare: Limbs) -> "Roster":
         """No characters; ids will begin above the labels of the bare limbs."""
         none = np.empty(0, np.int32)
-        highest = int(bare.character.max(initial=-1))
-        return cls((), none, none, none.astype(np.int64), none.astype(bool), none.astype(np.int64), highest + 1)
+        first = int(bare.character.max(initial=-1)) + 1
+        return cls((), none, none, none.astype(np.int64), none.astype(bool), none.astype(np.int64), first, first)
 
     def spawned(self, rig: Rig, count: int) -> "Roster":
         """With `count` more characters of this rig, whose ids are the last ones."""
@@ -41,14 +42,14 @@ class Roster(NamedTuple):
         known = [row for row, one in enumerate(self.rigs) if one is rig]
         rigs = self.rigs if known else (*self.rigs, rig)
         row, more = known[0] if known else len(self.rigs), np.arange(self.next_id, self.next_id + count)
-        return Roster(
-            rigs,
-            np.append(self.ids, more).astype(np.int32),
-            np.append(self.rig, np.full(count, row)).astype(np.int32),
-            np.append(self.layers, np.full(count, RIG_LAYERS)),
-            np.append(self.posed, np.zeros(count, np.bool_)),
-            np.append(self.teleports, np.zeros(count, np.int64)),
-            self.next_id + count,
+        return self._replace(
+            rigs=rigs,
+            ids=np.append(self.ids, more).astype(np.int32),
+            rig=np.append(self.rig, np.full(count, row)).astype(np.int32),
+            layers=np.append(self.layers, np.full(count, RIG_LAYERS)),
+            posed=np.append(self.posed, np.zeros(count, np.bool_)),
+            teleports=np.append(self.teleports, np.zeros(count, np.int64)),
+            next_id=self.next_id + count,
         )
 
     def _check_groups(self, rig: Rig) -> None:
@@ -66,9 +67,10 @@ class Roster(NamedTuple):
         kept = np.ones(len(self.ids), np.bool_)
         kept[index] = False
         used, rig = np.unique(self.rig[kept], return_inverse=True)
-        columns = (column[kept] for column in (self.layers, self.posed, self.teleports))
-        rigs = tuple(self.rigs[row] for row in used)
-        return Roster(rigs, self.ids[kept], rig.astype(np.int32), *columns, self.next_id)
+        return self._replace(
+            rigs=tuple(self.rigs[row] for row in used), ids=self.ids[kept], rig=rig.astype(np.int32),
+            layers=self.layers[kept], posed=self.posed[kept], teleports=self.teleports[kept],
+        )  # fmt: skip
 
     def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
         """Where these characters have these layers."""
@@ -102,7 +104,7 @@ class Roster(NamedTuple):
         return index
 
     def _raise_unknown(self, character: int, row: int) -> NoReturn:
-        what = "despawned" if character < self.next_id and character not in self.ids else "unknown"
+        what = "despawned" if self.first_id <= character < self.next_id else "unknown"
         known = f"{len(self.ids)} characters live" + (f", {self.ids[0]} to {self.ids[-1]}" if len(self.ids) else "")
         raise ValueError(f"ids: expected characters of this world ({known}), got {character} in row {row}: {what}")
 

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import Places, places, refit, tree_cost
@@ -42,7 +43,7 @@ class Snapshot(Queries):
     def __init__(
         self, roster: Roster, rows: StateRows, columns: PoseColumns, tree: Tree, built_cost: float, is_owner: bool
     ) -> None:
-        read = columns.frozen() if is_owner else columns
+        read = columns.frozen()
         vars(self).update(
             roster=roster, rows=rows, columns=read, tree=tree._replace(bounds=read.bounds), table=read.table(rows),
             owned=columns if is_owner else None, built_cost=built_cost,
@@ -69,6 +70,15 @@ class Snapshot(Queries):
         tree = refit(self.tree, *limb_boxes(limbs.table))
         return _of_limbs(limbs, self.roster, self.rows, tree, self.built_cost)
 
+    def with_roster(self, roster: Roster) -> "Snapshot":
+        """The same state with other characters that have no pose, or with others' counts of teleports."""
+        columns = self.columns if self.owned is None else self.owned
+        return Snapshot(roster, self.rows, columns, self.tree, self.built_cost, self.owned is not None)
+
+    def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
+        """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
+        return _restored, (self.roster, self.rows.bare, self.limbs, self.columns.positions, self.columns.orientations)
+
     @property
     def fits(self) -> bool:
         """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
@@ -91,13 +101,23 @@ class Snapshot(Queries):
         return self.rows.group_names
 
     @cached_property
-    def limbs(self) -> Limbs:  # type: ignore[override]  # the base computes it from a snapshot
+    def limbs(self) -> Limbs:
         """The limbs where they were."""
         return Limbs(self.table, self.rows.hit_group, tuple(self.rows.names.tolist()))
 
     def snapshot(self) -> "Snapshot":
         """Itself."""
         return self
+
+
+def _restored(
+    roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
+) -> Snapshot:
+    """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""
+    t, tree = limbs.table, build(*limb_boxes(limbs.table))
+    columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
+    cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+    return Snapshot(roster, roster.rows(bare), columns, tree, cost, is_owner=False)
 
 
 def _of_limbs(limbs: Limbs, roster: Roster, rows: StateRows, tree: Tree, built_cost: float) -> Snapshot:

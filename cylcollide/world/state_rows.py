@@ -16,6 +16,10 @@ RIG_LAYERS = -1
 """Layers of a character whose limbs have the masks of its rig."""
 
 
+LAYERED = ("layers", "mask", "shared_mask")
+"""What of `StateRows` depends on the layers of characters."""
+
+
 class Changed(NamedTuple):
     """What an update writes, by index."""
 
@@ -43,7 +47,7 @@ class StateRows:
         sizes = [(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs]
         of_rig = np.array(sizes, np.int64).reshape(-1, 3)
         counts = of_rig[rig]
-        ends = np.cumsum(counts, axis=0) + [len(bare), len(table.boxes), 0]
+        ends = np.cumsum(counts, axis=0) + np.array([len(bare), len(table.boxes), 0])
         first = (ends - counts).astype(np.int32)
         self.first_row, self.first_box, self.first_bone = (np.ascontiguousarray(column) for column in first.T)
         self.counts = Counts(*counts.T)
@@ -155,12 +159,10 @@ class StateRows:
     def with_layers(self, layers: Int64Array) -> "StateRows":
         """The same rows, where the characters have other layers, (characters,)."""
         other = StateRows(self.bare, self.rigs, self.ids, self.rig, layers)
-        for name in ("stacked_row", "kind", "radius", "radius2", "box", "character", "hit_group", "names", "_bone_columns"):
-            if name in vars(self):
-                vars(other)[name] = vars(self)[name]
+        vars(other).update({name: column for name, column in vars(self).items() if name not in LAYERED})
         return other
 
-    def index_of(self, ids: Int64Array) -> tuple[Int64Array, BoolArray]:
+    def index_of(self, ids: Int32Array) -> tuple[Int64Array, BoolArray]:
         """Of each id, its place among the posed characters, and whether it is among them."""
         index = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
         return index, self.ids[index] == ids if len(self.ids) else np.zeros(len(ids), np.bool_)
@@ -172,7 +174,7 @@ class StateRows:
 
     def where_in(self, other: "StateRows") -> Changed:
         """Where the rows, boxes and bones of this state are in another one's with the same bare limbs; -1 for none."""
-        index, found = other.index_of(self.ids.astype(np.int64))
+        index, found = other.index_of(self.ids)
         bare = (len(self.bare), len(self.bare.table.boxes), 0)
         here, there = ((s.first_row, s.first_box, s.first_bone) for s in (self, other))
         columns = []
@@ -188,5 +190,6 @@ def _ranges(begin: Int32Array, count: Int64Array) -> Int32Array:
     """The numbers from each begin on, as many as its count, one after another."""
     if len(begin) == 1:
         return np.arange(begin[0], begin[0] + count[0], dtype=np.int32)
-    ends = np.cumsum(count)
-    return (np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - count), count)).astype(np.int32)
+    before = np.cumsum(count) - count
+    ranges: Int32Array = (np.arange(count.sum()) + np.repeat(begin - before, count)).astype(np.int32)
+    return ranges

@@ -18,8 +18,8 @@ from cylcollide.constants import FEW_MOVED, MANY_ADDED, REBUILT_AT_ONCE
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.moved_rows import refill_rows
 from cylcollide.runtime import memory
-from cylcollide.world.poses import Poses
 from cylcollide.world.pose_columns import PoseColumns, is_free, pose_columns
+from cylcollide.world.poses import Poses
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.state_rows import Changed
@@ -37,7 +37,8 @@ class Spare(NamedTuple):
 
 def moved(state: Snapshot, roster: Roster, changed: Changed, write: Write, spare: Spare | None) -> Snapshot:
     """The state with other ends of some limbs, which `write` writes; the roster has the same characters."""
-    rows, every = state.rows, len(changed.rows) == state.rows.rows
+    rows = state.rows
+    every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
     if spare is not None and is_free(spare.columns):
         columns, behind = spare
     else:
@@ -122,4 +123,3 @@ def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
     space = space_around(low, high)
     fit_bounds(tree.child, low, high, space, tree.bounds)
     return tree._replace(space=space)
-

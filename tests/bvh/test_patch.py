@@ -22,7 +22,8 @@ def random_boxes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarr
 def check_structure(tree: Tree, items: int) -> None:
     """Every item in one slot, every node but the root in one slot of a node before it, none without children."""
     codes = tree.child[tree.child != EMPTY]
-    assert sorted((-2 - codes[codes < 0]).tolist()) == list(range(items)) and tree.items == items
+    assert sorted((-2 - codes[codes < 0]).tolist()) == list(range(items))
+    assert tree.items == items
     assert sorted(codes[codes >= 0].tolist()) == list(range(1, len(tree.child)))
     node, _ = np.nonzero(tree.child >= 0)
     assert (tree.child[tree.child >= 0] > node).all()
@@ -48,7 +49,8 @@ def check_boxes(tree: Tree, low: np.ndarray, high: np.ndarray) -> None:
             items = inside[code] if code >= 0 else [-2 - code]
             first = (low[items].min(axis=0) - space.centre) * space.scale
             last = (high[items].max(axis=0) - space.centre) * space.scale
-            assert (box[:HIGH] < first).all() and (box[HIGH:] > last).all()
+            assert (box[:HIGH] < first).all()
+            assert (box[HIGH:] > last).all()
             below += items
         inside[node] = below
 
@@ -68,7 +70,9 @@ def test_items_that_go(n: int):
         check_boxes(part, low[kept][order], high[kept][order])
 
 
-@pytest.mark.parametrize(("before", "added"), [(0, 1), (0, 60), (1, 1), (3, 17), (17, 17), (500, 17), (500, 200), (40, 400)])
+@pytest.mark.parametrize(
+    ("before", "added"), [(0, 1), (0, 60), (1, 1), (3, 17), (17, 17), (500, 17), (500, 200), (40, 400)]
+)
 def test_items_that_come(before: int, added: int):
     rng = np.random.default_rng(before + added)
     low, high = random_boxes(rng, before + added)
