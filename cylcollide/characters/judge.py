@@ -12,18 +12,8 @@ from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.query.chords import chords as chords_of
-from cylcollide.query.loops.judge import (
-    FIRST_SURFACE,
-    PENETRATION,
-    FlightRows,
-    ImpactColumns,
-    ShotColumns,
-    judge_chords,
-)
+from cylcollide.query.loops.judge import LONGEST_CHORD, PENETRATION, ImpactColumns, ShotColumns, judge_chords
 from cylcollide.query.request import RayRequest, State
-
-NOT_READ = np.empty(0)
-"""Stands for columns that a kind of policy does not read."""
 
 
 class GroupedState(State, Protocol):
@@ -48,14 +38,7 @@ def judge(
     n, rows = len(request.first), policy.rows(state.group_names)
     energies, ids = _energies(energy, n), _shots(shot, n)
     chords = chords_of(state, request, threads)
-    entry = leave = thickness = length = NOT_READ
-    if rows.kind != FIRST_SURFACE:
-        thickness = chords.thickness
-    if rows.kind == PENETRATION:
-        entry, leave = (np.ascontiguousarray(end) for end in (chords.entry_fraction, chords.exit_fraction))
-        length = chords.length
-    limbs = state.labels.hit_group, state.kernel_rows.character
-    flight = FlightRows(chords.offsets, chords.limb, entry, leave, thickness, length, *limbs)
+    flight = chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     shots = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
@@ -65,6 +48,8 @@ def judge(
 
 def _energies(energy: ArrayLike, n: int) -> Float64Array:
     """Energies at the start, (1,) for all rays or (n,); at least 0."""
+    if type(energy) is float and 0.0 <= energy <= LARGEST_NUMBER:
+        return np.full(1, energy)
     given = validate.as_numbers(energy, "energy", "(n,) or one number")
     if given.shape not in ((), (n,)):
         raise ValueError(f"energy: expected one number or shape ({n},), got shape {given.shape}")

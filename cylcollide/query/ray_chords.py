@@ -11,9 +11,13 @@ from cylcollide.query.limb_fields import LimbFields, Surface, distances, ray_len
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_chord_rows, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.judge import FlightRows
 from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.query.row_choice import chosen_rows
 from cylcollide.runtime.memory import frozen, read_only
+
+NOT_READ = np.empty(0)
+"""Stands for lengths that are not read."""
 
 
 class Chords(LimbFields):
@@ -48,6 +52,20 @@ class Chords(LimbFields):
     def __iter__(self) -> Iterator["Chords"]:
         """The chords of one ray after another."""
         return (self[i : i + 1] for i in range(len(self._rows.undecided)))
+
+    def flight(self, needs_length: bool) -> FlightRows:
+        """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
+        rows, chords, limbs = self._rows, self._chords, self._state
+        return FlightRows(
+            rows.offsets,
+            chords.limb,
+            np.ascontiguousarray(rows.fraction),
+            chords.entry,
+            chords.exit,
+            ray_lengths(self._batch.rays) if needs_length else NOT_READ,
+            limbs.labels.hit_group,
+            limbs.kernel_rows.character,
+        )
 
     def pick(self, rows: Int64Array) -> "Chords":
         """The given chords, each as the only one of a ray of its own."""
@@ -96,24 +114,24 @@ class Chords(LimbFields):
         return read_only(self._chords.exit_face)
 
     @cached_property
-    def length(self) -> Float64Array:
-        """Length of one unit of fraction of the ray; one a chord."""
-        return frozen(ray_lengths(self._batch.rays)[self.ray])
+    def _length(self) -> Float64Array:
+        """Length of one unit of fraction; one a chord."""
+        return ray_lengths(self._batch.rays)[self.ray]
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the chord; one a chord."""
-        return frozen(self._chords.extent * self.length)
+        return frozen(self._chords.extent * self._length)
 
     @cached_property
     def entry_distance(self) -> Float64Array:
         """Distance from the start of the ray to the entry; one a chord."""
-        return distances(self.entry_fraction, self.length)
+        return distances(self.entry_fraction, self._length)
 
     @cached_property
     def exit_distance(self) -> Float64Array:
         """Distance from the start of the ray to the exit; one a chord."""
-        return distances(self.exit_fraction, self.length)
+        return distances(self.exit_fraction, self._length)
 
     @cached_property
     def _ray_of_each(self) -> RayBatch:

@@ -1,7 +1,8 @@
 """Limbs at one moment, with their tree."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 

@@ -38,10 +38,10 @@ class FlightRows(NamedTuple):
 
     offsets: Int64Array  # (n + 1,)
     limb: Int32Array
-    entry: Float64Array  # fraction
-    exit: Float64Array
-    thickness: Float64Array
-    length: Float64Array  # of one unit of fraction, a row a chord
+    fraction: Float64Array  # of the entry
+    entry: Float64Array  # (chords, 2): fraction as a double-double
+    exit: Float64Array  # (chords, 2)
+    length: Float64Array  # (n,): of one unit of fraction
     hit_group: Int32Array  # a row a limb
     character: Int32Array  # a row a limb
 
@@ -82,10 +82,17 @@ def same_character(flight: FlightRows, j: int, k: int) -> bool:
 
 
 @inlined
-def counts_rather(policy: PolicyRows, flight: FlightRows, j: int, k: int) -> bool:
-    """Whether chord j counts rather than chord k, which is entered earlier, of the same character."""
+def thickness(flight: FlightRows, i: int, j: int) -> float:
+    """Length of chord j of ray i, as `Chords.thickness`."""
+    entry, leave = flight.entry[j], flight.exit[j]
+    return float(((leave[0] - entry[0]) + (leave[1] - entry[1])) * flight.length[i])
+
+
+@inlined
+def counts_rather(policy: PolicyRows, flight: FlightRows, i: int, j: int, k: int) -> bool:
+    """Whether chord j of ray i counts rather than chord k, which is entered earlier, of the same character."""
     if policy.kind == LONGEST_CHORD:
-        return bool(flight.thickness[j] > flight.thickness[k])
+        return thickness(flight, i, j) > thickness(flight, i, k)
     groups, limb = flight.hit_group, flight.limb
     one, other = policy_row(policy, groups[limb[j]]), policy_row(policy, groups[limb[k]])
     return bool(policy.rank[one] < policy.rank[other])
@@ -100,7 +107,7 @@ def count_one(
     counted = first
     if policy.kind != FIRST_SURFACE:
         for j in range(first + 1, last):
-            if same_character(flight, first, j) and counts_rather(policy, flight, j, counted):
+            if same_character(flight, first, j) and counts_rather(policy, flight, i, j, counted):
                 counted = j
     other = LESS_IMPORTANT if policy.kind == MOST_IMPORTANT else SHORTER
     for j in range(first, last):
@@ -136,11 +143,11 @@ def penetrate(
     """
     first, left, damage, judged_by = flight.offsets[i], energy, 0.0, NO_CHORD
     for j in range(first, flight.offsets[i + 1]):
-        before, ruling, until, path = chord_before(flight, first, j), j, flight.exit[j], flight.thickness[j]
-        overlaps = before != j and flight.entry[j] < impacts.union_exit[before]
+        before, ruling, until, path = chord_before(flight, first, j), j, flight.exit[j, 0], thickness(flight, i, j)
+        overlaps = before != j and flight.fraction[j] < impacts.union_exit[before]
         covered = overlaps and until <= impacts.union_exit[before]
         if overlaps:
-            ruling, path = impacts.union_first[before], (until - impacts.union_exit[before]) * flight.length[j]
+            ruling, path = impacts.union_first[before], (until - impacts.union_exit[before]) * flight.length[i]
             until = max(until, impacts.union_exit[before])
         impacts.union_exit[j], impacts.union_first[j] = until, ruling
         row = policy_row(policy, flight.hit_group[flight.limb[ruling]])
