@@ -1,7 +1,7 @@
 """From a request about shots and a policy to `Judged`."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,9 +46,9 @@ def judge(
     return Judged(state, Impacts(chords, impacts), shots, energies, ids, policy.kind)
 
 
-def _energies(energy: ArrayLike, n: int) -> Float64Array:
+def _energies(energy: Any, n: int) -> Float64Array:
     """Energies at the start, (1,) for all rays or (n,); at least 0."""
-    if type(energy) is float and 0.0 <= energy <= LARGEST_NUMBER:
+    if isinstance(energy, float) and 0.0 <= energy <= LARGEST_NUMBER:
         return np.full(1, energy)
     given = validate.as_numbers(energy, "energy", "(n,) or one number")
     if given.shape not in ((), (n,)):

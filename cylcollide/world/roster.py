@@ -1,5 +1,6 @@
 """Who lives in a world: characters by ascending id, posed or not."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -26,21 +27,24 @@ class Roster(NamedTuple):
     layers: Int64Array  # (characters,): 32 bits, or RIG_LAYERS
     place: Int64Array  # (characters,): among the posed ones, -1 for one that is not
     teleports: Int64Array  # (characters,): how many poses so far were teleports
+    groups: Mapping[str, int]  # numbers of hit groups by the names that rigs so far have given them
     first_id: int
     next_id: int
 
     @classmethod
     def of(cls, bare: Limbs) -> "Roster":
         """No characters; ids will begin above the labels of the bare limbs."""
-        none = np.empty(0, np.int32)
+        none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
         first = int(bare.character.max(initial=-1)) + 1
-        return cls((), none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int64), first, first)
+        return cls(
+            (), none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int64), {}, first, first
+        )
 
     def spawned(self, rig: Rig, count: int) -> "Roster":
         """With `count` more characters of this rig, whose ids are the last ones."""
         if not isinstance(rig, Rig):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make one with Rig.humanoid()")
-        self._check_groups(rig)
+        groups = self._joined_groups(rig)
         count = validate.index(count, "count", LARGEST_ID - self.next_id + 1)
         known = [row for row, one in enumerate(self.rigs) if one is rig]
         rigs = self.rigs if known else (*self.rigs, rig)
@@ -52,18 +56,19 @@ class Roster(NamedTuple):
             layers=np.append(self.layers, np.full(count, RIG_LAYERS)),
             place=np.append(self.place, np.full(count, UNPOSED)),
             teleports=np.append(self.teleports, np.zeros(count, np.int64)),
+            groups=groups,
             next_id=self.next_id + count,
         )
 
-    def _check_groups(self, rig: Rig) -> None:
-        """Raise ValueError if the rig gives the name of a hit group another number than a rig of the world does."""
-        for other in self.rigs:
-            for name, number in rig.groups.items():
-                if other.groups.get(name, number) != number:
-                    raise ValueError(
-                        f"groups: {name!r} is {number} in this rig and {other.groups[name]} in another one of the "
-                        f"world; give each name one number"
-                    )
+    def _joined_groups(self, rig: Rig) -> Mapping[str, int]:
+        """The groups with those of the rig; ValueError if it gives a name another number than a rig has before."""
+        for name, number in rig.groups.items():
+            if self.groups.get(name, number) != number:
+                raise ValueError(
+                    f"groups: {name!r} is {number} in this rig and {self.groups[name]} in another one of the world; "
+                    f"give each name one number"
+                )
+        return {**self.groups, **rig.groups}
 
     def without(self, index: Int64Array) -> "Roster":
         """Without these characters; rigs that nobody has any more are forgotten."""

@@ -1,6 +1,5 @@
 """Which rows a state has: bare limbs, then posed characters by ascending id; and their columns that poses keep."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -136,11 +135,6 @@ class StateRows:
         """Names, (rows,)."""
         names = [*self.bare.names, *(name for one in self.rigs for name in one.limbs.names)]
         return np.array(names, object)[self.stacked_row]
-
-    @cached_property
-    def group_names(self) -> Mapping[str, int]:
-        """Numbers of hit groups by the names that rigs give them."""
-        return {name: number for one in self.rigs for name, number in one.groups.items()}
 
     @cached_property
     def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
