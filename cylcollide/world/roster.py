@@ -36,9 +36,7 @@ class Roster(NamedTuple):
         """No characters; ids will begin above the labels of the bare limbs."""
         none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
         first = int(bare.character.max(initial=-1)) + 1
-        return cls(
-            (), none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int64), {}, first, first
-        )
+        return cls((), none, none, nothing, nothing, nothing, {}, first, first)
 
     def spawned(self, rig: Rig, count: int) -> "Roster":
         """With `count` more characters of this rig, whose ids are the last ones."""
