@@ -48,12 +48,13 @@ def judge(
 
 def _energies(energy: ArrayLike, n: int) -> Float64Array:
     """Energies at the start, (1,) for all rays or (n,); at least 0."""
-    if type(energy) is float and 0.0 <= energy <= LARGEST_NUMBER:
-        return np.full(1, energy)
-    given = validate.as_numbers(energy, "energy", "(n,) or one number")
-    if given.shape not in ((), (n,)):
-        raise ValueError(f"energy: expected one number or shape ({n},), got shape {given.shape}")
-    energies = validate.as_float64(given, "energy").reshape(-1)
+    given: object = energy
+    if isinstance(given, float) and 0.0 <= given <= LARGEST_NUMBER:
+        return np.full(1, given)
+    numbers = validate.as_numbers(energy, "energy", "(n,) or one number")
+    if numbers.shape not in ((), (n,)):
+        raise ValueError(f"energy: expected one number or shape ({n},), got shape {numbers.shape}")
+    energies = validate.as_float64(numbers, "energy").reshape(-1)
     row = validate.first_bad_row(~((energies >= 0.0) & (energies <= LARGEST_NUMBER)))
     if row is not None:
         raise ValueError(
