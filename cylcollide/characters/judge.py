@@ -1,7 +1,7 @@
 """From a request about shots and a policy to `Judged`."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,15 +46,14 @@ def judge(
     return Judged(state, Impacts(chords, impacts), shots, energies, ids, policy.kind)
 
 
-def _energies(energy: ArrayLike, n: int) -> Float64Array:
+def _energies(energy: Any, n: int) -> Float64Array:
     """Energies at the start, (1,) for all rays or (n,); at least 0."""
-    given: object = energy
-    if isinstance(given, float) and 0.0 <= given <= LARGEST_NUMBER:
-        return np.full(1, given)
-    numbers = validate.as_numbers(energy, "energy", "(n,) or one number")
-    if numbers.shape not in ((), (n,)):
-        raise ValueError(f"energy: expected one number or shape ({n},), got shape {numbers.shape}")
-    energies = validate.as_float64(numbers, "energy").reshape(-1)
+    if isinstance(energy, float) and 0.0 <= energy <= LARGEST_NUMBER:
+        return np.full(1, energy)
+    given = validate.as_numbers(energy, "energy", "(n,) or one number")
+    if given.shape not in ((), (n,)):
+        raise ValueError(f"energy: expected one number or shape ({n},), got shape {given.shape}")
+    energies = validate.as_float64(given, "energy").reshape(-1)
     row = validate.first_bad_row(~((energies >= 0.0) & (energies <= LARGEST_NUMBER)))
     if row is not None:
         raise ValueError(

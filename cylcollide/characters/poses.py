@@ -10,8 +10,9 @@ from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.characters.rig_checks import bone, limb
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
+from cylcollide.kernels.bone_rows import in_range, is_quaternion
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.rig_rows import RigRows, in_range, is_quaternion, keeps_axis
+from cylcollide.kernels.rig_rows import RigRows, is_placed
 
 RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
 TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
@@ -79,13 +80,10 @@ def raise_misplaced(
         rotation, local1, local2 = rotation_of(turn[b]), rig.p1[i].tolist(), rig.p2[i].tolist()
         p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
         whose = f"{limb(limb_names, i)} of {bone(bone_names, b)} at {at[b]} in {where}"
-        for end in (p1, p2):
-            if not in_range(end):
-                _refuse("positions", "limb ends within 2**500", list(end), whose)
-        if not keeps_axis(local1, local2, p1, p2):
+        if not is_placed(local1, local2, p1, p2):
             _refuse(
-                "positions", "limb ends at least 2**-500 (about 3e-151) apart along a coordinate", [p1, p2],
-                f"{whose}, where float64 holds no axis of its length",
+                "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
+                [list(p1), list(p2)], f"{whose}, so far out that the limb leaves the range or loses its axis",
             )  # fmt: skip
     validate.raise_changed("positions", "orientations")
 

@@ -98,8 +98,8 @@ class Snapshot(Queries):
 
     @property
     def group_names(self) -> Mapping[str, int]:
-        """Numbers of hit groups by the names that rigs give them."""
-        return self.rows.group_names
+        """Numbers of hit groups by the names that rigs so far have given them."""
+        return self.roster.groups
 
     @cached_property
     def limbs(self) -> Limbs:
