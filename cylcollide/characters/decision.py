@@ -34,7 +34,7 @@ WORDS = {
     Reason.PASSED_THROUGH: "is passed through",
     Reason.STOPPED: "stops the shot",
     Reason.SPENT_BEFORE: "is not reached: the energy is spent",
-    Reason.OVERLAPPED: "takes nothing: all of it lies in limbs of the same character that were entered before",
+    Reason.OVERLAPPED: "takes nothing: all of it lies in limbs of the same character that are entered before",
 }
 
 
@@ -57,16 +57,17 @@ class Decision:
     def __str__(self) -> str:
         crossed = f"{len(self.steps)} limb{'s' * (len(self.steps) != 1)} crossed"
         verdict = "no hit" if self.counted is None else f"judged by {_name(self.steps[self.counted])}"
-        head = f"ray {self.ray}, {self.kind}, energy {self.energy:g}: {crossed}, {verdict}, damage {self.damage:g}"
-        lines = [f"  {k}. {self._line(step, k - 1)}" for k, step in enumerate(self.steps, 1)]
-        return "\n".join([head, *lines, f"  energy left {self.energy_left:g}"])
+        whole = f"damage {self.damage:g}, energy left {self.energy_left:g}"
+        head = f"ray {self.ray}, {self.kind}, energy {self.energy:g}: {crossed}, {verdict}, {whole}"
+        return "\n".join([head, *(f"  {k + 1}. {self._line(step, k)}" for k, step in enumerate(self.steps))])
 
     def _line(self, step: Step, k: int) -> str:
         whose = f"of character {step.character}" if step.character >= 0 else "of nobody"
         where = f"from {step.entry_fraction:.6g} to {step.exit_fraction:.6g}, {step.thickness:.6g} thick"
         text = f"{_name(step)} {whose}, hit group {step.hit_group}, {where}: {WORDS[step.reason]}"
         if step.ruling != k and step.reason in (Reason.PASSED_THROUGH, Reason.STOPPED):
-            text += f" beyond what is counted, by hit group {self.steps[step.ruling].hit_group} of {step.ruling + 1}."
+            group = self.steps[step.ruling].hit_group
+            text += f" beyond what is counted before, as hit group {group}, that of step {step.ruling + 1}"
         if step.energy_out != step.energy_in or step.damage:
             text += f"; energy {step.energy_in:g} → {step.energy_out:g}, damage {step.damage:g}"
         return text

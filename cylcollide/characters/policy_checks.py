@@ -1,6 +1,7 @@
 """What a policy is made of, checked; messages name the argument and the group."""
 
 from collections.abc import Iterable, Mapping
+from math import inf, nan
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -35,15 +36,24 @@ def weights(values: Any, where: str) -> Mapping[Group, float]:
     checked: dict[Group, float] = {}
     for key, value in values.items():
         name = group(key, where)
-        if not (_is_number(value, Real) and 0 <= value <= LARGEST_NUMBER):  # or NaN
+        number = _as_float(value)
+        if not 0.0 <= number <= LARGEST_NUMBER:  # or NaN
             raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {_shown(value)}")
-        checked[name] = float(value)
+        checked[name] = number
     return MappingProxyType(checked)
 
 
 def _is_number(value: Any, kind: type) -> bool:
     """Whether a value is a number of Python or numpy, which a bool is not meant to be."""
     return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _as_float(value: Any) -> float:
+    """The nearest float64, NaN for what is no number."""
+    try:
+        return float(value) if _is_number(value, Real) else nan
+    except OverflowError:
+        return inf
 
 
 def with_default(values: Any, default: Any) -> Any:
