@@ -1,4 +1,4 @@
-"""Bones posed by their joints, in rational arithmetic: within the bound of docs/numerics.md for each joint of a path."""
+"""Bones posed by their joints, in rational arithmetic: within the bound of docs/numerics.md, joint by joint."""
 
 from fractions import Fraction
 from itertools import pairwise
