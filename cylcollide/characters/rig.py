@@ -13,7 +13,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import humanoid, poses, rig_checks, rig_drawing, rig_files
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.rig_rows import RigRows, place_limbs
+from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_limbs
 from cylcollide.kernels.skeleton import Skeleton, pose_bones
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.simd import LANES
@@ -88,7 +88,7 @@ class Rig:
         vars(self).update(
             bone_names=names, parents=parent_rows, rest_positions=positions, rest_orientations=orientations,
             limbs=limbs, limb_bone=bone, groups=MappingProxyType(rig_checks.groups(groups)),
-            rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes, EIGHT),
+            rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes),
             _skeleton=Skeleton(parent_rows, offsets, EIGHT),
         )  # fmt: skip
 
@@ -154,17 +154,19 @@ class Rig:
         if character is not None:
             numbers = validate.integers(character, "character", k, -1, 2**31 - 1)
             labels = np.repeat(numbers.astype(np.int32), m)
-        p1, p2, boxes = np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * len(table.boxes), 12))
-        bad = place_limbs(self.rows, at, turn, p1, p2, boxes)
+        placed = Placed(np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * len(table.boxes), 12)))
+        bones, order = len(self.bone_names), np.arange(k, dtype=np.int32)
+        first = Places(order * np.int32(bones), order * np.int32(m), order * np.int32(len(table.boxes)))
+        bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
             poses.raise_misplaced(self.bone_names, self.limb_names, self.rows, at, turn, bad)
         first_box = np.repeat(np.arange(k, dtype=np.int32) * np.int32(len(table.boxes)), m)
         box = np.where(np.tile(table.box, k) >= 0, np.tile(table.box, k) + first_box, np.int32(-1))
-        placed = make_table(
-            np.tile(table.kind, k), p1, p2, np.tile(table.radius, k), np.tile(table.radius2, k), box, boxes, labels,
-            np.tile(table.mask, k),
+        limbs = make_table(
+            np.tile(table.kind, k), placed.p1, placed.p2, np.tile(table.radius, k), np.tile(table.radius2, k), box,
+            placed.boxes, labels, np.tile(table.mask, k),
         )  # fmt: skip
-        return Limbs(placed, np.tile(self.limbs.hit_group, k), self.limb_names * k)
+        return Limbs(limbs, np.tile(self.limbs.hit_group, k), self.limb_names * k)
 
     def forward(
         self, root_positions: ArrayLike, root_orientations: ArrayLike, joint_orientations: ArrayLike

@@ -31,21 +31,21 @@ def as_quaternion(rows: Float64Array, i: int) -> Quaternion:
 
 
 @inlined
-def vectors_at(rows: Float64Array, eight: Int32Array, bones: int, bone: int) -> Vector:
-    """A bone's vectors of eight characters of an (k, bones, 3) array."""
+def vectors_at(rows: Float64Array, first: Int32Array, c: int, stride: int, bone: int) -> Vector:
+    """A bone's vectors of eight characters from c on, of (·, 3); their bones begin at rows `stride * first`."""
     return (
-        load_at(rows, eight, 0, 3 * bones, 3 * bone),
-        load_at(rows, eight, 0, 3 * bones, 3 * bone + 1),
-        load_at(rows, eight, 0, 3 * bones, 3 * bone + 2),
+        load_at(rows, first, c, 3 * stride, 3 * bone),
+        load_at(rows, first, c, 3 * stride, 3 * bone + 1),
+        load_at(rows, first, c, 3 * stride, 3 * bone + 2),
     )
 
 
 @inlined
-def quaternions_at(rows: Float64Array, eight: Int32Array, bones: int, bone: int) -> Quaternion:
-    """A bone's quaternions of eight characters of an (k, bones, 4) array."""
+def quaternions_at(rows: Float64Array, first: Int32Array, c: int, stride: int, bone: int) -> Quaternion:
+    """A bone's quaternions of eight characters from c on, of (·, 4); their bones begin at rows `stride * first`."""
     return (
-        load_at(rows, eight, 0, 4 * bones, 4 * bone),
-        load_at(rows, eight, 0, 4 * bones, 4 * bone + 1),
-        load_at(rows, eight, 0, 4 * bones, 4 * bone + 2),
-        load_at(rows, eight, 0, 4 * bones, 4 * bone + 3),
+        load_at(rows, first, c, 4 * stride, 4 * bone),
+        load_at(rows, first, c, 4 * stride, 4 * bone + 1),
+        load_at(rows, first, c, 4 * stride, 4 * bone + 2),
+        load_at(rows, first, c, 4 * stride, 4 * bone + 3),
     )

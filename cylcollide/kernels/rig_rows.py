@@ -23,7 +23,6 @@ class RigRows(NamedTuple):
     p2: Float64Array  # (m, 3)
     box: Int32Array  # (m,): row of `boxes`, -1 for other shapes
     boxes: Float64Array  # (b, 12): three axes, three half extents, as in `LimbTable`
-    eight: Int32Array  # (8,): 0 to 7, the characters that are placed side by side
 
 
 @inlined
@@ -37,27 +36,48 @@ def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
     return in_range(a) & in_range(b) & (largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2])) >= least)
 
 
+class Places(NamedTuple):
+    """Where k characters begin among the columns of many; (k,) each."""
+
+    bone: Int32Array
+    row: Int32Array
+    box: Int32Array
+
+
+class Bones(NamedTuple):
+    """Bones in the world: any numbers."""
+
+    positions: Float64Array  # (·, 3)
+    orientations: Float64Array  # (·, 4): quaternions x, y, z, w
+
+
+class Placed(NamedTuple):
+    """Columns of limbs in the world."""
+
+    p1: Float64Array  # (·, 3)
+    p2: Float64Array  # (·, 3)
+    boxes: Float64Array  # (·, 12)
+
+
 @compiled
-def _place_character(
-    rig: RigRows, at: Float64Array, turn: Float64Array, p1: Float64Array, p2: Float64Array, boxes: Float64Array
-) -> bool:
-    """Write the limbs of one character; whether they are limbs, and all its bones have accepted numbers."""
-    valid = True
-    for bone in range(at.shape[0]):
-        valid &= in_range(as_vector(at, bone)) & is_quaternion(as_quaternion(turn, bone))
+def _place_character(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
+    """Write the limbs of character c; whether they are limbs, and all its bones have accepted numbers."""
+    bone0, row0, box0, valid = first.bone[c], first.row[c], first.box[c], True
+    for bone in range(bone0, bone0 + count):
+        valid &= in_range(as_vector(bones.positions, bone)) & is_quaternion(as_quaternion(bones.orientations, bone))
     if not valid:
         return False
     for i in range(rig.bone.size):
-        bone = rig.bone[i]
-        if i == 0 or bone != rig.bone[i - 1]:
-            origin, rotation = as_vector(at, bone), rotation_of(as_quaternion(turn, bone))
+        bone = bone0 + rig.bone[i]
+        if i == 0 or rig.bone[i] != rig.bone[i - 1]:
+            origin, rotation = as_vector(bones.positions, bone), rotation_of(as_quaternion(bones.orientations, bone))
         local1, local2 = as_vector(rig.p1, i), as_vector(rig.p2, i)
         a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
         valid &= is_placed(local1, local2, a, b)
         for k in range(3):
-            p1[i, k], p2[i, k] = a[k], b[k]
+            placed.p1[row0 + i, k], placed.p2[row0 + i, k] = a[k], b[k]
         if rig.box[i] >= 0:
-            row, local = boxes[rig.box[i]], rig.boxes[rig.box[i]]
+            row, local = placed.boxes[box0 + rig.box[i]], rig.boxes[rig.box[i]]
             for j in range(0, 9, 3):
                 row[j], row[j + 1], row[j + 2] = carried(rotation, ORIGIN, (local[j], local[j + 1], local[j + 2]))
                 row[9 + j // 3] = local[9 + j // 3]
@@ -65,73 +85,49 @@ def _place_character(
 
 
 @compiled
-def _place_eight(
-    rig: RigRows, at: Float64Array, turn: Float64Array, p1: Float64Array, p2: Float64Array, boxes: Float64Array
-) -> bool:
-    """`_place_character` for eight characters side by side; each array begins with the first of them."""
-    bones, limbs, solids = at.shape[1], rig.bone.size, rig.boxes.shape[0]
+def _place_eight(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
+    """`_place_character` for eight characters from c on, side by side."""
     valid = broadcast(0.0) == 0.0
-    for bone in range(bones):
-        place, quaternion = vectors_at(at, rig.eight, bones, bone), quaternions_at(turn, rig.eight, bones, bone)
-        valid = valid & in_range(place) & is_quaternion(quaternion)
+    for bone in range(count):
+        valid = valid & in_range(vectors_at(bones.positions, first.bone, c, 1, bone))
+        valid = valid & is_quaternion(quaternions_at(bones.orientations, first.bone, c, 1, bone))
     if movemask(valid) != ALL_EIGHT:
         return False
-    for i in range(limbs):
+    for i in range(rig.bone.size):
         bone = rig.bone[i]
         if i == 0 or bone != rig.bone[i - 1]:
-            origin = vectors_at(at, rig.eight, bones, bone)
-            rotation = rotation_of(quaternions_at(turn, rig.eight, bones, bone))
+            origin = vectors_at(bones.positions, first.bone, c, 1, bone)
+            rotation = rotation_of(quaternions_at(bones.orientations, first.bone, c, 1, bone))
         local1, local2 = as_vector(rig.p1, i), as_vector(rig.p2, i)
         a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
         valid = valid & is_placed(local1, local2, a, b)
-        for c in range(LANES):
+        for j in range(LANES):
+            limb = first.row[c + j] + i
             for k in range(3):
-                p1[c * limbs + i, k], p2[c * limbs + i, k] = lane(a[k], c), lane(b[k], c)
+                placed.p1[limb, k], placed.p2[limb, k] = lane(a[k], j), lane(b[k], j)
         if rig.box[i] >= 0:
             local = rig.boxes[rig.box[i]]
-            for j in range(0, 9, 3):
-                side = carried(rotation, ORIGIN, (local[j], local[j + 1], local[j + 2]))
-                for c in range(LANES):
-                    row = boxes[c * solids + rig.box[i]]
-                    row[j], row[j + 1], row[j + 2] = lane(side[0], c), lane(side[1], c), lane(side[2], c)
-                    row[9 + j // 3] = local[9 + j // 3]
+            for n in range(0, 9, 3):
+                side = carried(rotation, ORIGIN, (local[n], local[n + 1], local[n + 2]))
+                for j in range(LANES):
+                    row = placed.boxes[first.box[c + j] + rig.box[i]]
+                    row[n], row[n + 1], row[n + 2] = lane(side[0], j), lane(side[1], j), lane(side[2], j)
+                    row[9 + n // 3] = local[9 + n // 3]
     return movemask(valid) == ALL_EIGHT
 
 
 @entry_point(reads_all=True)
-def place_limbs(
-    rig: RigRows,
-    positions: Float64Array,
-    orientations: Float64Array,
-    p1: Float64Array,
-    p2: Float64Array,
-    boxes: Float64Array,
-) -> int:
-    """Write the limbs of k characters of m limbs and b boxes, one character after another.
+def place_limbs(rig: RigRows, count: int, bones: Bones, first: Places, placed: Placed) -> int:
+    """Write the limbs of k characters of one rig, with `count` bones each.
 
-    Parameters
-    ----------
-    rig
-        The limbs in the frames of their bones.
-    positions, orientations
-        The bones in the world, (k, bones, 3) and (k, bones, 4), quaternions x, y, z, w of any length but 0; any
-        numbers, checked here.
-    p1, p2, boxes
-        Results, (k m, 3) twice and (k b, 12).
-
-    Returns
-    -------
-    int
-        The first character with a bone that has no accepted numbers, or with a limb that is none in the world: an end
-        beyond 2**500, or an axis that has become too short; -1 if there is none. Of it and those behind it, the results
-        have no meaning.
+    Returns the first one with a bone that has no accepted numbers, or with a limb that is none in the world: an end
+    beyond 2**500, or an axis that has become too short; -1 if there is none. Of it and those behind it, the results
+    have no meaning.
     """
-    k, m, b, first = positions.shape[0], rig.bone.size, rig.boxes.shape[0], 0
-    while first + LANES <= k and _place_eight(
-        rig, positions[first:], orientations[first:], p1[first * m :], p2[first * m :], boxes[first * b :]
-    ):
-        first += LANES
-    for i in range(first, k):
-        if not _place_character(rig, positions[i], orientations[i], p1[i * m :], p2[i * m :], boxes[i * b :]):
-            return i
+    c = 0
+    while c + LANES <= first.row.size and _place_eight(rig, count, bones, first, c, placed):
+        c += LANES
+    for k in range(c, first.row.size):
+        if not _place_character(rig, count, bones, first, k, placed):
+            return k
     return -1

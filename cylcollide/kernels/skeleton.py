@@ -60,20 +60,20 @@ def _pose_eight(
 ) -> bool:
     """`_pose_character` for eight characters side by side; each array begins with the first of them."""
     bones = joints.shape[1]
-    root, root_turn = vectors_at(roots, skeleton.eight, 1, 0), quaternions_at(root_turns, skeleton.eight, 1, 0)
+    root, root_turn = vectors_at(roots, skeleton.eight, 0, 1, 0), quaternions_at(root_turns, skeleton.eight, 0, 1, 0)
     valid = in_range(root) & is_quaternion(root_turn)
     for bone in range(bones):
-        valid = valid & is_quaternion(quaternions_at(joints, skeleton.eight, bones, bone))
+        valid = valid & is_quaternion(quaternions_at(joints, skeleton.eight, 0, bones, bone))
     if movemask(valid) != ALL_EIGHT:
         return False
     root_turn = rescaled(root_turn)
     for bone in range(bones):
         parent, origin, parent_turn = skeleton.parents[bone], root, root_turn
         if parent != ROOT:
-            origin = vectors_at(at, skeleton.eight, bones, parent)
-            parent_turn = quaternions_at(turn, skeleton.eight, bones, parent)
+            origin = vectors_at(at, skeleton.eight, 0, bones, parent)
+            parent_turn = quaternions_at(turn, skeleton.eight, 0, bones, parent)
         place = carried(rotation_of(parent_turn), origin, as_vector(skeleton.offsets, bone))
-        joint = rescaled(quaternions_at(joints, skeleton.eight, bones, bone))
+        joint = rescaled(quaternions_at(joints, skeleton.eight, 0, bones, bone))
         q = normalised(composed(parent_turn, joint))
         for c in range(LANES):
             at[c, bone, 0], at[c, bone, 1], at[c, bone, 2] = lane(place[0], c), lane(place[1], c), lane(place[2], c)

@@ -12,8 +12,7 @@ from support.oracle import pose
 from support.oracle.pose import rational, ulps
 
 from cylcollide.kernels.bone import carried, composed, normalised, rescaled, rotation_of
-from cylcollide.kernels.rig_rows import RigRows, place_limbs
-from cylcollide.runtime.simd import LANES
+from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_limbs
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -126,13 +125,15 @@ def rig_rows(p1, p2, boxes=()):
     box = np.full(m, -1, np.int32)
     box[m - len(boxes) :] = range(len(boxes))
     bone = np.minimum(np.arange(m) // 2, 2).astype(np.int32)
-    return RigRows(bone, p1, p2, box, np.array(boxes).reshape(-1, 12), np.arange(LANES, dtype=np.int32))
+    return RigRows(bone, p1, p2, box, np.array(boxes).reshape(-1, 12))
 
 
 def placed(rig, positions, orientations, place):
-    k, m, b = len(positions), len(rig.bone), len(rig.boxes)
-    p1, p2, boxes = np.full((k * m, 3), np.nan), np.full((k * m, 3), np.nan), np.full((k * b, 12), np.nan)
-    return place(rig, positions, orientations, p1, p2, boxes), p1, p2, boxes
+    (k, bones), m, b = positions.shape[:2], len(rig.bone), len(rig.boxes)
+    columns = Placed(np.full((k * m, 3), np.nan), np.full((k * m, 3), np.nan), np.full((k * b, 12), np.nan))
+    first = Places(*(np.arange(k, dtype=np.int32) * np.int32(count) for count in (bones, m, b)))
+    given = Bones(positions.reshape(-1, 3), orientations.reshape(-1, 4))
+    return place(rig, bones, given, first, columns), *columns
 
 
 def test_loops_are_the_formula():
