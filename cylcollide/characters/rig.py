@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.characters import humanoid, poses, rig_checks, rig_drawing, rig_files
+from cylcollide.characters import humanoid, mjcf, poses, rig_checks, rig_drawing, rig_files, urdf
+from cylcollide.characters.rig_parts import OtherShapes
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_limbs
 from cylcollide.kernels.skeleton import Skeleton, pose_bones
@@ -214,6 +215,60 @@ class Rig:
             character lies between the soles.
         """
         return cls(*humanoid.rig_arguments(height, up))
+
+    @classmethod
+    def from_urdf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
+        """The robot of a URDF file: a bone a link, its frame that of the link, and a limb a collision shape.
+
+        Cylinders, spheres, boxes, and PyBullet's capsules (`length` between the centres of the balls) become limbs,
+        called as the collision is, else as the link. The origin of a joint is the rest transform of its child; a joint
+        that turns by q about its origin is posed as the rest orientation times q. Joints that slide are not posed by
+        `forward`; give `place` the frames of the links.
+
+        Parameters
+        ----------
+        path
+            The file; meshes are not read.
+        mesh
+            What to do with a collision of another shape: "raise" a ValueError, or "skip" it.
+
+        Raises
+        ------
+        ImportError
+            Without yourdfpy, which the extra `rigs` brings.
+        OSError
+            If the file cannot be opened.
+        ValueError
+            For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
+        """
+        return cls(*urdf.rig_arguments(path, mesh))
+
+    @classmethod
+    def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
+        """The model of an MJCF file, as MuJoCo compiles it: a bone a body, and a limb a geom.
+
+        Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
+        the body. What belongs to the world (floors, walls) and what collides with nothing (`contype` and `conaffinity`
+        0) is left out. Bodies that the world holds are roots. Joints that slide are not posed by `forward`; give
+        `place` the frames of the bodies, MuJoCo's `xpos` and `xquat` with w last.
+
+        Parameters
+        ----------
+        path
+            The file.
+        mesh
+            What to do with a geom of another shape: "raise" a ValueError, or "skip" it.
+
+        Raises
+        ------
+        ImportError
+            Without mujoco, which the extra `rigs` brings.
+        OSError
+            If the file cannot be opened.
+        ValueError
+            For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
+        """
+        return cls(*mjcf.rig_arguments(path, mesh))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.
