@@ -44,7 +44,7 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
             if part is not None:
                 parts.append(part)
             elif mesh == "raise":
-                kind = mujoco.mjtGeom(model.geom_type[i]).name.removeprefix("mjGEOM_").lower()
+                kind = mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
                 raise ValueError(
                     f"{where}: expected a sphere, capsule, cylinder, box or ellipsoid of revolution, got {kind} of "
                     f"size {model.geom_size[i].tolist()}; replace it by one of these, or leave it out with mesh='skip'"
@@ -60,7 +60,8 @@ def _part(model: Any, i: int, where: str) -> Part | None:
 
     a, b, c = model.geom_size[i].tolist()
     position, (w, x, y, z) = tuple(model.geom_pos[i].tolist()), model.geom_quat[i].tolist()
-    kind, turn, geoms = model.geom_type[i], (x, y, z, w), mujoco.mjtGeom
+    geoms, turn = mujoco.mjtGeom, (x, y, z, w)
+    kind = geoms(int(model.geom_type[i]))
     shapes: dict[Any, tuple[Shape, tuple[float, ...]]] = {
         geoms.mjGEOM_SPHERE: (Shape.SPHERE, (a,)),
         geoms.mjGEOM_CAPSULE: (Shape.CAPSULE, (a, 2.0 * b)),

@@ -127,7 +127,9 @@ class Rig:
         limbs = ", ".join(f"{count} {name}" for name, count in kinds.items()) or "none"
         groups = ", ".join(f"{name} {number}" for name, number in self.groups.items()) or "none"
         roots = ", ".join(self.bone_names[i] for i in np.flatnonzero(self.parents < 0).tolist())
-        return f"Rig({len(self.bone_names)} bones from {roots}; {len(self.limbs)} limbs: {limbs}; groups: {groups})"
+        bones, m = len(self.bone_names), len(self.limbs)
+        many = [f"{bones} bone{'s' * (bones != 1)} from {roots}", f"{m} limb{'s' * (m != 1)}: {limbs}"]
+        return f"Rig({'; '.join(many)}; groups: {groups})"
 
     def place(self, positions: ArrayLike, orientations: ArrayLike, character: ArrayLike | None = None) -> Limbs:
         """The limbs of k characters in the world, k·m rows, character by character, in the order of the rig.
@@ -241,7 +243,7 @@ class Rig:
         ValueError
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
-        return cls(*urdf.rig_arguments(path, mesh))
+        return cls._of_file(path, urdf.rig_arguments(path, mesh))
 
     @classmethod
     def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
@@ -268,7 +270,7 @@ class Rig:
         ValueError
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
-        return cls(*mjcf.rig_arguments(path, mesh))
+        return cls._of_file(path, mjcf.rig_arguments(path, mesh))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.
@@ -288,7 +290,11 @@ class Rig:
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        arguments = rig_files.read(path)
+        return cls._of_file(path, rig_files.read(path))
+
+    @classmethod
+    def _of_file(cls, path: str | PathLike[str], arguments: tuple[Any, ...]) -> "Rig":
+        """A rig of these arguments; the message of a ValueError begins with the file."""
         try:
             return cls(*arguments)
         except ValueError as error:

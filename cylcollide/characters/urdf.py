@@ -1,9 +1,9 @@
 """Robots of URDF files as the arguments of `Rig`, parsed by yourdfpy.
 
 Of the 1,095 URDF files that come with PyBullet, yourdfpy 0.0.60 reads 1,089 and urdf-parser-py 0.0.4 reads 1,081. Both
-refuse capsules, which are no standard but PyBullet's, and both fail on visuals that no limb is made of; neither says
-which link is wrong. So yourdfpy gets links, collisions and joints alone, capsules as cylinders; and where it fails,
-each element alone, to find the one to name.
+refuse capsules, which are no standard but PyBullet's, both fail on visuals, which no limb is made of, and neither says
+which link is wrong. So yourdfpy is given links, collisions and joints alone, capsules as cylinders; and where it fails,
+each element by itself, to find the one to name. That reads 1,091; of the others three have numbers that are none.
 """
 
 from copy import deepcopy
