@@ -80,6 +80,8 @@ RAYS_PER_TASK = 20000  # rays that are sorted together
 
 RAYS_SHARED = 12500  # the same with several threads: half a millisecond of work, so that faster threads take more
 
+LIMBS_SHARED = 2048  # limbs that are placed at once: a tenth of a millisecond of work, with more threads share
+
 SMALLEST_BATCH = 64  # fewer points, or rays among few limbs, are processed singly: buffers for many cost 5 µs
 
 SMALLEST_STREAM = 200  # fewer rays traverse singly: a stream pays from 145 (17 limbs) or 270 on (17,000)

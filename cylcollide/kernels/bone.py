@@ -133,3 +133,14 @@ def carried(rotation: Rotation, origin: Vector, v: Vector) -> Vector:
         _row_times(rotation.y, v, origin[1]),
         _row_times(rotation.z, v, origin[2]),
     )
+
+
+@inlined
+def into_bone(rotation: Rotation, v: Vector) -> Vector:
+    """A vector of the world in the bone's frame, rounded once but for an error of 60 u² |v|."""
+    x, y, z = rotation
+    return (
+        _row_times((x[0], y[0], z[0]), v, 0.0),
+        _row_times((x[1], y[1], z[1]), v, 0.0),
+        _row_times((x[2], y[2], z[2]), v, 0.0),
+    )

@@ -139,9 +139,9 @@ class HitWorld(Queries):
             if len(index) == 0:
                 return
             roster = state.roster.with_poses(index, bool(teleport))
-            if state.roster.posed[index].all():
-                changed = poses.changed(state.rows)
-                self._move(changed, lambda columns: poses.write(columns, state.rows), roster)
+            if state.roster.are_posed(index):
+                changed = poses.changed(roster, state.rows)
+                self._move(changed, lambda columns: poses.write(columns, roster, state.rows), roster)
             else:
                 self._restructure(roster, poses)
 

@@ -12,7 +12,7 @@ from cylcollide.bvh.layout import HIGH
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.memory import LINE
-from cylcollide.world.state_rows import Changed, StateRows
+from cylcollide.world.state_rows import Changed, Runs, StateRows
 
 
 class PoseColumns(NamedTuple):
@@ -57,16 +57,17 @@ class PoseColumns(NamedTuple):
         self.positions[changed.bones] = other.positions[changed.bones]
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
-    def gather(self, other: "PoseColumns", place: Changed) -> None:
-        """Copy from columns of other lengths, whose entries have these places here, or none: -1. Bounds stay."""
-        of_rows, of_boxes, of_bones = ((np.flatnonzero(column >= 0), column[column >= 0]) for column in place)
-        for (old, new), names in (
-            (of_rows, ("rows", "p1", "p2", "solid")),
-            (of_boxes, ("boxes",)),
-            (of_bones, ("positions", "orientations")),
+    def copy_runs(self, other: "PoseColumns", runs: Runs) -> None:
+        """Copy what is kept of columns of other lengths. Bounds stay."""
+        for kept, names in (
+            (runs.rows, ("rows", "p1", "p2", "solid")),
+            (runs.boxes, ("boxes",)),
+            (runs.bones, ("positions", "orientations")),
         ):
             for name in names:
-                getattr(self, name)[new] = getattr(other, name)[old]
+                mine, theirs = getattr(self, name), getattr(other, name)
+                for begin, end, to in kept:
+                    mine[to : to + end - begin] = theirs[begin:end]
 
 
 def pose_columns(rows: int, boxes: int, bones: int) -> PoseColumns:

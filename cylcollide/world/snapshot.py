@@ -1,6 +1,6 @@
 """Limbs at one moment, with their tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -95,6 +95,11 @@ class Snapshot(Queries):
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
         return self.rows.labels(self.columns.positions, self.columns.orientations)
+
+    @property
+    def group_names(self) -> Mapping[str, int]:
+        """Numbers of hit groups by the names that rigs so far have given them."""
+        return self.roster.groups
 
     @cached_property
     def limbs(self) -> Limbs:

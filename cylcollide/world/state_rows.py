@@ -1,6 +1,5 @@
 """Which rows a state has: bare limbs, then posed characters by ascending id; and their columns that poses keep."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -138,11 +137,6 @@ class StateRows:
         return np.array(names, object)[self.stacked_row]
 
     @cached_property
-    def group_names(self) -> Mapping[str, int]:
-        """Numbers of hit groups by the names that rigs give them."""
-        return {name: number for one in self.rigs for name, number in one.groups.items()}
-
-    @cached_property
     def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
         """Bone, limb in the rig and row of transforms of each row; -1 for bare limbs."""
         nothing = np.full(len(self.bare), NO_BONE, np.int32)
@@ -168,22 +162,59 @@ class StateRows:
         return index, self.ids[index] == ids if len(self.ids) else np.zeros(len(ids), np.bool_)
 
     def changed(self, index: Int64Array) -> Changed:
-        """What belongs to these characters."""
+        """What belongs to these characters, by their places in ascending order."""
+        if len(index) == len(self.ids):
+            return self.every_character
         first = (self.first_row, self.first_box, self.first_bone)
         return Changed(*(_ranges(begin[index], count[index]) for begin, count in zip(first, self.counts, strict=True)))
 
-    def where_in(self, other: "StateRows") -> Changed:
-        """Where the rows, boxes and bones of this state are in another one's with the same bare limbs; -1 for none."""
+    @cached_property
+    def every_character(self) -> Changed:
+        """What belongs to all characters."""
+        first, last = (len(self.bare), len(self.bare.table.boxes), 0), (self.rows, self.boxes, self.bones)
+        return Changed(*(np.arange(*ends, dtype=np.int32) for ends in zip(first, last, strict=True)))
+
+    def runs_in(self, other: "StateRows") -> "Runs":
+        """Which rows, boxes and bones of this state are in another one's with the same bare limbs, and where."""
         index, found = other.index_of(self.ids)
-        bare = (len(self.bare), len(self.bare.table.boxes), 0)
+        place = np.where(found, index, -1)
+        breaks = np.flatnonzero((np.diff(place) != 1) | (place[:-1] < 0)) + 1
+        begin, end = np.append(0, breaks)[: len(place)], np.append(breaks, len(place))[: len(place)]
+        begin, end = begin[place[begin] >= 0], end[place[begin] >= 0]
         here, there = ((s.first_row, s.first_box, s.first_bone) for s in (self, other))
-        columns = []
-        for kept, mine, theirs, count in zip(bare, here, there, self.counts, strict=True):
-            begin = np.where(found, theirs[index], -1) if len(theirs) else np.full(len(mine), -1)
-            within = np.arange(count.sum()) - np.repeat(mine - kept, count)
-            moved = np.where(np.repeat(begin, count) >= 0, np.repeat(begin, count) + within, -1)
-            columns.append(np.concatenate([np.arange(kept), moved]).astype(np.int32))
-        return Changed(*columns)
+        runs = []
+        for kept, mine, theirs, count in zip(
+            (len(self.bare), len(self.bare.table.boxes), 0), here, there, self.counts, strict=True
+        ):
+            last = mine[end - 1] + count[end - 1]
+            moved = zip(mine[begin].tolist(), last.tolist(), theirs[place[begin]].tolist(), strict=True)
+            runs.append([Run(0, kept, 0), *map(Run._make, moved)])
+        return Runs(*runs)
+
+
+class Run(NamedTuple):
+    """Consecutive entries that are kept together."""
+
+    begin: int
+    end: int
+    to: int
+    """Where the first one comes to stand."""
+
+
+class Runs(NamedTuple):
+    """The entries of a state's columns that are in another one's."""
+
+    rows: list[Run]
+    boxes: list[Run]
+    bones: list[Run]
+
+
+def numbers(runs: list[Run], count: int) -> Int32Array:
+    """Where each of `count` entries comes to stand, -1 for one that is gone."""
+    number = np.full(count, -1, np.int32)
+    for begin, end, to in runs:
+        number[begin:end] = np.arange(to, to + end - begin)
+    return number
 
 
 def _ranges(begin: Int32Array, count: Int64Array) -> Int32Array:

@@ -9,20 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree, space_around
 from cylcollide.bvh.patch import grafted, renumbered
 from cylcollide.bvh.refit import fit_bounds, refit_some, tree_cost
-from cylcollide.constants import FEW_MOVED, MANY_ADDED, REBUILT_AT_ONCE
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE
 from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.moved_rows import refill_rows
 from cylcollide.runtime import memory
+from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.pose_columns import PoseColumns, is_free, pose_columns
 from cylcollide.world.poses import Poses
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
-from cylcollide.world.state_rows import Changed
+from cylcollide.world.state_rows import Changed, numbers
 
 Write = Callable[[PoseColumns], None]
 """Writes new ends, boxes and bones; raises ValueError for bad ones."""
@@ -48,9 +50,8 @@ def moved(state: Snapshot, roster: Roster, changed: Changed, write: Write, spare
         columns.copy_ends(state.columns, behind)
     write(columns)
     written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
-    low, high = memory.rows((2, len(written), 3))
     table, tree = columns.table(rows), state.tree._replace(bounds=columns.bounds)
-    refill_rows(table, written, low, high)
+    low, high = _refill(table, written)
     space = refit_some(tree, state.places, written, low, high) if len(written) <= FEW_MOVED * rows.rows else None
     if space is None:
         if not every:
@@ -68,11 +69,11 @@ def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapsh
     """The state of another roster, of which some characters have new poses."""
     rows = roster.rows(state.rows.bare)
     columns = pose_columns(rows.rows, rows.boxes, rows.bones)
-    columns.gather(state.columns, state.rows.where_in(rows))
+    columns.copy_runs(state.columns, state.rows.runs_in(rows))
     if poses is not None:
-        poses.write(columns, rows)
-        written = poses.changed(rows).rows
-        refill_rows(columns.table(rows), written, *memory.rows((2, len(written), 3)))
+        poses.write(columns, roster, rows)
+        written = poses.changed(roster, rows).rows
+        _refill(columns.table(rows), written)
     columns = columns.with_bounds(0)
     return with_tree_of(state, Snapshot(roster, rows, columns, state.tree, state.built_cost, is_owner=True))
 
@@ -84,7 +85,7 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     """
     low, high = limb_boxes(wanted.table)
     same = state.rows is wanted.rows or np.array_equal(state.rows.ids, wanted.rows.ids)
-    number = np.arange(len(low), dtype=np.int32) if same else state.rows.where_in(wanted.rows).rows
+    number = numbers(state.rows.runs_in(wanted.rows).rows, state.rows.rows)
     is_new = np.ones(len(low), np.bool_)
     is_new[number[number >= 0]] = False
     new = np.flatnonzero(is_new).astype(np.int32)
@@ -111,9 +112,20 @@ def with_new_tree(state: Snapshot) -> Snapshot:
 
 def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
     """The state where characters have the layers of this roster, which is otherwise its own."""
-    rows = state.rows.with_layers(roster.layers[roster.posed])
+    rows = state.rows.with_layers(roster.layers[roster.place >= 0])
     columns = state.columns if state.owned is None else state.owned
     return Snapshot(roster, rows, columns, state.tree, state.built_cost, state.owned is not None)
+
+
+def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:
+    """Write the rows of limbs whose ends are new; corners of the boxes around them, (k, 3) each."""
+    low, high = memory.rows((2, len(limbs), 3))
+
+    def refill(begin: int, end: int) -> None:
+        refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])
+
+    in_chunks(len(limbs), None, refill, LIMBS_SHARED)
+    return low, high
 
 
 def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:

@@ -151,11 +151,11 @@ BY_FORM = {
         at("bones", 1, "position")([0, 1]),
         r"bones\[1\].position: expected a list of 3, got \[0, 1\]",
     ),
-    "a place of text": (at("bones", 1, "position", 2)("1"), r"bones\[1\].position\[2\]: expected a number, got '1'"),
-    "a place of truth": (at("bones", 1, "position", 2)(True), r"bones\[1\].position\[2\]: expected a number, got True"),
+    "a place of text": (at("bones", 1, "position", 2)("1"), r'bones\[1\].position\[2\]: expected a number, got "1"'),
+    "a place of truth": (at("bones", 1, "position", 2)(True), r"bones\[1\].position\[2\]: expected a number, got true"),
     "a place of nothing": (
         at("bones", 1, "position", 2)(None),
-        r"bones\[1\].position\[2\]: expected a number, got None",
+        r"bones\[1\].position\[2\]: expected a number, got null",
     ),
     "a very far place": (at("bones", 1, "position", 2)(1e200), r"rest_positions: .*bone 1 \('knee'\)"),
     "a number of 400 digits": (at("bones", 1, "position", 2)(10**400), r"bones\[1\].position\[2\]: .*within 2\*\*500"),
@@ -179,7 +179,7 @@ BY_FORM = {
     "a limb of no bone": (without("limbs", 1, "bone"), r"limbs\[1\], a cylinder,: expected a field 'bone'"),
     "a name that is a number": (at("limbs", 1, "name")(7), r"limbs\[1\].name: expected a string, got 7"),
     "half a group": (at("limbs", 1, "hit_group")(0.5), r"limbs\[1\].hit_group: expected an integer, got 0.5"),
-    "a true mask": (at("limbs", 1, "mask")(True), r"limbs\[1\].mask: expected an integer, got True"),
+    "a true mask": (at("limbs", 1, "mask")(True), r"limbs\[1\].mask: expected an integer, got true"),
     "a mask of 33 bits": (at("limbs", 1, "mask")(2**32), r"column mask: expected 0 to 4294967295.*row 1\b"),
     "a character below -1": (at("limbs", 1, "character")(-2), r"column character: expected -1 to .*row 1\b"),
     "a negative radius": (at("limbs", CYLINDER, "radius")(-1), r"column radius: expected > 0.*row 0\b"),
@@ -242,11 +242,18 @@ def test_files_of_others(tmp_path: Path, case: str):
 
 
 def test_deep_values_are_named_shortly(content: Any, tmp_path: Path):
-    file = tmp_path / "rig.json"
-    deep = json.dumps(at("bones", 0, "position")("HERE")(content)).replace('"HERE"', "[" * 500 + "]" * 500)
-    file.write_text(deep)
-    with pytest.raises(ValueError, match=r"bones\[0\].position: expected a list of 3, got .{0,100}; see"):
-        cc.Rig.load(file)
+    """At every depth, down to lists that cannot be read."""
+    file, messages = tmp_path / "rig.json", []
+    text = json.dumps(at("bones", 0, "position")("HERE")(content))
+    for depth in range(10, 1100, 10):
+        file.write_text(text.replace('"HERE"', "[" * depth + "]" * depth))
+        with pytest.raises(
+            ValueError, match=r"(position: expected a list of 3|expected JSON), got .{0,130}; see"
+        ) as error:
+            cc.Rig.load(file)
+        messages.append(str(error.value))
+    assert "position: expected a list of 3, got [[[" in messages[0]
+    assert "the file: expected JSON, got ValueError: more lists in lists" in messages[-1]
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(30_000, marks=pytest.mark.long)])
