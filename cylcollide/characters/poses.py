@@ -1,4 +1,4 @@
-"""Poses of the bones of many characters: shapes checked, and what is wrong with the numbers that a loop refuses."""
+"""Poses of many characters: their shapes checked, the limbs made of them, and what a loop refuses, in words."""
 
 from collections.abc import Sequence
 from typing import NoReturn
@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.rig_checks import bone, limb
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.bone_rows import in_range, is_quaternion
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.rig_rows import RigRows, is_placed
+from cylcollide.kernels.limb_table import make_table
+from cylcollide.kernels.rig_rows import Placed, RigRows, is_placed
+from cylcollide.limbs.limbs import Limbs
 
 RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
 TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
@@ -61,6 +63,18 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Float64Array:
     if given.shape[1:] != shape:
         raise ValueError(f"{name}: expected shape {expected}, one row a character, got {given.shape}")
     return validate.as_float64(given, name)
+
+
+def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:
+    """The limbs of k characters where they were placed; `character` (k,), or None for the labels that they have."""
+    t, m, solids = limbs.table, len(limbs), len(limbs.table.boxes)
+    box = np.where(np.tile(t.box, k) >= 0, np.tile(t.box, k) + np.repeat(np.arange(k) * solids, m), -1)
+    labels = np.tile(t.character, k) if character is None else np.repeat(character.astype(np.int32), m)
+    table = make_table(
+        np.tile(t.kind, k), placed.p1, placed.p2, np.tile(t.radius, k), np.tile(t.radius2, k), box.astype(np.int32),
+        placed.boxes, labels, np.tile(t.mask, k),
+    )  # fmt: skip
+    return Limbs(table, np.tile(limbs.hit_group, k), limbs.names * k)
 
 
 def raise_misplaced(
