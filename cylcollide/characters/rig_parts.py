@@ -33,7 +33,7 @@ def check_other_shapes(mesh: str) -> None:
 def limbs_of(parts: Sequence[Part], bone_names: Sequence[str]) -> Limbs:
     """The limbs of all parts, in order; ValueError says which of them is none.
 
-    A part without a name is called after its bone, further ones `bone_2`, `bone_3` …
+    A part without a name is called after its bone; if it is not the first of the bone, with its number behind it.
     """
     count = dict.fromkeys(range(len(bone_names)), 0)
     limbs = [Limbs.spheres([[0.0, 0.0, 0.0]], 1.0)[:0]]
