@@ -171,11 +171,10 @@ class Judged(LimbFields):
         return frozen(self._columns.chord >= 0)
 
     @cached_property
-    def limb(self) -> Int32Array:
-        """Row of the limb, -1 for none; int32 (n,)."""
-        limb = np.full(len(self), NO_LIMB, np.int32)
-        limb[self.hit] = self.impacts.limb[self._counted_rows]
-        return frozen(limb)
+    def _row(self) -> Int32Array:
+        row = np.full(len(self), NO_LIMB, np.int32)
+        row[self.hit] = self._counted._row
+        return frozen(row)
 
     @cached_property
     def shot(self) -> Int64Array:
