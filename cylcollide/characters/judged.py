@@ -171,9 +171,8 @@ class Judged(LimbFields):
         return frozen(self._columns.chord >= 0)
 
     @cached_property
-    def limb(self) -> Int32Array:
-        """Row of the limb, -1 for none; int32 (n,)."""
-        return gather(self.impacts.limb, self._columns.chord, NO_LIMB)
+    def _row(self) -> Int32Array:
+        return gather(self.impacts.chords._row, self._columns.chord, NO_LIMB)
 
     @cached_property
     def shot(self) -> Int64Array:

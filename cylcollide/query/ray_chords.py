@@ -110,10 +110,9 @@ class Chords(LimbFields):
         """Row of the ray; int64, one a chord."""
         return frozen(ray_of_each(self._rows.offsets))
 
-    @cached_property
-    def limb(self) -> Int32Array:
-        """Index of the limb; int32, one a chord."""
-        return read_only(self._chords.limb)
+    @property
+    def _row(self) -> Int32Array:
+        return self._chords.limb
 
     @cached_property
     def entry_fraction(self) -> Float64Array:

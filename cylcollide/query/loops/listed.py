@@ -1,0 +1,140 @@
+"""The loops over rays and points that have a list of limbs each, in place of a tree."""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import HIT, NO_LIMB, POLICY_HIT, UNDECIDED, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import STEEPEST_RECIPROCAL
+from cylcollide.kernels.closest import closer, is_undecided, no_hit
+from cylcollide.kernels.dispatch import pieces, ray_limb
+from cylcollide.kernels.hit_bounds import limb_hit_bounds
+from cylcollide.kernels.inside_policy import ray_hit_bounds
+from cylcollide.kernels.interpolation import REACH_PAD
+from cylcollide.kernels.limb_table import LimbRows, is_considered, limb_at
+from cylcollide.kernels.point import point_limb
+from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, ray_at
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.points import PointColumns
+from cylcollide.query.loops.single import write_hit
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
+
+
+class Lists(NamedTuple):
+    """For each of n rays or points, the limbs that it may hit, ascending."""
+
+    offsets: Int64Array  # (n + 1,)
+    limbs: Int32Array
+
+
+@entry_point(reads_all=True)
+def cast_listed(batch: RayBatch, table: LimbRows, lists: Lists, begin: int, end: int, hits: HitColumns) -> int:
+    """The closest limb of the list of each ray from `begin` to `end`; how many of them are undecided."""
+    count = 0
+    for i in range(begin, end):
+        ray = ray_at(batch.rays, i)
+        best, first, last = no_hit(ray.limit), lists.offsets[i], lists.offsets[i + 1]
+        undecided = ray.extent == inf and first < last
+        if not undecided:
+            mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
+            for j in range(first, last):
+                k = lists.limbs[j]
+                if is_considered(table.character[k], table.mask[k], mask, ignored):
+                    limb = limb_at(table.rows, table.solid, k)
+                    best = closer(best, float(k), limb_hit_bounds(ray, limb, batch.policy))
+            undecided = is_undecided(best)
+        write_hit(hits, i, ray, best, undecided, batch, table)
+        count += undecided
+    return count
+
+
+def pieces_of_lists(batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
+    """Every piece of a limb on the lists of these rays that the ray does not certainly miss, in compressed rows.
+
+    As `chords.pieces_of_rays` returns them.
+    """
+    most = 2 * int((lists.offsets[rows + 1] - lists.offsets[rows]).sum())
+    offsets, codes = np.zeros(len(rows) + 1, np.int64), np.empty(most, np.int32)
+    used = find_listed_pieces.call(batch, table, lists, rows, offsets, codes)
+    return offsets, codes[:used]
+
+
+@entry_point(reads_all=True)
+def find_listed_pieces(
+    batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64Array, offsets: Int64Array, codes: Int32Array
+) -> int:
+    """Write `pieces_of_lists`; how many there are."""
+    used = 0
+    for j in range(rows.size):
+        i = rows[j]
+        ray = ray_at(batch.rays, i)
+        mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
+        for position in range(lists.offsets[i], lists.offsets[i + 1]):
+            k = lists.limbs[position]
+            if is_considered(table.character[k], table.mask[k], mask, ignored):
+                limb = limb_at(table.rows, table.solid, k)
+                for piece in range(pieces(limb.kind)):
+                    if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
+                        codes[used] = 2 * k + piece
+                        used += 1
+        offsets[j + 1] = used
+    return used
+
+
+@entry_point(reads_all=True)
+def locate_listed(points: Float64Array, table: LimbRows, lists: Lists, columns: PointColumns) -> int:
+    """The limbs of each point's list that contain it; how many points are undecided."""
+    count = 0
+    for i in range(columns.limb.size):
+        point, lowest, containing, is_open = as_vector(points, i), NO_LIMB, 0, False
+        for position in range(lists.offsets[i], lists.offsets[i + 1]):
+            k = lists.limbs[position]
+            status = point_limb(point, limb_at(table.rows, table.solid, k))
+            is_open |= status == UNDECIDED
+            if status == HIT:
+                lowest = k if containing == 0 else min(lowest, k)
+                containing += 1
+        columns.limb[i], columns.limb_count[i], columns.undecided[i] = lowest, containing, is_open
+        count += is_open
+    return count
+
+
+@entry_point(reads_all=True)
+def find_boxes(
+    rays: Rays, rows: Int64Array, low: Float64Array, high: Float64Array, ray_of: Int32Array, box_of: Int32Array
+) -> int:
+    """Write pairs of a ray, by its place in `rows`, and a box that it does not certainly miss; how many there are.
+
+    Those beyond the size of `ray_of` and `box_of` are not written.
+    """
+    used = 0
+    for j in range(rows.size):
+        ray = ray_at(rays, rows[j])
+        for k in range(low.shape[0]):
+            if may_enter(ray, as_vector(low, k), as_vector(high, k)):
+                if used < ray_of.size:
+                    ray_of[used], box_of[used] = j, k
+                used += 1
+    return used
+
+
+@inlined
+def may_enter(ray: Ray, low: tuple[float, float, float], high: tuple[float, float, float]) -> bool:
+    """Whether a ray does not certainly miss a box; the box is padded by more than all rounding."""
+    if ray.extent == inf:
+        return True
+    first, last = 0.0, ray.limit
+    for axis in range(3):
+        o, d = ray.origin[axis], ray.direction[axis]
+        pad = REACH_PAD * (abs(o) + abs(low[axis]) + abs(high[axis]))
+        if abs(d) * STEEPEST_RECIPROCAL > 1.0:
+            near, far = (low[axis] - pad - o) / d, (high[axis] + pad - o) / d
+            first, last = max(first, min(near, far)), min(last, max(near, far))
+        else:  # it stays where it is along this axis, but for `way`
+            way = pad if d == 0.0 else pad + ray.limit / STEEPEST_RECIPROCAL
+            if o < low[axis] - way or o > high[axis] + way:
+                return False
+    return first <= last
