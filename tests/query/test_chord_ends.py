@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import sized
 from support.mixed_questions import grid_limbs, segments, whole_segments
 
@@ -74,6 +75,23 @@ def test_touching_chords_have_the_bits_of_hits():
     for mine, theirs in PAIRS:
         assert bits(getattr(chords, mine)[first]) == bits(getattr(hits, theirs)[hits.hit]), mine
     assert min(chords.rechecked, len(first)) > 10
+
+
+@pytest.mark.parametrize("is_segment", [True, False])
+def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
+    """Grazes, rims, apexes, starts on surfaces, ends at limits: each ray and its limb alone."""
+    drawn = sample(sized(900), seed=71) if is_segment else sample_rays(sized(900), seed=72)
+    hits, limbs, seen = drawn.cast(), drawn.shapes.limbs(), Counter[str]()
+    for i in range(len(drawn)):
+        world, start, end = cc.HitWorld(limbs[i]), drawn.start[i], drawn.end[i]
+        chords = world.chords_segments(start, end) if is_segment else world.chords_rays(start, end, drawn.limit[i])
+        assert (len(chords) > 0) == hits.hit[i], drawn.family[i]
+        if len(chords):
+            for mine, theirs in PAIRS[1:]:  # of the limb each has its own place
+                assert bits(getattr(chords, mine)[:1]) == bits(getattr(hits, theirs)[i : i + 1]), (mine, i)
+            seen.update(rechecked=chords.rechecked, touch=int(chords.thickness[0] == 0.0), chords=len(chords))
+    assert min(seen["rechecked"], seen["touch"]) > len(drawn) // 40
+    assert seen["chords"] > len(drawn) // 3
 
 
 @pytest.mark.parametrize("away", FAR)

@@ -144,7 +144,7 @@ SEEN_BY = {
     "refine": TOGETHER,
     "brute force": TOGETHER,
     "chords": ["tests/query/test_chords.py"],
-    "chord ends": ["tests/query/test_chord_ends.py", "-k", "depend or exact or second"],
+    "chord ends": ["tests/query/test_chord_ends.py", "-k", "depend or adversarial or second"],
     "judge": ["tests/characters/test_policy_verdicts.py"],
     "points": ["tests/query/test_points.py"],
     "received": ["tests/query/test_validate.py"],
@@ -224,8 +224,8 @@ SHARED: dict[str, Mutation] = {
     "chord ends: the second chord of a tube is its first": Mutation(
         "query/exact_fallback.py", "((first, False), (second, True))", "((first, False), (second, False))"
     ),
-    "chord ends: exits are entries": Mutation(
-        "query/ray_chords.py", "chords.exit[exact], True)", "chords.exit[exact], False)"
+    "chord ends: out by the face of the entry": Mutation(
+        "query/ray_chords.py", "chords.exit_face, exact", "chords.entry_face, exact"
     ),
     # which limb counts
     "judge: the least important limb": Mutation(
