@@ -27,6 +27,9 @@ from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.query.strategy import use_single_rays
 from cylcollide.runtime.threads import in_chunks
 
+NO_HITS = empty_hits(0)
+"""Columns of hits that nothing is written into."""
+
 
 def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
@@ -79,7 +82,7 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
         kept, every, aim = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), int(Aim.ALL)
         scratch = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
         rows = state.kernel_rows
-        arguments = (request.raw, every, rows, tree, *scratch, begin, end, aim, empty_hits(0))
+        arguments = (request.raw, every, rows, tree, *scratch, begin, end, aim, NO_HITS)
         if cast_stream.is_fast(*arguments):
             request.checked(cast_stream.call(*arguments))
             recorded = crossings.item()

@@ -10,6 +10,7 @@ from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, In
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.runtime.memory import frozen
 
 RIG_LAYERS = -1
 """Layers of a character whose limbs have the masks of its rig."""
@@ -134,7 +135,7 @@ class StateRows:
     def names(self) -> NDArray[np.object_]:
         """Names, (rows,)."""
         names = [*self.bare.names, *(name for one in self.rigs for name in one.limbs.names)]
-        return np.array(names, object)[self.stacked_row]
+        return frozen(np.array(names, object)[self.stacked_row])
 
     @cached_property
     def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
@@ -144,7 +145,7 @@ class StateRows:
         transform, limb = bone.copy(), np.full(self.rows, NO_BONE, np.int32)
         transform[len(self.bare) :] += np.repeat(self.first_bone, self.counts.rows)
         limb[len(self.bare) :] = np.arange(len(self.bare), self.rows) - np.repeat(self.first_row, self.counts.rows)
-        return bone, limb, transform
+        return frozen(bone), frozen(limb), frozen(transform)
 
     @cached_property
     def limb_reach(self) -> Float64Array:
