@@ -1,6 +1,7 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
 from cylcollide._types import Face, Shape, Side
+from cylcollide.characters.clip import Clip
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import Chords, PointHits, RayHit, RayHits
@@ -11,6 +12,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Chords",
+    "Clip",
     "Explanation",
     "Face",
     "HitWorld",

@@ -1,0 +1,102 @@
+"""Shapes of limbs that can be fitted, each as a gauge about its centre.
+
+A gauge is the least scale s at which a shape of given proportions, centred at 0 with its axis along z, contains a point.
+So the smallest limb of such proportions that covers a share of some points is a quantile of their gauges, and
+fitting is a search over centres, frames and proportions only. Proportions are relative to the radius (a box: to its
+half extent along z); volumes are those at s = 1, and grow with s cubed.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+
+Gauge = Callable[[Float64Array, Float64Array], Float64Array]
+"""Takes points (k, n, 3) and proportions (k, m), gives scales (k, n)."""
+
+
+class Family(NamedTuple):
+    """One shape, its gauge and its volume (k,) at scale 1."""
+
+    shape: Shape
+    gauge: Gauge
+    volume: Callable[[Float64Array], Float64Array]
+    aspects: int  # leading proportions that are lengths > 0
+    slopes: int  # further ones, from -1 to 1
+
+    @property
+    def proportions(self) -> int:
+        """How many numbers describe the shape but for place and scale."""
+        return self.aspects + self.slopes
+
+
+def _across(points: Float64Array) -> Float64Array:
+    """Distances from the z axis."""
+    distances: Float64Array = np.sqrt(points[..., 0] ** 2 + points[..., 1] ** 2)
+    return distances
+
+
+def _sphere(points: Float64Array, _: Float64Array) -> Float64Array:
+    return np.asarray(np.sqrt((points**2).sum(axis=-1)))
+
+
+def _tapered(points: Float64Array, proportions: Float64Array) -> Float64Array:
+    """Half length a and slope c: |z| <= a s, and the distance from the axis is at most s + c z / a."""
+    along = points[..., 2] / proportions[:, :1]
+    return np.maximum(np.abs(along), _across(points) - proportions[:, 1:2] * along)
+
+
+def _cylinder(points: Float64Array, proportions: Float64Array) -> Float64Array:
+    return np.maximum(np.abs(points[..., 2]) / proportions[:, :1], _across(points))
+
+
+def _capsule(points: Float64Array, proportions: Float64Array) -> Float64Array:
+    """Half length a of the segment: beyond it, the root s of (|z| - a s)² + d² = s²."""
+    a, z, d = proportions[:, :1], np.abs(points[..., 2]), _across(points)
+    root = np.sqrt(np.maximum(z**2 + (1.0 - a**2) * d**2, 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):  # at the centre, which lies beside the segment
+        return np.where(z <= a * d, d, (z**2 + d**2) / (a * z + root))
+
+
+def _ellipsoid(points: Float64Array, proportions: Float64Array) -> Float64Array:
+    return np.asarray(np.sqrt((points[..., 2] / proportions[:, :1]) ** 2 + _across(points) ** 2))
+
+
+def _box(points: Float64Array, proportions: Float64Array) -> Float64Array:
+    x, y = (np.abs(points[..., k]) / proportions[:, k : k + 1] for k in (0, 1))
+    return np.maximum(np.maximum(x, y), np.abs(points[..., 2]))
+
+
+FAMILIES = {
+    family.shape: family
+    for family in (
+        Family(Shape.CYLINDER, _cylinder, lambda p: 2.0 * np.pi * p[:, 0], 1, 0),
+        Family(Shape.TAPERED, _tapered, lambda p: 2.0 * np.pi * p[:, 0] * (1.0 + p[:, 1] ** 2 / 3.0), 1, 1),
+        Family(Shape.CAPSULE, _capsule, lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), 1, 0),
+        Family(Shape.ELLIPSOID, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], 1, 0),
+        Family(Shape.SPHERE, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi), 0, 0),
+        Family(Shape.BOX, _box, lambda p: 8.0 * p[:, 0] * p[:, 1], 2, 0),
+    )
+}
+
+
+class Solid(NamedTuple):
+    """A fitted limb: its shape, centre (3,), frame (3, 3) with the axis in the last column, proportions and scale."""
+
+    family: Family
+    centre: Float64Array
+    frame: Float64Array
+    proportions: Float64Array
+    scale: float
+
+    @property
+    def volume(self) -> float:
+        """The limb's volume."""
+        return float(self.family.volume(self.proportions[None])[0]) * self.scale**3
+
+    def gauge(self, points: Float64Array) -> Float64Array:
+        """The scales (n,) at which the limb contains points (n, 3)."""
+        local = (points - self.centre) @ self.frame
+        return self.family.gauge(local[None], self.proportions[None])[0]
