@@ -2,6 +2,7 @@
 
 from cylcollide._types import Face, Shape, Side
 from cylcollide.characters.clip import Clip
+from cylcollide.characters.rig import Rig
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import Chords, PointHits, RayHit, RayHits
@@ -20,6 +21,7 @@ __all__ = [
     "PointHits",
     "RayHit",
     "RayHits",
+    "Rig",
     "Shape",
     "Side",
     "Snapshot",

@@ -7,11 +7,11 @@ the middle of zipfile's bookkeeping, is lost or turned into another error.
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 from zipfile import is_zipfile
 
 import numpy as np
@@ -40,13 +40,17 @@ def file_of(path: str | PathLike[str]) -> Path:
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
     """Write limbs to a file; it is replaced when all is written, so that a failure leaves the old one."""
-    file = file_of(path)
     columns: dict[str, Any] = {**tables.given_columns(table), "hit_group": hit_group}
     columns["names"] = np.frombuffer(json.dumps(names).encode(), np.uint8)  # text arrays lose zeros at the end
-    handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=".npz", dir=file.parent)
+    replace(file_of(path), lambda stream: uninterrupted(lambda: np.savez_compressed(stream, **columns)))
+
+
+def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
+    """Write a file by a function of an open stream; it is replaced when all is written."""
+    handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
-            uninterrupted(lambda: np.savez_compressed(stream, **columns))
+            write_to(stream)
         mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
         os.chmod(unfinished, mode)  # noqa: PTH101
         os.replace(unfinished, file)  # noqa: PTH105
@@ -75,7 +79,7 @@ def read(path: str | PathLike[str]) -> tuple[LimbTable, Int32Array, tuple[str, .
     file = file_of(path)
     with file.open("rb") as stream:
         columns = uninterrupted(lambda: _columns(stream, file))
-    return _checked(columns, file)
+    return checked_columns(columns, file)
 
 
 def _refuse(file: Path, what: str) -> NoReturn:
@@ -94,7 +98,8 @@ def _columns(stream: Any, file: Path) -> Columns:
         _refuse(file, f"one that cannot be read ({type(error).__name__}: {str(error)[:120]})")
 
 
-def _checked(columns: Columns, file: Path) -> tuple[LimbTable, Int32Array, tuple[str, ...]]:
+def checked_columns(columns: Columns, file: Path) -> tuple[LimbTable, Int32Array, tuple[str, ...]]:
+    """Table, hit groups and names of the limbs of columns as they were read from a file; ValueError names that."""
     missing = [name for name in (*tables.GIVEN, "hit_group", "names") if name not in columns]
     if missing:
         _refuse(file, f"one without the column {missing[0]!r}")
@@ -150,17 +155,22 @@ def _checked_boxes(columns: Columns, is_box: BoolArray, file: Path) -> tuple[Int
         _refuse(file, f"{given[row]} in column box, row {row}, which is {'' if is_box[row] else 'not '}a box")
     chosen = np.ascontiguousarray(boxes[given[is_box]], np.float64)
     rows: Int64Array = np.flatnonzero(is_box)
-    axes, half = chosen[:, :9].reshape(-1, 3, 3), chosen[:, 9:]
-    small = np.where(np.abs(axes) <= 2.0, axes, 0.0)  # whose products are numbers; what is larger is no unit vector
-    gram = small @ small.transpose(0, 2, 1)
-    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1)
-    bad |= ~(np.abs(gram - np.eye(3)) <= AXES_ERROR).all(axis=(1, 2))
-    row = validate.first_bad_row(np.asarray(bad))
+    row = first_no_box(chosen)
     if row is not None:
         _refuse(file, f"{chosen[row].tolist()} in column boxes for row {rows[row]}, which is no box")
     box = np.full(len(is_box), -1, np.int32)
     box[rows] = np.arange(len(rows))
     return box, chosen
+
+
+def first_no_box(boxes: Float64Array) -> int | None:
+    """The first row (12,) that is not three axes at right angles, of length 1, and three half extents; or None."""
+    axes, half = boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:]
+    small = np.where(np.abs(axes) <= 2.0, axes, 0.0)  # whose products are numbers; what is larger is no unit vector
+    gram = small @ small.transpose(0, 2, 1)
+    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1)
+    bad |= ~(np.abs(gram - np.eye(3)) <= AXES_ERROR).all(axis=(1, 2))
+    return validate.first_bad_row(np.asarray(bad))
 
 
 def _names(column: NDArray[Any], n: int, file: Path) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cylcollide.characters.rig import Rig
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.loops import chords as chord_loops
@@ -109,6 +110,8 @@ def _every_query() -> None:
     limbs[:1].explain_segment(starts[0], ends[0])
     request, state, crossed = segment_request(starts, ends, "hit"), world.snapshot(), np.zeros((1, 2), np.int32)
     chord_loops.pieces_of_crossings(request.batch, state.kernel_rows, crossed, 0, 0, len(starts))
+    rig = Rig.humanoid()
+    rig.place(*rig.forward(np.zeros(3), [0, 0, 0, 1], rig.rest_orientations))
 
 
 def _crowd(rng: np.random.Generator) -> Limbs:

@@ -64,6 +64,20 @@ def questions(n: int) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
         yield "cast_rays", (plain, plain), {"max_distance": limit}
 
 
+def characters() -> Iterator[cylcollide.Limbs]:
+    """Characters of a rig with all kinds of limbs and of one with none, posed in every form that arguments may have."""
+    person = cylcollide.Rig.humanoid()
+    mixed = cylcollide.Limbs.concat([person.limbs, cylcollide.Limbs.boxes(np.zeros((2, 3)), [0, 0, 0, 1], [1, 2, 3])])
+    bones = (person.bone_names, person.parents, person.rest_positions, person.rest_orientations)
+    joints = person.rest_orientations
+    for limbs in (mixed, mixed[[]]):
+        rig = cylcollide.Rig(*bones, limbs, np.zeros(len(limbs), np.int16))
+        for turns in (joints, joints.tolist(), joints.astype(np.float32), np.asfortranarray(joints)):
+            for k in (0, 1, 3):
+                positions, orientations = rig.forward(np.zeros((k, 3), int), [0, 0, 0, 1], turns)
+                yield rig.place(positions, np.asfortranarray(orientations))
+
+
 def core() -> dict[str, Any]:
     """Return the entry points that queries reach, by name."""
     return {name: entry for name, entry in ENTRY_POINTS.items() if not name.startswith(("crosscheck", "bullet"))}
@@ -95,6 +109,7 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
             world.limbs[:1].classify_points([0, 0, 0])
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])
             world.limbs.explain_segment([0, 0, 0], [1, 1, 1], limb=0)
+    assert [len(limbs) for limbs in characters()] == [0, 19, 57] * 4 + [0, 0, 0] * 4
     assert {name for name, found in tags.items() if len(found) != 1} <= {"kernels.clearance.growths_to_reach"}
 
 

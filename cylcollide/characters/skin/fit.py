@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, Solid
-from cylcollide.characters.skin.samples import Samples, keep_large_parts, sample
+from cylcollide.characters.skin.samples import Parts, Samples, large_parts, parts_of, sample
 from cylcollide.characters.skin.search import Part, fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.characters.skin.symmetry import Plane
@@ -39,16 +39,18 @@ def fit(
     """Fit limbs; see `Rig.from_skin`."""
     families = _families(shapes)
     share = _between(coverage, "coverage", 1.0)
-    samples, kept = keep_large_parts(sample(skin), skin, _between(least_share, "least_share", 0.5))
-    mirror = symmetry.find(skin, samples)
+    samples = sample(skin)
+    kept = large_parts(samples, skin, _between(least_share, "least_share", 0.5))
+    pieces = parts_of(samples, skin, kept)
+    mirror = symmetry.find(skin, samples, pieces)
     solids: dict[int, Solid] = {}
     for bone in np.flatnonzero(kept).tolist():
         if bone in solids:
             continue
-        parts = [_part(skin, samples, bone, mirror.plane if bone in mirror.middle else None)]
+        parts = [_part(skin, samples, pieces, bone, mirror.plane if bone in mirror.middle else None)]
         twin = mirror.pairs.get(bone)
         if twin is not None and mirror.plane is not None and kept[twin]:
-            parts.append(_mirrored(skin, _part(skin, samples, twin), twin, bone, mirror.plane))
+            parts.append(_mirrored(skin, _part(skin, samples, pieces, twin), twin, bone, mirror.plane))
         elif bone in mirror.middle and mirror.plane is not None:
             parts.append(_mirrored(skin, parts[0], bone, bone, mirror.plane))
         whole = parts[0]._replace(
@@ -93,13 +95,13 @@ def _checked_groups(groups: Mapping[str, int], skin: Skin) -> Mapping[str, int]:
     return groups
 
 
-def _part(skin: Skin, samples: Samples, bone: int, plane: Plane | None = None) -> Part:
+def _part(skin: Skin, samples: Samples, parts: Parts, bone: int, plane: Plane | None = None) -> Part:
     """The skin of a bone in its own frame."""
-    rows = np.flatnonzero(samples.weights[:, bone] > 0.0)
-    areas = samples.areas[rows] * samples.weights[rows, bone]
+    rows = parts.of(bone)
+    areas = parts.areas[rows]
     position, turn = _frame(skin, bone)
     points = (samples.points[rows] - position) @ turn
-    children = np.flatnonzero((skin.parents == bone) & (samples.areas @ samples.weights > 0.0))
+    children = np.flatnonzero((skin.parents == bone) & (np.bincount(parts.bone, minlength=len(skin.parents)) > 0))
     middle = areas @ points / areas.sum()
     ends = (skin.rest.positions[children] - position) @ turn
     along = ends.mean(axis=0) if len(ends) else middle

@@ -61,23 +61,42 @@ def _cut(skin: Skin, triangles: Int64Array, k: int) -> tuple[Int64Array, Float64
     return np.repeat(triangles, k * k), np.tile(inside, (len(triangles), 1))
 
 
-def keep_large_parts(samples: Samples, skin: Skin, least_share: float) -> tuple[Samples, BoolArray]:
-    """Give the skin of bones that carry too little of it to their parents; with the bones that keep theirs, (b,).
+class Parts(NamedTuple):
+    """A skin divided among bones: each piece belongs to the one that carries most of it."""
 
-    Children come first, so that many small parts become one that is large enough. A root's small part goes to its
-    largest child that keeps its own.
+    bone: Int64Array  # (s,)
+    areas: Float64Array  # of each piece, times that bone's weight, (s,)
+
+    def of(self, bone: int) -> Int64Array:
+        """Rows of the pieces of one bone."""
+        return np.flatnonzero(self.bone == bone)
+
+
+def parts_of(samples: Samples, skin: Skin, kept: BoolArray) -> Parts:
+    """The parts of the bones that are kept, (b,); the weights of others go to their nearest ancestor that is kept.
+
+    Where there is none, they go to the first kept bone.
     """
-    weights = samples.weights.copy()
+    weights = np.zeros_like(samples.weights)
+    for bone in range(len(kept)):
+        heir = bone
+        while heir >= 0 and not kept[heir]:
+            heir = int(skin.parents[heir])
+        weights[:, heir if heir >= 0 else int(kept.argmax())] += samples.weights[:, bone]
+    owner = weights.argmax(axis=1)
+    return Parts(owner, samples.areas * np.take_along_axis(weights, owner[:, None], axis=1)[:, 0])
+
+
+def large_parts(samples: Samples, skin: Skin, least_share: float) -> BoolArray:
+    """The bones whose part is at least a share of the skin's area, (b,).
+
+    Bones are left out from the last to the first, children before parents, and their skin goes to a parent's, so that
+    many small parts may make one that is large enough.
+    """
     kept = np.ones(len(skin.parents), dtype=np.bool_)
     least = least_share * samples.areas.sum()
-    for bone in range(len(skin.parents) - 1, -1, -1):
-        if samples.areas @ weights[:, bone] >= least:
-            continue
-        kept[bone] = False
-        parent = int(skin.parents[bone])
-        heirs = [parent] if parent >= 0 else np.flatnonzero((skin.parents == bone) & kept).tolist()
-        if heirs:
-            heir = max(heirs, key=lambda other: float(samples.areas @ weights[:, other]))
-            weights[:, heir] += weights[:, bone]
-        weights[:, bone] = 0.0
-    return samples._replace(weights=weights), kept
+    for bone in range(len(kept) - 1, -1, -1):
+        rows = parts_of(samples, skin, kept).of(bone)
+        if samples.areas[rows].sum() < least or not len(rows):
+            kept[bone] = kept.sum() == 1
+    return kept

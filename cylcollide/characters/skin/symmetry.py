@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.characters.skin.samples import Samples
+from cylcollide.characters.skin.samples import Parts, Samples
 from cylcollide.characters.skin.skin import Skin
 
 WORDS = {"left": "right", "Left": "Right", "LEFT": "RIGHT", "l": "r", "L": "R"}
@@ -54,7 +54,7 @@ def named_pairs(names: Sequence[str]) -> dict[int, int]:
     return {one: other for one, other in found.items() if one < other and found[other] == one}
 
 
-def find(skin: Skin, samples: Samples) -> Symmetry:
+def find(skin: Skin, samples: Samples, parts: Parts) -> Symmetry:
     """The symmetry of a skin at rest; bones with mirrored names but another place or skin are no pair."""
     named, positions = named_pairs(skin.bone_names), skin.rest.positions
     nothing = Symmetry(None, {}, frozenset())
@@ -73,7 +73,7 @@ def find(skin: Skin, samples: Samples) -> Symmetry:
         a: b
         for a, b in named.items()
         if np.linalg.norm(positions[a] - plane.mirrored(positions[[b]])[0]) <= BONES_APART * extent
-        and _same_skin(samples, a, b, plane)
+        and _same_skin(samples, parts, a, b, plane)
     }
     if not pairs:
         return nothing
@@ -83,17 +83,19 @@ def find(skin: Skin, samples: Samples) -> Symmetry:
         for bone in range(len(positions))
         if bone not in paired
         and abs(float(positions[bone] @ plane.normal) - plane.offset) <= BONES_APART * extent
-        and _same_skin(samples, bone, bone, plane)
+        and _same_skin(samples, parts, bone, bone, plane)
     }
     return Symmetry(plane, pairs, frozenset(middle))
 
 
-def _same_skin(samples: Samples, a: int, b: int, plane: Plane) -> bool:
-    """Whether the skin of one bone is about the mirror image of that of another."""
-    areas = samples.areas @ samples.weights[:, [a, b]]
-    if not areas.min() > 0.0:
-        return bool(areas.max() == 0.0)
-    centres = [samples.areas * samples.weights[:, bone] @ samples.points / area for bone, area in zip((a, b), areas, strict=True)]
-    spread = samples.areas * samples.weights[:, a] @ ((samples.points - centres[0]) ** 2).sum(axis=1) / areas[0]
-    apart = np.linalg.norm(centres[0] - plane.mirrored(centres[1][None])[0])
-    return bool(apart <= SKIN_APART * np.sqrt(spread) and areas.max() <= (1.0 + SKIN_DIFFERS) * areas.min())
+def _same_skin(samples: Samples, parts: Parts, a: int, b: int, plane: Plane) -> bool:
+    """Whether the skin of one bone is about the mirror image of that of another; two without skin are alike."""
+    rows = [parts.of(bone) for bone in (a, b)]
+    if not len(rows[0]) or not len(rows[1]):
+        return len(rows[0]) == len(rows[1])
+    shares = [parts.areas[row] / parts.areas[row].sum() for row in rows]
+    one, other = (share @ samples.points[row] for share, row in zip(shares, rows, strict=True))
+    extent = np.sqrt(shares[0] @ ((samples.points[rows[0]] - one) ** 2).sum(axis=1))
+    areas = sorted(float(parts.areas[row].sum()) for row in rows)
+    near = np.linalg.norm(one - plane.mirrored(other[None])[0]) <= SKIN_APART * extent
+    return bool(near and areas[1] <= (1.0 + SKIN_DIFFERS) * areas[0])

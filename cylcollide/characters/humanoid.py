@@ -1,0 +1,118 @@
+"""The proportions of a standing person: bones, and a limb for each.
+
+Heights and lengths of segments are fractions of the stature from R. Drillis and R. Contini, "Body Segment Parameters",
+New York University, Technical Report 1166.03, 1966, as D. A. Winter draws them in *Biomechanics and Motor Control of
+Human Movement*: shoulder 0.818, hip 0.530, knee 0.285, ankle 0.039, chin 0.870, upper arm 0.186, forearm 0.146, hand
+0.108, foot 0.152. The breadth of the shoulders there, 0.259, is nearly that over both arms, so joints stand 0.224
+apart. There are no girths: radii are those of circles of usual girths (of 1.75 m: chest 0.95 m, thigh 0.55 m, upper arm
+0.32 m, ankle 0.23 m), and hip joints stand 0.1 apart.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.limbs.limbs import Limbs
+
+GROUPS = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
+
+SHOULDER, HIP, KNEE, ANKLE, CHIN = 0.818, 0.530, 0.285, 0.039, 0.870
+ELBOW = SHOULDER - 0.186
+WRIST = ELBOW - 0.146
+SHOULDER_SIDE, HIP_SIDE = 0.112, 0.050
+SMALLEST_HEIGHT, LARGEST_HEIGHT = 2.0**-400, 2.0**400
+
+
+class Part(NamedTuple):
+    """One bone with its limb, in fractions of the stature; x forward, y to the left, z up, the origin at the soles."""
+
+    name: str
+    parent: str
+    group: str
+    joint: tuple[float, float, float]
+    shape: Shape
+    p1: tuple[float, float, float]
+    p2: tuple[float, float, float]
+    radius1: float
+    radius2: float  # of a tapered cylinder; else 0
+
+
+def _trunk(
+    name: str, parent: str, group: str, low: float, high: float, shape: Shape, radius1: float, radius2: float = 0.0
+) -> Part:
+    joint = HIP if name == "pelvis" else low
+    return Part(name, parent, group, (0, 0, joint), shape, (0, 0, low), (0, 0, high), radius1, radius2)
+
+
+TRUNK = (
+    _trunk("pelvis", "", "torso", 0.485, 0.600, Shape.TAPERED, 0.088, 0.080),
+    _trunk("abdomen", "pelvis", "torso", 0.600, 0.690, Shape.TAPERED, 0.080, 0.084),
+    _trunk("chest", "abdomen", "torso", 0.690, 0.830, Shape.CYLINDER, 0.086),
+    _trunk("neck", "chest", "torso", 0.830, 0.885, Shape.CYLINDER, 0.034),
+    _trunk("head", "neck", "head", CHIN, 1.0, Shape.ELLIPSOID, 0.050),
+)
+
+SIDE = (
+    Part("upper_arm", "chest", "arm", (0, SHOULDER_SIDE, SHOULDER), Shape.CAPSULE,
+         (0, SHOULDER_SIDE, SHOULDER), (0, SHOULDER_SIDE, ELBOW), 0.029, 0.0),
+    Part("forearm", "upper_arm", "arm", (0, SHOULDER_SIDE, ELBOW), Shape.TAPERED,
+         (0, SHOULDER_SIDE, ELBOW), (0, SHOULDER_SIDE, WRIST), 0.026, 0.016),
+    Part("hand", "forearm", "arm", (0, SHOULDER_SIDE, WRIST), Shape.CAPSULE,
+         (0, SHOULDER_SIDE, WRIST - 0.020), (0, SHOULDER_SIDE, WRIST - 0.088), 0.020, 0.0),
+    Part("thigh", "pelvis", "leg", (0, HIP_SIDE, HIP), Shape.TAPERED,
+         (0, HIP_SIDE, HIP), (0, HIP_SIDE, KNEE), 0.050, 0.035),
+    Part("shank", "thigh", "leg", (0, HIP_SIDE, KNEE), Shape.TAPERED,
+         (0, HIP_SIDE, KNEE), (0, HIP_SIDE, ANKLE), 0.034, 0.021),
+    Part("foot", "shank", "leg", (0, HIP_SIDE, ANKLE), Shape.CAPSULE,
+         (-0.0185, HIP_SIDE, 0.0195), (0.0945, HIP_SIDE, 0.0195), 0.0195, 0.0),
+)  # fmt: skip
+
+
+def _mirrored(part: Part, side: str, sign: int) -> Part:
+    """The part of one side, of which the left is at y > 0."""
+
+    def flipped(v: tuple[float, float, float]) -> tuple[float, float, float]:
+        return v[0], sign * v[1], v[2]
+
+    paired = any(part.parent == other.name for other in SIDE)
+    return part._replace(
+        name=f"{side}_{part.name}", parent=f"{side}_{part.parent}" if paired else part.parent,
+        joint=flipped(part.joint), p1=flipped(part.p1), p2=flipped(part.p2),
+    )  # fmt: skip
+
+
+PARTS = (*TRUNK, *(_mirrored(part, side, sign) for side, sign in (("left", 1), ("right", -1)) for part in SIDE))
+
+FORWARD_TO_UP = {"z": (0, 1, 2), "y": (1, 2, 0)}
+"""Which of forward, left and up becomes x, y and z."""
+
+
+def rig_arguments(height: float, up: str) -> tuple[Any, ...]:
+    """The arguments of the constructor of `Rig` for a person of this height; checked."""
+    if up not in FORWARD_TO_UP:
+        raise ValueError(f"up: expected 'y' or 'z', got {up!r}")
+    number = isinstance(height, int | float | np.integer | np.floating) and not isinstance(height, bool)
+    if not number or not SMALLEST_HEIGHT <= height <= LARGEST_HEIGHT:
+        raise ValueError(f"height: expected a length from 2**-400 to 2**400, in any unit, got {height!r}")
+    rows = {part.name: i for i, part in enumerate(PARTS)}
+    parents = [rows.get(part.parent, -1) for part in PARTS]
+    axes = list(FORWARD_TO_UP[up])
+
+    def column(vectors: list[tuple[float, float, float]]) -> Float64Array:
+        return float(height) * np.array(vectors, float)[:, axes]
+
+    joints = column([part.joint for part in PARTS])
+    p1, p2 = column([part.p1 for part in PARTS]) - joints, column([part.p2 for part in PARTS]) - joints
+    limbs = Limbs.concat([_limb(part, p1[i], p2[i], float(height)) for i, part in enumerate(PARTS)])
+    rest = np.where(np.array(parents)[:, None] < 0, joints, joints - joints[parents])
+    turns = np.tile([0.0, 0.0, 0.0, 1.0], (len(PARTS), 1))
+    return list(rows), parents, rest, turns, limbs, range(len(PARTS)), GROUPS
+
+
+def _limb(part: Part, p1: Float64Array, p2: Float64Array, height: float) -> Limbs:
+    radius1, radius2, group = height * part.radius1, height * part.radius2, GROUPS[part.group]
+    if part.shape == Shape.TAPERED:
+        return Limbs.tapered_cylinders(p1, p2, radius1, radius2, name=part.name, hit_group=group)
+    make = {Shape.CYLINDER: Limbs.cylinders, Shape.CAPSULE: Limbs.capsules, Shape.ELLIPSOID: Limbs.ellipsoids}
+    return make[part.shape](p1, p2, radius1, name=part.name, hit_group=group)

@@ -1,0 +1,124 @@
+"""Poses of the bones of many characters: shapes checked, and what is wrong with the numbers that a loop refuses."""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import Float64Array
+from cylcollide.characters.rig_checks import bone, limb
+from cylcollide.kernels.bone import Quaternion, carried, rotation_of
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.rig_rows import RigRows, in_range, is_quaternion, keeps_axis
+
+RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
+TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
+
+
+def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tuple[Float64Array, Float64Array]:
+    """Positions (k, b, 3) and orientations (k, b, 4) of the bones of k characters, or without k for one.
+
+    New arrays; their numbers are not checked, which is left to the loop that reads them.
+    """
+    at = _rows(positions, "positions", (bones, 3))
+    turn = _rows(orientations, "orientations", (bones, 4))
+    if len(at) != len(turn):
+        raise ValueError(f"orientations: expected {len(at)} characters, as many as positions, got {len(turn)}")
+    return at, turn
+
+
+def joint_poses(
+    root_positions: ArrayLike, root_orientations: ArrayLike, joint_orientations: ArrayLike, bones: int
+) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Root positions (k, 3), root orientations (k, 4), joint orientations (k, b, 4); one of either stands for all.
+
+    New arrays; their numbers are not checked, which is left to the loop that reads them.
+    """
+    names = ("root_positions", "root_orientations", "joint_orientations")
+    given = [
+        _rows(values, name, shape)
+        for values, name, shape in zip(
+            (root_positions, root_orientations, joint_orientations), names, ((3,), (4,), (bones, 4)), strict=True
+        )
+    ]
+    k = next((len(rows) for rows in given if len(rows) != 1), 1)
+    for name, rows in zip(names, given, strict=True):
+        if len(rows) not in (1, k):
+            raise ValueError(f"{name}: expected {k} characters, as many as elsewhere, or one for all, got {len(rows)}")
+    at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in given)
+    return at, turn, joints
+
+
+def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Float64Array:
+    """Numbers (k, *shape), or (*shape) for one character, as a new array; not checked for their range."""
+    expected = f"(k, {', '.join(map(str, shape))})"
+    given = validate.as_numbers(values, name, expected)
+    if given.shape == shape:
+        given = given[None]
+    if given.shape[1:] != shape:
+        raise ValueError(f"{name}: expected shape {expected}, one row a character, got {given.shape}")
+    return validate.as_float64(given, name)
+
+
+def raise_misplaced(
+    bone_names: Sequence[str],
+    limb_names: Sequence[str],
+    rig: RigRows,
+    positions: Float64Array,
+    orientations: Float64Array,
+    row: int,
+    character: str = "",
+) -> NoReturn:
+    """Raise the ValueError of the row that `place_limbs` has refused; `character` names it besides."""
+    where, at, turn = f"row {row}{character}", positions[row].tolist(), orientations[row].tolist()
+    for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
+        _check_bone(position, orientation, f"{bone(bone_names, i)} in {where}")
+    for i, b in enumerate(rig.bone.tolist()):
+        rotation, local1, local2 = rotation_of(turn[b]), rig.p1[i].tolist(), rig.p2[i].tolist()
+        p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
+        whose = f"{limb(limb_names, i)} of {bone(bone_names, b)} at {at[b]} in {where}"
+        for end in (p1, p2):
+            if not in_range(end):
+                _refuse("positions", "limb ends within 2**500", list(end), whose)
+        if not keeps_axis(local1, local2, p1, p2):
+            _refuse(
+                "positions", "limb ends at least 2**-500 (about 3e-151) apart along a coordinate", [p1, p2],
+                f"{whose}, where float64 holds no axis of its length",
+            )  # fmt: skip
+    validate.raise_changed("positions", "orientations")
+
+
+def raise_unposed(
+    bone_names: Sequence[str],
+    root_positions: Float64Array,
+    root_orientations: Float64Array,
+    joint_orientations: Float64Array,
+    positions: Float64Array,
+    row: int,
+) -> NoReturn:
+    """Raise the ValueError of the row that `pose_bones` has refused, with the positions that it has written."""
+    root, turn = root_positions[row].tolist(), root_orientations[row].tolist()
+    if not in_range(root):
+        _refuse("root_positions", RANGE, root, f"row {row}")
+    if not is_quaternion(turn):
+        _refuse("root_orientations", TURN, turn, f"row {row}")
+    for i, joint in enumerate(joint_orientations[row].tolist()):
+        if not is_quaternion(joint):
+            _refuse("joint_orientations", TURN, joint, f"{bone(bone_names, i)} in row {row}")
+    for i, position in enumerate(positions[row].tolist()):
+        if not in_range(position):
+            _refuse("root_positions", "bones within 2**500", position, f"{bone(bone_names, i)} in row {row}")
+    validate.raise_changed("root_positions", "root_orientations", "joint_orientations")
+
+
+def _check_bone(position: Vector, orientation: Quaternion, whose: str) -> None:
+    if not in_range(position):
+        _refuse("positions", RANGE, position, whose)
+    if not is_quaternion(orientation):
+        _refuse("orientations", TURN, orientation, whose)
+
+
+def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:
+    raise ValueError(f"{name}: expected {expected}, got {got} for {whose}; repair such poses, or leave them out")
