@@ -191,6 +191,4 @@ def _posed(
                 lines.refuse("positions that stay the same but for the root's", bone.name, "export rotations only")
             column += 1
     turns = quaternions.normalised(turns)
-    return Recording(
-        tuple(b.name for b in bones), [b.parent for b in bones], offsets, tips, seconds, positions, turns
-    )
+    return Recording(tuple(b.name for b in bones), [b.parent for b in bones], offsets, tips, seconds, positions, turns)

@@ -134,9 +134,7 @@ class Clip:
         """
         read = deepmimic.read(path)
         turns = deepmimic.orientations(read)
-        return cls(
-            deepmimic.BONE_NAMES, deepmimic.PARENTS, deepmimic.OFFSETS, read.times, read.frames[:, 1:4], turns
-        )
+        return cls(deepmimic.BONE_NAMES, deepmimic.PARENTS, deepmimic.OFFSETS, read.times, read.frames[:, 1:4], turns)
 
     def __repr__(self) -> str:
         return f"Clip({len(self.times)} frames in {self.duration:.3g} s, {len(self.bone_names)} bones)"

@@ -84,8 +84,8 @@ class Recording:
         columns = ROOT_COLUMNS + joint_columns
         if columns != self.frames.shape[1]:
             raise ValueError(
-                f"motion {self.name!r} has frames of {self.frames.shape[1]} numbers, expected {columns} for this character; give a "
-                "motion recorded for it"
+                f"motion {self.name!r} has frames of {self.frames.shape[1]} numbers, expected {columns} for this "
+                "character; give a motion recorded for it"
             )
 
 

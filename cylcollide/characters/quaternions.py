@@ -22,7 +22,8 @@ def normalised(q: Float64Array) -> Float64Array:
 
 def conjugate(q: Float64Array) -> Float64Array:
     """The inverse of unit quaternions."""
-    return q * np.array([-1.0, -1.0, -1.0, 1.0])
+    inverse: Float64Array = q * np.array([-1.0, -1.0, -1.0, 1.0])
+    return inverse
 
 
 def product(a: Float64Array, b: Float64Array) -> Float64Array:

@@ -1,7 +1,7 @@
 """Rig: limbs fastened to bones. Poses of its bones make the limbs of characters."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import humanoid, poses, rig_checks, rig_drawing, rig_files
+from cylcollide.characters.skin import fit
+from cylcollide.characters.skin.skin import Skin
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.rig_rows import BoneRows, RigRows, place_limbs, pose_bones
 from cylcollide.limbs.limbs import Limbs
@@ -205,6 +207,55 @@ class Rig:
             character lies between the soles.
         """
         return cls(*humanoid.rig_arguments(height, up))
+
+    @classmethod
+    def from_skin(
+        cls,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        weights: ArrayLike,
+        bone_names: Sequence[str],
+        parents: ArrayLike,
+        rest_positions: ArrayLike,
+        rest_orientations: ArrayLike,
+        shapes: Iterable[Shape] = fit.AXIAL,
+        coverage: float = 0.95,
+        least_share: float = 0.005,
+        groups: Mapping[str, int] = MappingProxyType({}),
+        bone_groups: Mapping[str, str] = MappingProxyType({}),
+    ) -> "Rig":
+        """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least volume that covers its part.
+
+        A piece of skin belongs to the bone that carries most of it, so limbs end at the joints. Bones that mirror each
+        other by name, place and skin get limbs that do so, fitted to both parts at once. `characters.skin.skin_report`
+        says how well all of it fits; docs/characters.md, which shapes do best.
+
+        Parameters
+        ----------
+        vertices, faces, weights
+            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; what each bone carries of
+            each vertex, (v, b).
+        bone_names, parents, rest_positions, rest_orientations
+            The bones, as the constructor takes them.
+        shapes
+            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of volumes that differ by less
+            than 2 % the one that is named first.
+        coverage
+            Share of a part that its limb covers, by area times weight of the bone; above 0, at most 1.
+        least_share
+            A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
+        groups, bone_groups
+            Numbers of hit groups by name, and the name of a bone's group, in which its limb will be; 0 for others.
+
+        Raises
+        ------
+        ValueError
+            On wrong shapes and numbers that are not accepted, vertices without weight, unknown bones and groups.
+        """
+        skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
+        fitted = fit.fit(skin, shapes, coverage, least_share, fit.group_numbers(skin, groups, bone_groups))
+        skeleton = (skin.bone_names, skin.parents, skin.rest_positions, skin.rest_orientations)
+        return cls(*skeleton, fitted.limbs, fitted.limb_bone, groups)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.

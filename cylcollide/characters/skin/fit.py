@@ -1,6 +1,7 @@
 """Limbs fitted to a skin: for each bone, of the allowed shapes, the limb of least volume that covers its skin."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,12 @@ from cylcollide.limbs.limbs import Limbs
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
 """The shapes that are tried unless others are asked for."""
 
+HARDLY_LARGER = 1.02
+"""A shape that is named before another is taken if its volume is at most so many times the other's."""
+
+ROUNDING = 1.0 + 2.0**-36
+"""Limbs are larger by this factor, so that no rounding between here and a query leaves out what they just cover."""
+
 
 class Fitted(NamedTuple):
     """Limbs in the frames of their bones, the bone of each, and the bones that were left out for want of skin."""
@@ -34,9 +41,9 @@ def fit(
     shapes: Iterable[Shape] = AXIAL,
     coverage: float = 0.95,
     least_share: float = 0.005,
-    hit_groups: Mapping[str, int] | None = None,
+    hit_groups: Mapping[str, int] = MappingProxyType({}),
 ) -> Fitted:
-    """Fit limbs; see `Rig.from_skin`."""
+    """Fit limbs; see `Rig.from_skin`. `hit_groups`: numbers of hit groups by bone."""
     families = _families(shapes)
     share = _between(coverage, "coverage", 1.0)
     samples = sample(skin)
@@ -57,17 +64,22 @@ def fit(
             points=np.vstack([part.points for part in parts]), areas=np.concatenate([part.areas for part in parts])
         )
         found = [_covering(fit_limb(whole, family, share), parts, share) for family in families]
-        solids[bone] = min(found, key=lambda solid: solid.volume)
+        solids[bone] = _smallest(found)
         if twin is not None and len(parts) == 2 and mirror.plane is not None:
             solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror.plane)
     bones = sorted(solids)
-    groups = _checked_groups(hit_groups or {}, skin)
     limbs = [
-        _limb(solids[bone], name=skin.bone_names[bone], hit_group=groups.get(skin.bone_names[bone], 0))
+        _limb(solids[bone], name=skin.bone_names[bone], hit_group=hit_groups.get(skin.bone_names[bone], 0))
         for bone in bones
     ]
     left_out = tuple(name for name, keeps in zip(skin.bone_names, kept.tolist(), strict=True) if not keeps)
     return Fitted(Limbs.concat(limbs), np.array(bones, dtype=np.int32), left_out)
+
+
+def _smallest(solids: list[Solid]) -> Solid:
+    """The limb of least volume, or the first of those that are hardly larger."""
+    least = min(solid.volume for solid in solids)
+    return next(solid for solid in solids if solid.volume <= HARDLY_LARGER * least)
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:
@@ -75,7 +87,7 @@ def _families(shapes: Iterable[Shape]) -> list[Family]:
     wrong = [shape for shape in given if shape not in FAMILIES]
     if wrong or not given:
         names = ", ".join(f"Shape.{shape.name}" for shape in FAMILIES)
-        raise ValueError(f"shapes: expected some of {names}, got {wrong[0]!r}" if wrong else "shapes: got none")
+        raise ValueError(f"shapes: expected some of {names}, got {repr(wrong[0]) if wrong else 'none'}; name them")
     return [FAMILIES[Shape(shape)] for shape in dict.fromkeys(given)]
 
 
@@ -86,13 +98,15 @@ def _between(value: float, name: str, high: float) -> float:
     return number
 
 
-def _checked_groups(groups: Mapping[str, int], skin: Skin) -> Mapping[str, int]:
-    unknown = [name for name in groups if name not in skin.bone_names]
-    if unknown:
-        raise ValueError(
-            f"hit_groups: expected names of bones, {', '.join(skin.bone_names[:6])} ..., got {unknown[0]!r}; correct it"
-        )
-    return groups
+def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[str, str]) -> dict[str, int]:
+    """The numbers of the groups of bones, by bone."""
+    for bone, group in bone_groups.items():
+        if bone not in skin.bone_names or group not in groups:
+            raise ValueError(
+                f"bone_groups: expected a bone out of {', '.join(skin.bone_names[:6])} ... and a group out of "
+                f"{', '.join(groups) or 'none: give groups'}, got {bone!r}: {group!r}; correct the name"
+            )
+    return {bone: int(groups[group]) for bone, group in bone_groups.items()}
 
 
 def _part(skin: Skin, samples: Samples, parts: Parts, bone: int, plane: Plane | None = None) -> Part:
@@ -136,8 +150,9 @@ def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, plane: P
 
 
 def _covering(solid: Solid, parts: list[Part], coverage: float) -> Solid:
-    """The same limb at the scale that covers each of some parts."""
-    return solid._replace(scale=max(quantile(solid.gauge(part.points), part.areas, coverage) for part in parts))
+    """The same limb at the scale that covers each of some parts, whose last piece then lies just inside."""
+    scale = max(quantile(solid.gauge(part.points), part.areas, coverage) for part in parts)
+    return solid._replace(scale=scale * ROUNDING)
 
 
 def _limb(solid: Solid, name: str, hit_group: int) -> Limbs:

@@ -1,7 +1,7 @@
 """Shapes of limbs that can be fitted, each as a gauge about its centre.
 
-A gauge is the least scale s at which a shape of given proportions, centred at 0 with its axis along z, contains a point.
-So the smallest limb of such proportions that covers a share of some points is a quantile of their gauges, and
+A gauge is the least scale s at which a shape of given proportions, centred at 0, its axis along z, contains a point. So
+the smallest limb of such proportions that covers a share of some points is a quantile of their gauges, and
 fitting is a search over centres, frames and proportions only. Proportions are relative to the radius (a box: to its
 half extent along z); volumes are those at s = 1, and grow with s cubed.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 
-Gauge = Callable[[Float64Array, Float64Array], Float64Array]
-"""Takes points (k, n, 3) and proportions (k, m), gives scales (k, n)."""
+Gauge = Callable[[Float64Array, Float64Array, Float64Array, Float64Array], Float64Array]
+"""Takes coordinates x, y, z of points, (k, n) each, and proportions (k, m); gives scales (k, n)."""
 
 
 class Family(NamedTuple):
@@ -23,61 +23,51 @@ class Family(NamedTuple):
     shape: Shape
     gauge: Gauge
     volume: Callable[[Float64Array], Float64Array]
+    turns: int  # axes of its frame about which turning changes it: 3 of a box, x and y of a limb with an axis, or none
     aspects: int  # leading proportions that are lengths > 0
     slopes: int  # further ones, from -1 to 1
 
-    @property
-    def proportions(self) -> int:
-        """How many numbers describe the shape but for place and scale."""
-        return self.aspects + self.slopes
+
+def _sphere(x: Float64Array, y: Float64Array, z: Float64Array, _: Float64Array) -> Float64Array:
+    return np.sqrt(x * x + y * y + z * z)
 
 
-def _across(points: Float64Array) -> Float64Array:
-    """Distances from the z axis."""
-    distances: Float64Array = np.sqrt(points[..., 0] ** 2 + points[..., 1] ** 2)
-    return distances
-
-
-def _sphere(points: Float64Array, _: Float64Array) -> Float64Array:
-    return np.asarray(np.sqrt((points**2).sum(axis=-1)))
-
-
-def _tapered(points: Float64Array, proportions: Float64Array) -> Float64Array:
+def _tapered(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
     """Half length a and slope c: |z| <= a s, and the distance from the axis is at most s + c z / a."""
-    along = points[..., 2] / proportions[:, :1]
-    return np.maximum(np.abs(along), _across(points) - proportions[:, 1:2] * along)
+    along = z / proportions[:, :1]
+    return np.maximum(np.abs(along), np.sqrt(x * x + y * y) - proportions[:, 1:2] * along)
 
 
-def _cylinder(points: Float64Array, proportions: Float64Array) -> Float64Array:
-    return np.maximum(np.abs(points[..., 2]) / proportions[:, :1], _across(points))
+def _cylinder(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    return np.maximum(np.abs(z) / proportions[:, :1], np.sqrt(x * x + y * y))
 
 
-def _capsule(points: Float64Array, proportions: Float64Array) -> Float64Array:
+def _capsule(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
     """Half length a of the segment: beyond it, the root s of (|z| - a s)² + d² = s²."""
-    a, z, d = proportions[:, :1], np.abs(points[..., 2]), _across(points)
+    a, z, d = proportions[:, :1], np.abs(z), np.sqrt(x * x + y * y)
     root = np.sqrt(np.maximum(z**2 + (1.0 - a**2) * d**2, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):  # at the centre, which lies beside the segment
         return np.where(z <= a * d, d, (z**2 + d**2) / (a * z + root))
 
 
-def _ellipsoid(points: Float64Array, proportions: Float64Array) -> Float64Array:
-    return np.asarray(np.sqrt((points[..., 2] / proportions[:, :1]) ** 2 + _across(points) ** 2))
+def _ellipsoid(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    return np.sqrt(x * x + y * y + (z / proportions[:, :1]) ** 2)
 
 
-def _box(points: Float64Array, proportions: Float64Array) -> Float64Array:
-    x, y = (np.abs(points[..., k]) / proportions[:, k : k + 1] for k in (0, 1))
-    return np.maximum(np.maximum(x, y), np.abs(points[..., 2]))
+def _box(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    across = np.maximum(np.abs(x) / proportions[:, :1], np.abs(y) / proportions[:, 1:2])
+    return np.maximum(across, np.abs(z))
 
 
 FAMILIES = {
     family.shape: family
     for family in (
-        Family(Shape.CYLINDER, _cylinder, lambda p: 2.0 * np.pi * p[:, 0], 1, 0),
-        Family(Shape.TAPERED, _tapered, lambda p: 2.0 * np.pi * p[:, 0] * (1.0 + p[:, 1] ** 2 / 3.0), 1, 1),
-        Family(Shape.CAPSULE, _capsule, lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), 1, 0),
-        Family(Shape.ELLIPSOID, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], 1, 0),
-        Family(Shape.SPHERE, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi), 0, 0),
-        Family(Shape.BOX, _box, lambda p: 8.0 * p[:, 0] * p[:, 1], 2, 0),
+        Family(Shape.CYLINDER, _cylinder, lambda p: 2.0 * np.pi * p[:, 0], 2, 1, 0),
+        Family(Shape.TAPERED, _tapered, lambda p: 2.0 * np.pi * p[:, 0] * (1.0 + p[:, 1] ** 2 / 3.0), 2, 1, 1),
+        Family(Shape.CAPSULE, _capsule, lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), 2, 1, 0),
+        Family(Shape.ELLIPSOID, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], 2, 1, 0),
+        Family(Shape.SPHERE, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi), 0, 0, 0),
+        Family(Shape.BOX, _box, lambda p: 8.0 * p[:, 0] * p[:, 1], 3, 2, 0),
     )
 }
 
@@ -98,5 +88,6 @@ class Solid(NamedTuple):
 
     def gauge(self, points: Float64Array) -> Float64Array:
         """The scales (n,) at which the limb contains points (n, 3)."""
-        local = (points - self.centre) @ self.frame
-        return self.family.gauge(local[None], self.proportions[None])[0]
+        x, y, z = ((points - self.centre) @ self.frame).T
+        scales: Float64Array = self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0]
+        return scales

@@ -39,7 +39,7 @@ def sample(skin: Skin) -> Samples:
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     longest = np.sqrt(areas.sum() / PIECES) * 2.0  # the edge of an equilateral triangle of that area is 1.52 times
     cuts = np.clip(np.ceil(edges / longest), 1, MOST_CUTS).astype(np.int64)
-    parts = [_cut(skin, np.flatnonzero((cuts == k) & (areas > 0.0)), int(k)) for k in np.unique(cuts)]
+    parts = [_cut(np.flatnonzero((cuts == k) & (areas > 0.0)), int(k)) for k in np.unique(cuts)]
     triangle, inside = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(triangle, kind="stable")
     triangle, inside = triangle[order], inside[order]
@@ -50,8 +50,8 @@ def sample(skin: Skin) -> Samples:
     return Samples(points, normals, areas[triangle] / cuts[triangle] ** 2, np.asarray(weights))
 
 
-def _cut(skin: Skin, triangles: Int64Array, k: int) -> tuple[Int64Array, Float64Array]:
-    """The k² equal pieces of each of some triangles: the triangle's row, and the centroid in barycentric coordinates."""
+def _cut(triangles: Int64Array, k: int) -> tuple[Int64Array, Float64Array]:
+    """The k² equal pieces of each triangle: its row, and the piece's centroid in barycentric coordinates."""
     i, j = (axis.ravel() for axis in np.mgrid[:k, :k])
     upright = i + j < k
     flipped = i + j < k - 1

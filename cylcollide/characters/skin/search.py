@@ -13,12 +13,26 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.skin.gauges import Family, Solid
 
-POINTS = 600
-"""Of the part of a bone, in the search; its last step, the scale, is taken from all of them."""
+STARTS, DRAWN, MOVES = 3, 12, 60
+"""States that the search descends from; directions drawn for each move; most moves of a descent."""
 
-STARTS, DRAWN, MOVES = 2, 12, 80
-FIRST_STEP, LAST_STEP = 0.25, 2e-3
-"""Of lengths in units of the part's size, of angles in radians, of logarithms of proportions."""
+
+class _Pass(NamedTuple):
+    """One descent: so many points of the part, and the first and last step.
+
+    Steps are of lengths in units of the part's size, of angles in radians, of logarithms of proportions.
+    """
+
+    points: int
+    first_step: float
+    last_step: float
+
+
+LESS = 1.0 - 1e-9
+"""A limb must be smaller by so much to be better, so that no rounding decides where the search goes."""
+
+COARSE, FINE = _Pass(300, 0.25, 0.02), _Pass(1500, 0.06, 2e-3)
+"""From every start, and from the best state that was reached; the scale is then taken from all points."""
 
 SLIMMEST, LONGEST = 0.02, 50.0
 """Least and largest proportion of two lengths of a limb."""
@@ -41,6 +55,9 @@ class _State(NamedTuple):
     proportions: Float64Array  # (k, m): logarithms of lengths, then slopes
 
 
+_Sizes = Callable[[_State], Float64Array]
+
+
 def quantile(values: Float64Array, areas: Float64Array, share: float) -> float:
     """The least value such that values up to it have a share of all areas."""
     order = np.argsort(values, kind="stable")
@@ -56,30 +73,38 @@ def fit_limb(part: Part, family: Family, coverage: float) -> Solid:
         raise ValueError("skin: expected the skin of a bone to have an extent, got one point; leave such a bone out")
     points = (part.points - middle) / size
     plane = None if part.plane is None else (part.plane[0], (part.plane[1] - float(part.plane[0] @ middle)) / size)
-    few = points[_spread(part.areas)]
-    rank = min(int(np.ceil(coverage * len(few))) - 1, len(few) - 1)
-
-    def sizes(state: _State) -> Float64Array:
-        proportions = _plain(state.proportions, family)
-        local = np.matmul(few - state.centres[:, None], state.frames)
-        scales = np.partition(family.gauge(local, proportions), rank, axis=1)[:, rank]
-        return scales * np.cbrt(family.volume(proportions))
-
     normal = None if plane is None else plane[0]
-    starts = _starts(few, part.along, family, plane)
-    order = np.argsort(sizes(starts), kind="stable")[:STARTS]
-    ends = [_descend(_State(*(column[[k]] for column in starts)), sizes, family, normal) for k in order]
-    size_of, best = min(ends, key=lambda end: end[0])
-    proportions = _plain(best.proportions, family)[0]
-    solid = Solid(family, size * best.centres[0] + middle, best.frames[0], proportions, 1.0)
+
+    def sizes_over(count: int) -> _Sizes:
+        few = points[_spread(part.areas, count)].T
+        rank = min(int(np.ceil(coverage * count)) - 1, count - 1)
+
+        def sizes(state: _State) -> Float64Array:
+            """Cube roots of the volumes of limbs of these states that cover the share."""
+            proportions = _plain(state.proportions, family)
+            own = np.einsum("ki,kij->kj", state.centres, state.frames)
+            x, y, z = (state.frames[:, :, j] @ few - own[:, j, None] for j in range(3))
+            scales = np.partition(family.gauge(x, y, z, proportions), rank, axis=1)[:, rank]
+            return scales * np.cbrt(family.volume(proportions))
+
+        return sizes
+
+    coarse = sizes_over(COARSE.points)
+    starts = _starts(points[_spread(part.areas, COARSE.points)], part.along, family, plane)
+    order = np.argsort(coarse(starts), kind="stable")[:STARTS]
+    ends = [_descend(_State(*(column[[k]] for column in starts)), coarse, COARSE, family, normal) for k in order]
+    best = min(ends, key=lambda state: float(coarse(state)[0]))
+    end = _descend(best, sizes_over(FINE.points), FINE, family, normal)
+    solid = Solid(family, size * end.centres[0] + middle, end.frames[0], _plain(end.proportions, family)[0], 1.0)
     return solid._replace(scale=quantile(solid.gauge(part.points), part.areas, coverage))
 
 
-def _spread(areas: Float64Array) -> Int64Array:
+def _spread(areas: Float64Array, count: int) -> Int64Array:
     """Rows of pieces, drawn evenly by area in their order; an offset that no area is a multiple of avoids ties."""
     filled = np.cumsum(areas)
-    rows = np.searchsorted(filled, (np.arange(POINTS) + 0.381966) / POINTS * filled[-1])
-    return np.minimum(rows, len(areas) - 1)
+    rows = np.searchsorted(filled, (np.arange(count) + 0.381966) / count * filled[-1])
+    within: Int64Array = np.minimum(rows, len(areas) - 1)
+    return within
 
 
 def _plain(proportions: Float64Array, family: Family) -> Float64Array:
@@ -92,18 +117,22 @@ def _starts(
     points: Float64Array, along: Float64Array, family: Family, plane: tuple[Float64Array, float] | None
 ) -> _State:
     """Limbs around the middle of the points' extent, along the bone and along the principal axes."""
-    frames = [_frame_along(along)]
     axes = np.linalg.eigh(points.T @ points)[1]
-    axes *= np.linalg.det(axes)  # right-handed
+    axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # signs that the points decide
+    axes[:, 0] *= np.linalg.det(axes)  # right-handed
+    frames = [_frame_along(along, axes)]
     frames += [np.roll(axes, shift, axis=1) for shift in range(3)]
     if plane is not None:
         normal, offset = plane
         inside = [axis - normal * (normal @ axis) for axis in (along, *axes.T)]
-        first, second = sorted(inside, key=lambda axis: -float(axis @ axis))[:2]
-        frames = [_frame_along(normal)]
-        for axis in (first, second):
+        first = max(inside, key=lambda axis: round(float(axis @ axis), 6))
+        frames = [_frame_along(normal, axes)]
+        for axis in (first, np.cross(normal, first)):
             z = axis / np.linalg.norm(axis)
-            frames += [np.stack([normal, np.cross(z, normal), z], axis=1), np.stack([z, normal, np.cross(z, normal)], 1)]
+            frames += [
+                np.stack([normal, np.cross(z, normal), z], axis=1),
+                np.stack([z, normal, np.cross(z, normal)], 1),
+            ]
     state = np.stack(frames)
     local = np.matmul(points, state)  # (k, n, 3)
     low, high = np.quantile(local, (0.02, 0.98), axis=1)
@@ -116,46 +145,44 @@ def _starts(
     return _State(centres, state, np.hstack([lengths, np.zeros((len(state), family.slopes))]))
 
 
-def _frame_along(axis: Float64Array) -> Float64Array:
-    """A right-handed frame with this unit axis in its last column."""
-    x = np.cross(np.eye(3)[int(np.abs(axis).argmin())], axis)
+def _frame_along(axis: Float64Array, others: Float64Array) -> Float64Array:
+    """A right-handed frame with this unit axis in its last column; the column of others most across it comes first."""
+    across = others[:, int(np.abs(axis @ others).argmin())]
+    x = across - (across @ axis) * axis
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(axis, x), axis], axis=1)
 
 
-def _descend(
-    state: _State, sizes: Callable[[_State], Float64Array], family: Family, normal: Float64Array | None
-) -> tuple[float, _State]:
-    """The best limb that is reached from one state, and its size."""
+def _descend(state: _State, sizes: _Sizes, steps: _Pass, family: Family, normal: Float64Array | None) -> _State:
+    """The best limb that is reached from one state."""
     rng = np.random.default_rng(0)
-    columns = 6 + family.proportions
-    size, step = float(sizes(state)[0]), FIRST_STEP
+    columns = 3 + family.turns + family.aspects + family.slopes
+    size, step = float(sizes(state)[0]), steps.first_step
     for _ in range(MOVES):
         moves = np.vstack([np.eye(columns), -np.eye(columns), rng.normal(0.0, 0.5, (DRAWN, columns))]) * step
         tried = _moved(state, moves, normal, family)
         found = sizes(tried)
         best = int(found.argmin())
-        if found[best] < size:
+        if found[best] < LESS * size:
             size, state = float(found[best]), _State(*(column[[best]] for column in tried))
-            step = min(1.5 * step, FIRST_STEP)
+            step = min(1.5 * step, steps.first_step)
         else:
             step /= 2.0
-            if step < LAST_STEP:
+            if step < steps.last_step:
                 break
-    return size, state
+    return state
 
 
 def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, family: Family) -> _State:
     """One state after each of some moves: of the centre, of the frame about its own axes, of the proportions."""
-    shift, turn, change = moves[:, :3] @ state.frames[0].T, moves[:, 3:6] @ state.frames[0].T, moves[:, 6:]
+    frame, turns = state.frames[0], family.turns
+    shift, turn, change = moves[:, :3] @ frame.T, moves[:, 3 : 3 + turns] @ frame[:, :turns].T, moves[:, 3 + turns :]
     if normal is not None:
         shift = shift - np.outer(shift @ normal, normal)
         turn = np.outer(turn @ normal, normal)
-        if abs(float(state.frames[0, :, 2] @ normal)) > 0.5:  # a symmetric limb across the plane has equal ends
+        if abs(float(frame[:, 2] @ normal)) > 0.5:  # a symmetric limb across the plane has equal ends
             change = np.hstack([change[:, : family.aspects], np.zeros((len(moves), family.slopes))])
-    return _State(
-        state.centres + shift, np.matmul(_turns(turn), state.frames), state.proportions + change
-    )
+    return _State(state.centres + shift, np.matmul(_turns(turn), state.frames), state.proportions + change)
 
 
 def _turns(vectors: Float64Array) -> Float64Array:

@@ -132,4 +132,5 @@ def _shares(weights: ArrayLike, vertices: int, names: Sequence[str]) -> Float64A
             f"weights: expected none negative and a sum > 0, got {shares[row].min()} and the sum {sums[row]} in row "
             f"{row}; give such vertices to a bone"
         )
-    return shares / sums[:, None]
+    shares /= sums[:, None]
+    return shares

@@ -52,9 +52,7 @@ class Motion(Recording):
         between = keyframes.locate(self.times, np.asarray(time, dtype=np.float64), self.wraps)
         share = float(between.share)
         a, b = self.frames[between.first], self.frames[between.second]
-        root = RootPose(
-            a[1:4] + share * (b[1:4] - a[1:4]) + between.turns * self.travel, _slerp(a[4:8], b[4:8], share)
-        )
+        root = RootPose(a[1:4] + share * (b[1:4] - a[1:4]) + between.turns * self.travel, _slerp(a[4:8], b[4:8], share))
         joints, column = [], ROOT_COLUMNS
         for width in joint_widths:
             here = slice(column, column + width)
