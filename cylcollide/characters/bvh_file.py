@@ -99,11 +99,10 @@ def read(path: str | PathLike[str]) -> Recording:
     """
     lines = _Lines(Path(path))
     bones = _hierarchy(lines)
-    offsets, tips = np.zeros((2, len(bones), 3))
-    for row, bone in enumerate(bones):
-        offsets[row] = bone.offset
-        children = [child.offset for child in bones if child.parent == row]
-        tips[row] = children[0] if children else bone.end_site or 0.0
+    offsets = np.array([bone.offset for bone in bones])
+    tips = np.array([bone.end_site or [0.0, 0.0, 0.0] for bone in bones])
+    for bone in reversed(bones[1:]):  # the first child is the last to write
+        tips[bone.parent] = bone.offset
     count = int(_frame_number(lines, "Frames:", 1.0))
     seconds = _frame_number(lines, "Frame Time:", 0.0)
     values = _values(lines, count, sum(len(bone.channels or ()) for bone in bones))
@@ -128,7 +127,7 @@ def _hierarchy(lines: _Lines) -> list[Bone]:
                 bones.append(Bone(" ".join(words[1:]), open_bones[-1], lines.number))
                 lines.keyword("{")
                 open_bones.append(len(bones) - 1)
-            case "END" if not bone.end_site:
+            case "END" if not bone.end_site and " ".join(words[1:]).upper() == "SITE":
                 lines.keyword("{")
                 bone.end_site = lines.numbers(lines.keyword("OFFSET"), 3, "x, y and z of the End Site")
                 lines.keyword("}")
@@ -136,10 +135,12 @@ def _hierarchy(lines: _Lines) -> list[Bone]:
                 open_bones.pop()
             case _:
                 lines.refuse(f"OFFSET and CHANNELS once each, JOINT, End Site or }} in {bone.name}", " ".join(words))
-    for row, bone in enumerate(bones):
-        if not bone.name or bone.name in (other.name for other in bones[:row]):
+    names = set[str]()
+    for bone in bones:
+        if not bone.name or bone.name in names:
             lines.number = bone.line
             lines.refuse("a name that no other bone has", bone.name, "rename the bone")
+        names.add(bone.name)
     lines.keyword("MOTION")
     return bones
 

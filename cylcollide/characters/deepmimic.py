@@ -23,6 +23,10 @@ ROOT_COLUMNS = 8
 """Columns of a frame before the first joint: duration, position, quaternion."""
 
 
+SHORTEST, LONGEST = 0.5, 2.0
+"""Of a quaternion before it is normalised: those of PyBullet's files are 0.86 to 1.15 long."""
+
+
 class Joint(NamedTuple):
     """A bone of the humanoid."""
 
@@ -131,7 +135,7 @@ def orientations(recording: Recording) -> Float64Array:
     Raises
     ------
     ValueError
-        If the frames are of another body, or hold a quaternion far from length 1.
+        If the frames are of another body, or hold a quaternion that is far from length 1.
     """
     recording.check_columns(sum(joint.width for joint in HUMANOID))
     turns = np.tile(quaternions.IDENTITY, (len(recording.frames), len(BONE_NAMES), 1))
@@ -139,7 +143,8 @@ def orientations(recording: Recording) -> Float64Array:
     for bone, width in enumerate((4, *(joint.width for joint in HUMANOID))):
         values = recording.frames[:, column : column + width]
         if width == 4:
-            row = validate.first_bad_row(np.abs(np.linalg.norm(values, axis=1) - 1.0) > 0.1)
+            length = np.linalg.norm(values, axis=1)
+            row = validate.first_bad_row((length < SHORTEST) | (length > LONGEST))
             if row is not None:
                 raise ValueError(
                     f"motion {recording.name!r}, frame {row}, columns from {column} on: expected a unit quaternion w, "
