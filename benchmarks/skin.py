@@ -73,9 +73,7 @@ def main() -> None:
     poses = clip.at(np.linspace(0.0, clip.duration, POSES), skin)
     rng = np.random.default_rng(17)
 
-    bones = cc.Rig(*(arguments[name] if name != "bone_names" else skin.bone_names for name in (
-        "bone_names", "parents", "rest_positions", "rest_orientations",
-    )), cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)  # fmt: skip
+    bones = cc.Rig(*skin.skeleton, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
     positions, orientations = bones.forward(*poses)
     meshes = [skin.posed(*pose) for pose in zip(positions, orientations, strict=True)]
     rays = [random_rays(mesh, rng) for mesh in meshes]

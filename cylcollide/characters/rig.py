@@ -254,8 +254,23 @@ class Rig:
         """
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         fitted = fit.fit(skin, shapes, coverage, least_share, fit.group_numbers(skin, groups, bone_groups))
-        skeleton = (skin.bone_names, skin.parents, skin.rest_positions, skin.rest_orientations)
-        return cls(*skeleton, fitted.limbs, fitted.limb_bone, groups)
+        return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
+
+    @classmethod
+    def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
+        """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it with these options.
+
+        Raises
+        ------
+        ImportError
+            If pygltflib is not installed, which the extra `gltf` brings.
+        OSError
+            If the file, or one that it names, cannot be opened.
+        ValueError
+            If it has no skin, or one that cannot be read; and as `from_skin`.
+        """
+        skin = Skin.from_gltf(path)
+        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.skeleton, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.

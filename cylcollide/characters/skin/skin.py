@@ -93,6 +93,11 @@ class Skin:
 
         return cls(*gltf.read(path))
 
+    @property
+    def skeleton(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
+        """Names, parents, rest positions and rest orientations of the bones: the first arguments of `Rig`."""
+        return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
+
     def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
         """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.
 

@@ -80,7 +80,7 @@ def load_motions(folder: Path | None = None) -> dict[str, Motion]:
 
 
 def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
-    # The files' quaternions are rounded, some as far as 0.005 from unit length.
+    # The files' quaternions are not all of unit length: see deepmimic.SHORTEST.
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     q: JointValue = pybullet.getQuaternionSlerp(np.roll(a, -1).tolist(), np.roll(b, -1).tolist(), share)
     return q
