@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -221,10 +221,11 @@ class Rig:
         shapes: Iterable[Shape] = fit.AXIAL,
         coverage: float = 0.95,
         least_share: float = 0.005,
+        least: Literal["volume", "surface"] = "volume",
         groups: Mapping[str, int] = MappingProxyType({}),
         bone_groups: Mapping[str, str] = MappingProxyType({}),
     ) -> "Rig":
-        """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least volume that covers its part.
+        """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least size that covers its part.
 
         A piece of skin belongs to the bone that carries most of it, so limbs end at the joints. Bones that mirror each
         other by name, place and skin get limbs that do so, fitted to both parts at once. `characters.skin.skin_report`
@@ -238,12 +239,14 @@ class Rig:
         bone_names, parents, rest_positions, rest_orientations
             The bones, as the constructor takes them.
         shapes
-            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of volumes that differ by less
-            than 2 % the one that is named first.
+            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes that differ by less
+            than 2 % in volume the one that is named first.
         coverage
             Share of a part that its limb covers, by area times weight of the bone; above 0, at most 1.
         least_share
             A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
+        least
+            What of a limb is least: its volume, or its surface, to which the rays that hit it are proportional.
         groups, bone_groups
             Numbers of hit groups by name, and the name of a bone's group, in which its limb will be; 0 for others.
 
@@ -253,7 +256,7 @@ class Rig:
             On wrong shapes and numbers that are not accepted, vertices without weight, unknown bones and groups.
         """
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
-        fitted = fit.fit(skin, shapes, coverage, least_share, fit.group_numbers(skin, groups, bone_groups))
+        fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
         return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
 
     @classmethod

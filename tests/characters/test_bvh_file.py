@@ -92,6 +92,7 @@ def test_rotations_in_any_order(load, order):
 
 def test_unit_and_up(load):
     """Bones that stand in one file at (x, y, z) stand in the other at (x, -z, y), in the new unit."""
+
     def bones(clip):
         turns = [[0, 0, 0, 1]] * 3
         rig = cc.Rig(clip.bone_names, clip.parents, clip.offsets, turns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
@@ -108,14 +109,23 @@ def test_unit_and_up(load):
 
 def test_layout_does_not_matter(load):
     expected = load(TEXT)
-    for text in (TEXT.replace("\n", "\r\n\r\n"), TEXT.replace("  ", "\t"), TEXT.replace("rotation", "ROTATION"), TEXT + "\n \n"):
+    for text in (
+        TEXT.replace("\n", "\r\n\r\n"),
+        TEXT.replace("  ", "\t"),
+        TEXT.replace("rotation", "ROTATION"),
+        TEXT + "\n \n",
+    ):
         clip = load(text)
         np.testing.assert_array_equal(clip.orientations, expected.orientations)
         assert clip.bone_names == expected.bone_names
 
 
 def test_a_root_without_position_channels_stays_at_its_offset(load):
-    text = TEXT.replace("6 Xposition Yposition Zposition Zrot", "4 Yposition Zrot").replace("10 20 30", "20").replace("11 21 31", "21")
+    text = (
+        TEXT.replace("6 Xposition Yposition Zposition Zrot", "4 Yposition Zrot")
+        .replace("10 20 30", "20")
+        .replace("11 21 31", "21")
+    )
     assert load(text).root_positions.tolist() == [[1, 20, 3], [1, 21, 3]]
 
 

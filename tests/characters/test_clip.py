@@ -37,7 +37,12 @@ def clip():
     rng = np.random.default_rng(3)
     turns = unit(rng, 5, 3)
     return cc.Clip(
-        ["hips", "spine", "head"], [-1, 0, 1], rng.normal(size=(3, 3)), [0, 0.5, 1, 1.5, 2], rng.normal(size=(5, 3)), turns
+        ["hips", "spine", "head"],
+        [-1, 0, 1],
+        rng.normal(size=(3, 3)),
+        [0, 0.5, 1, 1.5, 2],
+        rng.normal(size=(5, 3)),
+        turns,
     )
 
 
@@ -206,7 +211,9 @@ def test_wrong_questions_are_refused(clip):
 
 
 def test_quaternions_of_matrices_are_those_rotations():
-    turns = np.vstack([unit(np.random.default_rng(0), 200), np.eye(4), [[1, 1, 0, 0], [0, 1, 1e-9, 0], [1, -1, 1, 1e-8]]])
+    turns = np.vstack(
+        [unit(np.random.default_rng(0), 200), np.eye(4), [[1, 1, 0, 0], [0, 1, 1e-9, 0], [1, -1, 1, 1e-8]]]
+    )
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
     found = quaternions.of_matrices(np.array([matrix(q) for q in turns]))
     np.testing.assert_allclose(np.abs((found * turns).sum(axis=1)), 1.0, atol=1e-15)

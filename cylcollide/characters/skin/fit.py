@@ -1,4 +1,4 @@
-"""Limbs fitted to a skin: for each bone, of the allowed shapes, the limb of least volume that covers its skin."""
+"""Limbs fitted to a skin: for each bone, of the allowed shapes, the limb of least size that covers its skin."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
 from cylcollide.characters.skin import symmetry
-from cylcollide.characters.skin.gauges import FAMILIES, Family, Solid
+from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
 from cylcollide.characters.skin.samples import Parts, Samples, large_parts, parts_of, sample
 from cylcollide.characters.skin.search import Part, fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
@@ -21,8 +21,8 @@ from cylcollide.limbs.limbs import Limbs
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
 """The shapes that are tried unless others are asked for."""
 
-HARDLY_LARGER = 1.02
-"""A shape that is named before another is taken if its volume is at most so many times the other's."""
+HARDLY_LARGER = 1.007
+"""A shape that is named before another is taken if its size, a length, is at most so many times the other's."""
 
 ROUNDING = 1.0 + 2.0**-36
 """Limbs are larger by this factor, so that no rounding between here and a query leaves out what they just cover."""
@@ -41,10 +41,13 @@ def fit(
     shapes: Iterable[Shape] = AXIAL,
     coverage: float = 0.95,
     least_share: float = 0.005,
+    least: Least = "volume",
     hit_groups: Mapping[str, int] = MappingProxyType({}),
 ) -> Fitted:
     """Fit limbs; see `Rig.from_skin`. `hit_groups`: numbers of hit groups by bone."""
     families = _families(shapes)
+    if least not in ("volume", "surface"):
+        raise ValueError(f"least: expected 'volume' or 'surface', got {least!r}")
     share = _between(coverage, "coverage", 1.0)
     samples = sample(skin)
     kept = large_parts(samples, skin, _between(least_share, "least_share", 0.5))
@@ -63,8 +66,8 @@ def fit(
         whole = parts[0]._replace(
             points=np.vstack([part.points for part in parts]), areas=np.concatenate([part.areas for part in parts])
         )
-        found = [_covering(fit_limb(whole, family, share), parts, share) for family in families]
-        solids[bone] = _smallest(found)
+        found = [_covering(fit_limb(whole, family, share, least), parts, share) for family in families]
+        solids[bone] = _smallest(found, least)
         if twin is not None and len(parts) == 2 and mirror.plane is not None:
             solids[twin] = _mirrored_solid(skin, solids[bone], bone, twin, mirror.plane)
     bones = sorted(solids)
@@ -76,10 +79,10 @@ def fit(
     return Fitted(Limbs.concat(limbs), np.array(bones, dtype=np.int32), left_out)
 
 
-def _smallest(solids: list[Solid]) -> Solid:
-    """The limb of least volume, or the first of those that are hardly larger."""
-    least = min(solid.volume for solid in solids)
-    return next(solid for solid in solids if solid.volume <= HARDLY_LARGER * least)
+def _smallest(solids: list[Solid], least: Least) -> Solid:
+    """The limb of least size, or the first of those that are hardly larger."""
+    sizes = [solid.size(least) for solid in solids]
+    return next(solid for solid, size in zip(solids, sizes, strict=True) if size <= HARDLY_LARGER * min(sizes))
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:

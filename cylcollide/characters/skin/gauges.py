@@ -3,11 +3,11 @@
 A gauge is the least scale s at which a shape of given proportions, centred at 0, its axis along z, contains a point. So
 the smallest limb of such proportions that covers a share of some points is a quantile of their gauges, and
 fitting is a search over centres, frames and proportions only. Proportions are relative to the radius (a box: to its
-half extent along z); volumes are those at s = 1, and grow with s cubed.
+half extent along z); volumes and surfaces are those at s = 1.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -17,15 +17,24 @@ Gauge = Callable[[Float64Array, Float64Array, Float64Array, Float64Array], Float
 """Takes coordinates x, y, z of points, (k, n) each, and proportions (k, m); gives scales (k, n)."""
 
 
+Least = Literal["volume", "surface"]
+"""What is to be least of a limb that covers enough."""
+
+
 class Family(NamedTuple):
-    """One shape, its gauge and its volume (k,) at scale 1."""
+    """One shape."""
 
     shape: Shape
-    gauge: Gauge
-    volume: Callable[[Float64Array], Float64Array]
     turns: int  # axes of its frame about which turning changes it: 3 of a box, x and y of a limb with an axis, or none
     aspects: int  # leading proportions that are lengths > 0
     slopes: int  # further ones, from -1 to 1
+    gauge: Gauge
+    volume: Callable[[Float64Array], Float64Array]  # of proportions (k, m), at scale 1, (k,)
+    surface: Callable[[Float64Array], Float64Array]  # its area at scale 1, (k,)
+
+    def size(self, proportions: Float64Array, least: Least) -> Float64Array:
+        """What is to be least, as a length at scale 1, (k,): the root of the surface or the cube root of the volume."""
+        return np.cbrt(self.volume(proportions)) if least == "volume" else np.sqrt(self.surface(proportions))
 
 
 def _sphere(x: Float64Array, y: Float64Array, z: Float64Array, _: Float64Array) -> Float64Array:
@@ -59,17 +68,45 @@ def _box(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64
     return np.maximum(across, np.abs(z))
 
 
+def _tapered_surface(p: Float64Array) -> Float64Array:
+    """Two discs, and a wall that is 2 a high and leans by 2 c."""
+    slant = np.hypot(2.0 * p[:, 0], 2.0 * p[:, 1])
+    return 2.0 * np.pi * (1.0 + p[:, 1] ** 2 + slant)
+
+
+def _ellipsoid_surface(p: Float64Array) -> Float64Array:
+    """Long and flat ellipsoids of revolution by their eccentricity, which is kept off 0, where both tend to 4 pi."""
+    a = p[:, 0]
+    e = np.sqrt(np.maximum(1.0 - np.minimum(a, 1.0 / a) ** 2, 1e-8))
+    return 2.0 * np.pi * (1.0 + np.where(a > 1.0, a * np.arcsin(e), a * a * np.arctanh(e)) / e)
+
+
 FAMILIES = {
     family.shape: family
     for family in (
-        Family(Shape.CYLINDER, _cylinder, lambda p: 2.0 * np.pi * p[:, 0], 2, 1, 0),
-        Family(Shape.TAPERED, _tapered, lambda p: 2.0 * np.pi * p[:, 0] * (1.0 + p[:, 1] ** 2 / 3.0), 2, 1, 1),
-        Family(Shape.CAPSULE, _capsule, lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), 2, 1, 0),
-        Family(Shape.ELLIPSOID, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], 2, 1, 0),
-        Family(Shape.SPHERE, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi), 0, 0, 0),
-        Family(Shape.BOX, _box, lambda p: 8.0 * p[:, 0] * p[:, 1], 3, 2, 0),
+        Family(
+            Shape.CYLINDER, 2, 1, 0, _cylinder,
+            lambda p: 2.0 * np.pi * p[:, 0], lambda p: 2.0 * np.pi * (1.0 + 2.0 * p[:, 0]),
+        ),
+        Family(
+            Shape.TAPERED, 2, 1, 1, _tapered,
+            lambda p: 2.0 * np.pi * p[:, 0] * (1.0 + p[:, 1] ** 2 / 3.0), _tapered_surface,
+        ),
+        Family(
+            Shape.CAPSULE, 2, 1, 0, _capsule,
+            lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), lambda p: 4.0 * np.pi * (1.0 + p[:, 0]),
+        ),
+        Family(Shape.ELLIPSOID, 2, 1, 0, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], _ellipsoid_surface),
+        Family(
+            Shape.SPHERE, 0, 0, 0, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi),
+            lambda p: np.full(len(p), 4.0 * np.pi),
+        ),
+        Family(
+            Shape.BOX, 3, 2, 0, _box,
+            lambda p: 8.0 * p[:, 0] * p[:, 1], lambda p: 8.0 * (p[:, 0] * p[:, 1] + p[:, 0] + p[:, 1]),
+        ),
     )
-}
+}  # fmt: skip
 
 
 class Solid(NamedTuple):
@@ -81,10 +118,9 @@ class Solid(NamedTuple):
     proportions: Float64Array
     scale: float
 
-    @property
-    def volume(self) -> float:
-        """The limb's volume."""
-        return float(self.family.volume(self.proportions[None])[0]) * self.scale**3
+    def size(self, least: Least) -> float:
+        """What is to be least, as a length."""
+        return self.scale * float(self.family.size(self.proportions[None], least)[0])
 
     def gauge(self, points: Float64Array) -> Float64Array:
         """The scales (n,) at which the limb contains points (n, 3)."""

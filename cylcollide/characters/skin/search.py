@@ -1,4 +1,4 @@
-"""The limb of least volume, of one shape, that covers a share of the skin of a bone.
+"""The limb of least volume or surface, of one shape, that covers a share of the skin of a bone.
 
 The search is a compass search: from a few starts, moves along every coordinate and along some directions drawn from a
 fixed seed; the best of them is taken, and the steps shrink when none is better. All is done in units of the part's own
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.characters.skin.gauges import Family, Solid
+from cylcollide.characters.skin.gauges import Family, Least, Solid
 
 STARTS, DRAWN, MOVES = 3, 12, 60
 """States that the search descends from; directions drawn for each move; most moves of a descent."""
@@ -65,7 +65,7 @@ def quantile(values: Float64Array, areas: Float64Array, share: float) -> float:
     return float(values[order[min(np.searchsorted(filled, share * filled[-1]), len(order) - 1)]])
 
 
-def fit_limb(part: Part, family: Family, coverage: float) -> Solid:
+def fit_limb(part: Part, family: Family, coverage: float, least: Least) -> Solid:
     """The limb, in the frame of the bone."""
     middle = part.areas @ part.points / part.areas.sum()
     size = float(np.sqrt(part.areas @ ((part.points - middle) ** 2).sum(axis=1) / part.areas.sum()))
@@ -80,12 +80,12 @@ def fit_limb(part: Part, family: Family, coverage: float) -> Solid:
         rank = min(int(np.ceil(coverage * count)) - 1, count - 1)
 
         def sizes(state: _State) -> Float64Array:
-            """Cube roots of the volumes of limbs of these states that cover the share."""
+            """Sizes of limbs of these states that cover the share."""
             proportions = _plain(state.proportions, family)
             own = np.einsum("ki,kij->kj", state.centres, state.frames)
             x, y, z = (state.frames[:, :, j] @ few - own[:, j, None] for j in range(3))
             scales = np.partition(family.gauge(x, y, z, proportions), rank, axis=1)[:, rank]
-            return scales * np.cbrt(family.volume(proportions))
+            return scales * family.size(proportions, least)
 
         return sizes
 

@@ -53,7 +53,9 @@ class Writer:
         width = rows.itemsize * (rows.shape[1] if rows.ndim > 1 else 1)
         raw = b"".join(row.tobytes() + b"\x55" * ((stride or width) - width) for row in rows)
         self.data += b"\0" * (-len(self.data) % 4)
-        view = {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(raw)} | ({"byteStride": stride} if stride else {})
+        view = {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(raw)} | (
+            {"byteStride": stride} if stride else {}
+        )
         self.data += raw
         self.views.append(view)
         accessor = {"bufferView": len(self.views) - 1, "componentType": code, "count": len(rows), "type": kind}

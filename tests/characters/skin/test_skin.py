@@ -11,7 +11,12 @@ def three_bones(rng):
     points, faces = skins.cylinder([0, 0, 0], [0, 0, 1.2], 0.1, sides=12, rings=8)
     turns = rng.normal(size=(3, 4))
     return skins.arguments(
-        (points, faces), rng.uniform(0, 1, (len(points), 3)), ("a", "b", "c"), (-1, 0, 1), rng.normal(size=(3, 3)), turns
+        (points, faces),
+        rng.uniform(0, 1, (len(points), 3)),
+        ("a", "b", "c"),
+        (-1, 0, 1),
+        rng.normal(size=(3, 3)),
+        turns,
     )
 
 
@@ -74,7 +79,10 @@ def set_row(name, row, value):
     ("change", "message"),
     [
         (set_row("vertices", 5, np.nan), "vertices: expected finite.*row 5"),
-        (set_row("weights", 5, 0.0), r"weights: expected none negative and a sum > 0, got 0.0 and the sum 0.0 in row 5"),
+        (
+            set_row("weights", 5, 0.0),
+            r"weights: expected none negative and a sum > 0, got 0.0 and the sum 0.0 in row 5",
+        ),
         (set_row("weights", 5, [-0.1, 1, 1]), "weights: expected none negative.*row 5"),
         (set_row("weights", 5, np.inf), "weights: expected finite.*row 5"),
         (lambda g: g.update(weights=g["weights"][:, :2]), r"weights: expected shape \(300, 3\), a row a vertex"),
