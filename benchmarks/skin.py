@@ -6,8 +6,8 @@ The body and its clip are those of `demos/data/`. At each of 50 poses, spread ov
 points drawn evenly from the skin's bounding box, 5 cm larger on each side, in directions drawn evenly from all. The
 truth is Embree's verdict on the triangles of the posed skin; a sample of it is compared with Möller and Trumbore's test
 of every triangle in float64. A row of the CSV counts, for limbs of the named shapes that cover a share of each bone's
-skin, rays that hit limbs and not the skin (phantom) and rays that hit the skin and no limb (missed); "best" is, for each
-bone, the smallest shape out of all. Limbs are of least volume, or of least surface.
+skin, rays that hit limbs and not the skin (phantom) and rays that hit the skin and no limb (missed); "best" is, for
+each bone, the smallest shape out of all. Limbs are of least volume, or of least surface.
 """
 
 import argparse
@@ -99,8 +99,9 @@ def main() -> None:
                 missed += int(np.sum(~found & truth[k]))
             fit = skin_report(rig, skin).whole
             out.writerow(
-                [name, least, coverage, len(rig.limbs), POSES * RAYS, hits, phantom, missed, f"{100 * phantom / hits:.2f}",
-                 f"{100 * missed / hits:.2f}", f"{100 * fit.coverage:.2f}", f"{fit.volume_ratio:.2f}"]
+                [name, least, coverage, len(rig.limbs), POSES * RAYS, hits, phantom, missed,
+                 *(f"{100 * part:.2f}" for part in (phantom / hits, missed / hits, fit.coverage)),
+                 f"{fit.volume_ratio:.2f}"]
             )  # fmt: skip
             print(
                 name,

@@ -1,11 +1,15 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
-from cylcollide._types import Face, Shape, Side
+from cylcollide._types import Face, Reason, Shape, Side
 from cylcollide.characters.clip import Clip
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.hits import Chords, PointHits, RayHit, RayHits
+from cylcollide.query.hits import RayHit, RayHits
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
 from cylcollide.warm_up.warm_up import WarmUp, warm_up
 from cylcollide.world import HitWorld, Snapshot
 
@@ -17,10 +21,13 @@ __all__ = [
     "Explanation",
     "Face",
     "HitWorld",
+    "Judged",
     "Limbs",
     "PointHits",
+    "Policy",
     "RayHit",
     "RayHits",
+    "Reason",
     "Rig",
     "Shape",
     "Side",

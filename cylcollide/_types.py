@@ -61,6 +61,19 @@ class Side(IntEnum):
     INSIDE = 2
 
 
+class Reason(IntEnum):
+    """Why a limb that a shot crosses counts, or does not, under a policy."""
+
+    COUNTED = 0  # the limb that the shot is judged by
+    NOT_FIRST = 1  # another limb, or another character, is entered first
+    LESS_IMPORTANT = 2  # the group of another limb of the character comes first in the order
+    SHORTER = 3  # another chord of the character is longer
+    PASSED_THROUGH = 4  # penetrated
+    STOPPED = 5  # the energy ends in it, or at its exit
+    SPENT_BEFORE = 6  # the energy has ended before it
+    OVERLAPPED = 7  # all of it lies in limbs of the same character that were entered before
+
+
 class Aim(IntEnum):
     """Which of the limbs that a ray may hit a loop looks for."""
 

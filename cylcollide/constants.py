@@ -47,6 +47,9 @@ BOX_PAD = 2.0**-20
 """Boxes of the tree are grown by this, in its own frame of [-1, 1]: all rounding of rays and boxes to float32 together
 displaces by at most 6.3 units of 2⁻²⁴, and this is 16. `docs/numerics.md`, "Boxes"."""
 
+SMALLEST_IN_SPACE = 0.5
+"""A tree whose boxes all together are shorter than this, in its frame, gets a new frame, where they are 1 or more."""
+
 FARTHEST_START = 2.0**24
 """A ray that starts farther from the tree than this, in its frame, visits every box: float64 cannot move its start."""
 
@@ -59,6 +62,8 @@ pad."""
 
 TREE_WIDTH = 8  # children a node: one AVX-512 register of float64, two of AVX2
 
+LARGEST_BRANCH = 32  # items of a branch that is put into a tree as one: a character's limbs
+
 SAH_BINS = 16  # along each axis; 8: boxes 1 to 2.5 % larger; 32: 0.6 to 0.8 % smaller, a build takes a third longer
 
 DEEPEST_SAH = 48  # below this depth the build halves by count, which bounds the stack of every traversal
@@ -67,9 +72,15 @@ REBUILD_COST = 1.5  # boxes grown to this multiple of their built area cost rays
 
 REBUILT_AT_ONCE = 1024  # with fewer limbs the update itself rebuilds the tree, which takes 0.2 milliseconds
 
+FEW_MOVED = 0.25  # up to this share of the limbs, only the branches that lead to those that moved are fitted anew
+
+MANY_ADDED = 0.25  # with more new limbs among all, the tree is built anew rather than patched
+
 RAYS_PER_TASK = 20000  # rays that are sorted together
 
 RAYS_SHARED = 12500  # the same with several threads: half a millisecond of work, so that faster threads take more
+
+LIMBS_SHARED = 2048  # limbs that are placed at once: a tenth of a millisecond of work, with more threads share
 
 SMALLEST_BATCH = 64  # fewer points, or rays among few limbs, are processed singly: buffers for many cost 5 µs
 

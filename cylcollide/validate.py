@@ -219,10 +219,15 @@ def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
+    """Integers from low to high, (m,) of int64; one stands for itself."""
+    array = np.atleast_1d(_as_integers(values, name))
+    return integers(array, name, array.size, low, high)
+
+
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
     """Distinct indices below `size`, (m,) of int64."""
-    array = np.atleast_1d(_as_integers(values, name))
-    array = integers(array, name, array.size, 0, size - 1)
+    array = list_of_integers(values, name, 0, size - 1)
     unique, first = np.unique(array, return_index=True)
     if len(unique) != len(array):
         row = int(np.setdiff1d(np.arange(len(array)), first)[0])

@@ -31,6 +31,10 @@ class Space(NamedTuple):
     low: tuple[float, float, float]  # corners of the box around all boxes, padded, in the frame of the tree
     high: tuple[float, float, float]
 
+    def has_frame_of(self, other: "Space") -> bool:
+        """Whether coordinates mean the same in both."""
+        return self.centre == other.centre and self.scale == other.scale
+
 
 class Tree(NamedTuple):
     """A bounding volume hierarchy of width eight over numbered boxes. Its arrays are read-only."""

@@ -1,12 +1,16 @@
-"""Refit: new boxes for an unchanged tree, from the last node to the first, so that children precede their parents."""
+"""Refit: new boxes for an unchanged tree, from the last node to the first, so that children precede their parents.
+
+All boxes, or those of some items with the branches that lead to them.
+"""
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int32Array
+from cylcollide._types import BoolArray, Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
-from cylcollide.constants import BOX_PAD, TREE_WIDTH
+from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.memory import aligned
 
@@ -44,6 +48,91 @@ def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: 
                     smallest = box_edge(low[-2 - code, axis], centre[axis], scale, -BOX_PAD)
                     largest = box_edge(high[-2 - code, axis], centre[axis], scale, BOX_PAD)
                 bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = smallest, largest
+
+
+class Places(NamedTuple):
+    """Where the items and nodes of a tree stand in it: 8 · node + slot of each."""
+
+    items: Int32Array  # (items,)
+    nodes: Int32Array  # (nodes,): the slot that holds the node; of the root, -1
+
+
+def places(tree: Tree) -> Places:
+    """The slots of all items and nodes."""
+    found = Places(np.empty(tree.items, np.int32), np.full(len(tree.child), EMPTY, np.int32))
+    _fill_places(tree.child, found)
+    return found
+
+
+@entry_point(reads_all=True)
+def _fill_places(child: Int32Array, found: Places) -> None:
+    """Write the columns of `places`."""
+    for node in range(child.shape[0]):
+        for slot in range(TREE_WIDTH):
+            code = child[node, slot]
+            if code >= 0:
+                found.nodes[code] = node * TREE_WIDTH + slot
+            elif code != EMPTY:
+                found.items[-2 - code] = node * TREE_WIDTH + slot
+
+
+def refit_some(tree: Tree, at: Places, items: Int32Array, low: Float64Array, high: Float64Array) -> Space | None:
+    """Fit the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, which are written.
+
+    Returns the space with its corners anew; None, with bounds of no use, if a box leaves the space, or all have become
+    so small in it that float32 holds them poorly.
+    """
+    corners, dirty = np.empty(6), np.zeros(len(tree.child), np.bool_)
+    if not _fit_some(at, items, low, high, tree.space, tree.bounds, dirty, corners):
+        return None
+    x, y, z, u, v, w = corners.tolist()
+    if max(u - x, v - y, w - z) < SMALLEST_IN_SPACE:
+        return None
+    return tree.space._replace(low=(x, y, z), high=(u, v, w))
+
+
+@entry_point(reads_all=True)
+def _fit_some(
+    at: Places,
+    items: Int32Array,
+    low: Float64Array,
+    high: Float64Array,
+    space: Space,
+    bounds: Float32Array,
+    dirty: BoolArray,
+    corners: Float64Array,
+) -> bool:
+    """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box leaves the space.
+
+    `dirty` (nodes,) is False at first: whether a box of a node has changed.
+    """
+    centre, scale = space.centre, space.scale
+    for j in range(items.size):
+        place = at.items[items[j]]
+        node, slot = place // TREE_WIDTH, place % TREE_WIDTH
+        for axis in range(3):
+            begin = box_edge(low[j, axis], centre[axis], scale, 0.0)
+            end = box_edge(high[j, axis], centre[axis], scale, 0.0)
+            if not (begin >= -1.0 and end <= 1.0):
+                return False
+            bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = begin - BOX_PAD, end + BOX_PAD
+        dirty[node] = True
+    for node in range(at.nodes.size - 1, -1, -1):  # children have larger indices than their parents
+        if dirty[node] or node == 0:
+            place = at.nodes[node]
+            for axis in range(3):
+                smallest, largest = inf, -inf
+                for s in range(TREE_WIDTH):
+                    smallest = min(smallest, bounds[node, axis, s])
+                    largest = max(largest, bounds[node, HIGH + axis, s])
+                if node == 0:
+                    corners[axis], corners[3 + axis] = smallest, largest
+                else:
+                    parent, slot = place // TREE_WIDTH, place % TREE_WIDTH
+                    bounds[parent, axis, slot], bounds[parent, HIGH + axis, slot] = smallest, largest
+            if node > 0:
+                dirty[place // TREE_WIDTH] = True
+    return True
 
 
 @entry_point()

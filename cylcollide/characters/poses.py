@@ -1,4 +1,4 @@
-"""Poses of the bones of many characters: shapes checked, and what is wrong with the numbers that a loop refuses."""
+"""Poses of many characters: their shapes checked, the limbs made of them, and what a loop refuses, in words."""
 
 from collections.abc import Sequence
 from typing import NoReturn
@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.rig_checks import bone, limb
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
+from cylcollide.kernels.bone_rows import in_range, is_quaternion
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.rig_rows import RigRows, in_range, is_quaternion, keeps_axis
+from cylcollide.kernels.limb_table import make_table
+from cylcollide.kernels.rig_rows import Placed, RigRows, is_placed
+from cylcollide.limbs.limbs import Limbs
 
 RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
 TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
@@ -62,6 +65,18 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Float64Array:
     return validate.as_float64(given, name)
 
 
+def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:
+    """The limbs of k characters where they were placed; `character` (k,), or None for the labels that they have."""
+    t, m, solids = limbs.table, len(limbs), len(limbs.table.boxes)
+    box = np.where(np.tile(t.box, k) >= 0, np.tile(t.box, k) + np.repeat(np.arange(k) * solids, m), -1)
+    labels = np.tile(t.character, k) if character is None else np.repeat(character.astype(np.int32), m)
+    table = make_table(
+        np.tile(t.kind, k), placed.p1, placed.p2, np.tile(t.radius, k), np.tile(t.radius2, k), box.astype(np.int32),
+        placed.boxes, labels, np.tile(t.mask, k),
+    )  # fmt: skip
+    return Limbs(table, np.tile(limbs.hit_group, k), limbs.names * k)
+
+
 def raise_misplaced(
     bone_names: Sequence[str],
     limb_names: Sequence[str],
@@ -79,13 +94,10 @@ def raise_misplaced(
         rotation, local1, local2 = rotation_of(turn[b]), rig.p1[i].tolist(), rig.p2[i].tolist()
         p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
         whose = f"{limb(limb_names, i)} of {bone(bone_names, b)} at {at[b]} in {where}"
-        for end in (p1, p2):
-            if not in_range(end):
-                _refuse("positions", "limb ends within 2**500", list(end), whose)
-        if not keeps_axis(local1, local2, p1, p2):
+        if not is_placed(local1, local2, p1, p2):
             _refuse(
-                "positions", "limb ends at least 2**-500 (about 3e-151) apart along a coordinate", [p1, p2],
-                f"{whose}, where float64 holds no axis of its length",
+                "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
+                [list(p1), list(p2)], f"{whose}, so far out that the limb leaves the range or loses its axis",
             )  # fmt: skip
     validate.raise_changed("positions", "orientations")
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Shape
+from cylcollide.characters import json_text
+from cylcollide.characters.json_text import shown
 from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
 
@@ -117,7 +119,7 @@ def _limbs(file: Path, rows: list[Any]) -> Limbs:
     for i, row in enumerate(rows):
         name = row.get("shape") if isinstance(row, dict) else None
         if not isinstance(name, str) or name not in SHAPES:
-            _refuse(file, f"an object with a shape out of {', '.join(SHAPES)}", _shown(row), f"limbs[{i}]")
+            _refuse(file, f"an object with a shape out of {', '.join(SHAPES)}", shown(row), f"limbs[{i}]")
         shape = SHAPES[name]
         _check_fields(file, f"limbs[{i}], a {name},", row, ("bone", "shape", *SIZES[shape]), tuple(LABELS))
         sizes = {
@@ -130,7 +132,7 @@ def _limbs(file: Path, rows: list[Any]) -> Limbs:
             boxes.append(np.append(sizes.pop("axes"), sizes.pop("half_extents")))
             if files.first_no_box(boxes[-1][None]) is not None:
                 what = "axes of length 1 at right angles, and half extents of 2**-500 to 2**500"
-                _refuse(file, what, _shown(row), f"limbs[{i}]")
+                _refuse(file, what, shown(row), f"limbs[{i}]")
         for column, value in {"p2": sizes["p1"], **sizes}.items():
             columns[column][i] = value
         for field, default in LABELS.items():
@@ -146,27 +148,15 @@ def _parsed(file: Path) -> Any:
     """What the JSON of a file says."""
     text = file.read_bytes()
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_doubles)
-    except (ValueError, RecursionError) as error:
+        return json_text.parsed(text)
+    except ValueError as error:
         _refuse(file, "JSON", f"{type(error).__name__}: {str(error)[:120]}")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of which each field comes once."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError(f"a field comes twice among {', '.join(name for name, _ in pairs)[:80]}")
-    return fields
 
 
 def _check_fields(file: Path, where: str, value: Any, needed: tuple[str, ...], optional: tuple[str, ...]) -> None:
     """Raise ValueError unless the value is an object of these fields."""
     if not isinstance(value, dict):
-        _refuse(file, f"an object with {', '.join(needed)}", _shown(value), where)
+        _refuse(file, f"an object with {', '.join(needed)}", shown(value), where)
     for field in needed:
         if field not in value:
             _refuse(file, f"a field {field!r}", f"none, but {', '.join(map(repr, value))[:120]}", where)
@@ -177,26 +167,26 @@ def _check_fields(file: Path, where: str, value: Any, needed: tuple[str, ...], o
 
 def _list(file: Path, content: Mapping[str, Any], field: str) -> list[Any]:
     if not isinstance(content[field], list):
-        _refuse(file, "a list", _shown(content[field]), field)
+        _refuse(file, "a list", shown(content[field]), field)
     return list(content[field])
 
 
 def _text(file: Path, where: str, value: Any) -> str:
     if not isinstance(value, str):
-        _refuse(file, "a string", _shown(value), where)
+        _refuse(file, "a string", shown(value), where)
     return value
 
 
 def _integer(file: Path, where: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        _refuse(file, "an integer", _shown(value), where)
+        _refuse(file, "an integer", shown(value), where)
     return value
 
 
 def _bone(file: Path, where: str, value: Any, names: list[str]) -> int:
     """The index of a bone by its name."""
     if _text(file, where, value) not in names:
-        _refuse(file, "the name of a bone of the file", _shown(value), where)
+        _refuse(file, "the name of a bone of the file", shown(value), where)
     return names.index(value)
 
 
@@ -204,19 +194,14 @@ def _numbers(file: Path, where: str, value: Any, form: tuple[int, ...]) -> Float
     """Numbers in lists of this shape, or one number for ()."""
     if form:
         if not isinstance(value, list) or len(value) != form[0]:
-            _refuse(file, f"a list of {form[0]}", _shown(value), where)
+            _refuse(file, f"a list of {form[0]}", shown(value), where)
         return np.array([_numbers(file, f"{where}[{k}]", entry, form[1:]) for k, entry in enumerate(value)])
     if not isinstance(value, int | float) or isinstance(value, bool):
-        _refuse(file, "a number", _shown(value), where)
+        _refuse(file, "a number", shown(value), where)
     try:
         return np.array(float(value))
     except OverflowError:
-        _refuse(file, "a number within 2**500", _shown(value), where)
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 100 else f"{text[:80]}..."
+        _refuse(file, "a number within 2**500", shown(value), where)
 
 
 def _refuse(file: Path, expected: str, got: str, where: str = "the file") -> NoReturn:

@@ -6,7 +6,9 @@ from cylcollide._types import Float64Array, Int8Array
 from cylcollide.constants import BOX_FLOOR
 from cylcollide.kernels.axis import MARGIN
 from cylcollide.kernels.dispatch import limb_aabb
-from cylcollide.kernels.limb_table import LimbTable, limb_at
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.limb_table import Limb, LimbTable, limb_at
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
 
 
@@ -21,7 +23,22 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
 def _fill_boxes(rows: Float64Array, solids: Int8Array, low: Float64Array, high: Float64Array) -> None:
     """Write the corners of `limb_boxes`."""
     for i in range(solids.size):
-        smallest, largest = limb_aabb(limb_at(rows, solids, i))
+        smallest, largest = padded_box(limb_at(rows, solids, i))
         for k in range(3):
-            pad = MARGIN * (abs(smallest[k]) + abs(largest[k]) + (largest[k] - smallest[k])) + BOX_FLOOR
-            low[i, k], high[i, k] = smallest[k] - pad, largest[k] + pad
+            low[i, k], high[i, k] = smallest[k], largest[k]
+
+
+@inlined
+def padded_box(limb: Limb) -> tuple[Vector, Vector]:
+    """Corners of a box around a limb, which rounding cannot make too small."""
+    smallest, largest = limb_aabb(limb)
+    x, u = _padded(smallest[0], largest[0])
+    y, v = _padded(smallest[1], largest[1])
+    z, w = _padded(smallest[2], largest[2])
+    return (x, y, z), (u, v, w)
+
+
+@inlined
+def _padded(smallest: float, largest: float) -> tuple[float, float]:
+    pad = MARGIN * (abs(smallest) + abs(largest) + (largest - smallest)) + BOX_FLOOR
+    return smallest - pad, largest + pad

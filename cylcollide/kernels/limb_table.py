@@ -98,38 +98,51 @@ def _fill_rows(
     solid: Int8Array,
     rows: Float64Array,
 ) -> None:
-    """Fill `rows` (n, ROW), zero so far, and set `solid` to SPHERE for capsules without length.
+    """Write `rows` (n, ROW) and `solid` (n,)."""
+    for i in range(radius.size):
+        solid[i] = fill_row(kind, p1, p2, radius, radius2, box, boxes, rows, i)
+
+
+@inlined
+def fill_row(
+    kind: Int8Array,
+    p1: Float64Array,
+    p2: Float64Array,
+    radius: Float64Array,
+    radius2: Float64Array,
+    box: Int32Array,
+    boxes: Float64Array,
+    rows: Float64Array,
+    i: int,
+) -> int:
+    """Write row i of `rows` (n, ROW); the Shape whose kernels apply: SPHERE for a capsule without length.
 
     A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided.
     """
-    for i in range(radius.size):
-        row, a, b = rows[i], as_vector(p1, i), as_vector(p2, i)
-        axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
-        longest = largest_component(axis)
-        if kind[i] == CAPSULE and longest == 0.0:
-            solid[i] = SPHERE
-        size = smallest = max(radius[i], radius2[i])
-        if kind[i] == BOX:
-            h = boxes[box[i], 9:]
-            smallest, size = min(h[0], h[1], h[2]), h[0] + h[1] + h[2]
-        extent = max(largest_component(a), largest_component(b)) + size
-        if not (smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE and (longest >= SMALLEST_SAFE or longest == 0.0)):
-            extent = inf
-        row[EXTENT] = extent
-        for k in range(3):
-            row[CENTRE + k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
-        if kind[i] == BOX:
-            for k in range(12):
-                row[BOX_AXES + k] = boxes[box[i], k]
-            continue
-        if longest > 0.0:
-            length = sqrt(dot(axis, axis))
-            row[HALF_LENGTH] = 0.5 * length
-            for k in range(3):
-                row[AXIS + k] = axis[k] / length
+    row, a, b, shape = rows[i], as_vector(p1, i), as_vector(p2, i), kind[i]
+    axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
+    longest = largest_component(axis)
+    size = smallest = max(radius[i], radius2[i])
+    if shape == BOX:
+        h = boxes[box[i], 9:]
+        smallest, size = min(h[0], h[1], h[2]), h[0] + h[1] + h[2]
+    extent = max(largest_component(a), largest_component(b)) + size
+    if not (smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE and (longest >= SMALLEST_SAFE or longest == 0.0)):
+        extent = inf
+    for k in range(3):
+        row[CENTRE + k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
+    if shape == BOX:
+        for k in range(12):
+            row[BOX_AXES + k] = boxes[box[i], k]
+    else:
+        length = sqrt(dot(axis, axis)) if longest > 0.0 else 1.0
+        row[HALF_LENGTH] = 0.5 * length if longest > 0.0 else 0.0
         row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
         for k in range(3):
+            row[AXIS + k] = axis[k] / length
             row[P1 + k], row[P2 + k] = a[k], b[k]
+    row[EXTENT] = extent
+    return SPHERE if shape == CAPSULE and longest == 0.0 else shape
 
 
 def plain_limb(table: LimbTable, i: int) -> Limb:

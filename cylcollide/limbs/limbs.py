@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from os import PathLike
 from typing import Any, Unpack
 
@@ -23,15 +24,17 @@ from cylcollide._types import (
     Side,
     Uint32Array,
 )
-from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs import explain, files, tables
 from cylcollide.limbs.tables import Labels
-from cylcollide.query import exact_fallback
+from cylcollide.query import exact_fallback, exact_points
 from cylcollide.query.hits import RayHits
+from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.request import BatchResult, RayRequest, ray_request, segment_request
+from cylcollide.query.row_choice import chosen_rows
 from cylcollide.shapes import Solids
 
 
@@ -167,13 +170,19 @@ class Limbs:
 
     def __getitem__(self, rows: Any) -> "Limbs":
         """The limbs of an index, a slice, a mask or an array of indices, as `Limbs`."""
-        if np.ma.isMaskedArray(rows):
-            raise IndexError("limbs: expected indices, a slice or a mask, got a masked array; fill it first")
-        chosen = np.atleast_1d(np.arange(len(self))[rows])
-        if chosen.ndim != 1:
-            raise IndexError(f"limbs: expected indices, a slice or a mask of one dimension, got {chosen.ndim}")
+        chosen = chosen_rows(rows, len(self), "limbs")
         names = tuple(self.names[i] for i in chosen)
         return Limbs(tables.chosen_rows(self.table, chosen), self.hit_group[chosen], names)
+
+    @cached_property
+    def kernel_rows(self) -> LimbRows:
+        """What loops read."""
+        return self.table.kernel_rows
+
+    @cached_property
+    def labels(self) -> RowLabels:
+        """Names and hit groups, as results read them."""
+        return bare_labels(self.names, self.hit_group)
 
     @property
     def box_axes(self) -> Float64Array:
@@ -255,10 +264,9 @@ class Limbs:
             rays = rays._replace(origin=np.repeat(rays.origin, n, axis=0), second=np.repeat(rays.second, n, axis=0))
         batch = request.batch._replace(rays=rays)
         hits = empty_hits(n)
-        rows = self.table.kernel_rows
-        single.cast_rows(batch, rows, hits)
+        single.cast_rows(batch, self.kernel_rows, hits)
         near = self._own_limb if hits.undecided.any() else None
-        return exact_fallback.ray_hits(BatchResult(batch, *hits), self.table, rows, request.inside, near)
+        return exact_fallback.ray_hits(BatchResult(batch, *hits), self, request.inside, near)
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
         """For each of these rows, the one limb that it is paired with, in a list."""
@@ -269,7 +277,7 @@ class Limbs:
         position, verdict = self._classified(points)
         side = np.where(verdict == HIT, int(Side.INSIDE), int(Side.OUTSIDE)).astype(np.int8)
         for i in np.flatnonzero(verdict == UNDECIDED).tolist():
-            side[i] = exact_fallback.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
+            side[i] = exact_points.resolve_point(position[i], self.table, i if len(self) > 1 else 0)
         return side
 
     def axis_distance_squared(self, points: ArrayLike) -> Float64Array:
@@ -282,7 +290,7 @@ class Limbs:
         position = position if len(position) == len(side) else np.repeat(position, len(side), axis=0)
         limbs = (np.arange(len(side)) if len(self) > 1 else np.zeros(len(side))).astype(np.int32)
         inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
-        return exact_fallback.axis_distances(position, self.table, self.table.kernel_rows, inside)
+        return exact_points.axis_distances(position, self.table, self.kernel_rows, inside)
 
     def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""
@@ -295,7 +303,7 @@ class Limbs:
         if len(position) != n:
             position = np.repeat(position, n, axis=0)
         verdict = np.full(n, MISS, np.int8)
-        point_loops.classify_rows(position, self.table.kernel_rows, verdict)
+        point_loops.classify_rows(position, self.kernel_rows, verdict)
         return position, verdict
 
     def _paired(self, rows: int, what: str) -> int:

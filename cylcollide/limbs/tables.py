@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, NO_CHARACTER, Float64Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide._types import (
+    ALL_LAYERS,
+    NO_CHARACTER,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Shape,
+    Uint32Array,
+)
 from cylcollide.kernels.limb_table import LimbTable, make_table
 from cylcollide.shapes import SHAPE_RECORDS, Ends, Solids, check_axes, check_centres, first_beyond_range
 
@@ -108,18 +117,25 @@ def box_columns(table: LimbTable) -> Float64Array:
 
 def moved_table(table: LimbTable, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None) -> LimbTable:
     """The same limbs with new ends, of all of them (n, 3) or of those of the given indices (m, 3); checked."""
-    n = len(table.radius)
-    first = validate.vectors(p1, "p1", n if limbs is None else len(limbs))
-    last = validate.vectors(p2, "p2", len(first))
-    kind = table.kind if limbs is None else table.kind[limbs]
-    check_centres(first, last, HAS_CENTRE[kind])
-    check_axes(first, last, HAS_AXIS[kind])
+    first, last = checked_ends(table.kind, p1, p2, limbs)
     if limbs is not None:
         all_first, all_last = table.p1.copy(), table.p2.copy()
         all_first[limbs], all_last[limbs] = first, last
         first, last = all_first, all_last
     t = table
     return make_table(t.kind, first, last, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
+
+
+def checked_ends(
+    kind: Int8Array, p1: ArrayLike, p2: ArrayLike, limbs: Int64Array | None
+) -> tuple[Float64Array, Float64Array]:
+    """New ends, (n, 3) each, of limbs of these kinds (n,), or of those of the given indices, (m, 3)."""
+    kind = kind if limbs is None else kind[limbs]
+    first = validate.vectors(p1, "p1", len(kind))
+    last = validate.vectors(p2, "p2", len(first))
+    check_centres(first, last, HAS_CENTRE[kind])
+    check_axes(first, last, HAS_AXIS[kind])
+    return first, last
 
 
 HAS_AXIS, HAS_CENTRE = (

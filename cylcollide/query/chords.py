@@ -5,19 +5,19 @@ import numpy as np
 from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
 from cylcollide.constants import LIMBS_CROSSED, RAYS_A_SLICE
 from cylcollide.query import exact_fallback
-from cylcollide.query.hits import Chords
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
     concat_chord_rows,
+    decided_chord_rows,
     empty_chords,
     empty_hits,
-    offsets_of,
+    filter_chord_rows,
     ray_of_each,
-    take_chords,
 )
 from cylcollide.query.loops.stream import cast_stream
+from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import RayRequest, State
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.query.strategy import use_single_rays
@@ -45,15 +45,13 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
         count = chord_loops.cast_chords.call(
             batch, state.kernel_rows, offsets, codes, begin, ends[0], ends[1], found, undecided
         )
-        rows = ChordRows(offsets, found, count)
-        return exact_fallback.resolve_chords(batch.rays, table, begin, rows, codes, undecided) if count else rows
+        rows = decided_chord_rows(offsets, undecided, found)
+        return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
 
     rows = concat_chord_rows(in_chunks(n, threads, task))
     if inside != "hit":
-        ray = ray_of_each(rows.offsets)
-        kept = _counts_as_hit(ray, rows.chords, inside)
-        rows = rows._replace(offsets=offsets_of(ray[kept], n), chords=take_chords(rows.chords, kept))
-    return Chords(batch.rays, state.kernel_rows, rows)
+        rows = filter_chord_rows(rows, _counts_as_hit(ray_of_each(rows.offsets), rows.chords, inside))
+    return Chords(batch, state, rows)
 
 
 def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> tuple[Int64Array, Int32Array]:

@@ -1,40 +1,46 @@
 """Rows that the float64 bounds leave undecided, decided in rational arithmetic and written into the same columns."""
 
 from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
+from itertools import chain
 from math import sqrt
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array, Side
+from cylcollide._types import (
+    POLICY_HIT,
+    BoolArray,
+    Face,
+    Float64Array,
+    InsidePolicy,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+)
 from cylcollide.bvh.layout import Tree
 from cylcollide.exact import order
 from cylcollide.exact.line import RayNumbers
-from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, broadcast_index
-from cylcollide.query.hits import RayHits, Surface
-from cylcollide.query.loops import points as point_loops
+from cylcollide.query.hits import RayHits
+from cylcollide.query.limb_fields import Surface
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
     HitColumns,
-    concat_chords,
+    concat_chord_rows,
     empty_chords,
     empty_hits,
     missed_chords,
-    offsets_of,
-    ray_of_each,
     take_chords,
+    take_rays_of_chords,
 )
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.points import limbs_near_point
 from cylcollide.query.loops.single import cast_rows
-from cylcollide.query.request import RayResult
+from cylcollide.query.request import BatchResult, LabelledLimbs, RayResult, take_rays
 from cylcollide.shapes import SHAPE_RECORDS, Numbers
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
@@ -104,8 +110,8 @@ NOTHING_RESOLVED = Resolved(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, 
 class ResolvedHits:
     """The result of a cast, with what is computed lazily: whole chords, positions and normals."""
 
-    def __init__(self, result: RayResult, table: LimbTable, rows: LimbRows, inside: InsidePolicy) -> None:
-        self.result, self.table, self.kernel_rows, self.inside = result, table, rows, inside
+    def __init__(self, result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy) -> None:
+        self.result, self.limbs, self.inside = result, limbs, inside
         self.resolved = NOTHING_RESOLVED
 
     @property
@@ -115,22 +121,34 @@ class ResolvedHits:
 
     def resolve(self, candidates: Candidates) -> None:
         """Decide the undecided rows."""
-        self.resolved = _resolve_hits(self.result, self.table, self.inside, candidates)
+        self.resolved = _resolve_hits(self.result, self.limbs.table, self.inside, candidates)
+
+    def take(self, rows: Int64Array) -> "ResolvedHits":
+        """The same of the given rows."""
+        result, resolved = self.result, self.resolved
+        batch, limb, fraction = take_rays(result.batch, rows), result.limb[rows], result.fraction[rows]
+        taken = BatchResult(batch, limb, fraction, result.face[rows], result.inside[rows], result.undecided[rows])
+        part, known = ResolvedHits(taken, self.limbs, self.inside), np.flatnonzero(np.isin(rows, resolved.rows))
+        at = np.searchsorted(resolved.rows, rows[known])
+        part.resolved = Resolved(
+            known, take_chords(resolved.chords, at), resolved.exact_hit[at], resolved.exact_chord[at]
+        )
+        return part
 
     def chords(self) -> tuple[ChordColumns, BoolArray]:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
-        limb, batch, resolved = self.result.limb, self.result.batch, self.resolved
+        limb, batch, resolved, table = self.result.limb, self.result.batch, self.resolved, self.limbs.table
         chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-        if complete_chords.call(batch, self.kernel_rows, limb, chords, undecided):
+        if complete_chords.call(batch, self.limbs.kernel_rows, limb, False, chords, undecided):
             known = resolved.rows[resolved.exact_chord]
             _put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))
             for i in np.setdiff1d(np.flatnonzero(undecided), known).tolist():
-                _write_first(chords, i, ray_numbers(batch.rays, i), self.table, [limb.item(i)], self.inside)
+                _write_first(chords, i, ray_numbers(batch.rays, i), table, [limb.item(i)], self.inside)
         return chords, undecided
 
     def surface(self) -> Surface:
         """Position and normal of each hit."""
-        result, table, resolved = self.result, self.kernel_rows, self.resolved
+        result, table, resolved = self.result, self.limbs.kernel_rows, self.resolved
         found = surface_loops.surface(result.batch, table, result.limb, result.fraction, result.face, False)
         if len(resolved.rows):
             rows, chords = resolved.rows[resolved.exact_hit], take_chords(resolved.chords, resolved.exact_hit)
@@ -140,7 +158,7 @@ class ResolvedHits:
 
     def exit_surface(self, chords: ChordColumns, exact: BoolArray) -> Surface:
         """Position and normal where each ray leaves, of `chords`."""
-        batch, table, rows = self.result.batch, self.kernel_rows, np.flatnonzero(exact)
+        batch, table, rows = self.result.batch, self.limbs.kernel_rows, np.flatnonzero(exact)
         fraction = np.ascontiguousarray(chords.exit[:, 0])
         found = surface_loops.surface(batch, table, chords.limb, fraction, chords.exit_face, True)
         if len(rows):
@@ -149,11 +167,9 @@ class ResolvedHits:
         return found
 
 
-def ray_hits(
-    result: RayResult, table: LimbTable, rows: LimbRows, inside: InsidePolicy, candidates: Candidates | None
-) -> RayHits:
+def ray_hits(result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None) -> RayHits:
     """The hits of a cast, undecided rows resolved; `candidates` is None if there are none."""
-    found = ResolvedHits(result, table, rows, inside)
+    found = ResolvedHits(result, limbs, inside)
     if candidates is not None:
         found.resolve(candidates)
     return RayHits(found)
@@ -167,8 +183,8 @@ def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, can
         result.inside[i] = _write_first(chords, k, ray_numbers(batch.rays, i), table, limbs, inside)
     result.limb[rows] = chords.limb
     hit = np.flatnonzero(chords.limb >= 0)
-    part, limbs = _take_rays(batch, rows[hit]), chords.limb[hit]
-    exact_chord[hit] = _prefer_kernels(part, table, hit, chords)
+    part, limbs = take_rays(batch, rows[hit]), chords.limb[hit]
+    exact_chord[hit] = _prefer_kernels(part, table, hit, False, chords)
     fraction, result.face[rows] = _hit_end(chords, inside)
     result.fraction[rows] = np.where(chords.limb >= 0, fraction[:, 0], np.inf)
     alone = _hit_alone(part, table, limbs)
@@ -176,13 +192,6 @@ def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, can
     result.fraction[rows[hit[decided]]] = alone.fraction[decided]
     exact_hit[hit] = ~decided
     return Resolved(rows, chords, exact_hit, exact_chord)
-
-
-def _take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
-    """A batch of the given rays of another; its mask and ignored characters are not reduced."""
-    rays = batch.rays
-    distance = rays.distance[rows] if len(rays.distance) > 1 else rays.distance
-    return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, distance))
 
 
 def _hit_alone(batch: RayBatch, table: LimbTable, limbs: Int32Array) -> HitColumns:
@@ -204,13 +213,14 @@ def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, 
     return fraction, np.where(leaves, chords.exit_face, chords.entry_face)
 
 
-def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, chords: ChordColumns) -> BoolArray:
+def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bool, chords: ChordColumns) -> BoolArray:
     """Put the kernels' numbers where their bounds decide: a chord does not depend on other limbs.
 
-    `hit` are the chords of the rays of `batch`. Returns where kernels do not decide.
+    `hit` are the chords of the rays of `batch`; `last`: they are the second chords of tubes. Returns where kernels do
+    not decide.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
-    complete_chords.call(batch, table.kernel_rows, chords.limb[hit], fast, undecided)
+    complete_chords.call(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
     _put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))
     return undecided
 
@@ -229,63 +239,48 @@ def resolve_any(
         blocked[i] = order.closest(ray_numbers(batch.rays, i), _numbered(table, limbs), inside)[0] is not None
 
 
-def resolve_chords(
-    rays: Rays, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array, undecided: BoolArray
-) -> ChordRows:
+def resolve_chords(batch: RayBatch, table: LimbTable, begin: int, fast: ChordRows, codes: Int32Array) -> ChordRows:
     """Chords of the rays `begin`, `begin` + 1, ..., those of undecided rays from exact arithmetic.
 
     `codes` are the pieces that those rays may hit, `fast` the kernels' chords of them.
     """
-    ray, offsets = ray_of_each(fast.offsets), fast.offsets
-    decided = ~undecided[ray]
-    kept, kept_ray = take_chords(fast.chords, decided), ray[decided]
+    rays, offsets, n = np.flatnonzero(fast.undecided), fast.offsets, len(fast.undecided)
     found = [
-        (k, limb, chord)
-        for k in np.flatnonzero(undecided).tolist()
-        for limb, chord in order.sorted_chords(
-            ray_numbers(rays, begin + k), _numbered(table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
+        order.sorted_chords(
+            ray_numbers(batch.rays, begin + k), _numbered(table, _limbs_of(codes[offsets[k] : offsets[k + 1]]))
         )
+        for k in rays.tolist()
     ]
-    resolved = empty_chords(len(found))
-    for row, (_, limb, chord) in enumerate(found):
-        _write(resolved, row, limb, chord)
-    both = concat_chords([kept, resolved])
-    both_ray = np.concatenate((kept_ray, np.array([k for k, _, _ in found], np.int64)))
-    by_ray = np.argsort(both_ray, kind="stable")
-    chords = take_chords(both, by_ray)
-    return ChordRows(offsets_of(both_ray[by_ray], len(undecided)), chords, fast.rechecked)
+    chords = empty_chords(sum(map(len, found)))
+    for row, (limb, chord) in enumerate(chain.from_iterable(found)):
+        _write(chords, row, limb, chord)
+    counts, which = np.array([len(chords) for chords in found]), np.arange(n)
+    columns = _prefer_kernels_in_chords(batch, table, begin + np.repeat(rays, counts), chords)
+    resolved = ChordRows(np.cumsum([0, *counts]), fast.undecided[rays], chords, *columns)
+    which[rays] = n + np.arange(len(rays))
+    return take_rays_of_chords(concat_chord_rows([fast, resolved]), which)
+
+
+def _prefer_kernels_in_chords(
+    batch: RayBatch, table: LimbTable, ray: Int64Array, chords: ChordColumns
+) -> tuple[Float64Array, BoolArray, BoolArray]:
+    """Put the kernels' numbers into chords where they decide; the last three columns of `ChordRows`.
+
+    They are those of a cast against the limb alone, as in `_resolve_hits`.
+    """
+    part, exact_chord = take_rays(batch, ray)._replace(policy=POLICY_HIT), np.ones(len(ray), bool)
+    _, first = np.unique((ray << 32) | chords.limb, return_index=True)  # a tube may be crossed again behind its bore
+    second = np.delete(np.arange(len(ray)), first)
+    for rows, last in ((first, False), (second, True)):
+        exact_chord[rows] = _prefer_kernels(take_rays(part, rows), table, rows, last, chords)
+    fraction, exact_hit, rows = chords.entry[:, 0].copy(), exact_chord.copy(), first[exact_chord[first]]
+    alone = _hit_alone(take_rays(part, rows), table, chords.limb[rows])
+    decided = (alone.limb >= 0) & ~alone.undecided
+    fraction[rows[decided]], exact_hit[rows[decided]] = alone.fraction[decided], False
+    return fraction, exact_hit, exact_chord
 
 
 def _put_rows(chords: ChordColumns, rows: Int64Array, part: ChordColumns) -> None:
     """Write chords into the given rows of others."""
     chords.limb[rows], chords.entry[rows], chords.exit[rows] = part.limb, part.entry, part.exit
     chords.entry_face[rows], chords.exit_face[rows] = part.entry_face, part.exit_face
-
-
-def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs: Int32Array) -> Float64Array:
-    """Squared distance (n,) of each point (n, 3) from the axis of its limb, -1.0 where that is NO_LIMB."""
-    squared = np.empty(len(limbs))
-    if point_loops.axis_distances(points, rows, limbs, squared):
-        for i in np.flatnonzero(np.isnan(squared)).tolist():
-            limb = limbs.item(i)
-            base, end = table.p1[limb].tolist(), table.p2[limb].tolist()
-            axis = [Fraction(b) - Fraction(a) for a, b in zip(base, end, strict=True)]
-            if table.box.item(limb) >= 0:
-                axis = [Fraction(x) for x in table.boxes[table.box.item(limb), 6:9].tolist()]
-            squared[i] = float(squared_distance_from_line(points[i].tolist(), base, axis))
-    return squared
-
-
-def resolve_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
-    """Where one point (3,) lies with respect to one limb."""
-    return exact_limb(table, limb).side(tuple(point.tolist()))
-
-
-def resolve_points(
-    points: Float64Array, table: LimbTable, tree: Tree, rows: Int64Array, limb_of: Int32Array, count: Int32Array
-) -> None:
-    """Write the lowest limb that contains each of the given points, and how many do."""
-    for i in rows.tolist():
-        near = limbs_near_point(points[i], tree)
-        containing = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
-        limb_of[i], count[i] = min(containing, default=-1), len(containing)

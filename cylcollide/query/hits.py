@@ -1,24 +1,18 @@
-"""What a query answers: `RayHits`, `Chords`, `PointHits`. Heavy fields are computed when first asked for."""
+"""What a cast answers: `RayHits`, the closest hit of each ray. Heavy fields are computed when first asked for."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Protocol, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cylcollide._types import NO_CHARACTER, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
-from cylcollide.kernels.limb_table import LimbRows, LimbTable
-from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.columns import ChordColumns, ChordRows, ray_of_each
-from cylcollide.query.request import RayResult
-
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-Surface: TypeAlias = tuple[Float64Array, Float64Array]
-"""Positions and unit outward normals; (n, 3) each."""
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.query.limb_fields import LimbFields, Surface, distances, ray_lengths
+from cylcollide.query.loops.columns import ChordColumns
+from cylcollide.query.request import LabelledLimbs, RayResult
+from cylcollide.query.row_choice import chosen_rows
+from cylcollide.runtime.memory import frozen, read_only
 
 
 class HitSource(Protocol):
@@ -29,12 +23,15 @@ class HitSource(Protocol):
         """The rays and their columns."""
 
     @property
-    def table(self) -> LimbTable:
+    def limbs(self) -> LabelledLimbs:
         """The limbs."""
 
     @property
     def rechecked(self) -> int:
         """How many rays needed exact arithmetic."""
+
+    def take(self, rows: Int64Array) -> "HitSource":
+        """The same of the given rows."""
 
     def chords(self) -> tuple[ChordColumns, BoolArray]:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
@@ -46,29 +43,22 @@ class HitSource(Protocol):
         """Position and normal where each ray leaves, of what `chords` answers."""
 
 
-def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A view of a column that cannot be written: loops index by limbs and faces without a check."""
-    view = column.view()
-    view.setflags(write=False)
-    return view
-
-
-def frozen(column: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The same array, which from now on cannot be written: one that nothing else writes."""
-    column.setflags(write=False)
-    return column
-
-
-class RayHits:
+class RayHits(LimbFields):
     """The closest hit of each ray, row by row; arrays that cannot be written.
 
     Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
-    False, `limb` and `character` -1, `face` NONE, infinite fractions and distances, NaN positions and normals. A ray
-    that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
+    False, `limb` and `character` -1, `limb_name` None, `face` NONE, infinite fractions and distances, NaN positions and
+    normals. A ray that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
+
+    `hits[i]` is one row, as a `RayHit`; a slice, a mask or an array of indices chooses rows, as `RayHits`.
     """
 
     def __init__(self, found: HitSource) -> None:
         self._found = found
+
+    @property
+    def _limbs(self) -> LabelledLimbs:
+        return self._found.limbs
 
     @property
     def rechecked(self) -> int:
@@ -96,15 +86,21 @@ class RayHits:
         return read_only(self._found.result.inside)
 
     def __len__(self) -> int:
-        return len(self.limb)
+        return len(self._found.result.limb)
 
     def __repr__(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
 
-    def __getitem__(self, i: SupportsIndex) -> "RayHit":
-        """One row, as plain values."""
-        row, fields = index(i), RayHit.__annotations__
-        return RayHit(**{name: _plain(getattr(self, name)[row]) for name in fields})
+    @overload
+    def __getitem__(self, rows: SupportsIndex) -> "RayHit": ...
+    @overload
+    def __getitem__(self, rows: Any) -> "RayHits": ...
+    def __getitem__(self, rows: Any) -> "RayHit | RayHits":
+        """One row, as plain values; the hits of a slice, a mask or an array of indices, as `RayHits`."""
+        if np.ndim(rows) == 0 and isinstance(rows, SupportsIndex):
+            row, fields = index(rows), RayHit.__annotations__
+            return RayHit(**{name: _plain(getattr(self, name)[row]) for name in fields})
+        return RayHits(self._found.take(chosen_rows(rows, len(self), "hits")))
 
     @cached_property
     def hit(self) -> BoolArray:
@@ -131,37 +127,26 @@ class RayHits:
         return read_only(self._chords.exit_face)
 
     @cached_property
-    def character(self) -> Int32Array:
-        """Character of the limb hit, -1 for a miss or a limb of nobody; int32 (n,)."""
-        limb, characters = self._found.result.limb, self._found.table.character
-        if len(characters) == 0:
-            return frozen(np.full_like(limb, NO_CHARACTER))
-        character = characters[limb]
-        character[limb < 0] = NO_CHARACTER
-        return frozen(character)
-
-    @cached_property
     def _length(self) -> Float64Array:
-        return _lengths(self._found.result.batch.rays)
+        return ray_lengths(self._found.result.batch.rays)
 
     @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the hit point, inf for a miss; (n,)."""
-        return frozen(_times(self.fraction, self._length))
+        return distances(self.fraction, self._length)
 
     @cached_property
     def exit_distance(self) -> Float64Array:
         """Distance from the start to the exit point, inf for a miss; (n,)."""
-        return frozen(_times(self.exit_fraction, self._length))
+        return distances(self.exit_fraction, self._length)
 
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
-        entry, leave = self._chords.entry, self._chords.exit
-        return frozen(((leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])) * self._length)
+        return frozen(self._chords.extent * self._length)
 
     @cached_property
-    def _hit_surface(self) -> Surface:
+    def _surface(self) -> Surface:
         position, normal = self._found.surface()
         return frozen(position), frozen(normal)
 
@@ -173,12 +158,12 @@ class RayHits:
     @property
     def position(self) -> Float64Array:
         """Hit point, NaN for a miss; (n, 3)."""
-        return self._hit_surface[0]
+        return self._surface[0]
 
     @property
     def normal(self) -> Float64Array:
         """Unit outward normal at the hit point, zero for INSIDE, NaN for a miss; (n, 3)."""
-        return self._hit_surface[1]
+        return self._surface[1]
 
     @property
     def exit_position(self) -> Float64Array:
@@ -201,7 +186,13 @@ class RayHit:
     position: Float64Array
     normal: Float64Array
     limb: int
+    limb_name: str | None
+    hit_group: int
     character: int
+    bone: int
+    rig_limb: int
+    local_position: Float64Array
+    local_normal: Float64Array
     face: int
     started_inside: bool
     exit_fraction: float
@@ -212,92 +203,6 @@ class RayHit:
     thickness: float
 
 
-class Chords:
-    """Every limb that each ray crosses, sorted along the ray, in compressed rows.
-
-    The chords of ray i are rows `offsets[i]:offsets[i + 1]`. `ray`, `limb`, `character`, `entry_fraction`,
-    `exit_fraction`, `entry_face`, `exit_face` and `thickness` all have one entry a chord. No array can be written.
-    """
-
-    def __init__(self, rays: Rays, limbs: LimbRows, rows: ChordRows) -> None:
-        chords = rows.chords
-        self._rays, self._limbs, self._chords = rays, limbs, chords
-        self.offsets: Int64Array = read_only(rows.offsets)
-        self.rechecked = rows.rechecked
-        """How many rays needed exact arithmetic."""
-        self.limb: Int32Array = read_only(chords.limb)
-        self.entry_fraction: Float64Array = frozen(chords.entry[:, 0])
-        self.exit_fraction: Float64Array = frozen(chords.exit[:, 0])
-        self.entry_face: Int8Array = read_only(chords.entry_face)
-        self.exit_face: Int8Array = read_only(chords.exit_face)
-
-    def __len__(self) -> int:
-        return len(self.limb)
-
-    def __repr__(self) -> str:
-        return f"Chords({len(self)} chords of {len(self.offsets) - 1} rays, {self.rechecked} rechecked)"
-
-    @cached_property
-    def ray(self) -> Int64Array:
-        """Row of the ray; int64, one a chord."""
-        return frozen(ray_of_each(self.offsets))
-
-    @cached_property
-    def character(self) -> Int32Array:
-        """Character of the limb; int32, one a chord."""
-        return frozen(self._limbs.character[self.limb])
-
-    @cached_property
-    def thickness(self) -> Float64Array:
-        """Length of the chord in the unit of the input; one a chord."""
-        entry, leave = self._chords.entry, self._chords.exit
-        inside = (leave[:, 0] - entry[:, 0]) + (leave[:, 1] - entry[:, 1])
-        return frozen(inside * _lengths(self._rays)[self.ray])
-
-
-class PointHits:
-    """For each point: the limb that holds it, how many limbs do, and the squared distance from that limb's axis.
-
-    No array can be written.
-    """
-
-    def __init__(self, limb: Int32Array, count: Int32Array, distances: Callable[[], Float64Array]) -> None:
-        self._limb, self._count, self._distances = limb, count, distances
-
-    @property
-    def limb(self) -> Int32Array:
-        """Lowest index of a limb that holds the point, -1 if none does; int32 (n,)."""
-        return read_only(self._limb)
-
-    @property
-    def count(self) -> Int32Array:
-        """How many limbs hold the point; int32 (n,)."""
-        return read_only(self._count)
-
-    def __len__(self) -> int:
-        return len(self._limb)
-
-    def __repr__(self) -> str:
-        return f"PointHits({len(self)} points, {np.count_nonzero(self._count)} in a limb)"
-
-    @cached_property
-    def axis_distance_squared(self) -> Float64Array:
-        """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
-        return frozen(self._distances())
-
-
 def _plain(value: Any) -> Any:
     """A numpy scalar as a Python one; arrays stay."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _lengths(rays: Rays) -> Float64Array:
-    """Length of one unit of fraction, (n,)."""
-    displacement = rays.second - rays.origin if rays.is_segment else rays.second
-    length: Float64Array = np.hypot(np.hypot(displacement[:, 0], displacement[:, 1]), displacement[:, 2])
-    return length
-
-
-def _times(fraction: Float64Array, length: Float64Array) -> Float64Array:
-    """Fraction * length with inf kept for misses of zero-length rays."""
-    return np.multiply(fraction, length, out=fraction.copy(), where=np.isfinite(fraction))

@@ -7,9 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int32Array
+from cylcollide.runtime.memory import frozen
 
 NO_BONE = -1
 """The bone of a limb that no character carries, and its row of transforms."""
+
+
+NO_POSITIONS, NO_ORIENTATIONS = frozen(np.empty((0, 3))), frozen(np.empty((0, 4)))
+"""The transforms of no bones."""
 
 
 class RowLabels(NamedTuple):
@@ -26,5 +31,5 @@ class RowLabels(NamedTuple):
 
 def bare_labels(names: Sequence[str], hit_group: Int32Array) -> RowLabels:
     """Labels of limbs that no bone carries."""
-    nothing = np.full(len(hit_group), NO_BONE, np.int32)
-    return RowLabels(np.array(names, object), hit_group, nothing, nothing, nothing, np.empty((0, 3)), np.empty((0, 4)))
+    text, nothing = frozen(np.array(names, object)), frozen(np.full(len(hit_group), NO_BONE, np.int32))
+    return RowLabels(text, hit_group, nothing, nothing, nothing, NO_POSITIONS, NO_ORIENTATIONS)

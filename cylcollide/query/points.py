@@ -8,11 +8,11 @@ import numpy as np
 from cylcollide import validate
 from cylcollide._types import Float64Array
 from cylcollide.constants import RAYS_A_SLICE, SMALLEST_BATCH
-from cylcollide.query import exact_fallback
-from cylcollide.query.hits import PointHits
+from cylcollide.query import exact_points
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.inputs import INVALID
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
+from cylcollide.query.point_hits import PointHits
 from cylcollide.query.request import State
 from cylcollide.query.scratch import scratch_for_points
 from cylcollide.runtime import memory
@@ -48,11 +48,11 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
         validate.raise_changed("points")
     if any(statuses):
         rows = np.flatnonzero(columns.undecided)
-        exact_fallback.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)
+        exact_points.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)
     return PointHits(
         columns.limb,
         columns.limb_count,
-        partial(exact_fallback.axis_distances, points, state.table, state.kernel_rows, columns.limb),
+        partial(exact_points.axis_distances, points, state.table, state.kernel_rows, columns.limb),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
@@ -23,18 +23,28 @@ from cylcollide.runtime import memory
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class State(Protocol):
-    """Limbs with their tree, as queries read them."""
+class LabelledLimbs(Protocol):
+    """Limbs, as results read them."""
 
-    tree: Tree
-    table: LimbTable
-    """The columns of the limbs."""
-    kernel_rows: LimbRows
-    """What loops read of the limbs."""
+    @property
+    def table(self) -> LimbTable:
+        """The columns of the limbs."""
+
+    @property
+    def kernel_rows(self) -> LimbRows:
+        """What loops read of the limbs."""
 
     @property
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
+
+
+class State(LabelledLimbs, Protocol):
+    """Limbs with their tree, as queries read them."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree over the limbs' boxes."""
 
 
 class RayRequest:
@@ -99,7 +109,7 @@ class RayRequest:
         validate.raise_changed(first, second)
 
 
-def _rows(column: NDArray[Scalar], rows: slice) -> NDArray[Scalar]:
+def _rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
     """Some entries of a column with an entry a ray, or one for all."""
     return column[rows] if len(column) > 1 else column
 
@@ -128,6 +138,12 @@ def ray_request(
     first, second = validate.as_pairs(origins, directions, ("origins", "directions"))
     distance = validate.distances(max_distance, len(first))
     return RayRequest(first, second, False, distance, inside, mask, ignore_character)
+
+
+def take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
+    """A batch of the given rays of another; its mask and ignored characters are not reduced."""
+    rays = batch.rays
+    return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, _rows(rays.distance, rows)))
 
 
 class RayResult(Protocol):

@@ -1,16 +1,18 @@
-"""A pool of buffers for large arrays, each reused once nothing refers to it, and arrays aligned to cache lines.
+"""A pool of buffers for large arrays, each reused once nothing refers to it; aligned arrays, and read-only ones.
 
 Returning memory to the system and mapping it again, page by page, costs more than filling it.
 """
 
 from math import prod
 from sys import getrefcount
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from cylcollide.constants import MOST_KEPT, SMALLEST_KEPT
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 LINE = 64
 """Bytes of a cache line, to which buffers are aligned."""
@@ -87,3 +89,16 @@ def aligned(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     size = prod(shape) * np.dtype(kind).itemsize
     memory = np.zeros(size + LINE, np.uint8)
     return np.ndarray(shape, kind, memory, -memory.ctypes.data % LINE)
+
+
+def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """A view of a column that cannot be written: loops index by limbs and faces without a check."""
+    view = column.view()
+    view.setflags(write=False)
+    return view
+
+
+def frozen(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The same array, which from now on cannot be written: one that nothing else writes."""
+    column.setflags(write=False)
+    return column

@@ -40,17 +40,23 @@ def uninterrupted(task: Callable[[], Result]) -> Result:
     return results[0]
 
 
-def in_chunks(n: int, threads: int | None, task: Callable[[int, int], Result]) -> list[Result]:
+def in_chunks(
+    n: int, threads: int | None, task: Callable[[int, int], Result], shared: int | None = None
+) -> list[Result]:
     """Results of task(begin, end) for consecutive chunks of n rows, in order.
 
-    `threads` is the most that work at once, the caller included; None: the number of processors.
+    `threads` is the most that work at once, the caller included; None: the number of processors. `shared`: rows of a
+    chunk; None: of rays, RAYS_SHARED if several threads work, and RAYS_PER_TASK if one does.
     """
-    if n <= RAYS_SHARED:
+    if n <= (shared or RAYS_SHARED):
         return [task(0, n)]
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    most, threads = threads, max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
-    count = -(-n // (RAYS_PER_TASK if threads == 1 else RAYS_SHARED))
+    most = threads
+    if shared is None:
+        threads = max(1, min(threads, n // SMALLEST_STREAM))  # a chunk must not be smaller than a stream
+        shared = RAYS_PER_TASK if threads == 1 else RAYS_SHARED
+    count = -(-n // shared)
     count += -count % threads  # equally many for each thread
     pending = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
     results: dict[int, Result] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.limbs.limbs import Limbs
@@ -101,8 +102,8 @@ def _every_query() -> None:
             starts, ends = rng.normal(size=(2, n, 3))
             starts[0], ends[0] = [0.5, -1.0, 0.5], [0.5, 1.0, 0.5]  # touches the first limb
             hits = world.cast_segments(starts, ends, threads=1)
-            _ = hits.position, hits.exit_position
-            world.chords_segments(starts, ends, threads=1)
+            _ = hits.position, hits.exit_position, hits.local_position
+            world.judge_segments(starts, ends, Policy.first_surface(), threads=1)
             _ = world.contains_points(0.5 * (starts + ends), threads=1).axis_distance_squared
         world.set_endpoints(limbs.p1, limbs.p2)
     limbs[:1].cast_segments(starts[0], ends[0])

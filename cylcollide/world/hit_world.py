@@ -1,42 +1,72 @@
-"""HitWorld: limbs that move. Each query reads one whole, immutable state."""
+"""HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
 
 import os
+from collections.abc import Callable
 from threading import Lock, Thread, main_thread
+from typing import Any
 from weakref import ReferenceType, ref
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from cylcollide import validate
+from cylcollide._types import Int32Array
+from cylcollide.characters.rig import Rig
 from cylcollide.constants import REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.tables import checked_ends
+from cylcollide.world import update
+from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.poses import Poses
 from cylcollide.world.queries import Queries
+from cylcollide.world.roster import Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
+from cylcollide.world.state_rows import Changed
+from cylcollide.world.update import Spare
 
 
 class HitWorld(Queries):
-    """Limbs that move, and the queries on their present state.
+    """Limbs and characters that move, and the queries on their present state.
 
-    `set_endpoints` puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and
-    hits already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so
-    far that a new tree pays, a thread builds it while updates and queries go on; results are the same with either tree.
+    Bare limbs are given at the start and moved by `set_endpoints`. Characters come by `spawn`, are posed by `set_poses`
+    and go by `despawn`; a character without a pose is not hit. Rows of the state are the bare limbs, then the posed
+    characters by ascending id, each in the order of its rig.
+
+    Each update puts a new state in place of the old one in one step; a query that is under way, a `snapshot` and hits
+    already returned keep the state they were made of. A failed update changes nothing. When limbs have moved so far
+    that a new tree pays, a thread builds it while updates and queries go on; results are the same with either tree.
     """
 
-    def __init__(self, limbs: Limbs) -> None:
+    def __init__(self, limbs: Limbs | None = None) -> None:
+        if limbs is None:
+            limbs = Limbs.spheres(np.empty((0, 3)), np.empty(0))
         if not isinstance(limbs, Limbs):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._state = Snapshot.of(limbs)
+        self._spare: Spare | None = None
+        self._moved_rows = 0
         self._moving, self._fork = Lock(), _forks
         self._rebuild: Thread | None = None
 
-    def __reduce__(self) -> tuple[type["HitWorld"], tuple[Limbs]]:
-        """A copy or pickle has the limbs where they are now, and a newly built tree; answers are the same."""
-        return type(self), (self._state.limbs,)
+    def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
+        """A copy or pickle has the limbs and characters where they are now, and a newly built tree."""
+        return _restored, (type(self), self._state)
+
+    def __repr__(self) -> str:
+        living = len(self._state.roster.ids)
+        return f"HitWorld({len(self)} limbs{f', {living} characters' if living else ''})"
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
         return self._state
 
+    @property
+    def characters(self) -> Int32Array:
+        """Ids of the characters that live, posed or not, ascending; int32 (c,)."""
+        return self._state.roster.ids.copy()
+
     def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> None:
-        """Move all limbs, or those of the given indices, to new ends (n, 3); radii and all else stay.
+        """Move all bare limbs, or those of the given rows, to new ends (n, 3); radii and all else stay.
 
         Raises
         ------
@@ -44,10 +74,129 @@ class HitWorld(Queries):
             On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
         """
         with self._lock():
-            state = self._state.moved(self._state.limbs.moved(p1, p2, limbs))
-            if not state.fits and not self._rebuilds(state.limbs):
-                state = Snapshot.of(state.limbs)
-            self._state = state
+            state = self._state
+            bare = state.rows.bare
+            chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
+            first, last = checked_ends(bare.table.kind, p1, p2, chosen)
+            rows = np.arange(len(bare), dtype=np.int32) if chosen is None else chosen.astype(np.int32)
+            nothing, ascending = rows[:0], np.sort(rows)
+
+            def write(columns: PoseColumns) -> None:
+                columns.p1[rows], columns.p2[rows] = first, last
+
+            self._move(Changed(ascending, nothing, nothing), write)
+
+    def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
+        """Let characters live; they are hit once they are posed.
+
+        Parameters
+        ----------
+        rig
+            Their bones and limbs.
+        count
+            How many.
+
+        Returns
+        -------
+        numpy.ndarray
+            Their ids, int32 (count,), above all ids and labels so far; no id is used twice.
+
+        Raises
+        ------
+        ValueError
+            If `rig` is no Rig or gives the name of a hit group another number than a rig in the world does, or if
+            there are no ids left; the world is left as it was.
+        """
+        with self._lock():
+            state = self._state
+            roster = state.roster.spawned(rig, count)
+            self._state = state.with_roster(roster)
+            return roster.ids[len(state.roster.ids) :].copy()
+
+    def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False) -> None:
+        """Put the bones of characters in their places; boxes turn with their bones.
+
+        Parameters
+        ----------
+        ids
+            Characters that live, (k,) or one, all with equally many bones b.
+        positions, orientations
+            The bones in the world: (k, b, 3) and (k, b, 4), or (b, 3) and (b, 4) for one character; quaternions
+            x, y, z, w of any length but 0.
+        teleport
+            Whether they were moved there at once, so that there is no way from where they were (for histories).
+
+        Raises
+        ------
+        ValueError
+            On ids that are unknown, despawned or named twice, wrong shapes, and numbers that are not accepted; it
+            names character, bone and row. The world is left as it was.
+        """
+        with self._lock():
+            state = self._state
+            index = state.roster.index_of(ids)
+            poses = Poses(state.roster, index, positions, orientations)
+            if len(index) == 0:
+                return
+            roster = state.roster.with_poses(index, bool(teleport))
+            if state.roster.are_posed(index):
+                changed = poses.changed(roster, state.rows)
+                self._move(changed, lambda columns: poses.write(columns, roster, state.rows), roster)
+            else:
+                self._restructure(roster, poses)
+
+    def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
+        """Give characters other layers, in place of the masks of their limbs; they last through `set_poses`.
+
+        Parameters
+        ----------
+        ids
+            Characters that live, (k,) or one.
+        mask
+            32 bits, one for all or (k,); 0 hides a character.
+
+        Raises
+        ------
+        ValueError
+            On ids that are unknown, despawned or named twice, and on bad masks; the world is left as it was.
+        """
+        with self._lock():
+            state = self._state
+            index = state.roster.index_of(ids)
+            self._state = update.with_layers(state, state.roster.with_layers(index, as_layers(mask, len(index))))
+
+    def despawn(self, ids: ArrayLike) -> None:
+        """Let characters go, (k,) or one; their ids are never used again.
+
+        Raises
+        ------
+        ValueError
+            On ids that are unknown, despawned already or named twice; the world is left as it was.
+        """
+        with self._lock():
+            state = self._state
+            index = state.roster.index_of(ids)
+            self._restructure(state.roster.without(index), None)
+
+    def _move(self, changed: Changed, write: update.Write, roster: Roster | None = None) -> None:
+        """Put the state in place where `write` has moved some limbs."""
+        state, spare, self._spare = self._state, self._spare, None  # its columns are of no use after an error
+        moved = update.moved(state, roster or state.roster, changed, write, spare)
+        self._moved_rows += len(changed.rows)
+        is_old = False
+        if self._moved_rows >= len(moved) // 8:
+            self._moved_rows = 0
+            is_old = not moved.fits and not self._rebuilds(moved)
+        self._state = update.with_new_tree(moved) if is_old else moved
+        if state.owned is not None and not is_old:
+            self._spare = Spare(state.owned, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
+
+    def _restructure(self, roster: Roster, poses: Poses | None) -> None:
+        """Put the state of another roster in place; of its characters some have new poses."""
+        state, self._spare = self._state, None
+        made = update.restructured(state, roster, poses)
+        self._moved_rows = 0
+        self._state = update.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made
 
     def _lock(self) -> Lock:
         """What an update holds; a new one in the child of a fork."""
@@ -63,13 +212,13 @@ class HitWorld(Queries):
         if rebuild is not None:
             rebuild.join()
 
-    def _rebuilds(self, limbs: Limbs) -> bool:
+    def _rebuilds(self, state: Snapshot) -> bool:
         """Whether a thread rebuilds the tree, started here if none does; few limbs do not pay for one."""
-        if len(limbs) < REBUILT_AT_ONCE:
+        if len(state) < REBUILT_AT_ONCE:
             return False
         if self._rebuild is None or not self._rebuild.is_alive():  # dead: it failed, or this process is a fork
             # not a daemon: Python must not end while compiled code runs
-            rebuild = Thread(target=_rebuild, args=(ref(self), limbs), name="cylcollide rebuild", daemon=False)
+            rebuild = Thread(target=_rebuild, args=(ref(self), state), name="cylcollide rebuild", daemon=False)
             try:
                 rebuild.start()
             except RuntimeError:  # Python is exiting, or no more threads can be started
@@ -77,24 +226,31 @@ class HitWorld(Queries):
             self._rebuild = rebuild
         return True
 
-    def _take(self, rebuilt: Snapshot) -> Limbs | None:
-        """Replace the tree by a rebuilt one; returns the present limbs if they have moved too far for it meanwhile."""
+    def _take(self, rebuilt: Snapshot) -> Snapshot | None:
+        """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
         with self._lock():
-            limbs = self._state.limbs
-            self._state = state = rebuilt if rebuilt.limbs is limbs else rebuilt.moved(limbs)
+            self._spare = None
+            self._state = state = update.with_tree_of(rebuilt, self._state)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
-                return limbs
+                return state
             self._rebuild = None
             return None
 
 
-def _rebuild(of: ReferenceType[HitWorld], limbs: Limbs | None) -> None:
+def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
     """Rebuild trees until the world has one that fits. A weak reference lets the world be deleted during a build."""
-    while limbs is not None:
-        rebuilt = Snapshot.of(limbs)
+    while state is not None:
+        rebuilt = update.with_new_tree(state)
         world = of()
-        limbs = world._take(rebuilt) if world is not None else None
+        state = world._take(rebuilt) if world is not None else None
         del world
+
+
+def _restored(kind: type[HitWorld], state: Snapshot) -> HitWorld:
+    """A world in the given state."""
+    world = kind(state.rows.bare)
+    world._state = state
+    return world
 
 
 _forks, _renewing = 0, Lock()

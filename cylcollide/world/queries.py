@@ -8,15 +8,20 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, InsidePolicy
+from cylcollide.characters.judge import GroupedState, judge
+from cylcollide.characters.judged import Judged
+from cylcollide.characters.policy import Policy
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query import chords as chord_queries
 from cylcollide.query import closest as closest_queries
 from cylcollide.query import points as point_queries
-from cylcollide.query.hits import Chords, PointHits, RayHits
-from cylcollide.query.request import State, ray_request, segment_request
+from cylcollide.query.hits import RayHits
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
+from cylcollide.query.request import ray_request, segment_request
 
 
-class WorldState(State, Protocol):
+class WorldState(GroupedState, Protocol):
     """What queries read of a world: columns and tree of its limbs at one moment, none of which changes any more."""
 
     @property
@@ -136,6 +141,44 @@ class Queries(ABC):
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
         request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
         return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
+
+    def judge_segments(
+        self,
+        starts: ArrayLike,
+        ends: ArrayLike,
+        policy: Policy,
+        energy: ArrayLike = 1.0,
+        shot: ArrayLike | None = None,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> Judged:
+        """Which limb of each closed segment counts, and what the shot does; `energy` at the start, one or (n,).
+
+        `shot`: integers (n,), the same for all pellets of a shot, whom `Judged.by_shot` sums. Limbs are those of
+        `chords_segments`, in that order: one that contains the start is entered there, if `inside` does not leave it
+        out.
+        """
+        request = segment_request(starts, ends, inside, mask, ignore_character)
+        return judge(self.snapshot(), request, policy, energy, shot, validate.workers(threads))
+
+    def judge_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        policy: Policy,
+        max_distance: ArrayLike = np.inf,
+        energy: ArrayLike = 1.0,
+        shot: ArrayLike | None = None,
+        inside: InsidePolicy = "hit",
+        mask: ArrayLike = ALL_LAYERS,
+        ignore_character: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> Judged:
+        """Which limb of each ray counts, and what the shot does; as `judge_segments`. A wall is a `max_distance`."""
+        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
+        return judge(self.snapshot(), request, policy, energy, shot, validate.workers(threads))
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """The limb that contains each point (n, 3): lowest index, its squared axis distance; and how many limbs do."""

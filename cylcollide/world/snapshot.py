@@ -1,35 +1,55 @@
 """Limbs at one moment, with their tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.refit import refit, tree_cost
+from cylcollide.bvh.refit import Places, places, refit, tree_cost
 from cylcollide.constants import REBUILD_COST
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.labels import RowLabels, bare_labels
+from cylcollide.query.labels import RowLabels
+from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.queries import Queries
+from cylcollide.world.roster import Roster
+from cylcollide.world.state_rows import StateRows
 
 
 class Snapshot(Queries):
     """Limbs at one moment, with their tree. Immutable; queries are safe from any thread."""
 
-    _limbs: Limbs
-    _built_cost: float
     tree: Tree
     """The tree over the limbs' boxes."""
     table: LimbTable
     """The columns of the limbs."""
     kernel_rows: LimbRows
     """The columns that compiled loops read."""
+    roster: Roster
+    """The characters that live."""
+    rows: StateRows
+    """Which rows there are."""
+    columns: PoseColumns
+    """The columns that moves change, read-only."""
+    owned: PoseColumns | None
+    """The same columns, to be written when there is no snapshot of them any more; None: they belong to `Limbs`."""
+    built_cost: float
+    """`tree_cost` when the tree was built."""
 
-    def __init__(self, limbs: Limbs, tree: Tree, built_cost: float) -> None:
+    def __init__(
+        self, roster: Roster, rows: StateRows, columns: PoseColumns, tree: Tree, built_cost: float, is_owner: bool
+    ) -> None:
+        read = columns.frozen()
         vars(self).update(
-            _limbs=limbs, _built_cost=built_cost, tree=tree, table=limbs.table, kernel_rows=limbs.table.kernel_rows
-        )
+            roster=roster, rows=rows, columns=read, tree=tree._replace(bounds=read.bounds), table=read.table(rows),
+            owned=columns if is_owner else None, built_cost=built_cost,
+            kernel_rows=LimbRows(read.solid, rows.character, rows.mask, read.rows, rows.shared_mask),
+        )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> None:
         """Snapshots never change: AttributeError."""
@@ -39,36 +59,72 @@ class Snapshot(Queries):
         """Snapshots never change: AttributeError."""
         raise AttributeError(f"{name}: snapshots are immutable; move the world and take another")
 
-    def __reduce__(self) -> tuple[Callable[[Limbs], "Snapshot"], tuple[Limbs]]:
-        """A copy or pickle has the same limbs and a newly built tree; answers are the same with any tree."""
-        return Snapshot.of, (self._limbs,)
-
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
-        """The limbs with a newly built tree."""
-        tree = build(*limb_boxes(limbs.table))
-        return cls(limbs, tree, tree_cost(tree.bounds, tree.child, tree.space.scale))
+        """The limbs with a newly built tree, and no characters."""
+        tree, roster = build(*limb_boxes(limbs.table)), Roster.of(limbs)
+        cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+        return _of_limbs(limbs, roster, roster.rows(limbs), tree, cost)
 
     def moved(self, limbs: Limbs) -> "Snapshot":
-        """The same limbs with new ends: the same tree, its boxes refitted."""
-        return Snapshot(limbs, refit(self.tree, *limb_boxes(limbs.table)), self._built_cost)
+        """The same limbs, none of them a character's, with new ends: the same tree, its boxes refitted."""
+        tree = refit(self.tree, *limb_boxes(limbs.table))
+        return _of_limbs(limbs, self.roster, self.rows, tree, self.built_cost)
+
+    def with_roster(self, roster: Roster) -> "Snapshot":
+        """The same state with other characters that have no pose, or with others' counts of teleports."""
+        columns = self.columns if self.owned is None else self.owned
+        return Snapshot(roster, self.rows, columns, self.tree, self.built_cost, self.owned is not None)
+
+    def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
+        """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
+        return _restored, (self.roster, self.rows.bare, self.limbs, self.columns.positions, self.columns.orientations)
 
     @property
     def fits(self) -> bool:
         """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
-        cost, built = tree_cost(self.tree.bounds, self.tree.child, self.tree.space.scale), self._built_cost
+        cost, built = tree_cost(self.tree.bounds, self.tree.child, self.tree.space.scale), self.built_cost
         return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
+
+    @cached_property
+    def places(self) -> Places:
+        """The slots of all items and nodes of the tree."""
+        return places(self.tree)
 
     @cached_property
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
-        return bare_labels(self._limbs.names, self._limbs.hit_group)
+        return self.rows.labels(self.columns.positions, self.columns.orientations)
 
     @property
+    def group_names(self) -> Mapping[str, int]:
+        """Numbers of hit groups by the names that rigs so far have given them."""
+        return self.roster.groups
+
+    @cached_property
     def limbs(self) -> Limbs:
         """The limbs where they were."""
-        return self._limbs
+        return Limbs(self.table, self.rows.hit_group, tuple(self.rows.names.tolist()))
 
     def snapshot(self) -> "Snapshot":
         """Itself."""
         return self
+
+
+def _restored(
+    roster: Roster, bare: Limbs, limbs: Limbs, positions: Float64Array, orientations: Float64Array
+) -> Snapshot:
+    """A snapshot of all limbs, of which the first ones are bare and the others the roster's."""
+    t, tree = limbs.table, build(*limb_boxes(limbs.table))
+    columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
+    cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+    return Snapshot(roster, roster.rows(bare), columns, tree, cost, is_owner=False)
+
+
+def _of_limbs(limbs: Limbs, roster: Roster, rows: StateRows, tree: Tree, built_cost: float) -> Snapshot:
+    """A snapshot that reads the columns of the limbs; no character is posed."""
+    t = limbs.table
+    columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
+    made = Snapshot(roster, rows, columns, tree, built_cost, is_owner=False)
+    vars(made)["limbs"] = limbs
+    return made

@@ -19,7 +19,7 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
-from cylcollide.world import hit_world, snapshot
+from cylcollide.world import hit_world, update
 
 Array = np.ndarray
 WAIT = 60.0  # seconds; never as long unless something is broken
@@ -44,8 +44,8 @@ class Held:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """Worlds of any size are rebuilt by a thread, which waits."""
-    held = Held(snapshot.build)
-    monkeypatch.setattr(snapshot, "build", held)
+    held = Held(update.build)
+    monkeypatch.setattr(update, "build", held)
     monkeypatch.setattr(hit_world, "REBUILT_AT_ONCE", 0)
     yield held
     for _ in range(99):

@@ -22,7 +22,7 @@ from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.kernels.dispatch import outside_by
 from cylcollide.kernels.limb_table import limb_at
 from cylcollide.kernels.ray import as_vector
-from cylcollide.query import exact_fallback, scratch
+from cylcollide.query import exact_points, scratch
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.runtime.compile import compiled
@@ -152,8 +152,8 @@ def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     on = [[0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0, 1], [0.25, 0, 1.0 + 2**-52], [0, 0, 0.5], [0, 0.5, -1e-300]]
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
     resolved: list[int] = []
-    resolve = exact_fallback.resolve_points
-    monkeypatch.setattr(exact_fallback, "resolve_points", lambda *args: (resolved.append(len(args[3])), resolve(*args)))
+    resolve = exact_points.resolve_points
+    monkeypatch.setattr(exact_points, "resolve_points", lambda *args: (resolved.append(len(args[3])), resolve(*args)))
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
     assert resolved[0] == resolved[1] >= 5 * 16

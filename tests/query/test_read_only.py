@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.check_cylinders import FIELDS
+from support.labelled import LABEL_FIELDS
 
 import cylcollide as cc
 
 CHORD_FIELDS = (
     *("offsets", "ray", "limb", "character", "entry_fraction", "exit_fraction"),
-    *("entry_face", "exit_face", "thickness"),
+    *("entry_face", "exit_face", "thickness", "entry_distance", "exit_distance"),
+    *("entry_position", "exit_position", "entry_normal", "exit_normal", *LABEL_FIELDS),
 )
+HIT_FIELDS = (*FIELDS, *LABEL_FIELDS)
 POINT_FIELDS = ("limb", "count", "axis_distance_squared")
 
 
@@ -68,8 +71,8 @@ def test_a_snapshot_cannot_be_assigned_to(world: cc.HitWorld, name: str):
 def test_columns_of_results_cannot_be_written(world: cc.HitWorld, n: int):
     start, end = shots_at(mixed(28), n)
     answers: tuple[tuple[Callable[[], Any], tuple[str, ...]], ...] = (
-        (lambda: world.cast_segments(start, end), tuple(FIELDS)),
-        (lambda: world.limbs[:1].cast_segments(start, end), tuple(FIELDS)),
+        (lambda: world.cast_segments(start, end), HIT_FIELDS),
+        (lambda: world.limbs[:1].cast_segments(start, end), HIT_FIELDS),
         (lambda: world.chords_segments(start, end), CHORD_FIELDS),
         (lambda: world.chords_segments(start, end, inside="exit"), CHORD_FIELDS),
         (lambda: world.contains_points(start), POINT_FIELDS),

@@ -45,6 +45,14 @@ def worlds(tmp_path: Path) -> Iterator[cylcollide.HitWorld]:
     yield world
 
 
+POLICIES = (
+    cylcollide.Policy.first_surface({1: 2, 3: 4}),
+    cylcollide.Policy.most_important([3, 1]),
+    cylcollide.Policy.longest_chord(default=2),
+    cylcollide.Policy.penetration({1: 100.0}),
+)
+
+
 def questions(n: int) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """Every form that arguments may have: method, arguments and options."""
     plain = np.random.default_rng(7).normal(size=(n, 3)) + 1.0
@@ -60,6 +68,9 @@ def questions(n: int) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
                 yield query, (plain, other), {"inside": "exit", "ignore_character": 3, "mask": np.uint8(1)}
                 many = {"mask": np.repeat(whole, 2)[::2], "ignore_character": whole.astype(">i4")}
                 yield query, (plain, plain), {**many, "inside": "ignore", "threads": 2}
+    for kind in POLICIES:
+        for energy in (1, 2.5, whole, read_only[:, 0] ** 2, np.repeat(plain[:, 0] ** 2, 2)[::2]):
+            yield "judge_segments", (plain, plain + 1.0, kind), {"energy": energy, "shot": whole}
     for limit in (2, 2.5, np.float32(3), whole, np.repeat(plain[:, 0] ** 2, 2)[::2], read_only[:, 0] ** 2):
         yield "cast_rays", (plain, plain), {"max_distance": limit}
 
@@ -105,6 +116,9 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
                     assert len(answer.axis_distance_squared) == n
                 if isinstance(answer, cylcollide.RayHits):
                     assert len(answer.position) == len(answer.exit_normal) == n  # other loops find these
+                    assert len(answer.local_position) == n
+                if isinstance(answer, cylcollide.Chords):
+                    assert len(answer.entry_position) == len(answer.exit_normal) == len(answer.local_normal)
         if len(world.limbs):
             world.limbs[:1].classify_points([0, 0, 0])
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])

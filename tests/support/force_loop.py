@@ -77,10 +77,10 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
     resolve = exact_fallback.ray_hits
 
-    def watched(asked: Any, table: Any, limbs: Any, inside: Any, near: Any) -> Any:
+    def watched(asked: Any, limbs: Any, inside: Any, near: Any) -> Any:
         seen.kept(HitColumns(*(getattr(asked, name) for name in HitColumns._fields)))
         assert (near is not None) == asked.undecided.any()
-        return resolve(asked, table, limbs, inside, near)
+        return resolve(asked, limbs, inside, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
@@ -147,6 +147,6 @@ def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
         for i in rows[:3]
         for h in (one, two)
     ]
-    rays = one._found.result.rays
+    rays = one._found.result.batch.rays
     shown = f"{rays.origin[rows[:3]]!r} {rays.second[rows[:3]]!r}"
     return f"{len(rows)} of {len(one)} rows, rays {shown}: {lines}"

@@ -223,7 +223,7 @@ SHARED: dict[str, Mutation] = {
         "pass",
     ),
     "resolved: the first hits another's limb": Mutation(
-        "query/exact_fallback.py", "self.table, [limb.item(i)]", "self.table, [limb.item(0)]"
+        "query/exact_fallback.py", "table, [limb.item(i)]", "table, [limb.item(0)]"
     ),
     # trees
     "split: a box without one of its sides": Mutation(

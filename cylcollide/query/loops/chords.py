@@ -51,9 +51,9 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
 
 @entry_point(reads_all=True)
 def complete_chords(
-    batch: RayBatch, table: LimbRows, limbs: Int32Array, chords: ChordColumns, undecided: BoolArray
+    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
 ) -> int:
-    """Write the whole chord of each ray in the limb that it hits; how many are undecided."""
+    """Write the whole chord of each ray in the limb that it hits, or of its second piece; how many are undecided."""
     rays, count = batch.rays, 0
     for i in range(limbs.size):
         k = limbs[i]
@@ -67,7 +67,7 @@ def complete_chords(
             span = ray_limb(ray, limb, 0)
             if pieces(limb.kind) == 2:
                 bounds = ray_hit_bounds(ray, span, batch.policy)
-                if not (bounds.possible or bounds.inside):
+                if last or not (bounds.possible or bounds.inside):
                     span = ray_limb(ray, limb, 1)
             chord = chord_at(rays, i, ray, limb, span)
             undecided[i] = not chord.decided

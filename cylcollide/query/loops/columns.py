@@ -38,6 +38,12 @@ class ChordColumns(NamedTuple):
     entry_face: Int8Array  # INSIDE where the ray starts in the limb
     exit_face: Int8Array  # INSIDE where the ray ends in the limb
 
+    @property
+    def extent(self) -> Float64Array:
+        """Length of each chord in units of its ray's fraction; (n,)."""
+        extent: Float64Array = (self.exit[:, 0] - self.entry[:, 0]) + (self.exit[:, 1] - self.entry[:, 1])
+        return extent
+
 
 CHORD_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int8, np.int8)]
 """Of limb, entry_face, exit_face."""
@@ -69,11 +75,14 @@ def concat_chords(parts: Sequence[ChordColumns]) -> ChordColumns:
 
 
 class ChordRows(NamedTuple):
-    """Chords in compressed rows (CSR): those of ray i are rows `offsets[i]` to `offsets[i + 1]`."""
+    """Chords of n rays in compressed rows (CSR): those of ray i are rows `offsets[i]` to `offsets[i + 1]`."""
 
-    offsets: Int64Array  # one more than rays
+    offsets: Int64Array  # (n + 1,)
+    undecided: BoolArray  # (n,): rays whose chords are from the exact fallback
     chords: ChordColumns
-    rechecked: int  # how many rays were undecided
+    fraction: Float64Array  # of the entry, as a cast rounds it
+    exact_hit: BoolArray  # kernels do not decide the entry, even of this limb alone
+    exact_chord: BoolArray  # the same of the whole chord
 
 
 def ray_of_each(offsets: Int64Array) -> Int64Array:
@@ -86,11 +95,45 @@ def offsets_of(ray: Int64Array, rays: int) -> Int64Array:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(ray, minlength=rays))))
 
 
+def decided_chord_rows(offsets: Int64Array, undecided: BoolArray, chords: ChordColumns) -> ChordRows:
+    """Chords as kernels have written them."""
+    exact = np.zeros(len(chords.limb), np.bool_)
+    return ChordRows(offsets, undecided, chords, chords.entry[:, 0], exact, exact)
+
+
+def take_chord_rows(
+    rows: ChordRows, offsets: Int64Array, undecided: BoolArray, taken: BoolArray | Int64Array
+) -> ChordRows:
+    """The chords of a mask or of an array of rows, with new columns of their rays."""
+    fraction, exact_hit, exact_chord = rows.fraction[taken], rows.exact_hit[taken], rows.exact_chord[taken]
+    return ChordRows(offsets, undecided, take_chords(rows.chords, taken), fraction, exact_hit, exact_chord)
+
+
+def filter_chord_rows(rows: ChordRows, kept: BoolArray) -> ChordRows:
+    """The chords of a mask, of the same rays."""
+    offsets = offsets_of(ray_of_each(rows.offsets)[kept], len(rows.undecided))
+    return take_chord_rows(rows, offsets, rows.undecided, kept)
+
+
+def take_rays_of_chords(rows: ChordRows, rays: Int64Array) -> ChordRows:
+    """The chords of the given rays, which are numbered anew."""
+    counts = np.diff(rows.offsets)[rays]
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    taken = np.repeat(rows.offsets[rays] - offsets[:-1], counts) + np.arange(offsets[-1])
+    return take_chord_rows(rows, offsets, rows.undecided[rays], taken)
+
+
 def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
     """The compressed rows of all parts, one part after another."""
     if len(parts) == 1:
         return parts[0]
     begins = np.cumsum([0, *(len(part.chords.limb) for part in parts)])
     offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
-    chords = concat_chords([part.chords for part in parts])
-    return ChordRows(np.concatenate((*offsets, begins[-1:])), chords, sum(part.rechecked for part in parts))
+    return ChordRows(
+        np.concatenate((*offsets, begins[-1:])),
+        np.concatenate([part.undecided for part in parts]),
+        concat_chords([part.chords for part in parts]),
+        np.concatenate([part.fraction for part in parts]),
+        np.concatenate([part.exact_hit for part in parts]),
+        np.concatenate([part.exact_chord for part in parts]),
+    )

@@ -219,9 +219,23 @@ def test_hit_groups_are_those_of_the_bones():
     assert rig.groups == {"arm": 3, "torso": 2}
 
 
+def test_of_least_surface_is_less_surface():
+    """A thin plate: the cylinder of least volume is flat and wide, that of least surface is not so wide."""
+    given = lumpy(np.random.default_rng(1))
+
+    def surfaces(least):
+        limbs = cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], least=least).limbs
+        return 2 * np.pi * limbs.radius * (limbs.radius + np.linalg.norm(limbs.p2 - limbs.p1, axis=1))
+
+    by_volume, by_surface = surfaces("volume"), surfaces("surface")
+    assert (by_surface < 1.005 * by_volume).all()
+    assert by_surface.sum() < by_volume.sum()
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        ({"least": "area"}, r"least: expected 'volume' or 'surface', got 'area'"),
         ({"coverage": 0.0}, r"coverage: expected a share above 0 and at most 1, got 0.0"),
         ({"coverage": 1.5}, r"coverage: expected"),
         ({"coverage": float("nan")}, r"coverage: expected finite"),

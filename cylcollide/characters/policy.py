@@ -1,0 +1,177 @@
+"""Policies: which limb of a shot counts, and what it does there. Data only."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from cylcollide.characters import policy_checks, policy_files
+from cylcollide.characters.policy_checks import DEFAULT, Group, Weights
+from cylcollide.query.loops.judge import PolicyRows
+
+Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
+KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
+"""By their codes in `query.loops.judge`."""
+
+NO_WEIGHTS: Mapping[Group, float] = MappingProxyType({})
+NO_GROUPS: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A table that says which limb of a shot counts, and what it does; immutable.
+
+    Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which share these
+    arguments:
+
+    - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry of the limb that
+      counts; for penetration, times the energy lost.
+    - `default`: the factor of groups that `damage` does not name. In `damage` and `loss` the key "default" says the
+      same; without either it is 1 for a factor, and 0 for a loss.
+    - `groups`: numbers of hit groups by name. Other names are looked up among those of the rigs in the world.
+
+    Groups are given by name or number. Bad input raises ValueError.
+    """
+
+    kind: Kind
+    order: tuple[Group, ...] = ()
+    """Groups, the most important first; those it does not name come last."""
+    damage: Mapping[Group, float] = field(default_factory=lambda: NO_WEIGHTS)
+    """Factor by group, read-only."""
+    loss: Mapping[Group, float] = field(default_factory=lambda: NO_WEIGHTS)
+    """Energy lost per length by group, read-only."""
+    groups: Mapping[str, int] = field(default_factory=lambda: NO_GROUPS)
+    """Numbers of groups by name, read-only."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind: expected one of {', '.join(KINDS)}, got {self.kind!r}")
+        vars(self).update(
+            order=policy_checks.order(self.order),
+            damage=policy_checks.weights(self.damage, "damage"),
+            loss=policy_checks.weights(self.loss, "loss"),
+            groups=policy_checks.groups(self.groups),
+        )
+
+    @classmethod
+    def first_surface(
+        cls, damage: Weights = NO_WEIGHTS, default: float | None = None, groups: Mapping[str, int] = NO_GROUPS
+    ) -> "Policy":
+        """The limb that is entered first counts."""
+        return cls("first_surface", (), policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
+
+    @classmethod
+    def most_important(
+        cls,
+        order: Iterable[Group],
+        damage: Weights = NO_WEIGHTS,
+        default: float | None = None,
+        groups: Mapping[str, int] = NO_GROUPS,
+    ) -> "Policy":
+        """Of the character that is entered first, the limb whose group comes first in `order`; ties by entry.
+
+        Groups that the order does not name come after all that it does.
+        """
+        ordered = policy_checks.order(order)
+        return cls("most_important", ordered, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
+
+    @classmethod
+    def longest_chord(
+        cls, damage: Weights = NO_WEIGHTS, default: float | None = None, groups: Mapping[str, int] = NO_GROUPS
+    ) -> "Policy":
+        """Of the character that is entered first, the limb with the longest chord; ties by entry."""
+        return cls("longest_chord", (), policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
+
+    @classmethod
+    def penetration(
+        cls,
+        loss: Weights | float,
+        damage: Weights = NO_WEIGHTS,
+        default: float | None = None,
+        groups: Mapping[str, int] = NO_GROUPS,
+    ) -> "Policy":
+        """Through limbs and characters until the energy is spent: `loss` per length, one for all or by group.
+
+        Overlapping limbs of one character count once along their union, by the group that is entered first.
+        """
+        losses = policy_checks.weights(loss if isinstance(loss, Mapping) else {DEFAULT: loss}, "loss")
+        return cls("penetration", (), policy_checks.with_default(damage, default), losses, groups)
+
+    def __hash__(self) -> int:
+        weights = (frozenset(mapping.items()) for mapping in (self.damage, self.loss, self.groups))
+        return hash((self.kind, self.order, *weights))
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """Copies and pickles are read from JSON."""
+        return Policy.from_json, (self.to_json(),)
+
+    def to_json(self) -> str:
+        """The policy as JSON, as `policy.schema.json` describes it."""
+        return policy_files.text_of(self.kind, self.order, self.damage, self.loss, self.groups)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Policy":
+        """The policy that `to_json` wrote; ValueError if the text is anything else."""
+        return cls._read(text, "policy")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the policy to a file of JSON, which is replaced in one step."""
+        policy_files.write(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Policy":
+        """Read a policy that `save` wrote.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it is no file of a policy, or holds one that no constructor takes: with file and field.
+        """
+        return cls._read(*policy_files.read(path))
+
+    @classmethod
+    def _read(cls, text: str | bytes, source: str) -> "Policy":
+        fields = policy_files.parsed(text, source)
+        try:
+            return cls(**fields)
+        except ValueError as error:
+            raise ValueError(f"{source}, {error}") from None
+
+    @cached_property
+    def _known_rows(self) -> dict[tuple[tuple[str, int], ...], PolicyRows]:
+        return {}
+
+    def rows(self, group_names: Mapping[str, int]) -> PolicyRows:
+        """What loops read, where rigs have these names of hit groups.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown, or two of the groups that are named are the same.
+        """
+        key = tuple(group_names.items())
+        found = self._known_rows.get(key)
+        if found is None:
+            found = self._known_rows[key] = self._resolved({**group_names, **self.groups})
+        return found
+
+    def _resolved(self, numbers: Mapping[str, int]) -> PolicyRows:
+        order = policy_checks.numbered(dict.fromkeys(self.order, 0.0), "order", numbers)
+        damage = policy_checks.numbered(self.damage, "damage", numbers)
+        loss = policy_checks.numbered(self.loss, "loss", numbers)
+        group = sorted({*order, *damage, *loss})
+        rank = {number: place for place, number in enumerate(order)}
+        factors, losses = self.damage.get(DEFAULT, 1.0), self.loss.get(DEFAULT, 0.0)
+        return PolicyRows(
+            KINDS.index(self.kind),
+            np.array(group, np.int32),
+            np.array([*(damage.get(number, factors) for number in group), factors]),
+            np.array([*(loss.get(number, losses) for number in group), losses]),
+            np.array([*(rank.get(number, len(rank)) for number in group), len(rank)], np.int32),
+        )

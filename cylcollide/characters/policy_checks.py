@@ -1,0 +1,122 @@
+"""What a policy is made of, checked; messages name the argument and the group."""
+
+from collections.abc import Iterable, Mapping
+from math import inf, nan
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from cylcollide.constants import LARGEST_NUMBER
+
+Group: TypeAlias = str | int
+"""A hit group, by name or number."""
+
+Weights: TypeAlias = Mapping[Group, float] | Mapping[str, float] | Mapping[int, float]
+"""A number for each group, and for "default"."""
+
+DEFAULT = "default"
+"""The key of all groups that are not named."""
+
+SMALLEST, LARGEST = -(2**31), 2**31 - 1
+
+
+def group(value: Any, where: str) -> Group:
+    """A name, or a number of 32 bits."""
+    if isinstance(value, str) and value:
+        return value
+    if _is_number(value, Integral) and SMALLEST <= int(value) <= LARGEST:
+        return int(value)
+    raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {_shown(value)}")
+
+
+def weights(values: Any, where: str) -> Mapping[Group, float]:
+    """Numbers from 0 to 2**500 by group, read-only."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{where}: expected a mapping from hit groups to numbers, got {_shown(values)}")
+    checked: dict[Group, float] = {}
+    for key, value in values.items():
+        name = group(key, where)
+        number = _as_float(value)
+        if not 0.0 <= number <= LARGEST_NUMBER:  # or NaN
+            raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {_shown(value)}")
+        checked[name] = number
+    return MappingProxyType(checked)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    """Whether a value is a number of Python or numpy, which a bool is not meant to be."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _as_float(value: Any) -> float:
+    """The nearest float64, NaN for what is no number."""
+    try:
+        return float(value) if _is_number(value, Real) else nan
+    except OverflowError:
+        return inf
+
+
+def with_default(values: Any, default: Any) -> Any:
+    """Weights with another one for all groups that they do not name, if one is given."""
+    if default is None or not isinstance(values, Mapping):
+        return values
+    if DEFAULT in values:
+        raise ValueError(f"default: expected one, got {_shown(default)} and {_shown(values[DEFAULT])} among the groups")
+    return {**values, DEFAULT: default}
+
+
+def order(values: Any) -> tuple[Group, ...]:
+    """Groups, each once."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise ValueError(f"order: expected a list of hit groups, the most important first, got {_shown(values)}")
+    checked = tuple(group(value, "order") for value in values)
+    for place, one in enumerate(checked):
+        if one in checked[:place] or one == DEFAULT:
+            what = "once" if one != DEFAULT else "by name or number; those that are left out come last"
+            raise ValueError(f"order: expected each hit group {what}, got {one!r} in place {place}")
+    return checked
+
+
+def groups(values: Any) -> Mapping[str, int]:
+    """Numbers of 32 bits by name, read-only."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"groups: expected a mapping from names to numbers, got {_shown(values)}")
+    for name, number in values.items():
+        if not isinstance(name, str) or name in ("", DEFAULT):
+            raise ValueError(f"groups: expected a name other than {DEFAULT!r}, got {_shown(name)}")
+        if isinstance(group(number, f"groups, {name!r}"), str):
+            raise ValueError(f"groups, {name!r}: expected a number of 32 bits, got {_shown(number)}")
+    return MappingProxyType({name: int(number) for name, number in values.items()})
+
+
+def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, int]) -> dict[int, float]:
+    """Weights by number alone, in their order, without that of "default".
+
+    Raises
+    ------
+    ValueError
+        If a name is not among the numbers, or two names and numbers are the same group.
+    """
+    found: dict[int, Group] = {}
+    for one in values:
+        if one == DEFAULT:
+            continue
+        if isinstance(one, str) and one not in numbers:
+            known = ", ".join(f"{name!r} {number}" for name, number in numbers.items()) or "none"
+            raise ValueError(
+                f"policy, {where}: expected hit groups of the rigs in the world, or of the policy's own groups= "
+                f"(known: {known}), got {one!r}; give its number, or Policy(..., groups={{{one!r}: number}})"
+            )
+        number = numbers[one] if isinstance(one, str) else one
+        if number in found:
+            raise ValueError(
+                f"policy, {where}: expected each hit group once, got {found[number]!r} and {one!r}, which are both "
+                f"group {number}"
+            )
+        found[number] = one
+    return {number: values[one] for number, one in found.items()}
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:80]}..."

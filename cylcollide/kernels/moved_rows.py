@@ -1,0 +1,22 @@
+"""Limbs that have moved: their rows for kernels, and the boxes around them."""
+
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.kernels.aabb import padded_box
+from cylcollide.kernels.limb_table import LimbTable, fill_row, limb_at
+from cylcollide.runtime.entry_point import entry_point
+
+
+@entry_point(reads_all=True)
+def refill_rows(table: LimbTable, limbs: Int32Array, low: Float64Array, high: Float64Array) -> None:
+    """Write `rows` and `solid` of these limbs (k,) of the table, whose ends are new, and corners (k, 3) of their boxes.
+
+    As `limb_table.make_table` and `aabb.limb_boxes` do for all.
+    """
+    for j in range(limbs.size):
+        i = limbs[j]
+        table.solid[i] = fill_row(
+            table.kind, table.p1, table.p2, table.radius, table.radius2, table.box, table.boxes, table.rows, i
+        )
+        smallest, largest = padded_box(limb_at(table.rows, table.solid, i))
+        for k in range(3):
+            low[j, k], high[j, k] = smallest[k], largest[k]

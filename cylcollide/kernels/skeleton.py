@@ -1,0 +1,127 @@
+"""The bones of a rig as a tree, and the loop that poses them by their joints."""
+
+from typing import NamedTuple
+
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, rescaled, rotation_of
+from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.ray import as_vector
+from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.simd import LANES, lane, movemask
+
+ROOT = -1
+"""The parent of a bone that has none."""
+
+
+class Skeleton(NamedTuple):
+    """The bones of a rig. Never changed once in use."""
+
+    parents: Int32Array  # (bones,): -1 for a root; parents precede their children
+    offsets: Float64Array  # (bones, 3): in the parent's frame; of a root, in the frame of the character
+    eight: Int32Array  # (8,): 0 to 7, the characters that are posed side by side
+
+
+@compiled
+def _pose_character(
+    skeleton: Skeleton, root: Vector, root_turn: Quaternion, joints: Float64Array, at: Float64Array, turn: Float64Array
+) -> bool:
+    """Write the bones of one character; whether all its numbers are accepted, and all bones in range.
+
+    A root's parent is the character itself, which stands where the first root is, as it is turned.
+    """
+    valid = in_range(root) & is_quaternion(root_turn)
+    for bone in range(joints.shape[0]):
+        valid &= is_quaternion(as_quaternion(joints, bone))
+    if not valid:
+        return False
+    root_turn = rescaled(root_turn)
+    for bone in range(joints.shape[0]):
+        parent, origin, parent_turn = skeleton.parents[bone], root, root_turn
+        if parent != ROOT:
+            origin, parent_turn = as_vector(at, parent), as_quaternion(turn, parent)
+        place = carried(rotation_of(parent_turn), origin, as_vector(skeleton.offsets, bone))
+        q = normalised(composed(parent_turn, rescaled(as_quaternion(joints, bone))))
+        at[bone, 0], at[bone, 1], at[bone, 2] = place
+        turn[bone, 0], turn[bone, 1], turn[bone, 2], turn[bone, 3] = q
+        valid &= in_range(place)
+    return valid
+
+
+@compiled
+def _pose_eight(
+    skeleton: Skeleton,
+    roots: Float64Array,
+    root_turns: Float64Array,
+    joints: Float64Array,
+    at: Float64Array,
+    turn: Float64Array,
+) -> bool:
+    """`_pose_character` for eight characters side by side; each array begins with the first of them."""
+    bones = joints.shape[1]
+    root, root_turn = vectors_at(roots, skeleton.eight, 0, 1, 0), quaternions_at(root_turns, skeleton.eight, 0, 1, 0)
+    valid = in_range(root) & is_quaternion(root_turn)
+    for bone in range(bones):
+        valid = valid & is_quaternion(quaternions_at(joints, skeleton.eight, 0, bones, bone))
+    if movemask(valid) != ALL_EIGHT:
+        return False
+    root_turn = rescaled(root_turn)
+    for bone in range(bones):
+        parent, origin, parent_turn = skeleton.parents[bone], root, root_turn
+        if parent != ROOT:
+            origin = vectors_at(at, skeleton.eight, 0, bones, parent)
+            parent_turn = quaternions_at(turn, skeleton.eight, 0, bones, parent)
+        place = carried(rotation_of(parent_turn), origin, as_vector(skeleton.offsets, bone))
+        joint = rescaled(quaternions_at(joints, skeleton.eight, 0, bones, bone))
+        q = normalised(composed(parent_turn, joint))
+        for c in range(LANES):
+            at[c, bone, 0], at[c, bone, 1], at[c, bone, 2] = lane(place[0], c), lane(place[1], c), lane(place[2], c)
+            turn[c, bone, 0], turn[c, bone, 1] = lane(q[0], c), lane(q[1], c)
+            turn[c, bone, 2], turn[c, bone, 3] = lane(q[2], c), lane(q[3], c)
+        valid = valid & in_range(place)
+    return movemask(valid) == ALL_EIGHT
+
+
+@entry_point(reads_all=True)
+def pose_bones(
+    skeleton: Skeleton,
+    root_positions: Float64Array,
+    root_orientations: Float64Array,
+    joint_orientations: Float64Array,
+    positions: Float64Array,
+    orientations: Float64Array,
+) -> int:
+    """Write the bones of k characters in the world, from their joints.
+
+    Parameters
+    ----------
+    skeleton
+        Parents and offsets.
+    root_positions, root_orientations, joint_orientations
+        Where the first root is, (k, 3); how the character is turned, (k, 4), and each bone in its parent's frame,
+        (k, bones, 4), quaternions x, y, z, w of any length but 0; any numbers, checked here.
+    positions, orientations
+        Results, (k, bones, 3) and (k, bones, 4), of length 1.
+
+    Returns
+    -------
+    int
+        The first character with numbers that are not accepted, or a bone beyond 2**500; -1 if there is none. Of it and
+        those behind it, the results have no meaning.
+    """
+    k, first = joint_orientations.shape[0], 0
+    while first + LANES <= k and _pose_eight(
+        skeleton,
+        root_positions[first:],
+        root_orientations[first:],
+        joint_orientations[first:],
+        positions[first:],
+        orientations[first:],
+    ):
+        first += LANES
+    for i in range(first, k):
+        root, turn = as_vector(root_positions, i), as_quaternion(root_orientations, i)
+        if not _pose_character(skeleton, root, turn, joint_orientations[i], positions[i], orientations[i]):
+            return i
+    return -1

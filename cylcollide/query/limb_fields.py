@@ -1,0 +1,105 @@
+"""What results say about the limb of each row: its character, its labels, and where it was hit in its bone's frame."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int32Array
+from cylcollide.kernels.ray import Rays
+from cylcollide.query.labels import NO_BONE
+from cylcollide.query.loops.local_surface import write_local_surface
+from cylcollide.query.request import LabelledLimbs
+from cylcollide.runtime import memory
+from cylcollide.runtime.memory import frozen
+
+NO_HIT_GROUP = -1
+"""The hit group of a miss."""
+
+Surface: TypeAlias = tuple[Float64Array, Float64Array]
+"""Positions and unit outward normals; (n, 3) each."""
+
+
+class LimbFields(ABC):
+    """Results with a limb in each row, or -1 for none. Columns are computed when they are first read."""
+
+    @property
+    @abstractmethod
+    def _limbs(self) -> LabelledLimbs:
+        """The limbs that were judged."""
+
+    @property
+    @abstractmethod
+    def _surface(self) -> Surface:
+        """Position and normal of the hit, or of the entry."""
+
+    @property
+    @abstractmethod
+    def limb(self) -> Int32Array:
+        """Index of the limb, -1 for a miss; int32 (n,)."""
+
+    @cached_property
+    def character(self) -> Int32Array:
+        """Character of the limb, -1 for a miss or a limb of nobody; int32 (n,)."""
+        return of_limbs(self._limbs.table.character, self.limb, NO_CHARACTER)
+
+    @cached_property
+    def limb_name(self) -> NDArray[Any]:
+        """Name of the limb, a str, None for a miss; (n,) of objects."""
+        return of_limbs(self._limbs.labels.names, self.limb, None)
+
+    @cached_property
+    def hit_group(self) -> Int32Array:
+        """Hit group of the limb, -1 for a miss; int32 (n,)."""
+        return of_limbs(self._limbs.labels.hit_group, self.limb, NO_HIT_GROUP)
+
+    @cached_property
+    def bone(self) -> Int32Array:
+        """Bone of the character's rig that carries the limb, -1 for a miss or a bare limb; int32 (n,)."""
+        return of_limbs(self._limbs.labels.bone, self.limb, NO_BONE)
+
+    @cached_property
+    def rig_limb(self) -> Int32Array:
+        """Index of the limb in the character's rig, -1 for a miss or a bare limb; int32 (n,)."""
+        return of_limbs(self._limbs.labels.rig_limb, self.limb, NO_LIMB)
+
+    @cached_property
+    def _local(self) -> Surface:
+        labels, (position, normal) = self._limbs.labels, self._surface
+        bones = labels.transform, labels.bone_positions, labels.bone_orientations
+        local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
+        write_local_surface.call(self.limb, *bones, position, normal, local_position, local_normal)
+        return frozen(local_position), frozen(local_normal)
+
+    @property
+    def local_position(self) -> Float64Array:
+        """Where the ray hits or enters the limb, in its bone's frame then, NaN for a miss or a bare limb; (n, 3)."""
+        return self._local[0]
+
+    @property
+    def local_normal(self) -> Float64Array:
+        """The normal there in the same frame, NaN for a miss or a bare limb; (n, 3)."""
+        return self._local[1]
+
+
+def of_limbs(column: NDArray[Any], limb: Int32Array, missing: Any) -> NDArray[Any]:
+    """The entry of a column for each limb, `missing` where there is none; cannot be written."""
+    if len(column) == 0:
+        return frozen(np.full(len(limb), missing, column.dtype))
+    entries = column[limb]
+    entries[limb < 0] = missing
+    return frozen(entries)
+
+
+def ray_lengths(rays: Rays) -> Float64Array:
+    """Length of one unit of fraction, (n,)."""
+    displacement = rays.second - rays.origin if rays.is_segment else rays.second
+    length: Float64Array = np.hypot(np.hypot(displacement[:, 0], displacement[:, 1]), displacement[:, 2])
+    return length
+
+
+def distances(fraction: Float64Array, length: Float64Array) -> Float64Array:
+    """Fraction * length with inf kept for misses of zero-length rays; cannot be written."""
+    return frozen(np.multiply(fraction, length, out=fraction.copy(), where=np.isfinite(fraction)))

@@ -1,0 +1,179 @@
+"""Which limbs of a shot count: a policy, applied to the chords of each ray.
+
+Chords are in the order of the flight: by entry, those of one place by row. Limbs of one `character` belong together;
+a limb of no character is a character of its own.
+"""
+
+from typing import NamedTuple
+
+from cylcollide._types import NO_CHARACTER, Float64Array, Int8Array, Int32Array, Int64Array, Reason
+from cylcollide.kernels.ray import broadcast_index
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
+
+FIRST_SURFACE, MOST_IMPORTANT, LONGEST_CHORD, PENETRATION = range(4)
+"""Kinds of policies."""
+
+NO_CHORD = -1
+"""The chord by which a shot is judged that nothing counts of."""
+
+COUNTED, NOT_FIRST = int(Reason.COUNTED), int(Reason.NOT_FIRST)
+LESS_IMPORTANT, SHORTER = int(Reason.LESS_IMPORTANT), int(Reason.SHORTER)
+PASSED_THROUGH, STOPPED = int(Reason.PASSED_THROUGH), int(Reason.STOPPED)
+SPENT_BEFORE, OVERLAPPED = int(Reason.SPENT_BEFORE), int(Reason.OVERLAPPED)
+
+
+class PolicyRows(NamedTuple):
+    """What a policy does with each of k hit groups; the last row is about all other groups."""
+
+    kind: int
+    group: Int32Array  # (k,)
+    factor: Float64Array  # (k + 1,): damage per energy
+    loss: Float64Array  # (k + 1,): energy per length
+    rank: Int32Array  # (k + 1,): place in the order of importance
+
+
+class FlightRows(NamedTuple):
+    """The chords of n rays in compressed rows, and what is known of their limbs."""
+
+    offsets: Int64Array  # (n + 1,)
+    limb: Int32Array
+    fraction: Float64Array  # of the entry
+    entry: Float64Array  # (chords, 2): fraction as a double-double
+    exit: Float64Array  # (chords, 2)
+    length: Float64Array  # (n,): of one unit of fraction
+    hit_group: Int32Array  # a row a limb
+    character: Int32Array  # a row a limb
+
+
+class ImpactColumns(NamedTuple):
+    """What the policy makes of each chord."""
+
+    energy_in: Float64Array
+    energy_out: Float64Array
+    damage: Float64Array
+    union_exit: Float64Array  # fraction up to which limbs of the character have been counted; penetration alone
+    union_first: Int64Array  # the chord whose group rules where limbs overlap; penetration alone
+    reason: Int8Array
+
+
+class ShotColumns(NamedTuple):
+    """What the policy makes of each ray; (n,) each."""
+
+    chord: Int64Array  # by which it is judged, NO_CHORD if nothing counts
+    damage: Float64Array
+    energy_left: Float64Array
+
+
+@inlined
+def policy_row(policy: PolicyRows, group: int) -> int:
+    """The row of a policy that is about a hit group."""
+    for k in range(policy.group.size):
+        if policy.group[k] == group:
+            return k
+    return int(policy.group.size)
+
+
+@inlined
+def same_character(flight: FlightRows, j: int, k: int) -> bool:
+    """Whether two chords are of one character."""
+    one, other = flight.character[flight.limb[j]], flight.character[flight.limb[k]]
+    return bool(one == other and (one != NO_CHARACTER or flight.limb[j] == flight.limb[k]))
+
+
+@inlined
+def thickness(flight: FlightRows, i: int, j: int) -> float:
+    """Length of chord j of ray i, as `Chords.thickness`."""
+    entry, leave = flight.entry[j], flight.exit[j]
+    return float(((leave[0] - entry[0]) + (leave[1] - entry[1])) * flight.length[i])
+
+
+@inlined
+def counts_rather(policy: PolicyRows, flight: FlightRows, i: int, j: int, k: int) -> bool:
+    """Whether chord j of ray i counts rather than chord k, which is entered earlier, of the same character."""
+    if policy.kind == LONGEST_CHORD:
+        return thickness(flight, i, j) > thickness(flight, i, k)
+    groups, limb = flight.hit_group, flight.limb
+    one, other = policy_row(policy, groups[limb[j]]), policy_row(policy, groups[limb[k]])
+    return bool(policy.rank[one] < policy.rank[other])
+
+
+@compiled
+def count_one(
+    policy: PolicyRows, flight: FlightRows, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
+) -> None:
+    """Judge ray i by one chord of the character that is entered first; there its energy ends."""
+    first, last = flight.offsets[i], flight.offsets[i + 1]
+    counted = first
+    if policy.kind != FIRST_SURFACE:
+        for j in range(first + 1, last):
+            if same_character(flight, first, j) and counts_rather(policy, flight, i, j, counted):
+                counted = j
+    other = LESS_IMPORTANT if policy.kind == MOST_IMPORTANT else SHORTER
+    for j in range(first, last):
+        impacts.energy_in[j] = energy if j <= counted else 0.0
+        impacts.energy_out[j] = energy if j < counted else 0.0
+        impacts.damage[j] = 0.0
+        rival = policy.kind != FIRST_SURFACE and same_character(flight, first, j)
+        impacts.reason[j] = COUNTED if j == counted else other if rival else NOT_FIRST
+    shots.chord[i], shots.damage[i], shots.energy_left[i] = NO_CHORD, 0.0, energy
+    if first < last:
+        factor = policy.factor[policy_row(policy, flight.hit_group[flight.limb[counted]])]
+        impacts.damage[counted] = factor * energy
+        shots.chord[i], shots.damage[i], shots.energy_left[i] = counted, impacts.damage[counted], 0.0
+
+
+@inlined
+def chord_before(flight: FlightRows, first: int, j: int) -> int:
+    """The last chord from `first` on before chord j that is of its character; j if there is none."""
+    for k in range(j - 1, first - 1, -1):
+        if same_character(flight, j, k):
+            return k
+    return j
+
+
+@compiled
+def penetrate(
+    policy: PolicyRows, flight: FlightRows, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
+) -> None:
+    """Let ray i lose energy in one limb after another.
+
+    A chord that begins within what is counted of its character adds what it has beyond, by the group that was entered
+    first.
+    """
+    first, left, damage, judged_by = flight.offsets[i], energy, 0.0, NO_CHORD
+    for j in range(first, flight.offsets[i + 1]):
+        before, ruling, until, path = chord_before(flight, first, j), j, flight.exit[j, 0], thickness(flight, i, j)
+        overlaps = before != j and flight.fraction[j] < impacts.union_exit[before]
+        covered = overlaps and until <= impacts.union_exit[before]
+        if overlaps:
+            ruling, path = impacts.union_first[before], (until - impacts.union_exit[before]) * flight.length[i]
+            until = max(until, impacts.union_exit[before])
+        impacts.union_exit[j], impacts.union_first[j] = until, ruling
+        row = policy_row(policy, flight.hit_group[flight.limb[ruling]])
+        cost, out = policy.loss[row] * path, left
+        reason = SPENT_BEFORE
+        if left > 0.0:
+            reason = OVERLAPPED
+            if not covered:
+                reason = PASSED_THROUGH if cost < left else STOPPED
+                out = left - cost if cost < left else 0.0
+                judged_by = j if judged_by == NO_CHORD else judged_by
+        impacts.energy_in[j], impacts.energy_out[j], impacts.reason[j] = left, out, reason
+        impacts.damage[j] = policy.factor[row] * (left - out)
+        damage += impacts.damage[j]
+        left = out
+    shots.chord[i], shots.damage[i], shots.energy_left[i] = judged_by, damage, left
+
+
+@entry_point(reads_all=True)
+def judge_chords(
+    policy: PolicyRows, energy: Float64Array, flight: FlightRows, impacts: ImpactColumns, shots: ShotColumns
+) -> None:
+    """Judge every ray by its chords; `energy` (n,), or (1,) for all."""
+    for i in range(flight.offsets.size - 1):
+        start = energy[broadcast_index(energy, i)]
+        if policy.kind == PENETRATION:
+            penetrate(policy, flight, i, start, impacts, shots)
+        else:
+            count_one(policy, flight, i, start, impacts, shots)

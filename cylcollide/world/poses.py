@@ -1,0 +1,85 @@
+"""Poses of some characters of a world, checked and written into the columns of a state."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import Int64Array
+from cylcollide.characters.poses import bone_poses, raise_misplaced
+from cylcollide.characters.rig import Rig
+from cylcollide.constants import LIMBS_SHARED
+from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
+from cylcollide.runtime.threads import in_chunks
+from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.roster import Roster
+from cylcollide.world.state_rows import Changed, StateRows
+
+
+class Poses:
+    """Bones of k characters in the world. Shapes are checked here, numbers when they are written."""
+
+    def __init__(self, roster: Roster, index: Int64Array, positions: ArrayLike, orientations: ArrayLike) -> None:
+        bones = self._bones_of_each(roster, index)
+        if len(index) == 0:
+            bones = np.shape(positions)[-2] if np.ndim(positions) > 1 else 0
+        at, turn = bone_poses(positions, orientations, bones)
+        if len(at) != len(index):
+            raise ValueError(f"positions: expected {len(index)} characters, one for each id, got {len(at)}")
+        self._order = np.arange(len(index))
+        if (index[1:] < index[:-1]).any():
+            self._order = np.argsort(index)
+            index, at, turn = index[self._order], at[self._order], turn[self._order]
+        self._roster, self._index, self._at, self._turn = roster, index, at, turn
+
+    @staticmethod
+    def _bones_of_each(roster: Roster, index: Int64Array) -> int:
+        """How many bones these characters have, all of them the same number."""
+        if len(roster.rigs) == 1:
+            return len(roster.rigs[0].bone_names)
+        counts = np.array([len(rig.bone_names) for rig in roster.rigs], np.int64)[roster.rig[index]]
+        other = np.flatnonzero(counts != counts[:1])
+        if len(other):
+            raise ValueError(
+                f"ids: expected characters with equally many bones, got {counts[0]} in row 0 and {counts[other[0]]} in "
+                f"row {other[0]}; pose rigs of other sizes in calls of their own"
+            )
+        return int(counts[0]) if len(counts) else 0
+
+    def changed(self, roster: Roster, rows: StateRows) -> Changed:
+        """What belongs to these characters in a state; they are posed in its roster, which has the same characters."""
+        return rows.changed(roster.place[self._index])
+
+    def write(self, columns: PoseColumns, roster: Roster, rows: StateRows) -> None:
+        """Write bones, ends and boxes; ValueError, naming character, bone and row, for what is no pose."""
+        place = roster.place[self._index]
+        bones = rows.changed(place).bones
+        if len(bones) == rows.bones:
+            columns.positions.reshape(self._at.shape)[...] = self._at
+            columns.orientations.reshape(self._turn.shape)[...] = self._turn
+        else:
+            columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
+        first = Places(rows.first_bone[place], rows.first_row[place], rows.first_box[place])
+        if len(rows.rigs) == 1:
+            self._place_rig(rows.rigs[0], np.arange(len(place)), first, columns)
+            return
+        rig_of_each = roster.rig[self._index]
+        for number in np.unique(rig_of_each).tolist():
+            own = np.flatnonzero(rig_of_each == number)
+            self._place_rig(roster.rigs[number], own, Places(*(column[own] for column in first)), columns)
+
+    def _place_rig(self, rig: Rig, own: Int64Array, first: Places, columns: PoseColumns) -> None:
+        """Write the limbs of those characters that have this rig: the rows `own` of the poses."""
+        bones = Bones(columns.positions, columns.orientations)
+        placed = Placed(columns.p1, columns.p2, columns.boxes)
+
+        def place(begin: int, end: int) -> int:
+            some = Places(first.bone[begin:end], first.row[begin:end], first.box[begin:end])
+            bad = place_limbs(rig.rows, len(rig.bone_names), bones, some, placed)
+            return bad if bad < 0 else begin + bad
+
+        limbs = max(len(rig.limbs), 1)
+        for bad in in_chunks(len(own), None, place, max(LIMBS_SHARED // limbs, 1)):
+            if bad >= 0:
+                row = int(own[bad])
+                character = self._roster.ids[self._index[row]]
+                given = f" (character {character}, row {self._order[row]} as given)"
+                raise_misplaced(rig.bone_names, rig.limb_names, rig.rows, self._at, self._turn, row, given)

@@ -1,0 +1,134 @@
+"""Who lives in a world: characters by ascending id, posed or not."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
+from cylcollide.characters.rig import Rig
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.world.state_rows import RIG_LAYERS, StateRows
+
+LARGEST_ID = 2**31 - 1
+
+UNPOSED = -1
+"""Place of a character without a pose."""
+
+
+class Roster(NamedTuple):
+    """The characters of a world. Never changed."""
+
+    rigs: tuple[Rig, ...]
+    ids: Int32Array  # (characters,), ascending
+    rig: Int32Array  # (characters,): row of `rigs`
+    layers: Int64Array  # (characters,): 32 bits, or RIG_LAYERS
+    place: Int64Array  # (characters,): among the posed ones, -1 for one that is not
+    teleports: Int64Array  # (characters,): how many poses so far were teleports
+    groups: Mapping[str, int]  # numbers of hit groups by the names that rigs so far have given them
+    first_id: int
+    next_id: int
+
+    @classmethod
+    def of(cls, bare: Limbs) -> "Roster":
+        """No characters; ids will begin above the labels of the bare limbs."""
+        none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
+        first = int(bare.character.max(initial=-1)) + 1
+        return cls((), none, none, nothing, nothing, nothing, {}, first, first)
+
+    def spawned(self, rig: Rig, count: int) -> "Roster":
+        """With `count` more characters of this rig, whose ids are the last ones."""
+        if not isinstance(rig, Rig):
+            raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make one with Rig.humanoid()")
+        groups = self._joined_groups(rig)
+        count = validate.index(count, "count", LARGEST_ID - self.next_id + 1)
+        known = [row for row, one in enumerate(self.rigs) if one is rig]
+        rigs = self.rigs if known else (*self.rigs, rig)
+        row, more = known[0] if known else len(self.rigs), np.arange(self.next_id, self.next_id + count)
+        return self._replace(
+            rigs=rigs,
+            ids=np.append(self.ids, more).astype(np.int32),
+            rig=np.append(self.rig, np.full(count, row)).astype(np.int32),
+            layers=np.append(self.layers, np.full(count, RIG_LAYERS)),
+            place=np.append(self.place, np.full(count, UNPOSED)),
+            teleports=np.append(self.teleports, np.zeros(count, np.int64)),
+            groups=groups,
+            next_id=self.next_id + count,
+        )
+
+    def _joined_groups(self, rig: Rig) -> Mapping[str, int]:
+        """The groups with those of the rig; ValueError if it gives a name another number than a rig has before."""
+        for name, number in rig.groups.items():
+            if self.groups.get(name, number) != number:
+                raise ValueError(
+                    f"groups: {name!r} is {number} in this rig and {self.groups[name]} in another one of the world; "
+                    f"give each name one number"
+                )
+        return {**self.groups, **rig.groups}
+
+    def without(self, index: Int64Array) -> "Roster":
+        """Without these characters; rigs that nobody has any more are forgotten."""
+        kept = np.ones(len(self.ids), np.bool_)
+        kept[index] = False
+        used, rig = np.unique(self.rig[kept], return_inverse=True)
+        return self._replace(
+            rigs=tuple(self.rigs[row] for row in used), ids=self.ids[kept], rig=rig.astype(np.int32),
+            layers=self.layers[kept], place=_places(self.place[kept] >= 0), teleports=self.teleports[kept],
+        )  # fmt: skip
+
+    def with_layers(self, index: Int64Array, layers: Int64Array) -> "Roster":
+        """Where these characters have these layers."""
+        column = self.layers.copy()
+        column[index] = layers
+        return self._replace(layers=column)
+
+    def with_poses(self, index: Int64Array, teleport: bool) -> "Roster":
+        """Where these characters are posed."""
+        if not teleport and self.are_posed(index):
+            return self
+        posed, teleports = self.place >= 0, self.teleports.copy()
+        posed[index] = True
+        teleports[index] += teleport
+        return self._replace(place=_places(posed), teleports=teleports)
+
+    def are_posed(self, index: Int64Array) -> bool:
+        """Whether all of these characters have poses."""
+        return bool(self.place[index].min(initial=0) >= 0)
+
+    def index_of(self, ids: ArrayLike) -> Int64Array:
+        """The rows of these characters, one or (k,); ValueError for an id that is unknown, despawned or named twice."""
+        given = validate.list_of_integers(ids, "ids", 0, LARGEST_ID)
+        index = np.searchsorted(self.ids, given)
+        index[index == len(self.ids)] = 0
+        if len(given) and not (len(self.ids) and np.array_equal(self.ids[index], given)):
+            known = self.ids[index] == given if len(self.ids) else np.zeros(len(given), np.bool_)
+            row = int(known.argmin())
+            self._raise_unknown(int(given[row]), row)
+        if len(given) > 1 and (given[1:] <= given[:-1]).any():
+            ordered = np.sort(given)
+            twice = ordered[1:][ordered[1:] == ordered[:-1]]
+            if len(twice):
+                raise ValueError(f"ids: expected each character once, got {twice[0]} twice")
+        return index
+
+    def _raise_unknown(self, character: int, row: int) -> NoReturn:
+        what = "despawned" if self.first_id <= character < self.next_id else "unknown"
+        known = f"{len(self.ids)} characters live" + (f", {self.ids[0]} to {self.ids[-1]}" if len(self.ids) else "")
+        raise ValueError(f"ids: expected characters of this world ({known}), got {character} in row {row}: {what}")
+
+    def rows(self, bare: Limbs) -> StateRows:
+        """The rows of the bare limbs and of the posed characters."""
+        posed = self.place >= 0
+        return StateRows(bare, self.rigs, self.ids[posed], self.rig[posed], self.layers[posed])
+
+
+def _places(posed: BoolArray) -> Int64Array:
+    """The place of each posed character among them, -1 for others."""
+    return np.where(posed, np.cumsum(posed) - 1, UNPOSED)
+
+
+def as_layers(mask: ArrayLike, count: int) -> Int64Array:
+    """Layers of so many characters, given as one number for all or one each; checked."""
+    return validate.integers(mask, "mask", count, 0, ALL_LAYERS).astype(np.int64)

@@ -1,0 +1,137 @@
+"""From one state to the next: limbs that move, and characters that come and go.
+
+A move writes into columns that nobody reads any more, those of the state before the last, and fits the branches of the
+limbs that moved. Where characters come or go, columns are new and the tree is patched.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.bvh.build import build
+from cylcollide.bvh.layout import Tree, space_around
+from cylcollide.bvh.patch import grafted, renumbered
+from cylcollide.bvh.refit import fit_bounds, refit_some, tree_cost
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE
+from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.limb_table import LimbTable
+from cylcollide.kernels.moved_rows import refill_rows
+from cylcollide.runtime import memory
+from cylcollide.runtime.threads import in_chunks
+from cylcollide.world.pose_columns import PoseColumns, is_free, pose_columns
+from cylcollide.world.poses import Poses
+from cylcollide.world.roster import Roster
+from cylcollide.world.snapshot import Snapshot
+from cylcollide.world.state_rows import Changed, numbers
+
+Write = Callable[[PoseColumns], None]
+"""Writes new ends, boxes and bones; raises ValueError for bad ones."""
+
+
+class Spare(NamedTuple):
+    """Columns of an earlier state, and in what they differ from the present one's; None: in anything."""
+
+    columns: PoseColumns
+    behind: Changed | None
+
+
+def moved(state: Snapshot, roster: Roster, changed: Changed, write: Write, spare: Spare | None) -> Snapshot:
+    """The state with other ends of some limbs, which `write` writes; the roster has the same characters."""
+    rows = state.rows
+    every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
+    if spare is not None and is_free(spare.columns):
+        columns, behind = spare
+    else:
+        columns = pose_columns(rows.rows, rows.boxes, rows.bones).with_bounds(len(state.tree.child))
+        behind = None
+    if not every:
+        columns.copy_ends(state.columns, behind)
+    write(columns)
+    written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
+    table, tree = columns.table(rows), state.tree._replace(bounds=columns.bounds)
+    low, high = _refill(table, written)
+    space = refit_some(tree, state.places, written, low, high) if len(written) <= FEW_MOVED * rows.rows else None
+    if space is None:
+        if not every:
+            low, high = limb_boxes(table)
+        tree = _fitted(tree, low, high)
+    else:
+        tree = tree._replace(space=space)
+    made = Snapshot(roster, rows, columns, tree, state.built_cost, is_owner=True)
+    if "places" in vars(state):
+        vars(made)["places"] = state.places
+    return made
+
+
+def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapshot:
+    """The state of another roster, of which some characters have new poses."""
+    rows = roster.rows(state.rows.bare)
+    columns = pose_columns(rows.rows, rows.boxes, rows.bones)
+    columns.copy_runs(state.columns, state.rows.runs_in(rows))
+    if poses is not None:
+        poses.write(columns, roster, rows)
+        written = poses.changed(roster, rows).rows
+        _refill(columns.table(rows), written)
+    columns = columns.with_bounds(0)
+    return with_tree_of(state, Snapshot(roster, rows, columns, state.tree, state.built_cost, is_owner=True))
+
+
+def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
+    """A state with the tree of another one with the same bare limbs, fitted; patched where characters differ.
+
+    Few limbs, and many that are not in the other state, get a tree of their own.
+    """
+    low, high = limb_boxes(wanted.table)
+    same = state.rows is wanted.rows or np.array_equal(state.rows.ids, wanted.rows.ids)
+    number = numbers(state.rows.runs_in(wanted.rows).rows, state.rows.rows)
+    is_new = np.ones(len(low), np.bool_)
+    is_new[number[number >= 0]] = False
+    new = np.flatnonzero(is_new).astype(np.int32)
+    if not same and (len(low) < REBUILT_AT_ONCE or len(new) > MANY_ADDED * len(low)):
+        return with_new_tree(wanted)
+    tree, cost = state.tree, state.built_cost
+    if not same:
+        tree = grafted(renumbered(tree, number, len(low)), new, low[new], high[new], len(low))
+        cost *= len(low) / len(number)
+    columns = (wanted.columns if wanted.owned is None else wanted.owned).with_bounds(len(tree.child))
+    tree = _fitted(tree._replace(bounds=columns.bounds), low, high)
+    return Snapshot(wanted.roster, wanted.rows, columns, tree, cost, wanted.owned is not None)
+
+
+def with_new_tree(state: Snapshot) -> Snapshot:
+    """The state with a newly built tree."""
+    columns = state.columns if state.owned is None else state.owned
+    tree = build(*limb_boxes(state.table))
+    columns = columns.with_bounds(len(tree.child))
+    columns.bounds[...] = tree.bounds
+    cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+    return Snapshot(state.roster, state.rows, columns, tree, cost, state.owned is not None)
+
+
+def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
+    """The state where characters have the layers of this roster, which is otherwise its own."""
+    rows = state.rows.with_layers(roster.layers[roster.place >= 0])
+    columns = state.columns if state.owned is None else state.owned
+    return Snapshot(roster, rows, columns, state.tree, state.built_cost, state.owned is not None)
+
+
+def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:
+    """Write the rows of limbs whose ends are new; corners of the boxes around them, (k, 3) each."""
+    low, high = memory.rows((2, len(limbs), 3))
+
+    def refill(begin: int, end: int) -> None:
+        refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])
+
+    in_chunks(len(limbs), None, refill, LIMBS_SHARED)
+    return low, high
+
+
+def _fitted(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
+    """The tree with its bounds, which are written, fitted to these boxes."""
+    if len(low) == 0:
+        return tree
+    space = space_around(low, high)
+    fit_bounds(tree.child, low, high, space, tree.bounds)
+    return tree._replace(space=space)

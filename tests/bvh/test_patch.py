@@ -1,0 +1,152 @@
+"""Trees that lose and gain items: every item stands in one slot, and every box holds what is below it."""
+
+import numpy as np
+import pytest
+
+from cylcollide.bvh.build import build
+from cylcollide.bvh.layout import EMPTY, HIGH, Tree
+from cylcollide.bvh.patch import grafted, renumbered
+from cylcollide.bvh.refit import places, refit, refit_some, tree_cost
+from cylcollide.constants import TREE_WIDTH
+
+pytestmark = pytest.mark.plain_python
+
+
+def random_boxes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes of groups of 17, as characters are: (n, 3) low and high corners."""
+    groups = rng.uniform(-30.0, 30.0, (-(-n // 17), 1, 3)) + rng.normal(size=(-(-n // 17), 17, 3))
+    low = groups.reshape(-1, 3)[:n]
+    return low, low + rng.uniform(0.01, 0.5, (n, 3))
+
+
+def check_structure(tree: Tree, items: int) -> None:
+    """Every item in one slot, every node but the root in one slot of a node before it, none without children."""
+    codes = tree.child[tree.child != EMPTY]
+    assert sorted((-2 - codes[codes < 0]).tolist()) == list(range(items))
+    assert tree.items == items
+    assert sorted(codes[codes >= 0].tolist()) == list(range(1, len(tree.child)))
+    node, _ = np.nonzero(tree.child >= 0)
+    assert (tree.child[tree.child >= 0] > node).all()
+    children = np.count_nonzero(tree.child != EMPTY, axis=1)
+    assert (children[1:] >= 2).all()
+    depth = np.ones(len(tree.child), int)
+    for parent, code in zip(node, tree.child[tree.child >= 0], strict=True):
+        depth[code] = depth[parent] + 1
+    assert tree.stack_size == depth.max() * (TREE_WIDTH - 1) + 2
+
+
+def check_boxes(tree: Tree, low: np.ndarray, high: np.ndarray) -> None:
+    """Every slot's box holds its items' boxes; an empty slot's intersects nothing."""
+    space = tree.space
+    inside = {}
+    for node in range(len(tree.child) - 1, -1, -1):
+        below = []
+        for slot, code in enumerate(tree.child[node].tolist()):
+            box = tree.bounds[node, :, slot]
+            if code == EMPTY:
+                assert (box[:HIGH] > box[HIGH:]).all()
+                continue
+            items = inside[code] if code >= 0 else [-2 - code]
+            first = (low[items].min(axis=0) - space.centre) * space.scale
+            last = (high[items].max(axis=0) - space.centre) * space.scale
+            assert (box[:HIGH] < first).all()
+            assert (box[HIGH:] > last).all()
+            below += items
+        inside[node] = below
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 400])
+def test_items_that_go(n: int):
+    rng = np.random.default_rng(n)
+    low, high = random_boxes(rng, n)
+    tree = build(low, high)
+    for share in (0.0, 0.2, 0.9, 1.0):
+        kept = np.flatnonzero(rng.random(n) >= share)
+        number = np.full(n, -1, np.int32)
+        number[kept] = rng.permutation(len(kept))
+        part = renumbered(tree, number, len(kept))
+        check_structure(part, len(kept))
+        order = np.argsort(number[kept])
+        check_boxes(part, low[kept][order], high[kept][order])
+
+
+@pytest.mark.parametrize(
+    ("before", "added"), [(0, 1), (0, 60), (1, 1), (3, 17), (17, 17), (500, 17), (500, 200), (40, 400)]
+)
+def test_items_that_come(before: int, added: int):
+    rng = np.random.default_rng(before + added)
+    low, high = random_boxes(rng, before + added)
+    number = rng.permutation(before + added).astype(np.int32)
+    old, new = number[:before], number[before:]
+    tree = renumbered(build(low[:before], high[:before]), np.arange(before, dtype=np.int32), before)
+    moved = grafted(renumbered(tree, old, before), new, low[before:], high[before:], before + added)
+    order = np.argsort(number)
+    check_structure(moved, before + added)
+    check_boxes(moved, low[order], high[order])
+
+
+def test_a_life_of_coming_and_going():
+    rng = np.random.default_rng(5)
+    low, high = random_boxes(rng, 170)
+    tree = build(low, high)
+    worst = 0.0
+    for _ in range(120):
+        gone = rng.integers(0, max(len(low) // 17, 1)) * 17
+        number = np.full(len(low), -1, np.int32)
+        rows = np.r_[: min(gone, len(low)), min(gone + 17, len(low)) : len(low)]
+        number[rows] = np.arange(len(rows))
+        tree, low, high = renumbered(tree, number, len(rows)), low[rows], high[rows]
+        more_low, more_high = random_boxes(rng, 17 * rng.integers(0, 3))
+        new = np.arange(len(low), len(low) + len(more_low), dtype=np.int32)
+        low, high = np.vstack([low, more_low]), np.vstack([high, more_high])
+        tree = refit(grafted(tree, new, more_low, more_high, len(low)), low, high)
+        check_structure(tree, len(low))
+        check_boxes(tree, low, high)
+        if len(low):
+            fresh = build(low, high)
+            cost = [tree_cost(one.bounds, one.child, one.space.scale) for one in (tree, fresh)]
+            worst = max(worst, cost[0] / cost[1])
+            assert len(tree.child) <= 3 * len(fresh.child) + 1
+    assert 1.0 < worst < 2.5, worst
+
+
+@pytest.mark.parametrize("n", [1, 9, 300])
+def test_some_boxes_are_fitted_as_all_are(n: int):
+    rng = np.random.default_rng(n)
+    low, high = random_boxes(rng, n)
+    tree = build(low, high)
+    tree = tree._replace(bounds=tree.bounds.copy())
+    at = places(tree)
+    for _ in range(20):
+        moved = rng.choice(n, rng.integers(1, n + 1), replace=False).astype(np.int32)
+        low[moved] += (step := rng.normal(scale=0.01, size=(len(moved), 3)))
+        high[moved] += step
+        space = refit_some(tree, at, moved, low[moved], high[moved])
+        if space is None:
+            tree = refit(tree, low, high)
+            tree = tree._replace(bounds=tree.bounds.copy())
+            continue
+        tree = tree._replace(space=space)
+        want = refit(tree, low, high)
+        check_boxes(tree, low, high)
+        same_frame = want.space.centre == space.centre and want.space.scale == space.scale
+        assert not same_frame or np.array_equal(want.bounds, tree.bounds)
+        corners = np.array([space.low, space.high])
+        assert (corners[0] < ((low - space.centre) * space.scale).min(axis=0)).all()
+        assert (corners[1] > ((high - space.centre) * space.scale).max(axis=0)).all()
+
+
+def test_a_box_that_leaves_the_frame_needs_another():
+    low, high = random_boxes(np.random.default_rng(1), 30)
+    tree = build(low, high)
+    tree = tree._replace(bounds=tree.bounds.copy())
+    far = np.array([4], np.int32)
+    assert refit_some(tree, places(tree), far, low[far] + 1e3, high[far] + 1e3) is None
+
+
+def test_boxes_that_shrink_need_another_frame():
+    low, high = random_boxes(np.random.default_rng(1), 30)
+    tree = build(low, high)
+    tree = tree._replace(bounds=tree.bounds.copy())
+    every = np.arange(30, dtype=np.int32)
+    assert refit_some(tree, places(tree), every, low * 1e-3, high * 1e-3) is None

@@ -1,0 +1,65 @@
+"""Gauges of shapes: what they contain, their volumes and their surfaces, against limbs and meshes."""
+
+import numpy as np
+import pytest
+from support import skins
+
+import cylcollide as cc
+from cylcollide import Shape, Side
+from cylcollide.characters.skin import Skin
+from cylcollide.characters.skin.gauges import FAMILIES
+from cylcollide.characters.skin.samples import sample
+
+Z = np.array([0.0, 0.0, 1.0])
+
+
+def limb(shape, p, s):
+    """The limb of proportions p at scale s about 0, and its mesh."""
+    a = s * p[0] if len(p) else 0.0
+    match shape:
+        case Shape.CYLINDER:
+            return cc.Limbs.cylinders([-a * Z], [a * Z], s), skins.cylinder(-a * Z, a * Z, s, sides=256)
+        case Shape.TAPERED:
+            ends = s * (1 - p[1]), s * (1 + p[1])
+            return cc.Limbs.tapered_cylinders([-a * Z], [a * Z], *ends), skins.cylinder(-a * Z, a * Z, *ends, sides=256)
+        case Shape.CAPSULE:
+            return cc.Limbs.capsules([-a * Z], [a * Z], s), skins.capsule(-a * Z, a * Z, s)
+        case Shape.ELLIPSOID:
+            return cc.Limbs.ellipsoids([-a * Z], [a * Z], s), skins.ellipsoid(-a * Z, a * Z, s)
+        case Shape.SPHERE:
+            return cc.Limbs.spheres([0 * Z], s), skins.capsule(0 * Z, 0 * Z, s)
+        case _:
+            half = s * np.array([p[0], p[1], 1.0])
+            return cc.Limbs.boxes([0 * Z], skins.IDENTITY, [half]), skins.box(0 * Z, np.eye(3), half)
+
+
+PROPORTIONS = {
+    Shape.CYLINDER: [[0.3], [1.0], [4.0]], Shape.TAPERED: [[0.4, 0.5], [2.0, -0.7], [1.0, 1.0], [0.7, 0.0]],
+    Shape.CAPSULE: [[0.02], [1.0], [5.0]], Shape.ELLIPSOID: [[0.2], [1.0], [1.0001], [3.0]], Shape.SPHERE: [[]],
+    Shape.BOX: [[0.5, 2.0], [1.0, 1.0]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "p"), [(shape, p) for shape, rows in PROPORTIONS.items() for p in rows], ids=str)
+def test_a_gauge_is_the_least_scale_that_contains(shape, p):
+    family, row = FAMILIES[shape], np.array([p], dtype=float).reshape(1, -1)
+    points = np.random.default_rng(2).uniform(-3, 3, (300, 3))
+    points[:4] = [[0, 0, 1.5], [0, 0, 0], [2, 0, 0], [0, 0, -0.1]]
+    scales = family.gauge(*(points.T[:, None]), row)[0]
+    assert scales[1] == 0.0
+    for point, scale in zip(points, scales, strict=True):
+        if scale > 0.0:
+            assert limb(shape, p, scale * (1 + 1e-12))[0].classify_points([point])[0] != Side.OUTSIDE
+            assert limb(shape, p, scale * (1 - 1e-12))[0].classify_points([point])[0] == Side.OUTSIDE
+
+
+@pytest.mark.parametrize(("shape", "p"), [(shape, p) for shape, rows in PROPORTIONS.items() for p in rows], ids=str)
+def test_volume_and_surface_are_those_of_the_mesh(shape, p):
+    family, row = FAMILIES[shape], np.array([p], dtype=float).reshape(1, -1)
+    pieces = sample(Skin(**skins.arguments(limb(shape, p, 1.0)[1])))
+    volume = pieces.areas @ (pieces.points * pieces.normals).sum(axis=1) / 3
+    assert volume > 0  # the mesh faces outwards
+    assert family.volume(row)[0] == pytest.approx(volume, rel=6e-3)
+    assert family.surface(row)[0] == pytest.approx(pieces.areas.sum(), rel=6e-3)
+    assert family.size(row, "volume")[0] == pytest.approx(np.cbrt(volume), rel=3e-3)
+    assert family.size(row, "surface")[0] == pytest.approx(np.sqrt(pieces.areas.sum()), rel=3e-3)

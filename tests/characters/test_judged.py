@@ -1,0 +1,255 @@
+"""What judging answers: columns of rays, sums of shots, decisions in words; and what it refuses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import sized
+from support.force_loop import MIXED, forced
+from support.labelled import carried
+
+import cylcollide as cc
+from cylcollide import Reason
+
+POLICIES = {
+    "first_surface": cc.Policy.first_surface({1: 4.0}),
+    "most_important": cc.Policy.most_important([3, 1, 0]),
+    "longest_chord": cc.Policy.longest_chord(default=2.0),
+    "penetration": cc.Policy.penetration({1: 3.0, 2: 0.5, "default": 1.0}, {1: 4.0}),
+}
+OF_THE_LIMB = ("character", "limb_name", "hit_group", "bone", "rig_limb", "local_position", "local_normal")
+COLUMNS = (*OF_THE_LIMB, "hit", "limb", "position", "normal", "distance", "damage", "energy_left", "shot")
+IMPACTS = (
+    *("offsets", "ray", "limb", "character", "rig_limb", "limb_name", "hit_group", "entry_fraction", "exit_fraction"),
+    *("thickness", "energy_in", "energy_out", "damage", "reason"),
+)
+
+
+def judged_by(kind: str, n: int = 300, **options: Any) -> tuple[cc.Snapshot, np.ndarray, np.ndarray, cc.Judged]:
+    """Return a state with bones, segments, and what a policy makes of them."""
+    state, (starts, ends) = carried(mixed(28).limbs()), shots_at(mixed(28), n)
+    energy = np.random.default_rng(3).uniform(0.5, 5.0, n)
+    return state, starts, ends, state.judge_segments(starts, ends, POLICIES[kind], energy, **options)
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_columns_are_those_of_the_chord_that_counts(kind: str):
+    state, starts, ends, judged = judged_by(kind, sized(300))
+    chords = state.chords_segments(starts, ends)
+    for name in IMPACTS:
+        if hasattr(chords, name):
+            assert np.array_equal(getattr(judged.impacts, name), getattr(chords, name)), name
+    impacts, named = (
+        judged.impacts,
+        {"position": "entry_position", "normal": "entry_normal", "distance": "entry_distance"},
+    )
+    for i in range(len(starts)):
+        rows = range(*impacts.offsets[i : i + 2].tolist())
+        reasons = [Reason(impacts.reason[k]) for k in rows]
+        counts = (Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED)
+        counted = [k for k, reason in zip(rows, reasons, strict=True) if reason in counts]
+        assert judged.hit[i] == bool(counted)
+        assert judged.damage[i] == sum(impacts.damage[k] for k in rows)
+        if counted:
+            for name in ("limb", *OF_THE_LIMB, *named):
+                want = getattr(chords, named.get(name, name))[counted[0]]
+                assert np.array_equal(np.asarray(getattr(judged, name)[i], object), np.asarray(want, object)) or (
+                    np.isnan(want).all() and np.isnan(getattr(judged, name)[i]).all()
+                ), name
+        else:
+            nothing = (
+                judged.limb[i],
+                judged.character[i],
+                judged.limb_name[i],
+                judged.hit_group[i],
+                judged.rig_limb[i],
+            )
+            assert nothing == (-1, -1, None, -1, -1)
+            assert np.isnan(judged.position[i]).all()
+            assert judged.distance[i] == np.inf
+    assert 0 < judged.hit.sum() < len(starts)
+    assert set(Reason) > {Reason(x) for x in impacts.reason.tolist()} != set()
+    assert (judged.limb_name != None).sum() == judged.hit.sum()  # noqa: E711  of objects
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_one_by_one_split_and_by_threads(kind: str):
+    n = sized(301)
+    state, starts, ends, judged = judged_by(kind, n)
+    energy = np.random.default_rng(3).uniform(0.5, 5.0, n)
+    for threads in (1, 3):
+        with forced(MIXED, RAYS_PER_TASK=60, RAYS_SHARED=60):
+            again = state.judge_segments(starts, ends, POLICIES[kind], energy, threads=threads)
+        for name in COLUMNS:
+            assert repr(getattr(again, name).tolist()) == repr(getattr(judged, name).tolist()), name
+        for name in IMPACTS:
+            assert getattr(again.impacts, name).tolist() == getattr(judged.impacts, name).tolist(), name
+    for i in range(0, n, 7):
+        alone = state.judge_segments(starts[i], ends[i], POLICIES[kind], energy[i])
+        for name in set(COLUMNS) - {"shot"}:
+            assert repr(getattr(alone, name)[0].tolist() if name != "limb_name" else alone.limb_name[0]) == repr(
+                getattr(judged, name)[i].tolist() if name != "limb_name" else judged.limb_name[i]
+            ), name
+
+
+def test_the_arguments_of_every_query():
+    """A mask, an ignored shooter, a wall, a start inside: the chords are those of the query for chords."""
+    state, starts, ends, _ = judged_by("first_surface")
+    n, policy = len(starts), POLICIES["penetration"]
+    limbs = state.limbs
+    for options in ({"inside": "ignore"}, {"inside": "exit"}, {"mask": 0}, {"ignore_character": 3}, {"threads": 2}):
+        judged = state.judge_segments(starts, ends, policy, **options)
+        assert np.array_equal(judged.impacts.limb, state.chords_segments(starts, ends, **options).limb)
+        assert judged.hit.any() == ("mask" not in options)
+    limit = np.linspace(0.1, 8.0, n)
+    rays = state.judge_rays(starts, ends - starts, policy, limit)
+    assert np.array_equal(rays.impacts.limb, state.chords_rays(starts, ends - starts, limit).limb)
+    assert 0 < rays.hit.sum() < state.judge_rays(starts, ends - starts, policy).hit.sum()
+    assert (rays.distance[rays.hit] <= limit[rays.hit] * (1 + 1e-15)).all()
+    world = cc.HitWorld(limbs)
+    assert np.array_equal(
+        world.judge_segments(starts, ends, policy).limb, state.judge_segments(starts, ends, policy).limb
+    )
+
+
+def test_nothing_to_judge():
+    empty, policy = cc.HitWorld(cc.Limbs.spheres(np.zeros((0, 3)), 1.0)), POLICIES["penetration"]
+    one = cc.HitWorld(cc.Limbs.spheres([0, 0, 0], 1.0))
+    for world in (empty, one):
+        for n in (0, 1, 250):
+            judged = world.judge_segments(np.full((n, 3), 5.0), np.full((n, 3), 6.0), policy, 3.0, shot=np.ones(n, int))
+            assert (len(judged), len(judged.impacts)) == (n, 0)
+            assert judged.damage.tolist() == [0.0] * n
+            assert judged.energy_left.tolist() == [3.0] * n
+            assert judged.limb_name.tolist() == [None] * n
+            assert judged.position.shape == (n, 3)
+            totals = judged.by_shot()
+            assert totals.rays.tolist() == ([n] if n else [])
+            assert len(totals.victims.shot) == 0
+            if n:
+                assert "0 limbs crossed, no hit" in str(judged.explain(0))
+
+
+def test_results_cannot_be_written():
+    _, _, _, judged = judged_by("penetration", shot=np.arange(300) // 8)
+    for table, names in ((judged, COLUMNS), (judged.impacts, IMPACTS)):
+        for name in names:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(table, name)[:] = 0
+
+
+# Shots of many pellets ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_pellets_are_summed_by_shot(kind: str):
+    shot = np.random.default_rng(6).integers(-40, 40, 300) * 10**12
+    _, _, _, judged = judged_by(kind, shot=shot)
+    totals, impacts = judged.by_shot(), judged.impacts
+    assert totals.shot.tolist() == sorted({*shot.tolist()})
+    assert np.array_equal(judged.shot, shot)
+    victims: dict[tuple[int, int], tuple[set[int], float]] = {}
+    counted = {Reason.COUNTED, Reason.PASSED_THROUGH, Reason.STOPPED}
+    first = {int(ray): k for k, ray in reversed([*enumerate(impacts.ray)]) if Reason(impacts.reason[k]) in counted}
+    for k in range(len(impacts)):
+        ray = int(impacts.ray[k])
+        if impacts.damage[k] > 0.0 or first.get(ray) == k:
+            rays, damage = victims.setdefault((int(shot[ray]), int(impacts.character[k])), (set(), 0.0))
+            victims[int(shot[ray]), int(impacts.character[k])] = rays | {ray}, damage + impacts.damage[k]
+    for k, each in enumerate(totals.shot.tolist()):
+        rows = np.flatnonzero(shot == each)
+        assert totals.rays[k] == len(rows)
+        assert totals.hits[k] == judged.hit[rows].sum()
+        assert totals.damage[k] == pytest.approx(judged.damage[rows].sum(), rel=1e-14)
+        assert totals.energy_left[k] == pytest.approx(judged.energy_left[rows].sum(), rel=1e-14)
+    found = zip(totals.victims.shot.tolist(), totals.victims.character.tolist(), strict=True)
+    assert [*found] == sorted(victims)
+    assert totals.victims.rays.tolist() == [len(victims[key][0]) for key in sorted(victims)]
+    assert totals.victims.damage.tolist() == pytest.approx([victims[key][1] for key in sorted(victims)], rel=1e-14)
+    assert totals.rays.max() > 3
+    assert np.isclose(totals.victims.damage.sum(), judged.damage.sum())
+
+
+def test_without_ids_each_ray_is_a_shot():
+    _, _, _, judged = judged_by("first_surface")
+    assert judged.shot.tolist() == [*range(300)]
+    assert np.array_equal(judged.by_shot().damage, judged.damage)
+
+
+# Decisions in words ---------------------------------------------------------------------------------------------------
+
+
+def test_a_decision_says_each_step():
+    boxes = [
+        cc.Limbs.boxes([x, 0, 0], [0, 0, 0, 1], [half, 1, 1], character=who, hit_group=group, name=name)
+        for x, half, who, group, name in ((3, 1, 7, 2, "arm"), (5, 2, 7, 3, "chest"), (5, 0.5, 7, 1, "heart"),
+                                          (9, 1, -1, 4, ""), (12, 1, 8, 2, "hand"))
+    ]  # fmt: skip
+    world = cc.HitWorld(cc.Limbs.concat(boxes))
+    policy = cc.Policy.penetration({2: 1.0, 4: 50.0}, {2: 2.0, 4: 0.0})
+    judged = world.judge_segments([[0, 0, 0], [0, 9, 0]], [[16, 0, 0], [16, 9, 0]], policy, 10.0)
+    text = str(judged.explain(0))
+    assert text.splitlines() == [
+        "ray 0, penetration, energy 10: 5 limbs crossed, judged by arm, damage 10, energy left 0",
+        "  1. arm of character 7, hit group 2, from 0.125 to 0.25, 2 thick: is passed through; energy 10 → 8, damage 4",
+        "  2. chest of character 7, hit group 3, from 0.1875 to 0.4375, 4 thick: is passed through beyond what is "
+        "counted before, as hit group 2, that of step 1; energy 8 → 5, damage 6",
+        "  3. heart of character 7, hit group 1, from 0.28125 to 0.34375, 1 thick: takes nothing: all of it lies in "
+        "limbs of the same character that are entered before",
+        "  4. limb 3 of nobody, hit group 4, from 0.5 to 0.625, 2 thick: stops the shot; energy 5 → 0, damage 0",
+        "  5. hand of character 8, hit group 2, from 0.6875 to 0.8125, 2 thick: is not reached: the energy is spent",
+    ]
+    assert str(judged.explain(-1)) == "ray 1, penetration, energy 10: 0 limbs crossed, no hit, damage 0, energy left 10"
+    assert judged.explain(0).steps[1].ruling == 0
+    first = world.judge_segments([0, 0, 0], [16, 0, 0], cc.Policy.most_important([3])).explain(0)
+    assert [step.reason for step in first.steps] == [
+        Reason.LESS_IMPORTANT, Reason.COUNTED, Reason.LESS_IMPORTANT, Reason.NOT_FIRST, Reason.NOT_FIRST,
+    ]  # fmt: skip
+    assert "chest" in str(first).splitlines()[0]
+    for row in (2, -3):
+        with pytest.raises(IndexError):
+            judged.explain(row)
+
+
+def test_every_reason_has_words():
+    seen = set()
+    for kind in POLICIES:
+        _, _, _, judged = judged_by(kind, 100)
+        for i in range(len(judged)):
+            decision = judged.explain(i)
+            assert len(str(decision).splitlines()) == 1 + len(decision.steps)
+            seen |= {step.reason for step in decision.steps}
+    assert seen >= set(Reason) - {Reason.OVERLAPPED}
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+AT = [[0.0, 0, 0], [1, 0, 0]], [[1.0, 0, 0], [2, 0, 0]]
+FIRST = POLICIES["first_surface"]
+WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
+    "no policy": (lambda w: w.judge_segments(*AT, {"head": 4}), "policy: expected a Policy, got dict"),
+    "negative energy": (lambda w: w.judge_segments(*AT, FIRST, [1, -2]), "energy: expected >= 0 .* got -2.0 in row 1"),
+    "energy of nan": (
+        lambda w: w.judge_segments(*AT, FIRST, float("nan")),
+        "energy: expected >= 0 .* got nan in row 0",
+    ),
+    "endless energy": (lambda w: w.judge_rays(*AT, FIRST, energy=np.inf), "energy: expected >= 0 .* got inf in row 0"),
+    "energies": (lambda w: w.judge_segments(*AT, FIRST, [1, 2, 3]), r"energy: .* shape \(2,\), got shape \(3,\)"),
+    "energy, text": (lambda w: w.judge_segments(*AT, FIRST, "1"), "energy: expected real numbers"),
+    "energy, bool": (lambda w: w.judge_segments(*AT, FIRST, True), "energy: expected real numbers"),
+    "shots": (lambda w: w.judge_segments(*AT, FIRST, shot=[1]), r"shot: .* shape \(2,\), got shape \(1,\)"),
+    "shots, floats": (lambda w: w.judge_segments(*AT, FIRST, shot=[1.0, 2.0]), "shot: expected integers"),
+    "starts": (lambda w: w.judge_segments([[np.nan, 0, 0]] * 2, AT[1], FIRST), "starts: .* in row 0"),
+    "threads": (lambda w: w.judge_segments(*AT, FIRST, threads=0), "threads: expected"),
+    "mask": (lambda w: w.judge_segments(*AT, FIRST, mask=-1), "mask: expected"),
+    "inside": (lambda w: w.judge_rays(*AT, FIRST, inside="out"), "inside: expected one of"),
+}
+
+
+@pytest.mark.parametrize("which", WRONG)
+def test_what_is_refused(which: str):
+    call, sentence = WRONG[which]
+    with pytest.raises(ValueError, match=sentence):
+        call(cc.HitWorld(mixed(28).limbs()))

@@ -1,0 +1,208 @@
+"""Policies against a plain reference: worlds on a line in whole numbers, with every tie, and random crowds."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import sized
+from support.judge_reference import Crossing, Traced, Verdict, differences, in_order, seen_in, single_crossings, verdict
+
+import cylcollide as cc
+from cylcollide import Reason
+
+LENGTH = 32
+"""Of the segments along the line: a power of two, so that fractions of whole numbers are exact."""
+
+POLICIES = {
+    "first surface": cc.Policy.first_surface({1: 4.0, 2: 0.5}),
+    "most important": cc.Policy.most_important([2, 0], {2: 3.0}, default=0.25),
+    "longest chord": cc.Policy.longest_chord({"default": 2.0, 3: 8.0}),
+    "penetration": cc.Policy.penetration({0: 1.0, 1: 2.0, 2: 4.0}, {1: 4.0, 2: 0.5}),
+    "penetration, one loss": cc.Policy.penetration(1.0),
+}
+
+CORNERS = {
+    *("tie of entries", "touch", "twice through one limb", "starts inside", "no energy", "nobody's limbs"),
+    "a touch of no length",
+}
+
+
+class Line:
+    """Limbs along the x axis in whole numbers: boxes, balls, tubes across it, and thin boxes that a ray just grazes."""
+
+    def __init__(self, rng: np.random.Generator, n: int) -> None:
+        self.stretches: list[list[tuple[int, int]]] = []
+        self.character, self.group = rng.integers(-1, 3, n), rng.integers(0, 4, n)
+        parts = []
+        for k in range(n):
+            centre, half, kind = int(rng.integers(0, LENGTH)), int(rng.integers(1, 5)), int(rng.integers(0, 4))
+            labels = {"character": int(self.character[k]), "hit_group": int(self.group[k])}
+            if kind == 0:
+                parts.append(cc.Limbs.boxes([centre, 0, 0], [0, 0, 0, 1], [half, 1, 1], **labels))
+                self.stretches.append([(centre - half, centre + half)])
+            elif kind == 1:
+                parts.append(cc.Limbs.spheres([centre, 0, 0], half, **labels))
+                self.stretches.append([(centre - half, centre + half)])
+            elif kind == 2:
+                parts.append(cc.Limbs.tubes([centre, 0, -1], [centre, 0, 1], 2 * half, half, **labels))
+                self.stretches.append([(centre - 2 * half, centre - half), (centre + half, centre + 2 * half)])
+            else:  # a ball that the ray touches
+                parts.append(cc.Limbs.spheres([centre, half, 0], half, **labels))
+                self.stretches.append([(centre, centre)])
+        self.limbs = cc.Limbs.concat(parts)
+
+    def crossings(self, start: int, step: int) -> list[Crossing]:
+        """Return what the segment from x = start to start + step crosses, in order."""
+        found = []
+        for k, stretches in enumerate(self.stretches):
+            for low, high in stretches:
+                times = sorted(Fraction(x - start, step) for x in (low, high))
+                entry, leave = max(times[0], Fraction(0)), min(times[1], Fraction(1))
+                if entry <= leave:
+                    labels = (int(self.character[k]), int(self.group[k]))
+                    found.append(Crossing(entry, leave, k, *labels, (leave - entry) * abs(step)))
+        return in_order(found)
+
+
+@pytest.mark.parametrize("which", POLICIES)
+def test_every_tie_on_a_line(which: str):
+    """Whole numbers: both the library's arithmetic and the reference's are exact, and so are all columns."""
+    rng, policy, seen = np.random.default_rng(17), POLICIES[which], Counter[str]()
+    for _ in range(sized(60)):
+        line = Line(rng, int(rng.integers(1, 9)))
+        world = cc.HitWorld(line.limbs)
+        n = 12
+        start, step = rng.integers(-4, LENGTH + 4, n), LENGTH * rng.choice([-1, 1], n)
+        energy = rng.integers(0, 25, n) / 2
+        starts, ends = np.zeros((2, n, 3))
+        starts[:, 0], ends[:, 0] = start, start + step
+        judged = world.judge_segments(starts, ends, policy, energy)
+        for i in range(n):
+            crossings = line.crossings(int(start[i]), int(step[i]))
+            want = verdict(policy, crossings, Fraction(energy[i]), LENGTH)
+            assert differences(judged, i, want) == [], (start[i], step[i], crossings)
+            seen += seen_in(policy, want)
+    for corner in CORNERS:
+        assert seen[corner] > 10, (corner, seen)
+    reasons = {
+        "first surface": {"COUNTED", "NOT_FIRST"},
+        "most important": {"COUNTED", "NOT_FIRST", "LESS_IMPORTANT"},
+        "longest chord": {"COUNTED", "NOT_FIRST", "SHORTER"},
+    }.get(which, {"PASSED_THROUGH", "STOPPED", "SPENT_BEFORE", "OVERLAPPED"})
+    assert all(seen[reason] > 20 for reason in reasons), seen
+    assert {reason.name for reason in Reason if seen[reason.name]} == reasons
+    if which.startswith("penetration"):
+        assert min(seen[x] for x in ("overlap in part", "overlap of two characters", "spent exactly at the exit")) > 10
+
+
+@pytest.mark.parametrize("which", POLICIES)
+@pytest.mark.parametrize("n", [40, sized(400)])
+def test_random_shots_through_a_crowd(which: str, n: int):
+    """Limbs of all shapes, crossed one by one; few shots and many."""
+    policy, rng, seen = POLICIES[which], np.random.default_rng(19), Counter[str]()
+    solid, row = mixed(28).limbs(), np.arange(28, dtype=np.int32)
+    character = np.where(row % 7 == 0, -1, row % 2).astype(np.int32)
+    limbs = cc.Limbs(solid.table._replace(character=character), row % 5, solid.names)
+    starts, ends = shots_at(mixed(28), n)
+    energy = rng.uniform(0.0, 4.0, n)
+    judged = cc.HitWorld(limbs).judge_segments(starts, ends, policy, energy)
+    for i, crossings in enumerate(single_crossings(limbs, starts, ends)):
+        length = np.hypot(np.hypot(*(ends[i] - starts[i])[:2]), (ends[i] - starts[i])[2])
+        want = verdict(policy, crossings, energy[i].item(), length.item())
+        assert differences(judged, i, want, close=1e-13) == []
+        seen += seen_in(policy, want)
+    assert judged.hit.sum() > n // 3
+    assert (~judged.hit).sum() > n // 10
+    if n > 100:
+        assert seen["twice through one limb"] > 3
+        assert seen["starts inside"] > 20
+        kinds = {"first_surface": 2, "most_important": 3, "longest_chord": 3, "penetration": 4}
+        assert sum(seen[reason.name] > 5 for reason in Reason) == kinds[policy.kind], seen
+
+
+def test_the_first_surface_is_the_closest_hit():
+    """Where a limb that holds the start counts at the start, or not at all."""
+    limbs = mixed(28).limbs()
+    world, (starts, ends) = cc.HitWorld(limbs), shots_at(mixed(28), sized(600))
+    for inside in ("hit", "ignore"):
+        hits = world.cast_segments(starts, ends, inside)
+        judged = world.judge_segments(starts, ends, POLICIES["first surface"], inside=inside)
+        for name in ("hit", "limb", "character", "position", "normal", "distance", "hit_group"):
+            assert np.array_equal(getattr(judged, name), getattr(hits, name), equal_nan=True), name
+        assert min(hits.hit.sum(), (~hits.hit).sum()) > len(starts) // 8
+
+
+def on_a_line(*limbs: tuple[float, float, int, int]) -> cc.HitWorld:
+    """Return a world of boxes from a to b on the x axis, of a character and a group."""
+    parts = [
+        cc.Limbs.boxes([(a + b) / 2, 0, 0], [0, 0, 0, 1], [(b - a) / 2, 1, 1], character=who, hit_group=group)
+        for a, b, who, group in limbs
+    ]
+    return cc.HitWorld(cc.Limbs.concat(parts))
+
+
+ALONG = [[0, 0, 0]], [[16, 0, 0]]
+HEAD, ARM, TORSO = 1, 2, 3
+
+
+def test_an_arm_does_not_shield_the_head_but_a_friend_does():
+    policy = cc.Policy.most_important(["head", "torso"], {"head": 4}, groups={"head": HEAD, "torso": TORSO})
+    world = on_a_line((2, 3, 7, ARM), (4, 5, 7, HEAD), (5, 6, 7, TORSO))
+    judged = world.judge_segments(*ALONG, policy, energy=10.0)
+    assert (judged.hit_group[0], judged.damage[0], judged.distance[0]) == (HEAD, 40.0, 4.0)
+    assert [Reason(x) for x in judged.impacts.reason] == [Reason.LESS_IMPORTANT, Reason.COUNTED, Reason.LESS_IMPORTANT]
+    assert judged.impacts.energy_in.tolist() == [10.0, 10.0, 0.0]
+    behind = on_a_line((1, 2, 8, ARM), (2, 3, 7, ARM), (4, 5, 7, HEAD))
+    judged = behind.judge_segments(*ALONG, policy, energy=10.0)
+    assert (judged.character[0], judged.hit_group[0], judged.damage[0]) == (8, ARM, 10.0)
+
+
+def test_a_union_counts_once_by_the_group_that_is_entered_first():
+    """Arm from 2 to 6, torso from 4 to 8, heart within, then a gap and the torso again."""
+    world = on_a_line((2, 6, 7, ARM), (4, 8, 7, TORSO), (5, 7, 7, HEAD), (10, 11, 7, TORSO), (3, 4, -1, TORSO))
+    policy = cc.Policy.penetration({ARM: 1.0, TORSO: 8.0, HEAD: 100.0}, {ARM: 2.0, TORSO: 3.0})
+    judged = world.judge_segments(*ALONG, policy, energy=20.0)
+    reasons = [Reason(x).name for x in judged.impacts.reason]
+    assert judged.impacts.limb.tolist() == [0, 4, 1, 2, 3]
+    assert reasons == ["PASSED_THROUGH", "PASSED_THROUGH", "PASSED_THROUGH", "OVERLAPPED", "STOPPED"]
+    assert judged.impacts.energy_out.tolist() == [16.0, 8.0, 6.0, 6.0, 0.0]
+    assert judged.impacts.damage.tolist() == [8.0, 24.0, 4.0, 0.0, 18.0]
+    assert (judged.damage[0], judged.energy_left[0], judged.limb[0]) == (54.0, 0.0, 0)
+
+
+def test_energy_that_ends_at_a_surface_ends_before_it():
+    world = on_a_line((2, 4, 1, ARM), (4, 6, 2, ARM))
+    for energy, reasons, left in (
+        (4.0, [Reason.STOPPED, Reason.SPENT_BEFORE], 0.0),
+        (4.0 + 2**-40, [Reason.PASSED_THROUGH, Reason.STOPPED], 0.0),
+        (8.0, [Reason.PASSED_THROUGH, Reason.STOPPED], 0.0),
+        (9.0, [Reason.PASSED_THROUGH, Reason.PASSED_THROUGH], 1.0),
+        (0.0, [Reason.SPENT_BEFORE, Reason.SPENT_BEFORE], 0.0),
+    ):
+        judged = world.judge_segments(*ALONG, cc.Policy.penetration(2.0), energy)
+        assert judged.impacts.reason.tolist() == reasons
+        assert judged.energy_left[0] == left
+        assert judged.hit[0] == (energy > 0.0)
+
+
+def test_the_reference_can_tell_a_wrong_verdict():
+    """Each column that it looks at, spoiled."""
+    world = on_a_line((2, 4, 1, ARM), (5, 6, 2, ARM))
+    judged = world.judge_segments(*ALONG, cc.Policy.penetration(1.0), 10.0)
+    right = verdict(
+        cc.Policy.penetration(1.0), single_crossings(world.limbs, *map(np.array, ALONG))[0], Fraction(10), 16
+    )
+    assert differences(judged, 0, right) == []
+    first, rest = right.trace[0], right.trace[1:]
+    for name, value in (("energy_in", 9), ("energy_out", 9), ("damage", 1), ("reason", Reason.STOPPED)):
+        wrong = Traced(**{**vars(first), name: value})
+        assert differences(judged, 0, Verdict(0, right.damage, right.energy_left, [wrong, *rest])) == [
+            f"impact 0 {name}"
+        ]
+    for name in Crossing._fields:
+        wrong = Traced(**{**vars(first), "crossing": first.crossing._replace(**{name: 0.5})})
+        assert differences(judged, 0, Verdict(0, right.damage, right.energy_left, [wrong, *rest])), name
+    assert differences(judged, 0, Verdict(1, right.damage, right.energy_left, right.trace)) == ["limb"]
+    assert differences(judged, 0, Verdict(0, 0, 0, right.trace)) == ["damage", "energy_left"]

@@ -1,0 +1,145 @@
+"""Bones posed by their joints, in rational arithmetic: within the bound of docs/numerics.md, joint by joint."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from support.check_cylinders import sized
+from support.machine_code import interpreted
+from support.oracle import pose
+from support.oracle.pose import rational
+
+from cylcollide.kernels.skeleton import Skeleton, pose_bones
+from cylcollide.runtime.simd import LANES
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+U = 2.0**-53
+EIGHT = np.arange(LANES, dtype=np.int32)
+
+
+def skeleton(rng, bones):
+    """A tree with long chains, two roots, and offsets of different lengths."""
+    parents = [-1, 0, 1, 2, -1, *(int(rng.integers(max(0, i - 2), i)) for i in range(5, bones))]
+    offsets = rng.normal(size=(bones, 3)) * 10.0 ** rng.uniform(-3, 3, (bones, 1))
+    offsets[0] = 0.0
+    return Skeleton(np.array(parents, np.int32), offsets, EIGHT)
+
+
+def joints_of(rng, k, bones):
+    """Joints with lengths all over the range: random turns, half turns, hardly any."""
+    joints = rng.normal(size=(k, bones, 4))
+    joints[:, 1::4, 3] = 0.0
+    joints[:, 2::4, :3] *= 1e-9
+    return joints * 2.0 ** rng.integers(-490, 490, (k, bones, 1))
+
+
+def posed(tree, roots, root_turns, joints, pose_all=pose_bones):
+    positions, orientations = np.full((*joints.shape[:2], 3), np.nan), np.full(joints.shape, np.nan)
+    return pose_all(tree, roots, root_turns, joints, positions, orientations), positions, orientations
+
+
+def path(tree, bone):
+    """The bones from the root to this one."""
+    found = [bone]
+    while (parent := int(tree.parents[found[0]])) >= 0:
+        found.insert(0, parent)
+    return found
+
+
+def real_pose(tree, root, root_turn, joints, bone):
+    """Position and quaternion (of any length) of a bone, without rounding."""
+    at, turn = rational(root), rational(root_turn)
+    for b in path(tree, bone):
+        offset = pose.turned(turn, rational(tree.offsets[b]))
+        at, turn = tuple(p + o for p, o in zip(at, offset, strict=True)), pose.hamilton(turn, rational(joints[b]))
+    return at, turn
+
+
+def bounds(tree, positions, bone):
+    """Bounds of the position's error and of the angle's, as the page has them."""
+    way = path(tree, bone)
+    error = 2 * U * np.abs(positions[way[0]]).max()
+    if way[0] != 0:
+        error += 2 * U * np.abs(tree.offsets[way[0]]).max()  # carried from the first root
+    for depth, (parent, child) in enumerate(pairwise(way), start=1):
+        largest = np.abs(positions[[parent, child]]).max()
+        error += 14 * depth * U * np.linalg.norm(tree.offsets[child]) + 3**0.5 * 1.02 * U * largest
+    return error, 14 * len(way) * U
+
+
+def angle(got, want):
+    """The angle between two rotations, radians, small; quaternions of any length."""
+    dot, square = sum(g * w for g, w in zip(got, want, strict=True)), sum(w * w for w in want)
+    across = sum((g - w * dot / square) ** 2 for g, w in zip(got, want, strict=True))
+    return 2 * float(across / sum(g * g for g in got)) ** 0.5
+
+
+def test_chains_keep_their_bound():
+    rng, shares, turns = np.random.default_rng(1), [], []
+    for _ in range(sized(60) // 10):
+        tree = skeleton(rng, 12)
+        roots, root_turns, joints = rng.normal(size=(3, 3)), rng.normal(size=(3, 4)), joints_of(rng, 3, 12)
+        status, positions, orientations = posed(tree, roots, root_turns, joints)
+        assert status == -1
+        for c in range(3):
+            for bone in range(12):
+                at, turn = real_pose(tree, roots[c], root_turns[c], joints[c], bone)
+                error = sum((Fraction(float(g)) - w) ** 2 for g, w in zip(positions[c, bone], at, strict=True))
+                largest, most = bounds(tree, positions[c], bone)
+                shares.append(float(error) ** 0.5 / largest)
+                turns.append(angle(rational(orientations[c, bone]), turn) / most)
+                assert abs(np.linalg.norm(orientations[c, bone]) - 1.0) <= 8 * U
+    assert 0.05 < max(shares) <= 1.0  # sees errors, of a size that the bound is about
+    assert 0.05 < max(turns) <= 1.0
+
+
+def test_the_first_root_is_where_it_is_put():
+    rng = np.random.default_rng(2)
+    tree, roots, joints = skeleton(rng, 6), rng.normal(size=(20, 3)) * 1e7, joints_of(rng, 20, 6)
+    _, positions, _ = posed(tree, roots, rng.normal(size=(20, 4)), joints)
+    assert np.array_equal(positions[:, 0], roots)
+
+
+def test_loops_agree():
+    """Eight side by side, one by one, and plain Python: the same bits."""
+    rng = np.random.default_rng(3)
+    tree, roots, turns, joints = (
+        skeleton(rng, 9),
+        rng.normal(size=(19, 3)),
+        rng.normal(size=(19, 4)),
+        joints_of(rng, 19, 9),
+    )
+    status, positions, orientations = posed(tree, roots, turns, joints)
+    assert status == -1
+    for first, last in ((0, 19), (5, 6), (2, 12)):
+        rows = slice(first, last)
+        for pose_all in (pose_bones, interpreted(pose_bones)):
+            again = posed(tree, roots[rows].copy(), turns[rows].copy(), joints[rows].copy(), pose_all)
+            assert again[0] == -1
+            assert np.array_equal(again[1], positions[rows])
+            assert np.array_equal(again[2], orientations[rows])
+
+
+@pytest.mark.parametrize("k", [1, 20])
+@pytest.mark.parametrize("numbers", [np.nan, np.inf, np.nextafter(2.0**500, np.inf), 0.0, np.nextafter(2.0**-500, 0)])
+def test_the_first_bad_character_is_told(numbers, k):
+    rng = np.random.default_rng(4)
+    tree = skeleton(rng, 5)
+    for bad in {0, 7 % k, 8 % k, k - 1}:
+        for which in range(3):
+            given = rng.normal(size=(k, 3)), rng.normal(size=(k, 4)), rng.normal(size=(k, 5, 4))
+            given[which][bad] = numbers
+            ok = which == 0 and abs(numbers) < 1.0  # a root may be anywhere
+            assert posed(tree, *given)[0] == (-1 if ok else bad)
+            assert posed(tree, *given, interpreted(pose_bones))[0] == (-1 if ok else bad)
+
+
+def test_bones_beyond_the_range_are_refused():
+    tree = Skeleton(np.array([-1, 0], np.int32), np.array([[0.0, 0.0, 0.0], [2.0**497, 0.0, 0.0]]), EIGHT)
+    turns, joints = np.tile([0.0, 0.0, 0.0, 1.0], (9, 1)), np.tile([0.0, 0.0, 0.0, 1.0], (9, 2, 1))
+    roots = np.zeros((9, 3))
+    assert posed(tree, roots, turns, joints)[0] == -1
+    roots[6] = 2.0**500
+    assert posed(tree, roots, turns, joints)[0] == 6

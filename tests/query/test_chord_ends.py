@@ -1,0 +1,157 @@
+"""Both ends of chords: the places of exact arithmetic, the bits of casts, and no influence of the limbs beside."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.check_cylinders import sized
+from support.mixed_questions import grid_limbs, segments, whole_segments
+
+import cylcollide as cc
+from cylcollide.exact import order
+from cylcollide.exact.line import RayNumbers
+from cylcollide.query.exact_fallback import exact_limb
+
+PAIRS = (
+    *(("limb", "limb"), ("character", "character"), ("limb_name", "limb_name"), ("hit_group", "hit_group")),
+    *(("entry_fraction", "fraction"), ("entry_face", "face"), ("entry_position", "position")),
+    *(("entry_normal", "normal"), ("entry_distance", "distance"), ("thickness", "thickness")),
+    *((f"exit_{end}", f"exit_{end}") for end in ("fraction", "face", "position", "normal", "distance")),
+)
+"""The same quantity of a chord and of a hit."""
+
+FAR = (0.0, 1e3, 1e7, 1e12)
+
+
+def bits(column: np.ndarray) -> list:
+    """Return what tells two columns apart, signs of zero too."""
+    return [repr(value) for value in column.tolist()]
+
+
+def far_world(away: float, copies: int) -> tuple[cc.Limbs, np.ndarray, np.ndarray]:
+    """Return limbs of all shapes far from the origin, each so many times, and segments at them."""
+    shapes, step = mixed(28), np.array([away, -away, 0.5 * away])
+    limbs = replace(shapes, p1=shapes.p1 + step, p2=shapes.p2 + step).limbs()
+    start, end = shots_at(shapes, sized(1500), seed=7)
+    return cc.Limbs.concat([limbs] * copies), start + step, end + step
+
+
+@pytest.mark.parametrize("inside", ["hit", "ignore", "exit"])
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("away", FAR)
+def test_the_chord_of_the_limb_hit_has_the_bits_of_the_hit(away: float, copies: int, inside: str):
+    """With two limbs in each place no order is decided by float64."""
+    limbs, start, end = far_world(away, copies)
+    world = cc.HitWorld(limbs)
+    check_against_hits(world.cast_segments(start, end, inside), world.chords_segments(start, end, inside))
+    rays = end - start, 4.0
+    check_against_hits(world.cast_rays(start, *rays, inside), world.chords_rays(start, *rays, inside))
+    assert (world.chords_segments(start, end).rechecked > len(start) // 4) == (copies == 2 or away == 1e12)
+
+
+def check_against_hits(hits: cc.RayHits, chords: cc.Chords) -> None:
+    """Assert that the first chord of the limb hit has the bits of the hit, where the hit is an entry."""
+    first = {}
+    for row, key in enumerate(zip(chords.ray.tolist(), chords.limb.tolist(), strict=True)):
+        first.setdefault(key, row)
+    entered = np.flatnonzero(hits.hit & (hits.exit_fraction >= hits.fraction))
+    rows = np.array([first[i, k] for i, k in zip(entered.tolist(), hits.limb[entered].tolist(), strict=True)])
+    same_entry = (chords.entry_face[rows] != cc.Face.INSIDE) | (hits.face[entered] == cc.Face.INSIDE)
+    entered, rows = entered[same_entry], rows[same_entry]
+    assert len(rows) > len(hits) // 4
+    for mine, theirs in PAIRS:
+        assert bits(getattr(chords, mine)[rows]) == bits(getattr(hits, theirs)[entered]), mine
+
+
+def test_touching_chords_have_the_bits_of_hits():
+    rng = np.random.default_rng(5)
+    world, (start, end) = cc.HitWorld(grid_limbs()), whole_segments(rng, sized(700))
+    hits, chords = world.cast_segments(start, end), world.chords_segments(start, end)
+    first = chords.offsets[:-1][hits.hit]
+    for mine, theirs in PAIRS:
+        assert bits(getattr(chords, mine)[first]) == bits(getattr(hits, theirs)[hits.hit]), mine
+    assert min(chords.rechecked, len(first)) > 20
+
+
+@pytest.mark.parametrize("away", FAR)
+def test_a_chord_does_not_depend_on_other_limbs(away: float):
+    """Neither on a second limb in its place, which leaves the order of both undecided, nor on one that is touched."""
+    limbs, start, end = far_world(away, 1)
+    both, _, _ = far_world(away, 2)
+    alone, among = (cc.HitWorld(each).chords_segments(start, end) for each in (limbs, both))
+    own = among.limb < len(limbs)
+    names = [mine for mine, _ in PAIRS if mine not in ("limb_name", "hit_group")]
+    for name in names:
+        assert bits(getattr(among, name)[own]) == bits(getattr(alone, name)), name
+    assert among.rechecked > len(start) // 2
+    twice = (alone.ray[1:] == alone.ray[:-1]) & (alone.limb[1:] == alone.limb[:-1])
+    assert twice.sum() > 3, "tubes crossed twice"
+
+
+@pytest.mark.parametrize("limbs", ["one of each", "grid"])
+def test_both_ends_are_where_exact_arithmetic_puts_them(limbs: str):
+    """Within 4 units in the last place of the largest coordinate; faces too; of rays that start and end in limbs."""
+    rng, made, seen = np.random.default_rng(6), grid_limbs() if limbs == "grid" else mixed(28).limbs(), Counter[str]()
+    n = sized(150)
+    start, end = whole_segments(rng, n) if limbs == "grid" else shots_at(mixed(28), n, seed=9)
+    chords = cc.HitWorld(made).chords_segments(start, end)
+    solids = [(k, exact_limb(made.table, k)) for k in range(len(made))]
+    for i in range(n):
+        ray = RayNumbers(tuple(start[i].tolist()), tuple(end[i].tolist()), True, 1.0)
+        want, part = order.sorted_chords(ray, solids), chords[i]
+        assert part.limb.tolist() == [limb for limb, _ in want]
+        for row, (limb, chord) in enumerate(want):
+            largest = np.abs([start[i], end[i], made.p1[limb], made.p2[limb]]).max() + 1.0
+            ends = (chord.entry, part.entry_position, part.entry_distance), (
+                chord.exit, part.exit_position, part.exit_distance)  # fmt: skip
+            for time, position, distance in ends:
+                at = sum(map(Fraction, time.double_double()))
+                true = [Fraction(a) + at * (Fraction(b) - Fraction(a)) for a, b in zip(*ray[:2], strict=True)]
+                off = max(abs(Fraction(x) - y) for x, y in zip(position[row].tolist(), true, strict=True))
+                assert off <= 4 * Fraction(np.spacing(largest))
+                assert distance[row] == pytest.approx(float(at) * np.linalg.norm(end[i] - start[i]), rel=1e-14)
+            assert (part.entry_face[row], part.exit_face[row]) == (chord.entry_face, chord.exit_face)
+            for normal, face in ((part.entry_normal, chord.entry_face), (part.exit_normal, chord.exit_face)):
+                length = np.linalg.norm(normal[row])
+                assert abs(length - (face != cc.Face.INSIDE)) < 1e-14
+                seen[cc.Face(face).name] += 1
+            seen["again"] += row > 0 and want[row - 1][0] == limb
+    assert seen["INSIDE"] > 10
+    assert seen["SIDE"] > 10
+    assert limbs == "grid" or seen["again"] > 2
+
+
+def test_the_second_chord_of_a_tube_has_its_own_ends():
+    """A ray that starts in the bore meets the far wall alone: the same place, the same normal."""
+    rng, n = np.random.default_rng(7), sized(300)
+    tube = cc.Limbs.tubes([0.1, 0.2, -2.0], [0.3, 0.1, 2.0], 1.0, 0.6)
+    start = np.column_stack([rng.uniform(-3, -2, n), rng.uniform(-0.5, 0.5, n), rng.uniform(-0.5, 0.5, n)])
+    end = start * [-1.0, 1.0, 1.0] + rng.normal(size=(n, 3)) / 4
+    chords = cc.HitWorld(tube).chords_segments(start, end)
+    assert (np.diff(chords.offsets) == 2).sum() > n // 2
+    twice = np.flatnonzero(np.diff(chords.offsets) == 2)
+    first, second = chords.offsets[twice], chords.offsets[twice] + 1
+    middle = 0.5 * (chords.exit_position[first] + chords.entry_position[second])
+    later = cc.HitWorld(tube).cast_segments(middle, end[twice])
+    assert (chords.entry_face[second] == cc.Face.BORE).all()
+    assert (chords.exit_face[first] == cc.Face.BORE).all()
+    for mine, theirs in (("entry_position", "position"), ("entry_normal", "normal"), ("exit_normal", "exit_normal")):
+        np.testing.assert_allclose(getattr(chords, mine)[second], getattr(later, theirs), atol=1e-13)
+    out = chords.exit_normal[first]  # out of the wall, into the bore
+    assert (np.einsum("ij,ij->i", out, end[twice] - start[twice]) > 0.0).all()
+    assert (np.einsum("ij,ij->i", chords.entry_normal[second], end[twice] - start[twice]) < 0.0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ends_are_the_same_alone_and_among_many(threads: int):
+    limbs = mixed(28).limbs()
+    world, (start, end) = cc.HitWorld(limbs), segments(np.random.default_rng(8), sized(500), 6.0)
+    many = world.chords_segments(start - 3.0, end - 3.0, threads=threads)
+    for i in range(0, len(start), 7):
+        alone, part = world.chords_segments(start[i] - 3.0, end[i] - 3.0), many[i]
+        for mine, _ in PAIRS:
+            assert bits(getattr(alone, mine)) == bits(getattr(part, mine)), mine
+    assert len(many) > len(start) // 4

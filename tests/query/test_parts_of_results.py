@@ -1,0 +1,136 @@
+"""Parts of results: the hits of some rays, the chords of some rays, with the bits that they have in the whole."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.shape_rays import sample
+from support.check_cylinders import FIELDS, sized
+from support.labelled import LABEL_FIELDS, carried
+from support.mixed_questions import grid_limbs, whole_segments
+
+import cylcollide as cc
+
+HIT_FIELDS = (*FIELDS, *LABEL_FIELDS)
+CHORD_FIELDS = (
+    *("limb", "character", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"),
+    *("entry_position", "exit_position", "entry_normal", "exit_normal", "entry_distance", "exit_distance"),
+    *LABEL_FIELDS,
+)
+
+
+def parts_of(n: int) -> dict[str, Any]:
+    """Return ways to choose some of n rows."""
+    rng = np.random.default_rng(2)
+    return {
+        "slice": slice(2, 5),
+        "backwards": slice(None, None, -3),
+        "mask": rng.random(n) < 0.3,
+        "list": [1, 2],
+        "again": [3, 3, -1, 0, 3],
+        "none": [],
+        "no row": np.zeros(n, bool),
+        "shuffled": rng.permutation(n),
+        "small integers": np.array([1, 0], np.int8),
+        "all": ...,
+    }
+
+
+def same(part: Any, whole: Any, name: str, rows: Any) -> bool:
+    """Return whether a column of a part has the bits of the whole's rows."""
+    got, want = getattr(part, name), getattr(whole, name)[rows]
+    return got.dtype == want.dtype and got.shape == want.shape and got.tolist().__repr__() == want.tolist().__repr__()
+
+
+def questions() -> dict[str, tuple[cc.Snapshot, tuple[np.ndarray, np.ndarray]]]:
+    """Return states and segments: few and many everyday ones, and such as touch, which float64 does not decide."""
+    shapes = mixed(28)
+    touching = whole_segments(np.random.default_rng(3), 120)
+    return {
+        "few": (carried(shapes.limbs()), shots_at(shapes, 30)),
+        "many": (carried(shapes.limbs()), shots_at(shapes, sized(400))),
+        "touching": (carried(grid_limbs()), touching),
+    }
+
+
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+@pytest.mark.parametrize("read_first", [False, True])
+@pytest.mark.parametrize("which", ["few", "many", "touching"])
+def test_a_part_of_hits_has_the_bits_of_the_whole(which: str, read_first: bool, inside: str):
+    state, (start, end) = questions()[which]
+    hits = state.cast_segments(start, end, inside)
+    if read_first:
+        assert hits.exit_position.shape == hits.local_normal.shape == (len(start), 3)
+    for how, rows in parts_of(len(start)).items():
+        part = state.cast_segments(start, end, inside)[rows] if not read_first else hits[rows]
+        assert isinstance(part, cc.RayHits)
+        assert len(part) == len(hits.limb[rows])
+        for name in HIT_FIELDS:
+            assert same(part, hits, name, rows), (how, name)
+        assert 0 <= part.rechecked <= max(hits.rechecked, len(part))
+        if how in ("shuffled", "all"):
+            assert part.rechecked == hits.rechecked
+        assert same(part[::2], hits, "exit_normal", np.arange(len(start))[rows][::2]), how
+    assert (hits.rechecked > 0) == (which == "touching")
+    assert 0 < hits.hit.sum() < len(start)
+
+
+def test_rows_that_were_resolved_keep_their_numbers_in_a_part():
+    """Adversarial pairs of a ray and a limb: exits, grazes, rims."""
+    drawn = sample(sized(300), seed=61)
+    for inside in ("hit", "exit", "ignore"):
+        hits = drawn.cast(inside)
+        rows = np.random.default_rng(4).permutation(len(hits))[: len(hits) // 2]
+        part = hits[rows]
+        for name in FIELDS:
+            assert same(part, hits, name, rows), name
+        assert 0 < part.rechecked < hits.rechecked
+
+
+def test_one_row_is_plain_values():
+    state, (start, end) = questions()["few"]
+    hits = state.cast_segments(start, end)
+    for i in (3, -1, np.int64(3), np.array(3)):
+        row = hits[i]
+        assert isinstance(row, cc.RayHit)
+        for name in HIT_FIELDS:
+            assert repr(np.asarray(getattr(row, name)).tolist()) == repr(np.asarray(getattr(hits, name)[i]).tolist())
+    assert set(cc.RayHit.__annotations__) == set(HIT_FIELDS)
+    assert type(hits[3].bone) is type(hits[3].hit_group) is int
+    assert [row.limb for row in hits] == hits.limb.tolist()
+
+
+@pytest.mark.parametrize("inside", ["hit", "exit", "ignore"])
+@pytest.mark.parametrize("which", ["few", "many", "touching"])
+def test_chords_of_some_rays(which: str, inside: str):
+    state, (start, end) = questions()[which]
+    chords = state.chords_segments(start, end, inside)
+    counts = np.diff(chords.offsets)
+    for how, rays in parts_of(len(start)).items():
+        part, chosen = chords[rays], np.arange(len(start))[rays]
+        rows = np.concatenate([np.arange(*chords.offsets[i : i + 2]) for i in chosen] or [np.zeros(0, int)]).astype(int)
+        assert isinstance(part, cc.Chords)
+        assert np.array_equal(np.diff(part.offsets), counts[chosen])
+        assert np.array_equal(part.ray, np.repeat(np.arange(len(chosen)), counts[chosen]))
+        for name in CHORD_FIELDS:
+            assert same(part, chords, name, rows), (how, name)
+        if how in ("shuffled", "all"):
+            assert part.rechecked == chords.rechecked
+    assert (chords.rechecked > 0) == (which == "touching")
+    assert counts.max() > 1
+    for i, alone in enumerate(chords):
+        assert np.array_equal(alone.limb, chords.limb[slice(*chords.offsets[i : i + 2])])
+        assert len(alone) == counts[i] == len(alone) == len(chords[i - len(start)])
+        assert alone.offsets.tolist() == [0, counts[i]]
+    assert i == len(start) - 1
+
+
+@pytest.mark.parametrize(
+    "rows", [99, -99, [0, 99], np.zeros(3, bool), np.ma.MaskedArray([1]), np.zeros((2, 2), int), 1.5, "limb", None]
+)
+def test_rows_that_are_not_there_are_refused(rows: Any):
+    state, (start, end) = questions()["few"]
+    for found in (state.cast_segments(start, end), state.chords_segments(start, end), state.limbs):
+        with pytest.raises(IndexError):
+            found[rows]

@@ -1,0 +1,195 @@
+"""A random life of characters in a world, beside a plain record of who lives where."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import cylcollide as cc
+
+RIG_SIZES = (1.75, 1.2)
+
+
+def all_shapes_rig() -> cc.Rig:
+    """Four bones that carry limbs of every shape, two of them boxes."""
+    z, up = np.zeros(3), np.array([0.0, 0.0, 0.3])
+    parts = [
+        cc.Limbs.boxes([z, up], [[0.1, 0.2, 0.3, 0.9], [0, 0, 0, 2.0]], [0.2, 0.1, 0.3], name=["chest", "hip"]),
+        cc.Limbs.cylinders(z, up, 0.1, name="arm", hit_group=3),
+        cc.Limbs.tubes(z, up, 0.1, 0.05, name="sleeve", mask=2),
+        cc.Limbs.tapered_cylinders(z, up, 0.1, 0.05, name="leg"),
+        cc.Limbs.ellipsoids(z, up, 0.1, name="belly"),
+        cc.Limbs.capsules([z, up], [up, up], 0.1, name=["thumb", "fist"]),
+        cc.Limbs.spheres(up, 0.15, name="head", hit_group=1),
+    ]
+    limbs = cc.Limbs.concat(parts)
+    bone = [1, 0, 2, 2, 3, 0, 1, 3, 3]
+    rest = [[0, 0, 0], [0, 0, 0.4], [0.3, 0, 0.4], [0, 0, 0.8]]
+    return cc.Rig(["root", "b", "c", "d"], [-1, 0, 1, 1], rest, [[0, 0, 0, 1]] * 4, limbs, bone, {"head": 1, "arm": 3})
+
+
+@dataclass
+class Member:
+    """What is known of one character that lives."""
+
+    rig: cc.Rig
+    pose: tuple[np.ndarray, np.ndarray] | None = None
+    mask: int | None = None
+
+
+@dataclass
+class Life:
+    """A world, and the record."""
+
+    rng: np.random.Generator
+    bare: cc.Limbs
+    size: float = 4.0
+    living: dict[int, Member] = field(default_factory=dict)
+    steps: dict[str, int] = field(default_factory=dict)
+    kept: list[tuple[cc.Snapshot, tuple[Any, ...]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.world = cc.HitWorld(self.bare)
+        self.rigs = [*(cc.Rig.humanoid(height) for height in RIG_SIZES), all_shapes_rig()]
+        self.last_id = int(self.bare.character.max(initial=-1))
+
+    def pose(self, rig: cc.Rig, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Random poses of k characters."""
+        root, turn = self.rng.uniform(-self.size, self.size, (k, 3)), self.rng.normal(size=(k, 4))
+        joints = rig.rest_orientations + 0.2 * self.rng.normal(size=(k, len(rig.bone_names), 4))
+        return rig.forward(root, turn, joints)
+
+    def rays(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Segments across the field, most of them past a limb."""
+        start = self.rng.uniform(-self.size, self.size, (n, 3)) * 1.5
+        limbs = self.world.limbs
+        if len(limbs) == 0:
+            return start, -start
+        aim = limbs.p1[self.rng.integers(len(limbs), size=n)] + self.rng.normal(scale=0.1, size=(n, 3))
+        return start, start + 2.0 * (aim - start)
+
+    def same_rig(self, ids: list[int]) -> list[int]:
+        """Those that have as many bones as the first."""
+        bones = len(self.living[ids[0]].rig.bone_names)
+        return [i for i in ids if len(self.living[i].rig.bone_names) == bones]
+
+    def some(self, most: int) -> list[int]:
+        """Characters that live, at most so many, in any order."""
+        ids = list(self.living)
+        self.rng.shuffle(ids)
+        return [int(i) for i in ids[: self.rng.integers(1, most + 1)]]
+
+    # Steps: each does the same to the world and to the record --------------------------------------------------------
+
+    def spawn(self) -> None:
+        """More characters, of one rig."""
+        rig, k = self.rigs[self.rng.integers(len(self.rigs))], int(self.rng.integers(0, 4))
+        ids = self.world.spawn(rig, k)
+        assert ids.dtype == np.int32
+        assert ids.tolist() == list(range(self.last_id + 1, self.last_id + 1 + k))
+        self.last_id += k
+        self.living.update({int(i): Member(rig) for i in ids})
+
+    def move_some(self) -> None:
+        """New poses of a few, some of them their first."""
+        if self.living:
+            self._move(self.same_rig(self.some(3)))
+
+    def move_all(self) -> None:
+        """New poses of all that have one, or of all that live."""
+        posed = [i for i, member in self.living.items() if member.pose is not None]
+        for bones in {len(member.rig.bone_names) for member in self.living.values()}:
+            ids = [i for i in (posed if self.rng.random() < 0.7 else self.living) if self._bones(i) == bones]
+            if ids:
+                self._move(ids)
+
+    def _bones(self, i: int) -> int:
+        return len(self.living[i].rig.bone_names)
+
+    def _move(self, ids: list[int]) -> None:
+        poses = [self.pose(self.living[i].rig, 1) for i in ids]
+        positions, orientations = (np.concatenate(column) for column in zip(*poses, strict=True))
+        self.world.set_poses(ids if self.rng.random() < 0.5 else np.array(ids, np.int32), positions, orientations)
+        for i, at, turn in zip(ids, positions, orientations, strict=True):
+            self.living[i].pose = at, turn
+
+    def move_bare(self) -> None:
+        """The bare limbs walk, some of them or all."""
+        if len(self.bare):
+            rows = None if self.rng.random() < 0.5 else self.rng.permutation(len(self.bare))[:2]
+            step = self.rng.normal(size=(1, 3)) * 0.1
+            old = self.bare if rows is None else self.bare[rows]
+            p1, p2 = old.p1 + step, old.p2 + step
+            self.world.set_endpoints(p1, p2, rows)
+            self.bare = self.bare.moved(p1, p2, rows)
+
+    def set_layers(self) -> None:
+        """Some are hidden, shown, or put into other layers."""
+        if self.living:
+            ids = self.some(3)
+            mask = [int(self.rng.choice([0, 1, 6, 0xFFFFFFFF])) for _ in ids]
+            self.world.set_layers(ids, mask)
+            for i, one in zip(ids, mask, strict=True):
+                self.living[i].mask = one
+
+    def despawn(self) -> None:
+        """Some go."""
+        if self.living:
+            for i in (ids := self.some(2)):
+                del self.living[i]
+            self.world.despawn(ids)
+
+    def fail(self) -> None:
+        """Calls that are refused, and change nothing."""
+        rig = self.rigs[0]
+        at, turn = self.pose(rig, 1)
+        broken = np.full_like(turn, 0.0) if self.rng.random() < 0.5 else turn * np.nan
+        posed = [i for i, member in self.living.items() if member.rig is rig]
+        calls = [
+            lambda: self.world.despawn(self.last_id + 1),
+            lambda: self.world.set_poses(self.last_id + 5, at, turn),
+            lambda: self.world.set_layers([0, 0], 1),
+            lambda: self.world.spawn("rig"),
+            lambda: self.world.set_poses(posed[:1], at, broken) if posed else self.world.despawn(-1),
+            lambda: self.world.set_poses(posed[:2], at[:, :3], turn[:, :3]) if posed else self.world.despawn(-1),
+            lambda: self.world.set_poses(posed, at * np.inf, turn) if posed else self.world.despawn(-1),
+        ]
+        try:
+            calls[self.rng.integers(len(calls))]()
+        except ValueError:
+            return
+        raise AssertionError("a bad call was taken")
+
+    STEPS = ("spawn", "move_some", "move_some", "move_some", "move_all", "move_bare", "set_layers", "despawn", "fail")
+
+    def step(self) -> str:
+        """One step at random."""
+        name = self.STEPS[self.rng.integers(len(self.STEPS))]
+        getattr(self, name)()
+        self.steps[name] = self.steps.get(name, 0) + 1
+        return name
+
+    # The record's world ----------------------------------------------------------------------------------------------
+
+    def expected(self) -> cc.Limbs:
+        """The rows that the state must have."""
+        parts = [self.bare]
+        for i, member in sorted(self.living.items()):
+            if member.pose is not None:
+                parts.append(member.rig.place(*member.pose, character=i))
+        limbs = cc.Limbs.concat(parts)
+        mask = limbs.mask.copy()
+        for i, member in self.living.items():
+            if member.mask is not None:
+                mask[limbs.character == i] = member.mask
+        return cc.Limbs(limbs.table._replace(mask=mask), limbs.hit_group, limbs.names)
+
+    def labels(self) -> list[tuple[str, int, int, int]]:
+        """Name, bone, limb of the rig and character of every row."""
+        rows = [(name, -1, -1, int(c)) for name, c in zip(self.bare.names, self.bare.character, strict=True)]
+        for i, member in sorted(self.living.items()):
+            if member.pose is not None:
+                rig = member.rig
+                named = zip(rig.limb_names, rig.limb_bone.tolist(), strict=True)
+                rows += [(name, bone, limb, i) for limb, (name, bone) in enumerate(named)]
+        return rows

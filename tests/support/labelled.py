@@ -1,0 +1,45 @@
+"""A state some of whose limbs are carried by bones, as characters carry theirs; the rest are bare."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cylcollide as cc
+from cylcollide.query.labels import RowLabels
+
+LABEL_FIELDS = ("limb_name", "hit_group", "bone", "rig_limb", "local_position", "local_normal")
+"""What results have of labels."""
+
+
+def carried(limbs: cc.Limbs, seed: int = 5) -> cc.Snapshot:
+    """Return the limbs as a state: a third of them bare, the others each on one of nine bones, turned anyhow."""
+    rng, n = np.random.default_rng(seed), len(limbs)
+    row = np.arange(n, dtype=np.int32)
+    bare = row % 3 == 0
+    labels = RowLabels(
+        np.array([f"limb {i}" for i in range(n)], object),
+        (row % 7).astype(np.int32),
+        np.where(bare, -1, row % 5).astype(np.int32),
+        np.where(bare, -1, row // 2).astype(np.int32),
+        np.where(bare, -1, row % 9).astype(np.int32),
+        rng.uniform(-3.0, 3.0, (9, 3)),
+        rng.normal(size=(9, 4)) * 10.0 ** rng.integers(-3, 4, (9, 1)),
+    )
+    for column in labels:
+        column.setflags(write=False)
+    state = cc.HitWorld(limbs).snapshot()
+    vars(state)["labels"] = labels
+    return state
+
+
+def into_frame(turn: NDArray[np.float64], vector: list[Fraction]) -> list[Fraction]:
+    """Return a vector in the frame that a quaternion x, y, z, w of any length but 0 turns, in rational numbers."""
+    x, y, z, w = (Fraction(value) for value in turn.tolist())
+    square = x * x + y * y + z * z + w * w
+    matrix = (
+        (1 - 2 * (y * y + z * z) / square, 2 * (x * y - z * w) / square, 2 * (x * z + y * w) / square),
+        (2 * (x * y + z * w) / square, 1 - 2 * (x * x + z * z) / square, 2 * (y * z - x * w) / square),
+        (2 * (x * z - y * w) / square, 2 * (y * z + x * w) / square, 1 - 2 * (x * x + y * y) / square),
+    )
+    return [sum((matrix[i][j] * vector[i] for i in range(3)), Fraction(0)) for j in range(3)]

@@ -1,0 +1,323 @@
+"""Characters that come, move, hide and go: the world answers as one made of their limbs, and snapshots keep theirs."""
+
+import copy
+import gc
+import pickle
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.character_life import Life, all_shapes_rig
+from support.check_cylinders import FIELDS, JIT, same_bits
+
+import cylcollide as cc
+from cylcollide.constants import REBUILT_AT_ONCE
+
+QUERIES = ({}, {"inside": "exit"}, {"inside": "ignore", "mask": 2}, {"ignore_character": 3})
+
+
+def answers(asked: cc.HitWorld | cc.Snapshot, rays: tuple[np.ndarray, np.ndarray], options: dict) -> tuple:
+    """All that a state says about some rays and points."""
+    chords, points = asked.chords_segments(*rays, **options), asked.contains_points(rays[1])
+    return (
+        asked.cast_segments(*rays, **options), asked.occluded_segments(*rays, **options),
+        (chords.offsets, chords.limb, chords.entry_fraction, chords.exit_fraction), (points.limb, points.count),
+    )  # fmt: skip
+
+
+def check_equal(got: tuple, want: tuple) -> int:
+    """Assert that two answers have the same bits; how many rays hit."""
+    assert not same_bits(got[0], want[0])
+    for mine, other in zip((got[1], *got[2], *got[3]), (want[1], *want[2], *want[3]), strict=True):
+        assert np.array_equal(mine, other)
+    return int(got[0].hit.sum())
+
+
+def live(life: Life, steps: int, rays: int) -> int:
+    """So many steps, each compared with the world of the record; how many rays hit."""
+    hits = 0
+    for _ in range(steps):
+        life.step()
+        limbs, options = life.expected(), QUERIES[life.rng.integers(len(QUERIES))]
+        assert life.world.limbs == limbs
+        labels = life.world.snapshot().labels
+        rows = zip(labels.names, labels.bone, labels.rig_limb, life.world.limbs.character, strict=True)
+        assert [tuple(row) for row in rows] == life.labels()
+        shots = life.rays(rays)
+        want = answers(cc.HitWorld(limbs), shots, options)
+        hits += check_equal(answers(life.world, shots, options), want)
+        if life.rng.random() < 0.1:
+            life.kept.append((life.world.snapshot(), (shots, options, want)))
+        for snapshot, (then, with_options, said) in life.kept[-3:]:
+            check_equal(answers(snapshot, then, with_options), said)
+        del life.kept[:-3]
+    return hits
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_life_of_characters(seed: int):
+    life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs)
+    assert live(life, 120 if JIT else 20, 25) > (500 if JIT else 50)
+    assert set(life.steps) >= {"spawn", "move_some", "despawn", "fail"}
+
+
+@pytest.mark.long
+def test_a_long_life_of_characters():
+    life = Life(np.random.default_rng(99), make_crowd(5))
+    assert live(life, 10_000, 10) > 20_000
+    assert len(life.steps) == len(set(Life.STEPS))
+
+
+def crowd_of(count: int, field: float = 20.0) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
+    """A world of so many posed characters, and the life that can pose them."""
+    life = Life(np.random.default_rng(count), cc.HitWorld().limbs, field)
+    rig = life.rigs[0]
+    ids = life.world.spawn(rig, count)
+    life.world.set_poses(ids, *life.pose(rig, count))
+    return life.world, rig, ids, life
+
+
+def test_a_few_of_many_move_and_others_stay():
+    """More limbs than are rebuilt at once: branches are fitted, and characters put into the tree and taken out."""
+    world, rig, ids, life = crowd_of(70)
+    assert len(world) > REBUILT_AT_ONCE
+    at, turn = (world.snapshot().columns.positions.reshape(70, -1, 3), world.snapshot().columns.orientations)
+    at, turn = at.copy(), turn.reshape(70, -1, 4).copy()
+    alive = list(range(70))
+    for step in range(40):
+        k = int(life.rng.choice(alive))
+        pose = life.pose(rig, 1)
+        if step % 4 == 3:
+            world.despawn(ids[k])
+            alive.remove(k)
+        else:
+            world.set_poses(ids[k], *pose)
+            at[k], turn[k] = pose[0][0], pose[1][0]
+        if step % 10 == 5:
+            new = world.spawn(rig)
+            world.set_poses(new, *(pose := life.pose(rig, 1)))
+            ids, alive = np.append(ids, new), [*alive, len(ids)]
+            at, turn = np.concatenate([at, pose[0]]), np.concatenate([turn, pose[1]])
+        fresh = cc.HitWorld(rig.place(at[alive], turn[alive], character=ids[alive]))
+        assert world.limbs == fresh.limbs
+        rays = life.rays(300)
+        assert check_equal(answers(world, rays, {}), answers(fresh, rays, {})) > 100
+    world.finish_rebuild()
+    assert check_equal(answers(world, rays, {}), answers(fresh, rays, {})) > 100
+
+
+def test_an_update_of_a_few_keeps_the_tree():
+    world, rig, ids, life = crowd_of(70)
+    child = world.snapshot().tree.child
+    world.set_poses(ids[3], *life.pose(rig, 1))
+    assert world.snapshot().tree.child is child
+
+
+def test_what_is_kept_keeps_its_numbers():
+    """Columns are written again only when no snapshot, no hits and no array that a user holds reads them."""
+    world, rig, ids, life = crowd_of(70)
+    rays = life.rays(200)
+    held = []
+    for step in range(12):
+        some = ids[life.rng.permutation(70)[: 1 + 69 * (step % 2)]]
+        world.set_poses(some, *life.pose(rig, len(some)))
+        hits, limbs = world.cast_segments(*rays), world.limbs
+        kinds = (
+            (limbs.p1, limbs.p1.copy()),
+            (limbs.table.rows[3:9, :2], limbs.table.rows[3:9, :2].copy()),
+            (memoryview(limbs.p2), limbs.p2.copy()),
+            (world.snapshot().tree.bounds, world.snapshot().tree.bounds.copy()),
+        )
+        held.append((hits, cc.HitWorld(cc.Limbs.concat([limbs[:5], limbs[5:]])).cast_segments(*rays), kinds[step % 4]))
+        del hits, limbs, kinds
+        for kept, want, (view, copied) in held[:: max(1, step)]:
+            assert not same_bits(kept, want)
+            assert np.array_equal(view, copied)
+    assert len(held) == 12
+
+
+def test_columns_that_nobody_reads_are_written_again():
+    world, rig, ids, life = crowd_of(70)
+    seen = set()
+    for _ in range(10):
+        world.set_poses(ids, *life.pose(rig, 70))
+        seen.add(world.limbs.table.rows.base.ctypes.data)
+        gc.collect()
+    assert len(seen) <= 3
+
+
+def test_memory_is_that_of_those_who_live():
+    life = Life(np.random.default_rng(1), cc.HitWorld().limbs)
+    world, rig = life.world, life.rigs[0]
+
+    def generation() -> None:
+        ids = world.spawn(rig, 40)
+        world.set_poses(ids, *life.pose(rig, 40))
+        world.set_poses(ids[:3], *life.pose(rig, 3))
+        world.despawn(ids)
+
+    for _ in range(3):
+        generation()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(30 if JIT else 3):
+            generation()
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 100_000
+    finally:
+        tracemalloc.stop()
+    assert len(world) == 0
+    assert world.spawn(rig).tolist() == [40 * (33 if JIT else 6)]
+
+
+def test_a_despawned_rig_is_forgotten():
+    world, rig = cc.HitWorld(), all_shapes_rig()
+    ids = world.spawn(rig, 2)
+    gone = weakref.ref(rig)
+    world.despawn(ids)
+    del rig
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))])
+def test_a_copy_lives_on_its_own(copied):
+    world, rig, ids, life = crowd_of(5, 3.0)
+    unposed = world.spawn(rig)
+    world.set_layers(ids[1], 4)
+    other, rays = copied(world), life.rays(60)
+    check_equal(answers(other, rays, {}), answers(world, rays, {}))
+    snapshot = copied(world.snapshot())
+    assert np.array_equal(snapshot.labels.bone_positions, world.snapshot().labels.bone_positions)
+    before = answers(world, rays, {})
+    pose = life.pose(rig, 1)
+    other.set_poses(unposed, *pose)
+    other.despawn(ids[0])
+    check_equal(answers(world, rays, {}), before)
+    world.set_poses(unposed, *pose)
+    world.despawn(ids[0])
+    assert check_equal(answers(other, rays, {}), answers(world, rays, {})) > 10
+    assert other.spawn(rig) == world.spawn(rig) == [6]
+
+
+def test_the_same_pose_gives_the_same_bits_one_by_one_and_in_a_batch():
+    world, rig, ids, life = crowd_of(30, 3.0)
+    at, turn = life.pose(rig, 30)
+    world.set_poses(ids, at, turn)
+    batch = world.limbs
+    for k in life.rng.permutation(30).tolist():
+        world.set_poses(ids[k], *life.pose(rig, 1))
+    for k in life.rng.permutation(30).tolist():
+        world.set_poses(ids[k], at[k], turn[k])
+    assert world.limbs == batch == rig.place(at, turn, character=ids)
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair() -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
+    """Two posed characters, 4 and 5, beside a bare limb with the label 3."""
+    life = Life(np.random.default_rng(7), cc.Limbs.spheres([9, 9, 9], 1.0, character=3))
+    rig = life.rigs[0]
+    ids = life.world.spawn(rig, 2)
+    life.world.set_poses(ids, *life.pose(rig, 2))
+    return life.world, rig, ids, life
+
+
+def test_ids_begin_above_labels(pair):
+    assert pair[2].tolist() == [4, 5]
+    assert pair[0].characters.tolist() == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (6, r"ids: expected characters of this world \(2 characters live, 4 to 5\), got 6 in row 0: unknown"),
+        ([4, 3], r"got 3 in row 1: unknown"),
+        ([5, 4, 5], r"ids: expected each character once, got 5 twice"),
+        ([4.5], r"ids: expected integers"),
+        ([True], r"ids: expected integers"),
+        (-1, r"ids: expected 0 to"),
+        ("4", r"ids: expected integers"),
+    ],
+)
+def test_ids_that_do_not_live(pair, ids, message: str):
+    world, rig, _, life = pair
+    k = np.size(ids)
+    before = world.snapshot()
+    for call in (
+        lambda: world.despawn(ids),
+        lambda: world.set_layers(ids, 1),
+        lambda: world.set_poses(ids, *life.pose(rig, k)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert world.snapshot() is before
+
+
+def test_a_despawned_id_says_so(pair):
+    world, rig, _, life = pair
+    world.despawn(4)
+    with pytest.raises(ValueError, match="got 4 in row 0: despawned"):
+        world.set_poses(4, *life.pose(rig, 1))
+
+
+def test_bad_numbers_name_character_bone_and_row(pair):
+    world, rig, ids, life = pair
+    limbs, rays = world.limbs, life.rays(50)
+    before = answers(world, rays, {})
+    for row, bone, column, value, name in (
+        (0, 3, 1, np.nan, "positions"), (1, 16, 3, np.inf, "orientations"), (1, 0, 0, 1e200, "positions")
+    ):  # fmt: skip
+        at, turn = life.pose(rig, 2)
+        (at if name == "positions" else turn)[row, bone, column] = value
+        for order in ([0, 1], [1, 0]):
+            with pytest.raises(ValueError, match=f"{name}: .*{rig.bone_names[bone]}.*character {ids[row]}"):
+                world.set_poses(ids[order], at[order], turn[order])
+    at, turn = life.pose(rig, 2)
+    turn[1, 2] = 0.0
+    with pytest.raises(ValueError, match=f"quaternion.*{rig.bone_names[2]}.*character 5, row 0 as given"):
+        world.set_poses([5, 4], at[::-1], turn[::-1])
+    assert world.limbs == limbs
+    check_equal(answers(world, rays, {}), before)
+
+
+def test_wrong_shapes(pair):
+    world, rig, ids, life = pair
+    at, turn = life.pose(rig, 2)
+    for poses in ((at[:1], turn[:1]), (at[:, :4], turn[:, :4]), (at[0, 0], turn[0, 0]), (at, turn[:1]), (turn, at)):
+        with pytest.raises(ValueError, match=r"(positions|orientations): expected"):
+            world.set_poses(ids, *poses)
+    other = world.spawn(all_shapes_rig())
+    with pytest.raises(ValueError, match="equally many bones, got 17 in row 0 and 4 in row 2"):
+        world.set_poses([*ids, *other], at, turn)
+
+
+def test_rigs_must_agree_about_groups(pair):
+    world, rig, *_ = pair
+    strange = cc.Rig(["a"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([0, 0, 0], 1.0), [0], {"head": 7})
+    with pytest.raises(ValueError, match="'head' is 7 in this rig and 1 in another one"):
+        world.spawn(strange)
+    for count in (-1, 1.5, "2", 2**31):
+        with pytest.raises(ValueError, match="count: expected"):
+            world.spawn(rig, count)
+
+
+def test_no_poses_change_nothing(pair):
+    world, *_ = pair
+    before = world.snapshot()
+    world.set_poses([], np.empty((0, 17, 3)), np.empty((0, 17, 4)))
+    assert world.snapshot() is before
+
+
+def test_hits_carry_the_character(pair):
+    world, _, ids, life = pair
+    world.set_layers(ids[0], 0)
+    hits = world.cast_segments(*life.rays(300))
+    assert set(hits.character[hits.hit].tolist()) == {3, 5}
+    assert set(FIELDS) <= set(dir(hits))
