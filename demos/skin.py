@@ -28,7 +28,7 @@ def body() -> tuple[cc.Rig, Skin]:
     given = dict(np.load(DATA / "body.npz"))
     names = given["bone_names"].tolist()
     groups = {name: next((group for part, group in PARTS.items() if part in name), "torso") for name in names}
-    return cc.Rig.from_skin(**given, coverage=0.9, groups=GROUPS, bone_groups=groups), Skin(**given)
+    return cc.Rig.from_skin(**given, coverage=0.9, least="surface", groups=GROUPS, bone_groups=groups), Skin(**given)
 
 
 def draw(axes, vertices: np.ndarray, faces: np.ndarray, limbs: cc.Limbs, right: np.ndarray) -> None:
@@ -65,7 +65,7 @@ def main() -> None:
     shown = {
         "at rest, from the front": (rest, [1, 0, 0]),
         "at rest, from the side": (rest, [0, 0, 1]),
-        f"{clip}, at {times[jump]:.1f} s": (tuple(part[[jump]] for part in poses), [0, 0, -1]),
+        f"in a jump, {times[jump]:.1f} s into the clip": (tuple(part[[jump]] for part in poses), [0, 0, -1]),
     }
     figure = Figure(figsize=(13, 7), layout="constrained")
     for axes, (title, (pose, right)) in zip(figure.subplots(1, 3, sharey=False), shown.items(), strict=True):
@@ -74,7 +74,7 @@ def main() -> None:
         draw(axes, skin.posed(positions[0], orientations[0]), skin.faces, limbs, np.array(right, dtype=float))
         axes.set_title(title, fontsize=10)
     kinds = repr(rig.limbs).removeprefix(f"Limbs({len(rig.limbs)}: ").removesuffix(")")
-    figure.suptitle(f"{len(rig.limbs)} limbs fitted to a skin of {len(skin.faces):,} triangles: {kinds}", fontsize=12)
+    figure.suptitle(f"Limbs fitted to a skin of {len(skin.faces):,} triangles: {kinds}", fontsize=12)
     figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "skin.png", dpi=110)
 
 

@@ -1,4 +1,4 @@
-"""Made body.npz and jump.bvh beside this file, once; kept so that the numbers can be made again.
+"""Makes body.npz and jump.bvh beside this file; kept so that the numbers can be made again.
 
     python demos/data/make_human.py MPFB2_FOLDER 01_01.bvh
 

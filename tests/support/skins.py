@@ -7,7 +7,7 @@ import numpy as np
 IDENTITY = [0.0, 0.0, 0.0, 1.0]
 
 
-def revolved(outline, origin, axis, sides=64, rings=24):
+def revolved(outline, origin, axis, sides=48, rings=16):
     """A closed mesh around a line: outline (c, 2) along and away from it; every stretch is cut into rings."""
     outline = np.asarray(outline, float)
     steps = [np.linspace(a, b, rings, endpoint=False) for a, b in pairwise(outline)]

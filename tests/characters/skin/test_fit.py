@@ -64,7 +64,7 @@ def test_a_ball_gives_a_sphere_and_a_crate_a_box():
 
 def lumpy(rng):
     """A bent, lumpy skin on three bones with smooth weights."""
-    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1.2], 0.11, 0.07, sides=40, rings=60)
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1.2], 0.11, 0.07, sides=24, rings=20)
     height = points[:, 2].copy()
     points = points + 0.02 * np.sin(9 * points[:, [1, 2, 0]] + rng.uniform(0, 6, 3))
     points[:, 0] += 0.15 * np.sin(2.2 * height)

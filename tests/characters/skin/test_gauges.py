@@ -13,24 +13,38 @@ from cylcollide.characters.skin.samples import sample
 Z = np.array([0.0, 0.0, 1.0])
 
 
-def limb(shape, p, s):
-    """The limb of proportions p at scale s about 0, and its mesh."""
-    a = s * p[0] if len(p) else 0.0
+def limbs(shape, p, s):
+    """Limbs of proportions p at scales s (n,) about 0."""
+    ends = (p[0] if len(p) else 0.0) * np.outer(s, Z)
     match shape:
         case Shape.CYLINDER:
-            return cc.Limbs.cylinders([-a * Z], [a * Z], s), skins.cylinder(-a * Z, a * Z, s, sides=256)
+            return cc.Limbs.cylinders(-ends, ends, s)
         case Shape.TAPERED:
-            ends = s * (1 - p[1]), s * (1 + p[1])
-            return cc.Limbs.tapered_cylinders([-a * Z], [a * Z], *ends), skins.cylinder(-a * Z, a * Z, *ends, sides=256)
+            return cc.Limbs.tapered_cylinders(-ends, ends, s * (1 - p[1]), s * (1 + p[1]))
         case Shape.CAPSULE:
-            return cc.Limbs.capsules([-a * Z], [a * Z], s), skins.capsule(-a * Z, a * Z, s)
+            return cc.Limbs.capsules(-ends, ends, s)
         case Shape.ELLIPSOID:
-            return cc.Limbs.ellipsoids([-a * Z], [a * Z], s), skins.ellipsoid(-a * Z, a * Z, s)
+            return cc.Limbs.ellipsoids(-ends, ends, s)
         case Shape.SPHERE:
-            return cc.Limbs.spheres([0 * Z], s), skins.capsule(0 * Z, 0 * Z, s)
+            return cc.Limbs.spheres(ends, s)
         case _:
-            half = s * np.array([p[0], p[1], 1.0])
-            return cc.Limbs.boxes([0 * Z], skins.IDENTITY, [half]), skins.box(0 * Z, np.eye(3), half)
+            return cc.Limbs.boxes(0 * ends, skins.IDENTITY, np.outer(s, [p[0], p[1], 1.0]))
+
+
+def mesh(shape, p):
+    """The mesh of the limb at scale 1."""
+    end = (p[0] if len(p) else 0.0) * Z
+    match shape:
+        case Shape.CYLINDER:
+            return skins.cylinder(-end, end, 1.0, sides=128, rings=8)
+        case Shape.TAPERED:
+            return skins.cylinder(-end, end, 1 - p[1], 1 + p[1], sides=128, rings=8)
+        case Shape.ELLIPSOID:
+            return skins.ellipsoid(-end, end, 1.0)
+        case Shape.BOX:
+            return skins.box(0 * Z, np.eye(3), [p[0], p[1], 1.0])
+        case _:
+            return skins.capsule(-end, end, 1.0)
 
 
 PROPORTIONS = {
@@ -47,16 +61,15 @@ def test_a_gauge_is_the_least_scale_that_contains(shape, p):
     points[:4] = [[0, 0, 1.5], [0, 0, 0], [2, 0, 0], [0, 0, -0.1]]
     scales = family.gauge(*(points.T[:, None]), row)[0]
     assert scales[1] == 0.0
-    for point, scale in zip(points, scales, strict=True):
-        if scale > 0.0:
-            assert limb(shape, p, scale * (1 + 1e-12))[0].classify_points([point])[0] != Side.OUTSIDE
-            assert limb(shape, p, scale * (1 - 1e-12))[0].classify_points([point])[0] == Side.OUTSIDE
+    points, scales = np.delete(points, 1, axis=0), np.delete(scales, 1)
+    assert (limbs(shape, p, scales * (1 + 1e-12)).classify_points(points) != Side.OUTSIDE).all()
+    assert (limbs(shape, p, scales * (1 - 1e-12)).classify_points(points) == Side.OUTSIDE).all()
 
 
 @pytest.mark.parametrize(("shape", "p"), [(shape, p) for shape, rows in PROPORTIONS.items() for p in rows], ids=str)
 def test_volume_and_surface_are_those_of_the_mesh(shape, p):
     family, row = FAMILIES[shape], np.array([p], dtype=float).reshape(1, -1)
-    pieces = sample(Skin(**skins.arguments(limb(shape, p, 1.0)[1])))
+    pieces = sample(Skin(**skins.arguments(mesh(shape, p))))
     volume = pieces.areas @ (pieces.points * pieces.normals).sum(axis=1) / 3
     assert volume > 0  # the mesh faces outwards
     assert family.volume(row)[0] == pytest.approx(volume, rel=6e-3)
