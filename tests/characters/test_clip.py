@@ -1,5 +1,7 @@
 """Clips: poses at times, between frames, beyond the ends, in loops, and for the bones of a rig."""
 
+import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -165,7 +167,13 @@ def test_the_real_clip_moves_the_real_body():
         assert (one * other).sum(axis=1).min() > 0.999
 
 
-def test_a_clip_is_immutable(clip):
+def test_a_clip_is_immutable_and_so_are_its_copies(clip):
+    for copied in (copy.deepcopy(clip), pickle.loads(pickle.dumps(clip))):
+        assert copied.bone_names == clip.bone_names
+        for name in ("parents", "offsets", "tips", "times", "root_positions"):
+            np.testing.assert_array_equal(getattr(copied, name), getattr(clip, name))
+            assert not getattr(copied, name).flags.writeable
+        np.testing.assert_allclose(copied.orientations, clip.orientations, atol=2e-16)
     with pytest.raises(AttributeError, match="immutable"):
         clip.times = np.zeros(5)
     with pytest.raises(ValueError, match="read-only"):

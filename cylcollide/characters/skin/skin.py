@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,12 +66,20 @@ class Skin:
             rest_orientations=rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names),
         )
         vars(self).update(rest=rest_frames(self))
-        for column in (self.vertices, self.faces, self.weights, *self.rest):
+        for column in (self.vertices, self.faces, self.weights, *self.rest, *self.skeleton[1:]):
             column.flags.writeable = False
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Skins never change: AttributeError."""
         raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Skins never change: AttributeError."""
+        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
+
+    def __reduce__(self) -> tuple[type["Skin"], tuple[Any, ...]]:
+        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+        return type(self), (self.vertices, self.faces, self.weights, *self.skeleton)
 
     def __repr__(self) -> str:
         return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"

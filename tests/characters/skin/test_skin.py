@@ -1,5 +1,7 @@
 """Skins: linear blend skinning against one vertex at a time; bad skins are refused."""
 
+import copy
+
 import numpy as np
 import pytest
 from support import skins
@@ -58,8 +60,11 @@ def test_at_rest_vertices_stay():
     np.testing.assert_allclose(skin.posed(*skin.rest), skin.vertices, atol=1e-14)
 
 
-def test_a_skin_is_immutable():
+def test_a_skin_is_immutable_and_so_are_its_copies():
     skin = Skin(**three_bones(np.random.default_rng(3)))
+    copied = copy.deepcopy(skin)
+    assert not copied.parents.flags.writeable
+    np.testing.assert_allclose(copied.weights, skin.weights, atol=1e-15)
     with pytest.raises(AttributeError, match="immutable"):
         skin.vertices = skin.vertices
     with pytest.raises(ValueError, match="read-only"):
