@@ -25,7 +25,9 @@ class Family(NamedTuple):
     """One shape."""
 
     shape: Shape
-    turns: int  # axes of its frame about which turning changes it: 3 of a box, x and y of a limb with an axis, or none
+    turns: (
+        int  # axes of its frame about which turning changes it: 3, 2 of a limb with an axis, 0; rounding is no change
+    )
     aspects: int  # leading proportions that are lengths > 0
     slopes: int  # further ones, from -1 to 1
     gauge: Gauge

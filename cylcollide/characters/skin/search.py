@@ -28,9 +28,6 @@ class _Pass(NamedTuple):
     last_step: float
 
 
-LESS = 1.0 - 1e-9
-"""A limb must be smaller by so much to be better, so that no rounding decides where the search goes."""
-
 COARSE, FINE = _Pass(300, 0.25, 0.02), _Pass(1500, 0.06, 2e-3)
 """From every start, and from the best state that was reached; the scale is then taken from all points."""
 
@@ -163,7 +160,7 @@ def _descend(state: _State, sizes: _Sizes, steps: _Pass, family: Family, normal:
         tried = _moved(state, moves, normal, family)
         found = sizes(tried)
         best = int(found.argmin())
-        if found[best] < LESS * size:
+        if found[best] < size:
             size, state = float(found[best]), _State(*(column[[best]] for column in tried))
             step = min(1.5 * step, steps.first_step)
         else:

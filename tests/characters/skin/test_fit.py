@@ -41,7 +41,7 @@ def test_a_skin_that_is_a_limb_gives_this_limb(shape, mesh, radii):
         assert radius == pytest.approx(known, rel=0.03)
 
 
-def test_a_ball_gives_a_sphere_and_a_crate_a_box():
+def test_a_ball_gives_a_sphere():
     rig = cc.Rig.from_skin(**skins.arguments(skins.capsule(P1, P1, 0.1)), shapes=FAMILIES, coverage=1.0)
     # a sphere is an ellipsoid and a capsule too: of equal volumes the one named first
     assert rig.limbs.kind[0] in (Shape.CAPSULE, Shape.ELLIPSOID, Shape.SPHERE)
@@ -50,9 +50,13 @@ def test_a_ball_gives_a_sphere_and_a_crate_a_box():
     np.testing.assert_allclose(rig.limbs.p1[0], P1, atol=1e-3)
     assert rig.limbs.radius[0] == pytest.approx(0.1, rel=0.01)
 
+
+@pytest.mark.parametrize("half", [(0.3, 0.1, 0.17), (0.1, 0.3, 0.17), (0.17, 0.3, 0.1)])
+def test_a_crate_gives_a_box(half):
+    """Whichever way it lies: principal axes may come out left-handed, which a quaternion cannot say."""
     axes, _ = skins.rotation(np.random.default_rng(4))
-    half = np.array([0.3, 0.1, 0.17])
-    rig = cc.Rig.from_skin(**skins.arguments(skins.box(P1, axes, half)), shapes=FAMILIES, coverage=1.0)
+    shapes = FAMILIES if half[0] == 0.3 else [Shape.BOX]
+    rig = cc.Rig.from_skin(**skins.arguments(skins.box(P1, axes, half)), shapes=shapes, coverage=1.0)
     assert rig.limbs.kind.tolist() == [Shape.BOX]
     found = rig.limbs.half_extents[0]
     order = np.argsort(found)
@@ -116,7 +120,7 @@ def test_a_turned_body_gives_the_same_limbs_in_the_frames_of_its_bones():
     after = cc.Rig.from_skin(**given)
     assert after.limbs.kind.tolist() == before.limbs.kind.tolist()
     for name in ("p1", "p2", "radius", "radius2"):
-        np.testing.assert_allclose(getattr(after.limbs, name), getattr(before.limbs, name), rtol=0, atol=2e-4)
+        np.testing.assert_allclose(getattr(after.limbs, name), getattr(before.limbs, name), rtol=0, atol=1e-9)
 
 
 def test_another_unit_gives_the_same_limbs_in_this_unit():
