@@ -28,6 +28,9 @@ class _Pass(NamedTuple):
     last_step: float
 
 
+LESS = 1.0 - 1e-9
+"""A limb must be smaller by so much to be better: moves across a plane of symmetry change nothing but roundings."""
+
 COARSE, FINE = _Pass(300, 0.25, 0.02), _Pass(1500, 0.06, 2e-3)
 """From every start, and from the best state that was reached; the scale is then taken from all points."""
 
@@ -160,7 +163,7 @@ def _descend(state: _State, sizes: _Sizes, steps: _Pass, family: Family, normal:
         tried = _moved(state, moves, normal, family)
         found = sizes(tried)
         best = int(found.argmin())
-        if found[best] < size:
+        if found[best] < LESS * size:
             size, state = float(found[best]), _State(*(column[[best]] for column in tried))
             step = min(1.5 * step, steps.first_step)
         else:

@@ -7,6 +7,7 @@ from support import skins
 import cylcollide as cc
 from cylcollide import Shape, Side
 from cylcollide.characters.skin import Skin
+from cylcollide.characters.skin import fit
 from cylcollide.characters.skin import samples as skin_samples
 from cylcollide.characters.skin.gauges import FAMILIES
 
@@ -108,16 +109,18 @@ def test_limbs_end_at_the_joint():
     assert 0.48 < low < 0.52
 
 
-def test_a_turned_body_gives_the_same_limbs_in_the_frames_of_its_bones():
+@pytest.mark.parametrize("body", ["lumpy", "symmetric"])
+def test_a_turned_body_gives_the_same_limbs_in_the_frames_of_its_bones(body):
     rng = np.random.default_rng(8)
-    given = lumpy(rng)
-    before = cc.Rig.from_skin(**given)
+    given = lumpy(rng) if body == "lumpy" else two_arms(rng)
+    shapes = fit.AXIAL if body == "lumpy" else [Shape.TAPERED]
+    before = cc.Rig.from_skin(**given, shapes=shapes)
     matrix, turn = skins.rotation(rng)
     shift = np.array([3.0, -5.0, 2.0])
     given["vertices"] = given["vertices"] @ matrix.T + shift
     given["rest_positions"][0] = matrix @ given["rest_positions"][0] + shift
-    given["rest_orientations"] = np.vstack([turn, given["rest_orientations"][1:]])
-    after = cc.Rig.from_skin(**given)
+    given["rest_orientations"] = np.vstack([turn, given["rest_orientations"][1:]])  # the root's was none
+    after = cc.Rig.from_skin(**given, shapes=shapes)
     assert after.limbs.kind.tolist() == before.limbs.kind.tolist()
     for name in ("p1", "p2", "radius", "radius2"):
         np.testing.assert_allclose(getattr(after.limbs, name), getattr(before.limbs, name), rtol=0, atol=1e-9)
