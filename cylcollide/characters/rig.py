@@ -1,16 +1,21 @@
 """Rig: limbs fastened to bones. Poses of its bones make the limbs of characters."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Shape
 from cylcollide.characters import humanoid, mjcf, poses, rig_drawing, rig_files, urdf
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.rig_parts import OtherShapes
+from cylcollide.characters.skin import fit
+from cylcollide.characters.skin.gauges import Least
+from cylcollide.characters.skin.skin import Skin
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.kernels.skeleton import pose_bones
 from cylcollide.limbs.limbs import Limbs
@@ -155,6 +160,73 @@ class Rig(RigData):
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
         return cls._of_file(path, mjcf.rig_arguments(path, mesh))
+
+    @classmethod
+    def from_skin(
+        cls,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        weights: ArrayLike,
+        bone_names: Sequence[str],
+        parents: ArrayLike,
+        rest_positions: ArrayLike,
+        rest_orientations: ArrayLike,
+        shapes: Iterable[Shape] = fit.AXIAL,
+        coverage: float = 0.95,
+        least_share: float = 0.005,
+        least: Least = "volume",
+        groups: Mapping[str, int] = MappingProxyType({}),
+        bone_groups: Mapping[str, str] = MappingProxyType({}),
+    ) -> "Rig":
+        """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least size that covers its part.
+
+        A piece of skin belongs to the bone that carries most of it, so limbs end at the joints. Bones that mirror each
+        other by name, place and skin get limbs that do so, fitted to both parts at once. `characters.skin.skin_report`
+        says how well all of it fits; docs/characters.md, which shapes do best.
+
+        Parameters
+        ----------
+        vertices, faces, weights
+            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; what each bone carries of
+            each vertex, (v, b).
+        bone_names, parents, rest_positions, rest_orientations
+            The bones, as the constructor takes them.
+        shapes
+            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes that differ by less
+            than 2 % in volume the one that is named first.
+        coverage
+            Share of a part that its limb covers, by area times weight of the bone; above 0, at most 1.
+        least_share
+            A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
+        least
+            What of a limb is least: its volume, or its surface, to which the rays that hit it are proportional.
+        groups, bone_groups
+            Numbers of hit groups by name, and the name of a bone's group, in which its limb will be; 0 for others.
+
+        Raises
+        ------
+        ValueError
+            On wrong shapes and numbers that are not accepted, vertices without weight, unknown bones and groups.
+        """
+        skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
+        fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
+        return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
+
+    @classmethod
+    def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
+        """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it with these options.
+
+        Raises
+        ------
+        ImportError
+            If pygltflib is not installed, which the extra `gltf` brings.
+        OSError
+            If the file, or one that it names, cannot be opened.
+        ValueError
+            If it has no skin, or one that cannot be read; and as `from_skin`.
+        """
+        skin = Skin.from_gltf(path)
+        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.skeleton, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.
