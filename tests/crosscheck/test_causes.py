@@ -20,8 +20,8 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
 )
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
-from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
-from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
+from cylcollide.crosscheck.generate.target import Body
 from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
 from cylcollide.crosscheck.run.chunk import compute_chunk, fire
 from cylcollide.crosscheck.run.plan import FamiliesPlan
@@ -214,7 +214,7 @@ def by_cause(findings: Disagreements, kind):
 def test_margins():
     rng = np.random.default_rng(2)
     body = Body.draw(rng, 0.05, 0.2, aligned=False)
-    found = {scene.setup.margin: fired(scene).found for scene in margin_sweep.draw(rng, body, 3300)}
+    found = {scene.setup.margin: fired(scene).found for scene in of_pybullet.draw(rng, body, 3300)}
     assert by_cause(found[0.0], Kind.MISSED)[Cause.NO_CORE_DISTANCE] > 5
     assert Cause.NO_CORE_DISTANCE not in by_cause(found[1e-3], Kind.MISSED)
     assert set(by_cause(found[0.04], Kind.MISSED)) == {Cause.RIM_ROUNDING}

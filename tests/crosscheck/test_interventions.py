@@ -15,9 +15,9 @@ from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.rim import draw as draw_rim
-from cylcollide.crosscheck.generate.families.side_graze import grazes
-from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.generate.families.surface import grazes
+from cylcollide.crosscheck.generate.families.surface import rim as draw_rim
+from cylcollide.crosscheck.generate.target import Body
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.engines.bullet import BulletEngine
 

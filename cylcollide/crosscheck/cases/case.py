@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS, UNNAMED, checked
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup, as_record
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs

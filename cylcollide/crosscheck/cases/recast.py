@@ -10,7 +10,7 @@ from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explain
 from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
 from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.causes.retest import compare
-from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.engines import EngineHits

@@ -34,9 +34,9 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
 )
 from cylcollide.crosscheck.engine.setup import RayEngine
 from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import joined
-from cylcollide.crosscheck.generate.families.side_graze import grazes
-from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.generate.families.surface import grazes
+from cylcollide.crosscheck.generate.shots import joined
+from cylcollide.crosscheck.generate.target import Body
 from cylcollide.crosscheck.judge.comparison import points_told, usable
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs

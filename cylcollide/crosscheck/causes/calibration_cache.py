@@ -7,7 +7,7 @@ import numpy as np
 
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrate, calibrate_reference
 from cylcollide.crosscheck.engine.setup import EngineOf, Setup
-from cylcollide.crosscheck.generate.families.target import SIZES
+from cylcollide.crosscheck.generate.target import SIZES
 
 DIGITS = "%.12g"
 """Limbs that are equal up to the rounding of their ends share a calibration."""

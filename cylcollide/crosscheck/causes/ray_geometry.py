@@ -17,7 +17,7 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     outward_normal,
     signed_distance,
 )
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import angle
 
 

@@ -13,7 +13,7 @@ from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.classify import Classified
 from cylcollide.crosscheck.engine.setup import EngineOf, RayEngine
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison, Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
 from cylcollide.limbs.limbs import Limbs

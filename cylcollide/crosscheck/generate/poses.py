@@ -4,14 +4,14 @@ All chance at a pose comes from (seed, pose): how the poses are dealt out to chu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.crosscheck.generate.bullets import GRAZE, MISS, draw_bullets
-from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene
+from cylcollide.crosscheck.generate.bullets import GRAZE, draw_bullets
 from cylcollide.crosscheck.generate.humanoid import Humanoid
+from cylcollide.crosscheck.generate.shots import ShotScene
 
 FRAMES_PER_MOTION = 10
 
@@ -64,15 +64,6 @@ def draw_pose(poses: Poses, pose: int, rays: int, seed: int) -> PosedScene:
     first, last = rays * pose // count, rays * (pose + 1) // count
     p1, p2 = poses.p1[pose], poses.p2[pose]
     bullets = draw_bullets(np.random.default_rng([seed, pose]), last - first, p1, p2, poses.radius)
-    depth = np.where(bullets.family == GRAZE, bullets.depth, np.nan)
-    intent = np.where(bullets.family == MISS, Intent.MISS, Intent.EITHER).astype(np.int8)
-    return PosedScene(
-        p1,
-        p2,
-        poses.radius,
-        Shots(bullets.start, bullets.end, intent, depth, bullets.target),
-        family=bullets.family,
-        names=poses.limb_names,
-        pose=pose,
-        first_ray=first,
-    )
+    shots = replace(bullets, depth=np.where(bullets.family == GRAZE, bullets.depth, np.nan))
+    about = {"family": bullets.family, "names": poses.limb_names, "pose": pose, "first_ray": first}
+    return PosedScene(p1, p2, poses.radius, shots, **about)

@@ -15,7 +15,7 @@ from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import RayEngine
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
 from cylcollide.crosscheck.judge.exact_truth import clearances, exact_first_limbs
 from cylcollide.engines import EngineHits

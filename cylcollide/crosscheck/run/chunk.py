@@ -18,8 +18,8 @@ from cylcollide.crosscheck.causes.retest import compare
 from cylcollide.crosscheck.engine.setup import EngineOf, Setup, as_record
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.poses import PosedScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk

@@ -19,12 +19,12 @@ from cylcollide.crosscheck.generate.families import (
     OF_PYBULLET_ONLY,
     WHOLE_BATCHES,
     ChunkKey,
-    batch_limits,
     draw_chunk,
+    of_pybullet,
 )
-from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.motion import load_motions
 from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
+from cylcollide.crosscheck.generate.shots import ShotScene
 
 CHUNK = 6000
 """Segments of a family in a chunk: a fraction of a second, so that little is lost when a sweep stops."""
@@ -176,11 +176,11 @@ class FamiliesPlan(Plan):
         unknown = [family for family in self.families if family not in FAMILIES]
         if unknown:
             raise ValueError(f"expected families out of all, {', '.join(FAMILIES)}, got {unknown[0]!r}")
-        if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.intersection(self.families)):
+        if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.keys() & self.families):
             raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
         if not self.keys:
             raise ValueError(
-                f"rays: expected at least {batch_limits.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
+                f"rays: expected at least {of_pybullet.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
             )
 
     def size_of(self, family: str) -> int:
@@ -203,7 +203,7 @@ class FamiliesPlan(Plan):
     @property
     def not_tried(self) -> list[dict[str, Any]]:
         """Families of calls that cannot be made as small as an even share, and the ``rays`` that would do for them."""
-        rays = batch_limits.LEAST * len(self.families)
+        rays = of_pybullet.LEAST * len(self.families)
         return [{"family": family, "rays": rays} for family in self.families if not self.size_of(family)]
 
     @property
@@ -222,7 +222,7 @@ class FamiliesPlan(Plan):
 
     def _each(self, family: str) -> int:
         """Segments of a family: an even share, which those of whole calls round to calls, and the others fill up."""
-        whole = batch_limits.fitting(self.rays // len(self.families))
+        whole = of_pybullet.fitting(self.rays // len(self.families))
         if family in WHOLE_BATCHES:
             return whole
         drawn = [family for family in self.families if family not in WHOLE_BATCHES]

@@ -16,14 +16,14 @@ import numpy as np
 
 from cylcollide._types import Shape
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, Wrong, figures
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
 
-ASKED = tuple(family for family in FAMILIES if family not in OF_PYBULLET_ONLY)
+ASKED = (*OF_ANY_ENGINE, "humanoid")
 """The families that any engine can be asked."""
 IN_MOTION = "humanoid"
 DEFAULT_RAYS = 2000 * len(ASKED)

@@ -7,7 +7,7 @@ from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
-from cylcollide.crosscheck.generate.families.batch_limits import LEAST
+from cylcollide.crosscheck.generate.families.of_pybullet import LEAST
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 

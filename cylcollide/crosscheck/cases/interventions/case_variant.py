@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.engine.setup import Construction, Setup
-from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
 from cylcollide.crosscheck.causes.retest import compare
 from cylcollide.crosscheck.engine.setup import EngineOf
-from cylcollide.crosscheck.generate.families.shots import Intent, shots
+from cylcollide.crosscheck.generate.shots import Intent, shots
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 
 

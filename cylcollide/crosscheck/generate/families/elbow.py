@@ -5,8 +5,8 @@ Depth: none meant; which limb comes first is left to the exact answer.
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.generate.families.target import Body, directions
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.generate.target import Body, directions
 
 BEND = np.pi / 3
 
@@ -19,11 +19,5 @@ def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     heading = directions(rng, n)
     before = 0.002 + 6 * body.size * rng.uniform(1, 5, n)
     start, end = point - before[:, None] * heading, point + 6 * body.size * heading
-    return [
-        ShotScene(
-            np.array([body.centre - body.half * body.axis, joint]),
-            np.array([joint, other]),
-            np.full(2, body.radius),
-            shots(start, end, Intent.EITHER),
-        )
-    ]
+    p1, p2 = np.array([body.centre - body.half * body.axis, joint]), np.array([joint, other])
+    return [ShotScene(p1, p2, np.full(2, body.radius), shots(start, end, Intent.EITHER))]

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene, by_sign, joined, shots
-from cylcollide.crosscheck.generate.families.target import Body, angles, directions, unit
+from cylcollide.crosscheck.generate.shots import Intent, Shots, ShotScene, by_sign, joined, shots
+from cylcollide.crosscheck.generate.target import Body, angles, directions, signs, unit
 
 
 def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
@@ -33,8 +33,7 @@ def _beside(rng: np.random.Generator, far: Body, n: int) -> Shots:
 
 
 def _points(rng: np.random.Generator, body: Body, n: int) -> Shots:
-    inside = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    depth = body.radius * inside * rng.choice([0.3, 0.1, 0.01, 0.001], n)
+    depth = body.radius * signs(rng, n) * rng.choice([0.3, 0.1, 0.01, 0.001], n)
     point = body.at(body.half * rng.uniform(-0.6, 0.6, n), body.radius - depth, angles(rng, n))
     return shots(point, point.copy(), by_sign(depth), depth)
 

@@ -5,8 +5,8 @@ Depth: none meant.
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene, shots
-from cylcollide.crosscheck.generate.families.target import Body, angles, directions
+from cylcollide.crosscheck.generate.shots import Intent, Shots, ShotScene, shots
+from cylcollide.crosscheck.generate.target import Body, angles, directions
 
 
 def draw(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
