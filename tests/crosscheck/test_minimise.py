@@ -1,6 +1,6 @@
 """A case made smaller is the same case: kind and cause stay, the truth is exact, and what is left is short."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +14,7 @@ from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, NotReproducedError,
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, only, size
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import PlainEngine, Setup, as_record
+from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
 from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs
 from cylcollide.engines import EngineHits
 
@@ -68,7 +68,7 @@ def test_limbs_that_play_no_part_go_and_names_stay():
 
 
 def test_settings_that_play_no_part_go():
-    setup = as_record(Setup(construction="urdf", moved=3.0))
+    setup = asdict(Setup(construction="urdf", moved=3.0))
     line = (0.013, 0.021, 0.5), (0.017, 0.022, -0.5)
     case = made([(0.01, 0.02, 0.0)], [(0.11, 0.23, 0.01)], [0.05], *line, kind="early", setup=setup)
     assert case.cause == Cause.SHAPE.label

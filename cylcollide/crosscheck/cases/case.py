@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS, UNNAMED, checked
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
 from cylcollide.engines import EngineHits
@@ -218,7 +218,7 @@ def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[
 def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
     shown = {
-        "setup": as_record(scene.setup),
+        "setup": asdict(scene.setup),
         "p1": tuple(tuple(point) for point in scene.p1.tolist()),
         "p2": tuple(tuple(point) for point in scene.p2.tolist()),
         "radius": tuple(scene.radius.tolist()),

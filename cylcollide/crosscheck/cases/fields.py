@@ -1,13 +1,15 @@
 """The fields of a case as JSON has them, each with what it must be: anything else is refused before it is used."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from math import isfinite
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""
 """The cause of a case that nobody has explained yet."""
@@ -124,7 +126,7 @@ def _options(value: Any) -> dict[str, Any]:
 
 
 def _setup(value: Any) -> dict[str, Any]:
-    return as_record(Setup(**_read("setup's ", SETUP, value)))
+    return asdict(Setup(**_read("setup's ", SETUP, value)))
 
 
 SETUP = {

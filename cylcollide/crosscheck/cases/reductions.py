@@ -4,7 +4,7 @@ How simple a case is, is a tuple of numbers, compared from the left: :func:`size
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import product
 from math import ceil, log2
@@ -15,7 +15,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, Vector
 from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 
 Size = tuple[int, int, int, int, int]
 Move = Callable[[Case], Case]
@@ -35,7 +35,7 @@ def size(case: Case) -> Size:
     """How large: limbs; settings and other segments of the call; length as a power of 2; numbers not 0; digits."""
     setup = case.built
     numbers = _numbers(case)
-    settings = sum(value != getattr(Setup(), name) for name, value in as_record(setup).items())
+    settings = sum(value != getattr(Setup(), name) for name, value in asdict(setup).items())
     settings += len(case.before) + len(case.after)
     texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
     doublings = ceil(log2(case.length)) if case.length else SHORTEST
@@ -70,7 +70,7 @@ def fewer_limbs(case: Case) -> Iterator[Move]:
 
 def plainer_setup(case: Case) -> Iterator[Move]:
     """The default setup; then each setting by itself as it comes, or with one digit, or two."""
-    plain = as_record(Setup())
+    plain = asdict(Setup())
     yield lambda now: replace(now, setup=plain)
     for name, value in plain.items():
         yield partial(_with_setting, name, partial(_instead, value))

@@ -32,13 +32,12 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     signed_distance,
     taken,
 )
-from cylcollide.crosscheck.engine.setup import RayEngine
 from cylcollide.crosscheck.generate.families.generic import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.shots import joined
 from cylcollide.crosscheck.generate.target import Body
 from cylcollide.crosscheck.judge.comparison import points_told, usable
-from cylcollide.engines import EngineHits
+from cylcollide.engines import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 AZIMUTHS = 128
@@ -107,7 +106,7 @@ class Calibration:
         )
 
 
-def calibrate(make: Callable[[], RayEngine], radius: float, half: float, reference: Calibration) -> Calibration:
+def calibrate(make: Callable[[], Engine], radius: float, half: float, reference: Calibration) -> Calibration:
     """Measure an engine on one limb of this size; what holds for the engine comes from ``reference``."""
     with _standing(make, radius, half) as (engine, body):
         probe = _Probe(engine, body)
@@ -115,7 +114,7 @@ def calibrate(make: Callable[[], RayEngine], radius: float, half: float, referen
     return replace(found, degeneracy=reference.degeneracy)
 
 
-def calibrate_reference(make: Callable[[], RayEngine]) -> Calibration:
+def calibrate_reference(make: Callable[[], Engine]) -> Calibration:
     """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
     with _standing(make, *REFERENCE) as (engine, body):
         probe = _Probe(engine, body)
@@ -126,7 +125,7 @@ def calibrate_reference(make: Callable[[], RayEngine]) -> Calibration:
 
 
 @contextmanager
-def _standing(make: Callable[[], RayEngine], radius: float, half: float) -> Iterator[tuple[RayEngine, Body]]:
+def _standing(make: Callable[[], Engine], radius: float, half: float) -> Iterator[tuple[Engine, Body]]:
     across, athwart, up = np.eye(3)
     body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
     reach = (half * body.axis)[None]
@@ -144,7 +143,7 @@ def _resolution(size: float) -> float:
 class _Probe:
     """One engine that holds one limb."""
 
-    engine: RayEngine
+    engine: Engine
     body: Body
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:

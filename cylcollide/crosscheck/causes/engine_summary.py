@@ -1,13 +1,13 @@
 """What is the matter with an engine as a whole, said in words: read off the measured properties and the counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 
 ENOUGH = 20
 """True hits of a limb that an engine that knows the limb cannot all fail to report."""
@@ -36,7 +36,7 @@ def diagnose(
     lost
         Missed hits that came back when asked for alone.
     """
-    default = [c for c in calibrations if c["setup"] == as_record(Setup())]
+    default = [c for c in calibrations if c["setup"] == asdict(Setup())]
     found = [*_stop(default), *_growth(default), *_caps(default), *_single(default)]
     silent = [i for i, (h, r) in enumerate(zip(limb_hits, limb_reported, strict=True)) if h >= ENOUGH and r == 0]
     if silent:

@@ -12,10 +12,11 @@ from cylcollide._types import BoolArray, Int64Array
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.classify import Classified
-from cylcollide.crosscheck.engine.setup import EngineOf, RayEngine
+from cylcollide.crosscheck.engine.setup import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison, Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.engines import Engine
 from cylcollide.limbs.limbs import Limbs
 
 DOUBTFUL = (
@@ -42,7 +43,7 @@ def compare(
         return classified, cast_again(classified.disagreements(), classified, engine, engine_of)
 
 
-def cast_again(found: Disagreements, compared: Comparison, engine: RayEngine, engine_of: EngineOf) -> Disagreements:
+def cast_again(found: Disagreements, compared: Comparison, engine: Engine, engine_of: EngineOf) -> Disagreements:
     """Return the disagreements with the causes that casting again shows: API limit or broad phase."""
     true = compared.ours.limb[found.row]
     rows = np.flatnonzero(np.isin(found.kind, (Kind.MISSED, Kind.WRONG_LIMB)) & np.isin(found.cause, DOUBTFUL))

@@ -65,5 +65,6 @@ def draw_pose(poses: Poses, pose: int, rays: int, seed: int) -> PosedScene:
     p1, p2 = poses.p1[pose], poses.p2[pose]
     bullets = draw_bullets(np.random.default_rng([seed, pose]), last - first, p1, p2, poses.radius)
     shots = replace(bullets, depth=np.where(bullets.family == GRAZE, bullets.depth, np.nan))
-    about = {"family": bullets.family, "names": poses.limb_names, "pose": pose, "first_ray": first}
-    return PosedScene(p1, p2, poses.radius, shots, **about)
+    return PosedScene(
+        p1, p2, poses.radius, shots, family=bullets.family, names=poses.limb_names, pose=pose, first_ray=first
+    )

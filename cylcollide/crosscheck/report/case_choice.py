@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -14,7 +14,6 @@ from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.rounded_cylinder import Least, Rounded, least_distance
-from cylcollide.crosscheck.engine.setup import as_record
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
 
@@ -124,7 +123,7 @@ class Drawn:
         p1, p2, limb = np.array(case.p1), np.array(case.p2), subject(case)
         centre = 0.5 * (p1[limb] + p2[limb])
         half = 0.5 * math.dist(case.p1[limb], case.p2[limb])
-        known = _known(calibrations, as_record(calibrated_setup(case.built)), case.radius[limb], half)
+        known = _known(calibrations, asdict(calibrated_setup(case.built)), case.radius[limb], half)
         start, end = np.array(case.start) - centre, np.array(case.end) - centre
         return cls(case, p1 - centre, p2 - centre, start, end, known)
 

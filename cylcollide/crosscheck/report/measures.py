@@ -1,13 +1,14 @@
 """Numbers of a run that figures, captions and advice share: each is counted in one place."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.report.case_choice import HUMAN
 from cylcollide.crosscheck.report.sentences import facts
@@ -93,7 +94,7 @@ def gaps(tally: Tally) -> Float64Array:
 def is_default(tally: Tally) -> BoolArray:
     """Which disagreements are about limbs that were built by default."""
     parts = [
-        np.array([about["setup"] == as_record(Setup()) for about in chunk.record["scenes"]])[chunk.columns["scene"]]
+        np.array([about["setup"] == asdict(Setup()) for about in chunk.record["scenes"]])[chunk.columns["scene"]]
         for chunk in tally.chunks.values()
     ]
     every: BoolArray = np.concatenate(parts) if parts else np.empty(0, dtype=np.bool_)
@@ -102,7 +103,7 @@ def is_default(tally: Tally) -> BoolArray:
 
 def scale_rows(summary: JsonObject, families: Sequence[str] = STRAIGHT) -> list[JsonObject]:
     """Phantoms and true misses by radius, limbs built by default, smallest first."""
-    rows = [row for row in summary["setups"] if row["family"] in families and row["setup"] == as_record(Setup())]
+    rows = [row for row in summary["setups"] if row["family"] in families and row["setup"] == asdict(Setup())]
     return [row for row in _pooled(rows, "radius", lambda row: row["radius"]) if row["misses"]]
 
 

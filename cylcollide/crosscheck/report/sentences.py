@@ -1,11 +1,12 @@
 """What the page of a run by families says in words. All numbers are the run's; what a cause is, is written here."""
 
 import math
+from dataclasses import asdict
 
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.case_words import headline
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, angle, counted, digits, length, percent
 from cylcollide.crosscheck.report.case_choice import radius_of, subject
@@ -16,7 +17,7 @@ from cylcollide.crosscheck.run.tally import JsonObject
 
 def facts(summary: JsonObject) -> dict[str, float]:
     """What was measured of the limbs built by default: the stop, the rim's radius, and from where limbs are big."""
-    default = [c for c in summary["calibrations"] if c["setup"] == as_record(Setup())] or summary["calibrations"]
+    default = [c for c in summary["calibrations"] if c["setup"] == asdict(Setup())] or summary["calibrations"]
     big = [c["big_from"] for c in summary["calibrations"] if c["big_from"] is not None]
     return {
         "stop": max((c["stop"] for c in default), default=math.nan),

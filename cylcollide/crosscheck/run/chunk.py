@@ -15,7 +15,7 @@ from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup, calibration
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.retest import compare
-from cylcollide.crosscheck.engine.setup import EngineOf, Setup, as_record
+from cylcollide.crosscheck.engine.setup import EngineOf, Setup
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.generate.poses import PosedScene
@@ -73,7 +73,7 @@ class Fired:
     def about(self) -> dict[str, Any]:
         """What the scene was, and how much of it there was: all that shares are taken of."""
         return {
-            "setup": as_record(self.scene.setup),
+            "setup": asdict(self.scene.setup),
             "radius": float(self.scene.radius.max()),
             "rays": len(self.scene.shots.start),
             "hits": int(self.compared.ours.hit.sum()),
@@ -152,7 +152,7 @@ def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fire
 def measured(setup: Setup, known: Calibration) -> dict[str, Any]:
     """A calibration as JSON has it: what is infinite is null."""
     numbers = {name: plain(value) if isinstance(value, float) else value for name, value in asdict(known).items()}
-    return {"setup": as_record(calibrated_setup(setup)), **numbers}
+    return {"setup": asdict(calibrated_setup(setup)), **numbers}
 
 
 def chosen(cases: list[Case]) -> list[Case]:

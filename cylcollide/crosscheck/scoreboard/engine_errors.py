@@ -6,7 +6,7 @@ people; the towers and far worlds of the families would hide them, and count by 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of, plain
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.comparison import Answers, Comparison, Truth, usable
 from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
@@ -165,7 +165,7 @@ class EngineErrors:
         of_call = {"measured": float(both.answered.sum()), "bound": float(n)} if kind == Kind.LOST else {}
         self.worst[key.family, way] = rank, case_of(
             truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=as_record(setup), amount=plain(amounts[worst]),
+            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), amount=plain(amounts[worst]),
             engine=self.engine, options=options, **{"measured": None, "bound": None, **of_call},
             **called(truth.scene, row, first, end),
         )  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 
 from cylcollide._types import Shape
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, Wrong, figures

@@ -7,8 +7,9 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.engine.setup import Construction, Setup
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.engines._bullet_bodies import Construction
 
 
 @dataclass(frozen=True)

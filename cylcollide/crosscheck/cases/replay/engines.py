@@ -9,10 +9,11 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.recast import EngineAnswer, Live
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, EngineOf, NamedEngine, RayEngine, Setup
+from cylcollide.crosscheck.engine.setup import EngineOf, NamedEngine, Setup
 from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.workers import worker_processes
-from cylcollide.engines import registry
+from cylcollide.engines import Engine, registry
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 OWN = "cylcollide"
 
@@ -105,12 +106,12 @@ def _asked(name: str, case: Case) -> NamedAnswer | str:
         return " ".join(str(error).split())
 
 
-def _answer(engine: RayEngine, case: Case) -> EngineAnswer:
+def _answer(engine: Engine, case: Case) -> EngineAnswer:
     engine.build(case.limbs)
     return EngineAnswer.row(engine.cast_segments(np.array([case.start]), np.array([case.end])), 0)
 
 
-def _version(engine: RayEngine) -> str:
+def _version(engine: Engine) -> str:
     return next(iter(engine.versions.values()), "")
 
 

@@ -1,5 +1,6 @@
 """Cases out of any file that a cross-check leaves: cases.json, a single case, rays.npz of a humanoid run."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from cylcollide.crosscheck.cases.case import UNKNOWN, Case, foreign, plain, read_cases, vector
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
+from cylcollide.crosscheck.engine.setup import DEFAULT
 
 RAYS_SCHEMA = 1
 PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
@@ -78,7 +79,7 @@ def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
         "row": int(rays["ray"][row]),
         "kind": kind,
         "cause": UNNAMED,
-        "setup": as_record(DEFAULT),
+        "setup": asdict(DEFAULT),
         "p1": rays["pose_p1"][pose].tolist(),
         "p2": rays["pose_p2"][pose].tolist(),
         "radius": rays["limb_radius"].tolist(),
