@@ -12,7 +12,7 @@ from support.runs.poses import swept
 from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide import cli
-from cylcollide.crosscheck.cases.case import read_cases, write_case, write_cases
+from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.cause_words import REASONS, why
 from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.recast import recast
@@ -120,7 +120,7 @@ def test_what_is_not_reproduced_says_what_came_instead(replay, tmp_path):
     case = next(case for case in cases("rim") if case.kind == "phantom")
     far = tuple(np.array([case.start, case.end]) + 100.0)
     gone = replace(case, start=tuple(far[0].tolist()), end=tuple(far[1].tolist()))
-    write_case(tmp_path / "gone.json", gone)
+    write_cases(tmp_path / "gone.json", gone)
     status, out, _ = replay(tmp_path / "gone.json")
     assert status == 1
     assert "NOT reproduced: PyBullet and this library agree." in out
@@ -193,7 +193,7 @@ def test_options_that_do_not_fit(replay, saved, options, expected):
 
 def test_an_engine_that_is_not_installed(replay, tmp_path, monkeypatch):
     monkeypatch.setitem(registry._OURS, "ghost", "ghost:Ghost")
-    write_case(tmp_path / "ghost.json", replace(cases("rim")[0], engine="ghost"))
+    write_cases(tmp_path / "ghost.json", replace(cases("rim")[0], engine="ghost"))
     status, _, err = replay(tmp_path / "ghost.json")
     assert (status, len(err.splitlines())) == (2, 1)
     assert "ghost" in err

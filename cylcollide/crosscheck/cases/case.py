@@ -13,6 +13,7 @@ from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
+from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_json
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
@@ -44,7 +45,7 @@ class Case:
     row: int
     kind: str  # label of Kind
     cause: str  # label of Cause; UNNAMED if it is still to be found
-    setup: dict[str, Any]
+    setup: JsonObject
     p1: tuple[Vector, ...]
     p2: tuple[Vector, ...]
     radius: tuple[float, ...]
@@ -60,7 +61,7 @@ class Case:
     measured: float | None
     bound: float | None
     engine: str = BULLET  # name in the registry of engines
-    options: dict[str, Any] = field(default_factory=dict)  # of its constructor, where not by `setup`
+    options: JsonObject = field(default_factory=dict)  # of its constructor, where not by `setup`
     names: tuple[str, ...] = ()  # of the limbs; none: they are called by their index
     before: tuple[Segment, ...] = ()  # asked in the same call, where the disagreement is not there without them
     after: tuple[Segment, ...] = ()
@@ -117,12 +118,12 @@ class Case:
         named = sorted({limb for limb in (self.limb_true, self.limb_engine) if limb >= 0})
         return tuple(named or range(len(self.radius)))
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """As JSON has it."""
         return asdict(self)
 
     @classmethod
-    def read(cls, record: dict[str, Any]) -> Self:
+    def read(cls, record: JsonObject) -> Self:
         """Read what ``record`` gave, through JSON or not.
 
         Raises
@@ -144,18 +145,13 @@ class Case:
         return case
 
 
-def write_cases(path: Path, cases: list[Case]) -> None:
-    """Write cases as JSON."""
-    path.write_text(json.dumps([case.record() for case in cases], indent=1, allow_nan=False) + "\n", encoding="utf-8")
-
-
-def write_case(path: Path, case: Case) -> None:
-    """Write one case as JSON; ``read_cases`` reads it too."""
-    path.write_text(json.dumps(case.record(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+def write_cases(path: Path, cases: Case | list[Case]) -> None:
+    """Write cases, or one, as JSON that ``read_cases`` reads."""
+    write_json(path, cases.record() if isinstance(cases, Case) else [case.record() for case in cases], indent=1)
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read what ``write_cases`` or ``write_case`` wrote.
+    """Read what ``write_cases`` wrote.
 
     Raises
     ------
@@ -177,13 +173,8 @@ def read_cases(path: Path) -> list[Case]:
 
 def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     """What to raise about a file that holds something else: one line, of no more length than a person reads."""
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return ValueError(f"{path}: expected {wanted}, got {said[:MOST_SAID]}; write the file anew")
-
-
-def plain(number: float) -> float | None:
-    """Return a Python number, or None for nan, which JSON does not have."""
-    return None if not np.isfinite(number) else float(number)
+    said = one_line(error, named=True)[:MOST_SAID]
+    return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
 def vector(row: Any) -> Vector | None:
@@ -191,16 +182,16 @@ def vector(row: Any) -> Vector | None:
     return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
 
 
-def explained(found: Disagreements, at: int) -> dict[str, Any]:
+def explained(found: Disagreements, at: int) -> JsonObject:
     """What was found out about one disagreement, as a case holds it."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
     cause = UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
     return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}
 
 
-def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> dict[str, Any]:
+def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> JsonObject:
     """The answers of both sides to a segment, as a case holds them."""
-    answers: dict[str, Any] = {}
+    answers: JsonObject = {}
     for side, hits in (("true", ours), ("engine", theirs)):
         answers[f"limb_{side}"] = int(hits.limb[row])
         answers[f"fraction_{side}"] = plain(hits.fraction[row])

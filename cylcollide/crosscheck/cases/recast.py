@@ -6,13 +6,14 @@ from typing import Self
 import numpy as np
 
 from cylcollide._types import Face
-from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, plain, vector
+from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, vector
 from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
 from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.causes.retest import compare
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.records import plain
 from cylcollide.engines import EngineHits
 from cylcollide.exact.cylinder import Cylinder
 from cylcollide.exact.line import RayNumbers

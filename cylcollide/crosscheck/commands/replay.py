@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import track
 
-from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.minimise import minimise
 from cylcollide.crosscheck.cases.reductions import smaller_by
 from cylcollide.crosscheck.cases.replay.engines import blamed
 from cylcollide.crosscheck.cases.replay.load import PLACE, read_chosen
-from cylcollide.crosscheck.cases.replay.print_story import overview, print_story
 from cylcollide.crosscheck.cases.replay.story import Replayed, Story, replayed, story_of
+from cylcollide.crosscheck.commands.print_story import overview, print_story
 from cylcollide.crosscheck.report.repro_scripts import repro_source
 
 
@@ -91,7 +91,7 @@ def _write(console: Console, case: Case, out: Path | None, repro: Path | None, *
     if repro is not None:
         repro.write_text(repro_source(case), encoding="utf-8")
     if out is not None:
-        write_case(out, case)
+        write_cases(out, case)
     for what, path in (("Case", out), ("Script", repro)):
         if path is not None and not quiet:
             console.print(f"{what}: {escape(str(path))}", soft_wrap=True)

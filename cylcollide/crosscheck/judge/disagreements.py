@@ -68,3 +68,15 @@ class Disagreements:
         columns = [np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__]
         order = np.lexsort((columns[1], columns[0]))
         return cls(*(column[order] for column in columns))
+
+
+Figures = tuple[float, float, float]
+"""Median, 99th percentile, greatest; nan if there is nothing to measure."""
+
+
+def median_99_max(values: Float64Array) -> Figures:
+    """Figures of the finite values."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return (np.nan, np.nan, np.nan)
+    return float(np.median(values)), float(np.percentile(values, 99)), float(values.max())

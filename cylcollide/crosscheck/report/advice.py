@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.number_format import counted, length, percent
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.measures import ARM, construction_rows, margin_rows, scale_rows
 from cylcollide.crosscheck.report.sentences import facts, scale_words
-from cylcollide.crosscheck.run.tally import JsonObject
 
 ADVISED_MARGIN = 1e-3
 """Metres: what PyBullet gives to a limb that is built by default."""

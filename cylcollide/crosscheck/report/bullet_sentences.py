@@ -6,9 +6,9 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.number_format import SPACE, angle, counted, digits, length, percent
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.measures import grazing_phantoms, phantom_gaps, right_hits
 from cylcollide.crosscheck.run.run import Result, wrong_count
-from cylcollide.crosscheck.run.tally import JsonObject
 
 ENOUGH = 5  # hits in a decade of graze depth before its median is worth a sentence
 

@@ -13,6 +13,7 @@ from cylcollide._types import BoolArray
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, length
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.cause_texts import MEASURED
 from cylcollide.crosscheck.report.chart_style import COLORS, MM_TICKS, stacked_shares, thin_out
 from cylcollide.crosscheck.report.measures import (
@@ -27,7 +28,6 @@ from cylcollide.crosscheck.report.measures import (
 from cylcollide.crosscheck.report.sentences import facts, scale_words
 from cylcollide.crosscheck.run.breakdowns import GRAZES, grazes
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject
 
 ENOUGH = 20
 """Values that a histogram needs at least."""

@@ -5,24 +5,22 @@ packed with gzip, which every reader of data frames opens by its name, and has s
 chunk, scene and row the segment itself can be drawn again, to the last bit.
 """
 
-import csv
 import gzip
-import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject, Tally
+from cylcollide.crosscheck.run.tally import Tally
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
 
 KINDS, CAUSES = ([one.label for one in names] for names in (Kind, Cause))
-FIGURES = ("median", "99", "max")
 
 
 def write_tables(result: Result, folder: Path) -> list[Path]:
@@ -39,7 +37,7 @@ def write_tables(result: Result, folder: Path) -> list[Path]:
     target.mkdir(parents=True, exist_ok=True)
     plain = {"families.csv": _families, "causes.csv": _causes, "setups.csv": _setups}
     for name, rows in plain.items():
-        _write(target / name, [rows(row) for row in result.summary[name.removesuffix(".csv")]])
+        write_csv(target / name, [rows(row) for row in result.summary[name.removesuffix(".csv")]])
     packed = target / "disagreements.csv.gz"
     # No name and no time in the file's head: equal runs give equal bytes.
     with packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
@@ -49,20 +47,11 @@ def write_tables(result: Result, folder: Path) -> list[Path]:
     return [*(target / name for name in plain), packed]
 
 
-def _write(path: Path, rows: Sequence[JsonObject]) -> None:
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    path.write_text(text.getvalue(), encoding="utf-8")
-
-
 def _families(row: JsonObject) -> JsonObject:
-    errors = ("early_mm", "late_mm", "normal_deg")
-    flat = {name: value for name, value in row.items() if name not in (*errors, "causes")}
-    for name in errors:
-        flat |= {f"{name}_{figure}": value for figure, value in zip(FIGURES, row[name], strict=True)}
-    return flat | {cause: row["causes"].get(cause, 0) for cause in CAUSES}
+    flat = with_figures_apart(row, ("early_mm", "late_mm", "normal_deg"))
+    return {name: value for name, value in flat.items() if name != "causes"} | {
+        cause: row["causes"].get(cause, 0) for cause in CAUSES
+    }
 
 
 def _causes(row: JsonObject) -> JsonObject:

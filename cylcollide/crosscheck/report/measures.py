@@ -10,11 +10,12 @@ from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import HUMAN
 from cylcollide.crosscheck.report.sentences import facts
 from cylcollide.crosscheck.run.breakdowns import GRAZES, grazes
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject, Tally
+from cylcollide.crosscheck.run.tally import Tally
 
 ARM = 0.05
 """Metres: where limbs of several sizes were shot at, a figure of one size shows that nearest to this radius."""

@@ -17,6 +17,7 @@ from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.case_words import headline
 from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report import bullet_charts, bullet_sentences, cause_charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, radius_of, worst_cases, worst_in_turns
@@ -28,7 +29,6 @@ from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.report.view_3d import views
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject
 
 Chart = Callable[[Result], go.Figure | None]
 Links = Sequence[tuple[str, str]]

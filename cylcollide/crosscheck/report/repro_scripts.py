@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases import case_words
-from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.report.rendering import template
@@ -50,7 +50,7 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
     written = []
     for number, (case, source) in enumerate(zip(cases, sources, strict=True), 1):
         record, script = folder / "cases" / f"{number:02d}.json", folder / "repro" / f"{number:02d}.py"
-        write_case(record, case)
+        write_cases(record, case)
         script.write_text(source, encoding="utf-8")
         written.append((record, script))
     return written

@@ -9,10 +9,10 @@ from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, angle, counted, digits, length, percent
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import radius_of, subject
 from cylcollide.crosscheck.report.cause_texts import MEASURED
 from cylcollide.crosscheck.run.run import wrong_count
-from cylcollide.crosscheck.run.tally import JsonObject
 
 
 def facts(summary: JsonObject) -> dict[str, float]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.run.tally import JsonObject, Tally, error_figures
+from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.run.tally import Tally, error_figures
 
 COUNTED = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB, Kind.LOST)
 """The kinds that are counted by group: the verdicts, and no answer at all."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Int32Array, Int64Array
-from cylcollide.crosscheck.cases.case import Case, called, case_of, explained, plain
+from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup, calibration
 from cylcollide.crosscheck.causes.cause import Cause
@@ -22,6 +22,7 @@ from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
+from cylcollide.crosscheck.records import plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
 from cylcollide.crosscheck.run.plan import Plan
 
@@ -151,8 +152,7 @@ def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fire
 
 def measured(setup: Setup, known: Calibration) -> dict[str, Any]:
     """A calibration as JSON has it: what is infinite is null."""
-    numbers = {name: plain(value) if isinstance(value, float) else value for name, value in asdict(known).items()}
-    return {"setup": asdict(calibrated_setup(setup)), **numbers}
+    return {"setup": asdict(calibrated_setup(setup)), **plain(asdict(known))}
 
 
 def chosen(cases: list[Case]) -> list[Case]:

@@ -41,6 +41,12 @@ AT_POSES = "poses"
 """The family in the keys of chunks of a sweep over poses."""
 
 
+def own_versions(**engine: str) -> dict[str, str]:
+    """Versions of this library and of all that it computes with, those of an engine among them."""
+    packages = {package: version(package) for package in ("numpy", "numba")}
+    return {"cylcollide": __version__, **engine, **packages, "python": platform.python_version()}
+
+
 class Plan(ABC):
     """What every plan says; equal plans on equal versions give equal results. Picklable."""
 
@@ -91,8 +97,7 @@ class Plan(ABC):
         """Name of the engine, and the versions of all that takes part."""
         with self.engine_of(Setup()) as probe:
             name, own = probe.name, probe.versions
-        packages = {package: version(package) for package in ("numpy", "numba")}
-        return name, {"cylcollide": __version__, **own, **packages, "python": platform.python_version()}
+        return name, own_versions(**own)
 
     def stamp(self, engine: str, versions: dict[str, str]) -> dict[str, Any]:
         """What kept chunks must have been computed with to be used again."""

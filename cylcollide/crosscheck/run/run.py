@@ -21,11 +21,12 @@ from cylcollide.crosscheck.engine.setup import EngineOf
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.breakdowns import call_rows, graze_rows, setup_rows
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
-from cylcollide.crosscheck.run.tally import JsonObject, Tally, sample
+from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
@@ -133,8 +134,7 @@ def run_plan(
 
 def write_numbers(result: Result, folder: Path) -> None:
     """Write ``summary.json``, and ``rays.npz`` of a sweep over poses or ``cases.json`` of families."""
-    text = json.dumps(result.summary, indent=2, allow_nan=False)
-    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+    write_json(folder / "summary.json", result.summary)
     if isinstance(result.plan, PosesPlan):
         np.savez_compressed(folder / "rays.npz", **wrong_bullets(result, result.plan))
         return

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
-from cylcollide.crosscheck.cases.case import Case, plain
+from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved
 from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
-from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind
+from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind, median_99_max
+from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES
 
@@ -23,7 +24,6 @@ ALL = "all"
 """The family of the row of all."""
 
 MM_PER_METRE = 1000.0
-JsonObject = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -174,18 +174,10 @@ def error_figures(kind: Int8Array, amount: Float64Array) -> JsonObject:
     """Figures of the early hits, the late ones and the normals among some disagreements."""
     early, late = (amount[kind == k] * MM_PER_METRE for k in (Kind.EARLY, Kind.LATE))
     return {
-        "early_mm": median_99_max(-early),
-        "late_mm": median_99_max(late),
-        "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
+        "early_mm": plain(median_99_max(-early)),
+        "late_mm": plain(median_99_max(late)),
+        "normal_deg": plain(median_99_max(np.degrees(amount[kind == Kind.NORMAL]))),
     }
-
-
-def median_99_max(values: Float64Array) -> list[float | None]:
-    """Median, 99th percentile and maximum of the finite values; None where there are none."""
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return [None, None, None]
-    return [float(np.median(values)), float(np.percentile(values, 99)), float(values.max())]
 
 
 def sample(cases: Sequence[Case], count: int) -> dict[Cause, list[Case]]:

@@ -11,6 +11,7 @@ from cylcollide.crosscheck.cases.recast import EngineAnswer, Live
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import EngineOf, NamedEngine, Setup
 from cylcollide.crosscheck.judge.comparison import angle
+from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, registry
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
@@ -103,7 +104,7 @@ def _asked(name: str, case: Case) -> NamedAnswer | str:
         with registry.create(name) as engine:
             return engine.name, _version(engine), _answer(engine, case)
     except (ImportError, ValueError, RuntimeError) as error:
-        return " ".join(str(error).split())
+        return one_line(error)
 
 
 def _answer(engine: Engine, case: Case) -> EngineAnswer:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.case import UNKNOWN, Case, foreign, plain, read_cases, vector
+from cylcollide.crosscheck.cases.case import UNKNOWN, Case, foreign, read_cases, vector
 from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.engine.setup import DEFAULT
+from cylcollide.crosscheck.records import plain
 
 RAYS_SCHEMA = 1
 PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from cylcollide.crosscheck.cases import case_words, cause_words
@@ -13,6 +11,7 @@ from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.interventions.trials import is_proved
 from cylcollide.crosscheck.cases.replay.engines import Witness, engine_title
 from cylcollide.crosscheck.cases.replay.story import Replayed, Story, sizes
+from cylcollide.crosscheck.commands.tables import table
 from cylcollide.crosscheck.number_format import angle, length
 
 SHOWN = 6
@@ -50,16 +49,15 @@ def verdict(story: Replayed) -> Text:
 
 def overview(console: Console, stories: Sequence[Replayed]) -> None:
     """One line a case."""
-    table = Table(box=SIMPLE, pad_edge=False, padding=0)
     several = len({engine_title(story.case) for story in stories}) > 1
-    for name in ("row", *(("engine",) if several else ()), "case", "kind", "cause", "reproduced"):
-        table.add_column(name, justify="right" if name == "row" else "left")
+    shown = table(["row", *(("engine",) if several else ()), "case", "kind", "cause", "reproduced"], padding=0)
+    shown.columns[0].justify = "right"
     for row, story in enumerate(stories):
         again = story.again or story.case
         said = Text("yes", style="green") if story.reproduced else Text(f"no: {story.instead}", style="red")
         asked = (engine_title(story.case),) if several else ()
-        table.add_row(str(row), *asked, story.case.address, story.case.kind, again.cause, said)
-    console.print(table)
+        shown.add_row(str(row), *asked, story.case.address, story.case.kind, again.cause, said)
+    console.print(shown)
     done = sum(story.reproduced for story in stories)
     console.print(f"{done:,} of {len(stories):,} reproduced; --row N tells the whole story of one.")
 
@@ -71,15 +69,13 @@ def _step(console: Console, number: int, title: str) -> None:
 
 def _question(console: Console, case: Case) -> None:
     _step(console, 1, "The limbs and the segment, in metres")
-    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("", "from", "to", "radius", "length"):
-        table.add_column(name)
+    listed = table(["", "from", "to", "radius", "length"])
     shown = range(len(case.radius)) if len(case.radius) <= SHOWN else case.about
     for limb in shown:
         radius, long = sizes(case, limb)
-        table.add_row(case.name(limb), _point(case.p1[limb]), _point(case.p2[limb]), f"{radius:g}", f"{long:g}")
-    table.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
-    console.print(table)
+        listed.add_row(case.name(limb), _point(case.p1[limb]), _point(case.p2[limb]), f"{radius:g}", f"{long:g}")
+    listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
+    console.print(listed)
     if not case.built.is_default:
         console.print(f"PyBullet's bodies: {case.built.label}.")
     if len(shown) < len(case.radius):
@@ -101,15 +97,14 @@ def _truth(console: Console, story: Story) -> None:
 
 def _engines(console: Console, story: Story) -> None:
     _step(console, 3, "What the engines say")
-    case, table = story.case, Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("engine", "version", "hits", "after", "error", "normal off", ""):
-        table.add_column(name, justify="right" if name in ("after", "error", "normal off") else "left")
+    case, shown = story.case, table(["engine", "version", "hits"], ["after", "error", "normal off"])
+    shown.add_column()
     exact = story.live.exact
     after = "" if exact.fraction is None else f"{exact.fraction * case.length:.9g} m"
-    table.add_row("rational arithmetic", "", _name(case, exact.limb), after, "", "", "", style="bold")
+    shown.add_row("rational arithmetic", "", _name(case, exact.limb), after, "", "", "", style="bold")
     for place, witness in enumerate(story.witnesses):
-        table.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
-    console.print(table)
+        shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
+    console.print(shown)
     missing = [name for name, why in story.absent.items() if MISSING in why]
     if missing:
         console.print(f"Not asked, since not installed: {', '.join(missing)} (pip install 'cylcollide\\[peers]').")
@@ -157,11 +152,11 @@ def _interventions(console: Console, story: Story) -> None:
     if not story.trials:
         console.print("None applies: no change is predicted to do what could be seen.")
         return
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    shown = table(["", "", ""], box=None, show_header=False, padding=(0, 2, 0, 0))
     for trial in story.trials:
         said = Text("it does", style="green") if trial.held else Text("it does NOT", style="red")
-        table.add_row(trial.change, f"predicted: it {trial.predicted}", said)
-    console.print(table)
+        shown.add_row(trial.change, f"predicted: it {trial.predicted}", said)
+    console.print(shown)
     console.print("The cause is proved." if is_proved(story.trials) else "The cause is not proved by this.")
 
 
