@@ -13,12 +13,13 @@ from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.cause_words import REASONS, why
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.cases.cause_words import EXPLAINED, why
 from cylcollide.crosscheck.cases.recast import recast
-from cylcollide.crosscheck.cases.replay.engines import answers_apart
+from cylcollide.crosscheck.cases.variants import CaseRunner
+from cylcollide.crosscheck.cases.witnesses import answers_apart
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.run.run import write_numbers
 from cylcollide.engines import registry
 
@@ -44,7 +45,7 @@ def replay(monkeypatch, capsys):
 def alone(monkeypatch):
     """No other engine is asked, for speed."""
     monkeypatch.setattr(
-        "cylcollide.crosscheck.cases.replay.engines.answers_apart", lambda names, _: dict.fromkeys(names, "no")
+        "cylcollide.crosscheck.cases.witnesses.answers_apart", lambda names, _: dict.fromkeys(names, "no")
     )
 
 
@@ -222,10 +223,15 @@ def test_a_planted_engine_is_asked_like_any_other():
 
 
 def test_every_cause_has_words():
-    assert set(REASONS) == set(Cause)
+    assert set(EXPLAINED) == set(Cause)
+    known = {"stop": 1e-3, "rim": 1e-3, "big": 1.0}
     for case in cases("rim"):
-        assert "allowed: " in why(case) or case.measured is None
-        assert "nan" not in why(case)
+        text = why(case, known)
+        assert text.startswith(EXPLAINED[case.cause_code][:12].replace("{engine}", "PyBullet")[:8])
+        said = [length(abs(number)) for number in (case.measured, case.bound) if number is not None]
+        assert case.kind == "normal" or all(number in text for number in said)
+        assert "nan" not in text
+        assert "{" not in text
 
 
 @pytest.mark.long

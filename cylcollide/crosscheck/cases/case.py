@@ -1,14 +1,34 @@
 """One disagreement that can be asked again: the limbs, how they are built, the segment, both answers, the cause."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from math import dist
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS, UNNAMED, checked
+from cylcollide.crosscheck.cases.fields import (
+    MOST_SEGMENTS,
+    UNNAMED,
+    CauseName,
+    Direction,
+    Earlier,
+    KindName,
+    Number,
+    Options,
+    Point,
+    Points,
+    Radii,
+    Segment,
+    Segments,
+    Settings,
+    Text,
+    Texts,
+    Vector,
+    Whole,
+    checked,
+)
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.shots import ShotScene
@@ -17,10 +37,6 @@ from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_jso
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
-
-Vector = tuple[float, float, float]
-Segment = tuple[Vector, Vector]
-"""Start and end."""
 
 BULLET = "bullet"
 """The engine with setups: the name under which :mod:`cylcollide.engines.registry` knows PyBullet."""
@@ -38,34 +54,34 @@ MOST_SAID = 500
 class Case:
     """Numbers as they were, so that JSON gives back the same float64; lengths in metres."""
 
-    family: str
-    seed: int
-    chunk: int
-    scene: int
-    row: int
-    kind: str  # label of Kind
-    cause: str  # label of Cause; UNNAMED if it is still to be found
-    setup: JsonObject
-    p1: tuple[Vector, ...]
-    p2: tuple[Vector, ...]
-    radius: tuple[float, ...]
-    start: Vector
-    end: Vector
-    limb_true: int
-    limb_engine: int
-    fraction_true: float | None
-    fraction_engine: float | None
-    normal_true: Vector | None
-    normal_engine: Vector | None
-    amount: float | None
-    measured: float | None
-    bound: float | None
-    engine: str = BULLET  # name in the registry of engines
-    options: JsonObject = field(default_factory=dict)  # of its constructor, where not by `setup`
-    names: tuple[str, ...] = ()  # of the limbs; none: they are called by their index
-    before: tuple[Segment, ...] = ()  # asked in the same call, where the disagreement is not there without them
-    after: tuple[Segment, ...] = ()
-    was: tuple[tuple[Vector, ...], ...] = ()  # p1 and p2 that the engine was built with; it then moved the limbs
+    family: Text
+    seed: Whole
+    chunk: Whole
+    scene: Whole
+    row: Whole
+    kind: KindName  # label of Kind
+    cause: CauseName  # label of Cause; UNNAMED if it is still to be found
+    setup: Settings
+    p1: Points
+    p2: Points
+    radius: Radii
+    start: Point
+    end: Point
+    limb_true: Whole
+    limb_engine: Whole
+    fraction_true: Number
+    fraction_engine: Number
+    normal_true: Direction
+    normal_engine: Direction
+    amount: Number
+    measured: Number
+    bound: Number
+    engine: Text = BULLET  # name in the registry of engines
+    options: Options = field(default_factory=dict)  # of its constructor, where not by `setup`
+    names: Texts = ()  # of the limbs; none: they are called by their index
+    before: Segments = ()  # asked in the same call, where the disagreement is not there without them
+    after: Segments = ()
+    was: Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
 
     @property
     def limbs(self) -> Limbs:
@@ -131,7 +147,9 @@ class Case:
         ValueError
             If it is something else: a message that names the field.
         """
-        case = cls(**checked(record))
+        hints = get_type_hints(cls, include_extras=True)
+        optional = {f.name for f in fields(cls) if not f.default is f.default_factory is MISSING}
+        case = cls(**checked(record, {name: hint.__metadata__[0] for name, hint in hints.items()}, optional))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
         for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
@@ -206,8 +224,8 @@ def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[
     return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
 
 
-def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
-    """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
+def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **others: Any) -> Case:
+    """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
     shown = {
         "setup": asdict(scene.setup),
         "p1": tuple(tuple(point) for point in scene.p1.tolist()),
@@ -217,4 +235,4 @@ def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **
         "end": tuple(scene.shots.end[row].tolist()),
         "was": () if scene.was is None else tuple(tuple(map(tuple, ends.tolist())) for ends in scene.was),
     }
-    return Case(**(shown | both_answers(ours, theirs, row) | fields))
+    return Case(**(shown | both_answers(ours, theirs, row) | others))

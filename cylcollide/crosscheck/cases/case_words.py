@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from math import degrees, hypot
 
-from cylcollide.crosscheck.cases.case import BULLET, Case, Vector
+from cylcollide.crosscheck.cases.case import BULLET, Case
+from cylcollide.crosscheck.cases.fields import Vector
 from cylcollide.crosscheck.judge.comparison import UNIT
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length

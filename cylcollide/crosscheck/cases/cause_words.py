@@ -1,81 +1,136 @@
-"""A cause in words: what happens in the engine, which number tells, and how large it may be. See ``docs/causes.md``."""
+"""Causes in words for a reader who does not know them; all numbers come from the run. See ``docs/causes.md``.
 
-from math import degrees, pi
-from typing import NamedTuple
+In the texts ``engine`` is its name; ``stop``, ``rim`` and ``big`` are lengths measured on it.
+"""
+
+from collections.abc import Mapping
+from math import degrees
 
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.case_words import engine_name
 from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import angle, length
 
-
-class Reason(NamedTuple):
-    """Why, and what the measured number is."""
-
-    text: str
-    number: str
-
-
-POINT = "the reported point's distance from the solid that the engine holds"
-DEPTH = "the reported point's depth below that surface"
-CUT = "the cut's depth"
-
-REASONS = {
-    Cause.TERMINATION: Reason(
-        "The search ends as soon as it is this close to the surface and calls that a hit.", POINT
+EXPLAINED = {
+    Cause.TERMINATION: (
+        "{engine} walks along the segment and stops once it is within {stop} of the limb: that is its hit. A "
+        "segment that passes closer than that is hit though it touches nothing. One that does meet the limb is "
+        "reported before the surface, and the flatter it comes in, the farther before."
     ),
-    Cause.RIM_ROUNDING: Reason(
-        "The engine holds a smaller cylinder with a margin around it: its rim is round, and what lies between is lost.",
-        "the depth below the true surface",
+    Cause.RIM_ROUNDING: (
+        "{engine} shrinks the limb by its collision margin, {rim} by default, and rolls a ball of that radius "
+        "around what is left. Side and caps stay where they are, but the sharp rim is now round: a segment that "
+        "only cuts the corner is missed, and near the rim hits come late and normals lean over."
     ),
-    Cause.EARLY_EXIT: Reason("A step goes a little too far, into the limb, and the search ends there.", DEPTH),
-    Cause.BIG_SHAPE: Reason("The limb is so large that rounding, not the law of small limbs, says how deep.", DEPTH),
-    Cause.INSIDE_START: Reason(
-        "The segment starts in the limb: the engine has a policy of its own for that.",
-        "the start's signed distance from the limb",
+    Cause.EARLY_EXIT: (
+        "The distance to the limb is found step by step, and the search ends too early where the four points "
+        "it works with lie nearly in a plane. The distance is then a little too great, the walk goes a little too far, "
+        "and the hit lies behind the surface with a tilted normal."
     ),
-    Cause.NO_CORE_DISTANCE: Reason(
-        "A step goes through the margin into the core, where the engine finds no distance any more.",
-        "the margin that is stepped through",
+    Cause.BIG_SHAPE: (
+        "On large limbs, here from {big} in radius, rounding in the search for the distance outweighs all else: "
+        "hits lie up to a margin too deep, and shallow cuts are missed."
     ),
-    Cause.NOISY_NORMAL: Reason("So shallow a cut leaves the normal, and with it the hit, to rounding.", CUT),
-    Cause.SHAPE: Reason("The engine holds another solid than the limb: larger, with facets, or open.", "the distance"),
-    Cause.SEGMENT_END: Reason("The segment ends this close to the surface, nearer than the engine can resolve.", "it"),
-    Cause.BROAD_PHASE: Reason("The boxes around the limbs cull the segment before the limb is asked.", "the length"),
-    Cause.API_LIMIT: Reason("The call, not the geometry, is beyond what the engine's interface takes.", "the number"),
-    Cause.SINGLE_PRECISION: Reason("The engine's fractions are float32 numbers.", "the error"),
-    Cause.UNEXPLAINED: Reason("No cause that is known claims it: please report it.", "the number that no bound holds"),
+    Cause.INSIDE_START: (
+        "A segment that starts inside the limb has no distance to walk. {engine} reports no hit, or sometimes one "
+        "at the start with a normal that means nothing; this library reports a hit at the start, and no normal."
+    ),
+    Cause.NO_CORE_DISTANCE: (
+        "A distance is known outside of the core only, that is, of the limb less its margin. Where the margin is "
+        "thin, a step can land in the core: from there no distance comes back, and the segment goes through the "
+        "limb as if it were not there."
+    ),
+    Cause.NOISY_NORMAL: (
+        "The normal is the direction of the last distance found, and that is as short as rounding itself: chance "
+        "decides where it points. A shallow cut is thrown away when its normal happens to point along the segment."
+    ),
+    Cause.SHAPE: (
+        "The solid is another one: a cylinder out of a URDF file is held as a prism with flat sides, and the "
+        "margin is added around it. What is reported is a fair hit of the wrong shape."
+    ),
+    Cause.SEGMENT_END: (
+        "A segment that ends just in front of the limb is hit, for its end is within {stop} of it. One that ends "
+        "just behind the surface is missed when the last step goes beyond its end."
+    ),
+    Cause.BROAD_PHASE: (
+        "Before a limb is looked at, its box must be met. That box is an old one if the limb was moved, or its "
+        "margin changed, without a step of the simulation; and a segment of no length meets no box at all."
+    ),
+    Cause.API_LIMIT: (
+        "The call was beyond what the interface takes: more rays than a batch can hold, which then stay without an "
+        "answer, or a margin larger than the limb, which turns it inside out."
+    ),
+    Cause.SINGLE_PRECISION: (
+        "All fractions reported are single precision numbers: seven digits of the segment's length."
+    ),
+    Cause.UNEXPLAINED: "No cause claims these disagreements. Every one of them is kept in cases.json.",
 }
+"""What goes on, and what comes of it."""
+
+MEASURED = {
+    Cause.TERMINATION: "The reported point is {measured} from what {engine} holds; its stop allows {bound}.",
+    Cause.RIM_ROUNDING: "{measured} of the limb are lost there; a rim of this radius can take {bound}.",
+    Cause.EARLY_EXIT: "The point is {measured} too deep in what {engine} holds; the measured law allows {bound}.",
+    Cause.BIG_SHAPE: "It is {measured} deep in what {engine} holds; the margin allows {bound}.",
+    Cause.NO_CORE_DISTANCE: "The margin is {measured} thick, and steps go up to {bound} too far.",
+    Cause.NOISY_NORMAL: "The cut is {measured} deep in what {engine} holds; up to {bound} a normal is noise.",
+    Cause.SHAPE: "The measured solid explains up to {bound}; here it is {measured}.",
+    Cause.SEGMENT_END: "{measured} decide it; up to {bound} can go wrong at an end.",
+    Cause.API_LIMIT: "The limb measures {measured}, the margin {bound}.",
+}
+"""What the number of a cause is, and what its bound; causes whose number bounds nothing are left out."""
+
+NUMBER = {
+    Cause.INSIDE_START: "the start's signed distance from the limb",
+    Cause.SINGLE_PRECISION: "the error",
+    Cause.UNEXPLAINED: "the number that no bound holds",
+}
+"""What is measured where the cause's number bounds nothing."""
 
 
-def why(case: Case) -> str:
-    """The cause of a case: what happens, and its number against the bound."""
+def explained(cause: Cause, engine: str, measured: Mapping[str, float]) -> str:
+    """What goes on; ``measured`` are ``stop``, ``rim`` and ``big`` in metres, nan where unknown."""
+    return EXPLAINED[cause].format(engine=engine, **{name: length(value) for name, value in measured.items()})
+
+
+def measured_words(engine: str, case: Case) -> str:
+    """The number of a case's cause beside its bound, or nothing where there is none."""
+    text, cause = MEASURED.get(case.cause_code, ""), case.cause_code
+    if not text or case.measured is None or case.bound is None or case.kind_code == Kind.LOST:
+        return ""
+    if case.kind_code == Kind.NORMAL and cause != Cause.API_LIMIT:
+        tilt, most = (quantity(value, case.kind) for value in (case.measured, case.bound))
+        return f"The cause explains up to {most} of tilt; here it adds {tilt}."
+    measured, bound = (quantity(value, Kind.LATE.label) for value in (case.measured, case.bound))
+    return text.format(engine=engine, measured=measured, bound=bound)
+
+
+def why(case: Case, measured: Mapping[str, float]) -> str:
+    """The cause of a case: what goes on, and its number against the bound."""
     if case.cause == UNNAMED:
         return "Nobody has asked for its cause yet."
-    reason = REASONS[case.cause_code]
-    return " ".join([reason.text, *_numbers(case, reason)])
-
-
-def _numbers(case: Case, reason: Reason) -> list[str]:
+    engine, cause = engine_name(case), case.cause_code
+    said = measured_words(engine, case)
     if case.kind_code == Kind.LOST:
-        return [f"{case.measured or 0:,.0f} answers came to {case.bound or 0:,.0f} rays."]
-    if case.measured is None:
-        return ["It was found by casting again: there is no number to it."]
-    if case.cause_code == Cause.BROAD_PHASE and case.measured == 0.0:
-        return ["This segment has no length: it is a point."]
-    if case.kind_code == Kind.NORMAL:
-        turned = angle(degrees(case.measured))
-        # A right angle is the bound where the tilt follows from the place alone.
-        by_place = case.bound == 0.5 * pi
-        said = (
-            f"Measured: at the reported point the surface is turned by {turned}"
-            if by_place
-            else f"Measured: the normal is {turned} off the engine's own surface there"
-        )
-        said += "" if case.bound is None else f"; allowed: {angle(degrees(case.bound))}"
-        return [f"{said}."]
-    if case.cause_code == Cause.API_LIMIT and case.bound is not None:
-        return [f"The margin asked for, {length(case.bound)}, is larger than the limb, {length(case.measured)}."]
-    said = f"Measured: {reason.number} is {length(case.measured)}"
-    return [f"{said}; allowed: {'no bound' if case.bound is None else 'up to ' + length(case.bound)}."]
+        said = f"{case.measured or 0:,.0f} answers came to {case.bound or 0:,.0f} rays."
+    elif case.measured is None:
+        said = "It was found by casting again: there is no number to it."
+    elif cause == Cause.BROAD_PHASE and case.measured == 0.0:
+        said = "This segment has no length: it is a point."
+    elif not said:
+        bound = "no bound" if case.bound is None else f"up to {quantity(case.bound, case.kind)}"
+        number = NUMBER.get(cause, "the number")
+        said = f"Measured: {number} is {quantity(case.measured, case.kind)}; allowed: {bound}."
+    return f"{explained(cause, engine, measured)} {said}"
+
+
+def quantity(value: float | None, kind: str) -> str:
+    """A number of a kind of disagreement in its unit: an angle, a count of answers, or a length."""
+    if value is None:
+        return "–"
+    if kind == Kind.NORMAL.label:
+        turned = degrees(value)
+        return angle(turned) if not 0.0 < turned < 1e-3 else f"{turned:.2g}°"
+    return f"{value:,.0f}" if kind == Kind.LOST.label else length(value)

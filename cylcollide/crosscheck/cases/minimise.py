@@ -6,9 +6,9 @@
 from dataclasses import dataclass, field
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
 from cylcollide.crosscheck.cases.recast import limbs_named, recast
 from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, size
+from cylcollide.crosscheck.cases.variants import CaseRunner
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 QUESTIONS = 1500
@@ -49,14 +49,13 @@ def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case
     first = live.again(case)
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
-    search = _Search(runner, first, questions)
-    smallest, before = first, None
-    while smallest != before:
-        before = smallest
+    search, before = _Search(runner, first, first, questions), None
+    while search.smallest != before:
+        before = search.smallest
         for simplify in PASSES:
-            for move in simplify(smallest):
-                smallest = search.smaller(smallest, move(smallest))
-    return smallest
+            for candidate in simplify(lambda: search.smallest):
+                search.look_at(candidate)
+    return search.smallest
 
 
 @dataclass
@@ -65,20 +64,20 @@ class _Search:
 
     runner: CaseRunner
     goal: Case
+    smallest: Case
     left: int
     asked: set[str] = field(default_factory=set)
 
-    def smaller(self, case: Case, candidate: Case) -> Case:
-        """Return the candidate, with the answers of now, if it is smaller and does the same, else the case."""
+    def look_at(self, candidate: Case) -> None:
+        """Keep the candidate, with the answers of now, if it is smaller and does the same."""
         pointless = candidate.length == 0.0 < self.goal.length
-        if self.left == 0 or pointless or not is_valid(candidate) or not size(candidate) < size(case):
-            return case
+        if self.left == 0 or pointless or not is_valid(candidate) or not size(candidate) < size(self.smallest):
+            return
         key = repr(candidate)
-        if key in self.asked:
-            return case
-        self.asked.add(key)
-        self.left -= 1
-        return self._same(candidate) or case
+        if key not in self.asked:
+            self.asked.add(key)
+            self.left -= 1
+            self.smallest = self._same(candidate) or self.smallest
 
     def _same(self, candidate: Case) -> Case | None:
         # Most candidates end here, before anything is measured about limbs of a new size.

@@ -6,18 +6,16 @@ from typing import Self
 import numpy as np
 
 from cylcollide._types import Face
-from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, vector
-from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.causes.retest import compare
+from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vector
+from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.cases.variants import CaseRunner, CaseVariant
+from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.exact_truth import exact_hit, solids
 from cylcollide.crosscheck.records import plain
 from cylcollide.engines import EngineHits
-from cylcollide.exact.cylinder import Cylinder
-from cylcollide.exact.line import RayNumbers
-from cylcollide.exact.order import closest
 from cylcollide.query.hits import RayHits
 
 
@@ -85,8 +83,7 @@ def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
 
 def exact_answer(case: Case) -> Proved:
     """Ask rational arithmetic."""
-    limbs = [(index, Cylinder(*solid)) for index, solid in enumerate(zip(case.p1, case.p2, case.radius, strict=True))]
-    hit, _ = closest(RayNumbers(case.start, case.end, True, 1.0), limbs, "hit")
+    hit = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius))
     if hit is None:
         return Proved(-1, None, Face.NONE)
     limb, chord = hit

@@ -1,11 +1,10 @@
-"""Ways to make a case simpler: passes of moves, each of which turns a case into another. None of them asks an engine.
+"""Ways to make a case simpler: passes, each of which yields simpler forms of a case. None of them asks an engine.
 
 How simple a case is, is a tuple of numbers, compared from the left: :func:`size`.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from functools import partial
 from itertools import product
 from math import ceil, log2
 from typing import Any
@@ -13,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.cases.case import Case, Vector
-from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS
-from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.engine.setup import DEFAULT
 
 Size = tuple[int, int, int, int, int]
-Move = Callable[[Case], Case]
-"""Applied to the case as it has become; returns it unchanged where there is nothing to do."""
+Now = Callable[[], Case]
+"""The case as it has become, which may have changed since the last form was yielded."""
 
 DIGITS = 15
 """Decimal digits to which numbers are rounded at most: beyond these a float64 is as it is."""
@@ -33,9 +32,8 @@ REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
 def size(case: Case) -> Size:
     """How large: limbs; settings and other segments of the call; length as a power of 2; numbers not 0; digits."""
-    setup = case.built
-    numbers = _numbers(case)
-    settings = sum(value != getattr(Setup(), name) for name, value in asdict(setup).items())
+    numbers, setup = _numbers(case), case.built
+    settings = sum(value != getattr(DEFAULT, name) for name, value in case.setup.items())
     settings += len(case.before) + len(case.after)
     texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
     doublings = ceil(log2(case.length)) if case.length else SHORTEST
@@ -61,61 +59,62 @@ def is_valid(case: Case) -> bool:
     return min(case.radius) > 0 and all(p1 != p2 for p1, p2 in zip(case.p1, case.p2, strict=True))
 
 
-def fewer_limbs(case: Case) -> Iterator[Move]:
+def fewer_limbs(now: Now) -> Iterator[Case]:
     """Only the limbs that the answers name; then each other limb away, the last first, which leaves the indices."""
-    yield lambda now: only(now, now.about)
-    for limb in reversed(range(len(case.radius))):
-        yield partial(_without, limb)
+    limbs = range(len(now().radius))
+    yield only(now(), now().about)
+    for limb in reversed(limbs):
+        if limb < len(now().radius) and limb not in now().about:
+            yield only(now(), tuple(i for i in range(len(now().radius)) if i != limb))
 
 
-def plainer_setup(case: Case) -> Iterator[Move]:
-    """The default setup; then each setting by itself as it comes, or with one digit, or two."""
-    plain = asdict(Setup())
-    yield lambda now: replace(now, setup=plain)
-    for name, value in plain.items():
-        yield partial(_with_setting, name, partial(_instead, value))
+def plainer_setup(now: Now) -> Iterator[Case]:
+    """The default setup; then each setting by itself as it comes, or with up to three digits."""
+    usual = asdict(DEFAULT)
+    yield replace(now(), setup=usual)
+    for name, value in usual.items():
+        yield replace(now(), setup=now().setup | {name: value})
     for name in ("moved", "margin"):
-        if case.setup[name]:
-            yield from (partial(_with_setting, name, partial(_significant, digits)) for digits in (1, 2, 3))
+        for digits in (1, 2, 3):
+            if value := now().setup[name]:
+                yield replace(now(), setup=now().setup | {name: _significant(value, digits)})
 
 
-def fewer_calls(case: Case) -> Iterator[Move]:
+def fewer_calls(now: Now) -> Iterator[Case]:
     """Fewer of the segments that are cast in the same call, the nearest on either side."""
-    del case
     for most in (0, 1, 3, 10, 30, 100, 300):
-        yield partial(_with_fewer, most, MOST_SEGMENTS)
-        yield partial(_with_fewer, MOST_SEGMENTS, most)
+        yield replace(now(), before=now().before[max(len(now().before) - most, 0) :])
+        yield replace(now(), after=now().after[:most])
 
 
-def _with_fewer(before: int, after: int, case: Case) -> Case:
-    """The case with as many neighbours at most."""
-    return replace(case, before=case.before[max(len(case.before) - before, 0) :], after=case.after[:after])
-
-
-def shorter(case: Case) -> Iterator[Move]:
-    """The segment begun, ended, or both, closer to the hits that the sides report."""
-    del case
+def shorter(now: Now) -> Iterator[Case]:
+    """The segment begun, ended, or both, no farther than so many sizes of the limb from the hits that are reported."""
     for reach, ends in product(REACHES, (("start", "end"), ("start",), ("end",))):
-        yield partial(_shortened, reach, ends)
+        case = now()
+        hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
+        if hits and case.length > 0.0:
+            start, end, share = np.array(case.start), np.array(case.end), reach * _extent(case) / case.length
+            at = {"start": max(0.0, min(hits) - share), "end": min(1.0, max(hits) + share)}
+            placed = {name: _vector(start + at[name] * (end - start)) for name in ends}
+            yield replace(case, start=placed.get("start", case.start), end=placed.get("end", case.end))
 
 
-def aligned(case: Case) -> Iterator[Move]:
+def aligned(now: Now) -> Iterator[Case]:
     """The world turned and moved: the limb that matters begins or has its centre in the origin, along an axis."""
-    del case
     for axis, share in product((*AXES, None), (0.0, 1.0, 0.5)):
-        yield partial(_placed, axis, share)
+        yield _placed(now(), axis, share)
 
 
-def rounder(case: Case) -> Iterator[Move]:
+def rounder(now: Now) -> Iterator[Case]:
     """All numbers rounded at once, the fewest digits first; then one at a time to 0, to one digit, to 1, and so on."""
+    numbers = _numbers(now())
     for decimals in range(DIGITS):
-        yield partial(_all_rounded, decimals)
-    numbers = _numbers(case)
+        yield _with_numbers(now(), [round(number, decimals) for number in _numbers(now())])
     for place in sorted(range(len(numbers)), key=lambda place: -_digits(numbers[place])):
-        yield partial(_with_number, place, lambda _: 0.0)
-        yield partial(_with_number, place, partial(_significant, 1))
-        yield partial(_with_number, place, lambda number: float(np.sign(number)))
-        yield from (partial(_with_number, place, partial(_significant, digits)) for digits in range(2, DIGITS + 1))
+        for digits in (0, 1, None, *range(2, DIGITS + 1)):
+            current = _numbers(now())
+            current[place] = float(np.sign(current[place])) if digits is None else _significant(current[place], digits)
+            yield _with_numbers(now(), current)
 
 
 PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
@@ -124,46 +123,19 @@ PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
 
 def only(case: Case, limbs: tuple[int, ...]) -> Case:
     """The case with these limbs alone, which hold all that its answers name."""
+
+    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(rows[limb] for limb in limbs) if rows else ()
+
     at = {limb: place for place, limb in enumerate(limbs)} | {-1: -1}
-    return replace(
-        case,
-        p1=tuple(case.p1[limb] for limb in limbs),
-        p2=tuple(case.p2[limb] for limb in limbs),
-        radius=tuple(case.radius[limb] for limb in limbs),
-        names=tuple(case.names[limb] for limb in limbs) if case.names else (),
-        was=tuple(tuple(ends[limb] for limb in limbs) for ends in case.was),
-        limb_true=at[case.limb_true],
-        limb_engine=at[case.limb_engine],
-    )
+    limb_true, limb_engine = at[case.limb_true], at[case.limb_engine]
+    case = replace(case, p1=kept(case.p1), p2=kept(case.p2), radius=kept(case.radius), names=kept(case.names))
+    return replace(case, limb_true=limb_true, limb_engine=limb_engine, was=tuple(map(kept, case.was)))
 
 
-def _without(limb: int, case: Case) -> Case:
-    return case if limb in case.about else only(case, tuple(i for i in range(len(case.radius)) if i != limb))
-
-
-def _with_setting(name: str, change: Callable[[Any], Any], case: Case) -> Case:
-    value = case.setup[name]
-    return case if value is None else replace(case, setup={**case.setup, name: change(value)})
-
-
-def _instead(value: Any, _: Any) -> Any:
-    return value
-
-
-def _significant(digits: int, number: float) -> float:
-    """The number with so many significant digits."""
-    return float(f"{number:.{digits - 1}e}")
-
-
-def _shortened(reach: float, ends: tuple[str, ...], case: Case) -> Case:
-    """The segment reaches no farther than so many sizes of the limb from the hits."""
-    hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
-    if not hits or case.length == 0.0:
-        return case
-    start, end, share = np.array(case.start), np.array(case.end), reach * _extent(case) / case.length
-    at = {"start": max(0.0, min(hits) - share), "end": min(1.0, max(hits) + share)}
-    placed = {name: _vector(start + at[name] * (end - start)) for name in ends}
-    return replace(case, start=placed.get("start", case.start), end=placed.get("end", case.end))
+def _significant(number: float, digits: int) -> float:
+    """The number with so many significant digits; 0 with none."""
+    return float(f"{number:.{digits - 1}e}") if digits else 0.0
 
 
 def _digits(number: float) -> int:
@@ -174,16 +146,6 @@ def _digits(number: float) -> int:
 
 def _numbers(case: Case) -> list[float]:
     return [float(number) for number in (*np.ravel(case.p1), *np.ravel(case.p2), *case.radius, *case.start, *case.end)]
-
-
-def _all_rounded(decimals: int, case: Case) -> Case:
-    return _with_numbers(case, [round(number, decimals) for number in _numbers(case)])
-
-
-def _with_number(place: int, change: Callable[[float], float], case: Case) -> Case:
-    numbers = _numbers(case)
-    numbers[place] = change(numbers[place])
-    return _with_numbers(case, numbers)
 
 
 def _with_numbers(case: Case, numbers: list[float]) -> Case:
@@ -201,29 +163,27 @@ def _extent(case: Case) -> float:
     return max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
 
 
-def _sideways(case: Case, axis: Float64Array) -> Float64Array:
-    """A direction across the axis, that of the segment if it has one."""
-    for direction in (np.subtract(case.end, case.start), *np.eye(3)):
+def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Float64Array:
+    """The rotation that takes an axis to the target, and what is across it into the target's plane y = 0.
+
+    Across it is what is left of the direction ``along``, if it has one, else of a coordinate axis.
+    """
+    for direction in (along, *np.eye(3)):
         across = direction - axis * (direction @ axis) / (axis @ axis)
         if np.linalg.norm(across) > 1e-6 * np.linalg.norm(direction):
-            return np.asarray(across / np.linalg.norm(across))
-    raise AssertionError("of three axes one is across any other")
-
-
-def _turn(axis: Float64Array, across: Float64Array, target: Float64Array) -> Float64Array:
-    """The rotation that takes an axis to the target, and what is across it into the target's plane y = 0."""
-    up = axis / np.linalg.norm(axis)
+            break
+    across, up = across / np.linalg.norm(across), axis / np.linalg.norm(axis)
     sideways = np.array([target[2], 0.0, -target[0]])
     before = np.array([across, np.cross(up, across), up])
     after = np.array([sideways, np.cross(target, sideways), target])
     return np.asarray(after.T @ before)
 
 
-def _placed(axis: Vector | None, share: float, case: Case) -> Case:
+def _placed(case: Case, axis: Vector | None, share: float) -> Case:
     """The world turned, and moved so that what lies so far along the limb's axis is the origin; None: only moved."""
     m, limb = len(case.radius), case.about[-1]
     p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
-    turn = np.eye(3) if axis is None else _turn(along, _sideways(case, along), np.array(axis))
+    turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
     points = np.array([*case.p1, *case.p2, case.start, case.end])
     placed = (points - (p1 + share * along)) @ turn.T
     # What is 0 but for the rounding is 0.

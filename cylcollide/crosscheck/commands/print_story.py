@@ -1,16 +1,17 @@
 """A story as a person reads it in a terminal."""
 
 from collections.abc import Sequence
+from math import dist
 
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from cylcollide.crosscheck.cases import case_words, cause_words
+from cylcollide.crosscheck.cases import case_words
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.interventions.trials import is_proved
-from cylcollide.crosscheck.cases.replay.engines import Witness, engine_title
-from cylcollide.crosscheck.cases.replay.story import Replayed, Story, sizes
+from cylcollide.crosscheck.cases.story import Replayed, Story
+from cylcollide.crosscheck.cases.trials import is_proved
+from cylcollide.crosscheck.cases.witnesses import Witness, engine_title
 from cylcollide.crosscheck.commands.tables import table
 from cylcollide.crosscheck.number_format import angle, length
 
@@ -72,8 +73,8 @@ def _question(console: Console, case: Case) -> None:
     listed = table(["", "from", "to", "radius", "length"])
     shown = range(len(case.radius)) if len(case.radius) <= SHOWN else case.about
     for limb in shown:
-        radius, long = sizes(case, limb)
-        listed.add_row(case.name(limb), _point(case.p1[limb]), _point(case.p2[limb]), f"{radius:g}", f"{long:g}")
+        ends = case.p1[limb], case.p2[limb]
+        listed.add_row(case.name(limb), *map(_point, ends), f"{case.radius[limb]:g}", f"{dist(*ends):g}")
     listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
     console.print(listed)
     if not case.built.is_default:
@@ -132,7 +133,7 @@ def _why(console: Console, story: Story) -> None:
         console.print("There is no such disagreement now, so that there is no cause to find.")
         return
     saved = story.case.cause
-    console.print(f"[bold]{again.cause[:1].upper()}{again.cause[1:]}[/]. {escape(cause_words.why(again))}")
+    console.print(f"[bold]{again.cause[:1].upper()}{again.cause[1:]}[/]. {escape(story.why or '')}")
     if story.measured:
         console.print(
             f"Measured on {case_words.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."

@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.progress import track
 
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
+from cylcollide.crosscheck.cases.load import PLACE, read_chosen
 from cylcollide.crosscheck.cases.minimise import minimise
 from cylcollide.crosscheck.cases.reductions import smaller_by
-from cylcollide.crosscheck.cases.replay.engines import blamed
-from cylcollide.crosscheck.cases.replay.load import PLACE, read_chosen
-from cylcollide.crosscheck.cases.replay.story import Replayed, Story, replayed, story_of
+from cylcollide.crosscheck.cases.story import Replayed, Story, replayed, story_of
+from cylcollide.crosscheck.cases.variants import CaseRunner
+from cylcollide.crosscheck.cases.witnesses import blamed
 from cylcollide.crosscheck.commands.print_story import overview, print_story
 from cylcollide.crosscheck.report.repro_scripts import repro_source
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup
+from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.rounded_cylinder import Least, Rounded, least_distance
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import Least, Rounded, least_distance
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
 
 HUMAN = (0.01, 1.0)

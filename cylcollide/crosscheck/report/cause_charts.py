@@ -10,11 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from cylcollide._types import BoolArray
+from cylcollide.crosscheck.cases.cause_words import MEASURED
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, length
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.cause_texts import MEASURED
 from cylcollide.crosscheck.report.chart_style import COLORS, MM_TICKS, stacked_shares, thin_out
 from cylcollide.crosscheck.report.measures import (
     STRAIGHT,

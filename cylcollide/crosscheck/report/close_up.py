@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.rounded_cylinder import (
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import (
     Least,
     Rounded,
     first_reach,
@@ -19,7 +20,6 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     outward_normal,
     taken,
 )
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.number_format import UNITS
 from cylcollide.crosscheck.report.case_choice import Drawn
 from cylcollide.crosscheck.report.chart_style import COLORS

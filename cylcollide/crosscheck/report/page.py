@@ -16,12 +16,12 @@ from plotly.offline import get_plotlyjs
 from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.case_words import headline
+from cylcollide.crosscheck.cases.cause_words import explained, measured_words, quantity
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report import bullet_charts, bullet_sentences, cause_charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, radius_of, worst_cases, worst_in_turns
-from cylcollide.crosscheck.report.cause_texts import EXPLAINED
 from cylcollide.crosscheck.report.chart_style import COLORS
 from cylcollide.crosscheck.report.close_up import cut
 from cylcollide.crosscheck.report.rendering import Panel, as_json, template
@@ -176,7 +176,6 @@ def _cause(result: Result, row: JsonObject) -> JsonObject:
     summary = result.summary
     cause = next(cause for cause in Cause if cause.label == row["cause"])
     measured = sentences.facts(summary)
-    known = {name: number_format.length(measured[name]) for name in measured}
     cases = clearest_cases(result.tally.cases, cause)
     panels = [_cut_panel(summary, cause, case) for case in cases]
     present = [found["cause"] for found in summary["causes"]]
@@ -187,9 +186,9 @@ def _cause(result: Result, row: JsonObject) -> JsonObject:
     return {
         **row,
         "name": cause.name.lower().replace("_", "-"),
-        "text": EXPLAINED[cause].format(engine=summary["engine"], **known),
+        "text": explained(cause, summary["engine"], measured),
         "kinds": sentences.kinds_words(row["kinds"]),
-        "worst": {kind: sentences.quantity(amount, kind) for kind, amount in row["worst"].items()},
+        "worst": {kind: quantity(amount, kind) for kind, amount in row["worst"].items()},
         "bound": sentences.bound_words(row["nearest_to_bound"], cause),
         "changes": sentences.change_rows(row["interventions"]["changes"]),
         "panels": panels,
@@ -223,7 +222,7 @@ def _caption_facts(result: Result) -> dict[str, str]:
 def _cut_panel(summary: JsonObject, cause: Cause, case: Case) -> Panel:
     text = sentences.case_words(case)
     size = f", {sentences.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * radius_of(case) else ""
-    measured = sentences.measured_words(summary["engine"], case)
+    measured = measured_words(summary["engine"], case)
     name = f"{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
     figure = cut(Drawn.of(case, summary["calibrations"]))
     return Panel.of(f"cut-{name}", f"{case.kind.capitalize()}{size}", f"{text} {measured}".strip(), figure)

@@ -5,13 +5,13 @@ from dataclasses import asdict
 
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.case_words import headline
+from cylcollide.crosscheck.cases.cause_words import MEASURED, quantity
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.number_format import SPACE, angle, counted, digits, length, percent
+from cylcollide.crosscheck.number_format import SPACE, counted, digits, length, percent
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import radius_of, subject
-from cylcollide.crosscheck.report.cause_texts import MEASURED
 from cylcollide.crosscheck.run.run import wrong_count
 
 
@@ -104,28 +104,6 @@ def case_words(case: Case) -> str:
 def amount_words(case: Case) -> str:
     """How wrong a case is, in the unit of its kind."""
     return quantity(None if case.amount is None else abs(case.amount), case.kind)
-
-
-def quantity(value: float | None, kind: str) -> str:
-    """A number of a kind of disagreement in its unit: an angle, a count of answers, or a length."""
-    if value is None:
-        return "–"
-    if kind == Kind.NORMAL.label:
-        degrees = math.degrees(value)
-        return angle(degrees) if not 0.0 < degrees < 1e-3 else f"{degrees:.2g}°"
-    return f"{value:,.0f}" if kind == Kind.LOST.label else length(value)
-
-
-def measured_words(engine: str, case: Case) -> str:
-    """The number of a case's cause beside its bound, or nothing where there is none."""
-    text, cause = MEASURED.get(case.cause_code, ""), case.cause_code
-    if not text or case.measured is None or case.bound is None or case.kind_code == Kind.LOST:
-        return ""
-    if case.kind_code == Kind.NORMAL and cause != Cause.API_LIMIT:
-        tilt, most = (quantity(value, case.kind) for value in (case.measured, case.bound))
-        return f"The cause explains up to {most} of tilt; here it adds {tilt}."
-    measured, bound = (quantity(value, Kind.LATE.label) for value in (case.measured, case.bound))
-    return text.format(engine=engine, measured=measured, bound=bound)
 
 
 def bound_words(nearest: JsonObject, cause: Cause) -> str:

@@ -11,10 +11,9 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Int32Array, Int64Array
 from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
-from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup, calibration
+from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup, calibration
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.retest import compare
+from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.engine.setup import EngineOf, Setup
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey

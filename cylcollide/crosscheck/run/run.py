@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case, write_cases
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.interventions.trials import Trial, trials
+from cylcollide.crosscheck.cases.trials import Trial, trials
+from cylcollide.crosscheck.cases.variants import CaseRunner
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
 from cylcollide.crosscheck.engine.setup import EngineOf
@@ -219,7 +219,7 @@ def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable
     return proofs
 
 
-def _findings(tally: Tally) -> Sequence[Finding]:
+def _findings(tally: Tally) -> Iterator[Finding]:
     hits, reported = [0] * 15, [0] * 15
     for chunk in tally.chunks.values():
         if len(chunk.record["limb_hits"]) == len(hits):

@@ -12,7 +12,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved
+from cylcollide.crosscheck.cases.trials import Trial, is_proved
 from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
 from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind, median_99_max

@@ -1,18 +1,17 @@
 """All that a replay finds out about one case, before anything is printed."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
+from math import isfinite, nan
 
 from cylcollide.crosscheck.cases import case_words, cause_words
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.interventions.trials import Trial, trials
 from cylcollide.crosscheck.cases.recast import Live, recast
-from cylcollide.crosscheck.cases.replay.engines import Witness, blamed, witnesses
+from cylcollide.crosscheck.cases.trials import Trial, trials
+from cylcollide.crosscheck.cases.variants import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.witnesses import Witness, blamed, witnesses
+from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.number_format import length
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.limbs.explain import Explanation
 
 SCHEMA = 1
@@ -43,12 +42,13 @@ class Replayed:
     def instead(self) -> str:
         """What came instead of the disagreement, in one sentence."""
         if not self.live.proved:
-            exact, ours = (_limb(side.limb) for side in (self.live.exact, self.live.ours))
+            sides = (self.live.exact.limb, self.live.ours.limb)
+            exact, ours = (f"limb {limb}" if limb >= 0 else "no limb" for limb in sides)
             return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
         said = [case_words.headline(now) for now in self.live.cases]
         return " ".join(said) or f"{case_words.engine_name(self.case)} and this library agree."
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """As ``--json`` prints it."""
         again = self.again
         return {
@@ -69,14 +69,34 @@ class Story(Replayed):
     absent: dict[str, str]  # engines that could not be asked, and why
     explanations: list[Explanation]  # of the limbs that matter
     trials: list[Trial]
-    measured: list[str]  # what the engine does to a limb of this size, in words
+    calibration: Calibration  # of the limb that the disagreement is about
 
-    def record(self) -> dict[str, Any]:
+    @property
+    def why(self) -> str | None:
+        """The cause in words; None if the disagreement is not there."""
+        known = self.calibration
+        big = known.big_from if isfinite(known.big_from) else nan
+        measured = {"stop": known.stop, "rim": known.rim, "big": big}
+        return None if self.again is None else cause_words.why(self.again, measured)
+
+    @property
+    def measured(self) -> list[str]:
+        """What the engine does to a limb of this size, in words."""
+        known = self.calibration
+        lengths = {
+            "it stops {} in front of a surface": known.stop,
+            "rims are rounded by {}": known.rim,
+            "caps stand out by {}": known.cap_growth,
+            "sides stand out by up to {}": known.side_growth[1],
+            "hits go up to {} too deep": known.overshoot,
+        }
+        return [text.format(length(value)) for text, value in lengths.items() if abs(value) >= NOTICEABLE]
+
+    def record(self) -> JsonObject:
         """As ``--json`` prints it."""
-        again = self.again
         return super().record() | {
-            "said": None if again is None else case_words.headline(again),
-            "why": None if again is None else cause_words.why(again),
+            "said": None if self.again is None else case_words.headline(self.again),
+            "why": self.why,
             "measured": self.measured,
             "engines": [asdict(witness) for witness in self.witnesses],
             "absent": self.absent,
@@ -103,26 +123,6 @@ def story_of(reproduction: Replayed) -> Story:
     found, absent = witnesses(case, live)
     explained = [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
     tried = [] if again is None or case.engine != BULLET else trials(again, runner)
-    return Story(case, live, found, absent, explained, tried, _measured(again or case, runner))
-
-
-def _measured(case: Case, runner: CaseRunner) -> list[str]:
-    """The calibration behind the cause, of the limb that the disagreement is about."""
-    known = runner.calibrations(CaseVariant.of(case))[case.limb_engine if case.limb_true < 0 else case.limb_true]
-    lengths = {
-        "it stops {} in front of a surface": known.stop,
-        "rims are rounded by {}": known.rim,
-        "caps stand out by {}": known.cap_growth,
-        "sides stand out by up to {}": known.side_growth[1],
-        "hits go up to {} too deep": known.overshoot,
-    }
-    return [text.format(length(value)) for text, value in lengths.items() if abs(value) >= NOTICEABLE]
-
-
-def _limb(limb: int) -> str:
-    return f"limb {limb}" if limb >= 0 else "no limb"
-
-
-def sizes(case: Case, limb: int) -> tuple[float, float]:
-    """Radius and length of a limb, metres."""
-    return case.radius[limb], float(np.linalg.norm(np.subtract(case.p2[limb], case.p1[limb])))
+    limb = case.limb_engine if case.limb_true < 0 else case.limb_true
+    known = runner.calibrations(CaseVariant.of(again or case))[limb]
+    return Story(case, live, found, absent, explained, tried, known)
