@@ -124,9 +124,9 @@ class Case:
 
     @property
     def limb(self) -> int:
-        """The limb that the disagreement is about: the one that the engine names wrongly, else the true one."""
+        """The limb that it is about: that which the engine names wrongly, else the true one, or the first."""
         of_engine = self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB, Kind.POSITION)
-        return self.limb_engine if of_engine else self.limb_true
+        return max(self.limb_engine if of_engine else self.limb_true, 0)
 
     @property
     def about(self) -> tuple[int, ...]:

@@ -1,10 +1,4 @@
-"""The figures over a whole run, one function a figure; each returns None where the run has no number for it.
-
-Like the figures of :mod:`cylcollide.crosscheck.report.bullet_charts` they hold data, axes and colours; the page adds
-the rest.
-"""
-
-from collections.abc import Sequence
+"""The figures over a whole run by families, one function a figure; each returns None where the run has no number."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,21 +7,32 @@ from cylcollide._types import BoolArray
 from cylcollide.crosscheck.cases.cause_words import MEASURED
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.number_format import SPACE, length
-from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.chart_style import COLORS, MM_TICKS, stacked_shares, thin_out
+from cylcollide.crosscheck.number_format import SPACE, length, scale_words
+from cylcollide.crosscheck.report.chart_style import (
+    COLORS,
+    MM_TICKS,
+    add_bars,
+    add_dots,
+    add_line,
+    chart,
+    logarithmic,
+    of,
+    parts_of,
+    shares,
+    thin_out,
+)
 from cylcollide.crosscheck.report.measures import (
     STRAIGHT,
     arm,
     construction_rows,
     early_bound,
+    facts,
     gaps,
     margin_rows,
     scale_rows,
 )
-from cylcollide.crosscheck.report.sentences import facts, scale_words
-from cylcollide.crosscheck.run.breakdowns import GRAZES, grazes
 from cylcollide.crosscheck.run.run import Result
+from cylcollide.crosscheck.run.tally import ALL, GRAZES
 
 ENOUGH = 20
 """Values that a histogram needs at least."""
@@ -35,50 +40,57 @@ ENOUGH = 20
 
 def by_family(result: Result) -> go.Figure | None:
     """Share of each family's segments with a wrong verdict or no answer, stacked by kind; counts stand in the bars."""
-    rows = result.summary["families"]
-    kinds = [kind for kind in ("phantom", "missed", "wrong limb", "lost") if rows[-1][kind.replace(" ", "_")]]
-    return stacked_shares(rows if len(rows) > 2 else rows[:1], kinds, f"{result.plan.thing}s") if kinds else None
+    every, things = result.summary["families"], f"{result.plan.thing}s"
+    rows = [row for row in reversed(every if len(every) > 2 else every[:1]) if row["rays"] > 0]
+    kinds = [kind for kind in (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.LOST) if every[-1][kind.field]]
+    if not kinds or not rows:
+        return None
+    figure = chart(shares(f"share of the family's {things}"), {"dtick": 1}, barmode="stack", bargap=0.35)
+    figure.update_layout(legend_traceorder="normal", uniformtext={"minsize": 9, "mode": "hide"})
+    for kind in kinds:
+        counted = parts_of(rows, kind.field, "rays")
+        figure.add_bar(
+            name=kind.label,
+            orientation="h",
+            y=[f"all {things}" if row["family"] == ALL else row["family"] for row in rows],
+            x=counted["y"],
+            customdata=counted["customdata"],
+            text=[f"{count:,}" if count else "" for count, _ in counted["customdata"]],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            marker_color=COLORS[kind.label],
+            hovertemplate=f"%{{y}}: {of(part=f' {kind.label}', axis='x')}<extra></extra>",
+        )
+    return figure
 
 
 def by_bound(result: Result) -> go.Figure | None:
     """How near the disagreements of each cause come to its bound: median, 99th percentile and nearest."""
     kind, cause, measured, bound = (result.tally.column(name) for name in ("kind", "cause", "measured", "bound"))
-    of_length = ~np.isin(kind, (Kind.NORMAL, Kind.LOST))
-    some = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & of_length
+    some = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & ~np.isin(kind, (Kind.NORMAL, Kind.LOST))
     share = np.maximum(measured / np.where(some, bound, 1.0), 0.0)
-    present = [c for c in reversed(MEASURED) if (share[some & (cause == c)] > 0).any()]
-    if not present:
+    by_cause = {c.label: share[some & (cause == c)] for c in reversed(MEASURED)}
+    by_cause = {label: values for label, values in by_cause.items() if (values > 0).any()}
+    if not by_cause:
         return None
-    shares = [share[some & (cause == c)] for c in present]
-    figure = go.Figure()
-    labels = [c.label for c in present]
+    below = {"title": "share of the bound", "range": [-0.03, 1.06], "tickformat": ".0%"}
+    figure = chart(below, {"title": "", "dtick": 1})
     for name, part, symbol in (
         ("median", 50, "line-ns-open"),
         ("99 %", 99, "circle-open"),
         ("nearest", 100, "diamond"),
     ):
-        figure.add_scatter(
-            name=name,
-            y=labels,
-            x=[float(np.percentile(values, part)) for values in shares],
-            mode="markers",
-            marker={
-                "size": 9,
-                "symbol": symbol,
-                "color": COLORS["late"],
-                "line": {"width": 2, "color": COLORS["late"]},
-            },
-            hovertemplate=f"%{{y}}, {name}: %{{x:.6f}} of the bound<extra></extra>",
-        )
-    figure.update_xaxes(title="share of the bound", range=[-0.03, 1.06], tickformat=".0%")
-    figure.update_yaxes(title="", dtick=1)
+        x = [float(np.percentile(values, part)) for values in by_cause.values()]
+        look = {"size": 9, "symbol": symbol, "line": {"width": 2, "color": COLORS["late"]}}
+        add_dots(figure, name, x, list(by_cause), "late", f"%{{y}}, {name}: %{{x:.6f}} of the bound", **look)
     figure.add_vline(x=1.0, line={"color": COLORS["early"], "width": 2}, layer="below")
     return figure
 
 
 def early_by_depth(result: Result) -> go.Figure | None:
     """How early grazing hits of one size of limb are reported, against how deep they cut, with the bound on it."""
-    radius, depth = grazes(result.tally)
+    radius, depth = result.tally.grazes()
     kind, cause, amount = (result.tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
     mine: BoolArray = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
     if not mine.any():
@@ -86,44 +98,18 @@ def early_by_depth(result: Result) -> go.Figure | None:
     size = arm(radius[mine])
     rows = np.flatnonzero(mine & (radius == size))
     rows = rows[thin_out(amount[rows])]
-    stop = facts(result.summary)["stop"]
-    figure = go.Figure()
-    figure.add_scatter(
-        name="one hit",
-        x=1e3 * depth[rows],
-        y=-1e3 * amount[rows],
-        mode="markers",
-        marker={"size": 5, "opacity": 0.5, "color": COLORS["early"]},
-        hovertemplate="%{y:.3g} mm early where the cut is %{x:.2g} mm deep<extra></extra>",
-    )
-    cuts = np.geomspace(depth[rows].min(), depth[rows].max(), 60)
-    figure.add_scatter(
-        name="bound",
-        x=1e3 * cuts,
-        y=1e3 * early_bound(size, cuts, stop),
-        mode="lines",
-        line={"width": 2},
-        meta="ink",
-        hovertemplate="at most %{y:.3g} mm where the cut is %{x:.2g} mm deep<extra></extra>",
-    )
-    medians = [row for row in result.summary["grazes"] if row["radius"] == size and row["early"]]
-    figure.add_scatter(
-        name="median",
-        x=[1e3 * row["depth"] * size for row in medians],
-        y=[row["early_mm"][0] for row in medians],
-        mode="lines+markers",
-        line={"width": 2, "color": COLORS["late"]},
-        marker={"size": 8, "color": COLORS["late"]},
-        hovertemplate="median %{y:.3g} mm<extra></extra>",
-    )
     # Every second decade below, where there are many.
-    below = {decade: length(10.0 ** (decade - 3)) if decade % 2 else "" for decade in range(-9, 3)}
-    for update, name, ticks in (
-        (figure.update_xaxes, "depth of the cut", below),
-        (figure.update_yaxes, "reported early by", MM_TICKS),
-    ):
-        update(title=name, type="log", tickvals=[10.0**decade for decade in ticks], ticktext=list(ticks.values()))
-    figure.update_xaxes(tickangle=0)
+    decades = {decade: length(10.0 ** (decade - 3)) if decade % 2 else "" for decade in range(-9, 3)}
+    figure = chart(logarithmic("depth of the cut", decades, tickangle=0), logarithmic("reported early by", MM_TICKS))
+    said = "%{y:.3g} mm early where the cut is %{x:.2g} mm deep"
+    add_dots(figure, "one hit", 1e3 * depth[rows], -1e3 * amount[rows], "early", said, size=5, opacity=0.5)
+    cuts = np.geomspace(depth[rows].min(), depth[rows].max(), 60)
+    allowed = 1e3 * early_bound(size, cuts, facts(result.summary)["stop"])
+    said = "at most %{y:.3g} mm where the cut is %{x:.2g} mm deep"
+    add_line(figure, "bound", 1e3 * cuts, allowed, "ink", said, mode="lines")
+    medians = [row for row in result.summary["grazes"] if row["radius"] == size and row["early"]]
+    x, y = [1e3 * row["depth"] * size for row in medians], [row["early_mm"][0] for row in medians]
+    add_line(figure, "median", x, y, "late", "median %{y:.3g} mm")
     return figure
 
 
@@ -135,39 +121,28 @@ def phantoms_by_gap(result: Result) -> go.Figure | None:
     # Thirty bars of a twentieth of the stop: as far again as a half beyond it, so that nothing is seen to be there.
     width = 1e3 * stop / 20
     counts, edges = np.histogram(1e3 * found, width * np.arange(max(30, int(1e3 * found.max() / width) + 2)))
-    figure = go.Figure()
-    figure.add_bar(
-        x=(edges[:-1] + edges[1:]) / 2,
-        y=counts,
-        width=0.92 * width,
-        marker_color=COLORS["phantom"],
-        hovertemplate="%{y:,} phantoms at about %{x:.3g} mm<extra></extra>",
-    )
+    below = {"title": "gap between segment and limb, mm", "range": [0.0, float(edges[-1])]}
+    figure = chart(below, {"title": "phantom hits", "tickformat": ","}, showlegend=False)
+    add_bars(figure, edges, counts, "phantom", "%{y:,} phantoms at about %{x:.3g} mm")
     figure.add_vline(x=1e3 * stop, line={"color": COLORS["early"], "width": 2, "dash": "dash"})
-    figure.add_annotation(
-        x=1e3 * stop, y=1.0, yref="paper", xanchor="left", showarrow=False, text=f" stop, {length(stop)}",
-        font={"color": COLORS["early"]},
-    )  # fmt: skip
-    figure.update_xaxes(title="gap between segment and limb, mm", range=[0.0, float(edges[-1])])
-    figure.update_yaxes(title="phantom hits", tickformat=",")
-    figure.update_layout(showlegend=False)
+    place = {"x": 1e3 * stop, "y": 1.0, "yref": "paper", "xanchor": "left", "showarrow": False}
+    figure.add_annotation(text=f" stop, {length(stop)}", font={"color": COLORS["early"]}, **place)
     return figure
 
 
 def phantoms_by_scale(result: Result) -> go.Figure | None:
     """Share of the true misses that are reported as hits, by the size of the limb and all that is around it."""
-    figure = go.Figure()
-    for family, color in zip(STRAIGHT, ("neutral", "phantom", "wrong limb"), strict=True):
-        rows = scale_rows(result.summary, (family,))
-        if len(rows) > 1:
-            radii = [row["radius"] for row in rows]
-            _add_shares(figure, family, radii, rows, ("phantom", "misses"), color, f"{family}: ")
-    if not figure.data:
+    every = {family: scale_rows(result.summary, (family,)) for family in STRAIGHT}
+    drawn = {family: rows for family, rows in every.items() if len(rows) > 1}
+    if not drawn:
         return None
-    radii = sorted({x for trace in figure.data for x in trace.x})
-    names = [scale_words(radius) for radius in radii]
-    figure.update_xaxes(title="radius of the limb", type="log", tickvals=radii, ticktext=names, tickangle=-45)
-    figure.update_yaxes(title="misses reported as hits", ticksuffix=" %", rangemode="tozero")
+    radii = sorted({row["radius"] for rows in drawn.values() for row in rows})
+    sizes = {"tickvals": radii, "ticktext": [scale_words(radius) for radius in radii], "tickangle": -45}
+    figure = chart({"title": "radius of the limb", "type": "log", **sizes}, shares("misses reported as hits"))
+    colors = dict(zip(STRAIGHT, ("neutral", "phantom", "wrong limb"), strict=True))
+    for family, rows in drawn.items():
+        x, counted = [row["radius"] for row in rows], parts_of(rows, "phantom", "misses")
+        add_line(figure, family, x, color=colors[family], hover=f"{family}: {of(' misses')}", **counted)
     return figure
 
 
@@ -177,11 +152,11 @@ def misses_by_margin(result: Result) -> go.Figure | None:
     if not rows:
         return None
     labels = [length(row["margin"]).replace(SPACE, "<br>") if row["margin"] else "0" for row in rows]
-    figure = go.Figure()
-    for name, whole in (("missed", "hits"), ("phantom", "misses")):
-        _add_shares(figure, f"{name}, of the true {whole}", labels, rows, (name, whole), name, "margin %{x}: ")
-    figure.update_xaxes(title="collision margin", type="category", tickangle=0, dtick=1)
-    figure.update_yaxes(title="share", ticksuffix=" %", rangemode="tozero")
+    below = {"title": "collision margin", "type": "category", "tickangle": 0, "dtick": 1}
+    figure = chart(below, shares("share"))
+    for kind, whole in (("missed", "hits"), ("phantom", "misses")):
+        said, counted = f"margin %{{x}}: {of(f' {whole}')}", parts_of(rows, kind, whole)
+        add_line(figure, f"{kind}, of the true {whole}", labels, color=kind, hover=said, **counted)
     return figure
 
 
@@ -190,19 +165,11 @@ def by_construction(result: Result) -> go.Figure | None:
     rows = construction_rows(result.summary)
     if not rows:
         return None
-    figure = go.Figure()
+    figure = chart({"title": "built by", "tickangle": 0}, shares("share"), barmode="group", bargap=0.35)
     for kind, whole in (("phantom", "misses"), ("missed", "hits")):
-        figure.add_bar(
-            name=f"{kind}, of the true {whole}",
-            x=[BUILT[row["construction"]] for row in rows],
-            y=[100.0 * row[kind] / max(row[whole], 1) for row in rows],
-            customdata=[[row[kind], row[whole]] for row in rows],
-            marker_color=COLORS[kind],
-            hovertemplate=f"%{{x}}: {_of(whole)}",
-        )
-    figure.update_layout(barmode="group", bargap=0.35)
-    figure.update_xaxes(title="built by", tickangle=0)
-    figure.update_yaxes(title="share", ticksuffix=" %", rangemode="tozero")
+        look = {"marker_color": COLORS[kind], "hovertemplate": f"%{{x}}: {of(f' {whole}')}<extra></extra>"}
+        built = [BUILT[row["construction"]] for row in rows]
+        figure.add_bar(name=f"{kind}, of the true {whole}", x=built, **parts_of(rows, kind, whole), **look)
     return figure
 
 
@@ -221,43 +188,12 @@ def answers_by_call(result: Result) -> go.Figure | None:
     if not calls:
         return None
     labels = [f"{call['asked']:,}<br>{'as lists' if call['as_lists'] else 'as arrays'}" for call in calls]
-    figure = go.Figure()
-    for name, field, color in (("asked", "asked", "neutral"), ("answered", "answered", "true")):
-        numbers = [call[field] for call in calls]
-        said = [f"{n:,}" for n in numbers] if field == "answered" else None
-        figure.add_bar(
-            name=name, x=labels, y=numbers, text=said, textposition="outside", textangle=0, marker_color=COLORS[color]
-        )
-    figure.update_layout(barmode="overlay", bargap=0.45)
-    figure.data[0].update(marker_color="rgba(127, 142, 163, 0.3)")
-    figure.update_xaxes(title="segments in one call", type="category", tickangle=0)
-    figure.update_yaxes(title="segments", tickformat=",", range=[0.0, 1.15 * max(call["asked"] for call in calls)])
+    most = 1.15 * max(call["asked"] for call in calls)
+    below = {"title": "segments in one call", "type": "category", "tickangle": 0}
+    beside = {"title": "segments", "tickformat": ",", "range": [0.0, most]}
+    figure = chart(below, beside, barmode="overlay", bargap=0.45)
+    asked, answered = ([call[name] for call in calls] for name in ("asked", "answered"))
+    figure.add_bar(name="asked", x=labels, y=asked, marker_color="rgba(127, 142, 163, 0.3)")
+    said = {"text": [f"{n:,}" for n in answered], "textposition": "outside", "textangle": 0}
+    figure.add_bar(name="answered", x=labels, y=answered, marker_color=COLORS["true"], **said)
     return figure
-
-
-def _add_shares(
-    figure: go.Figure,
-    name: str,
-    x: Sequence[float] | Sequence[str],
-    rows: Sequence[JsonObject],
-    share: tuple[str, str],
-    color: str,
-    hover: str,
-) -> None:
-    """A line of shares in per cent: one field of the rows, counted out of another."""
-    part, whole = share
-    figure.add_scatter(
-        name=name,
-        x=list(x),
-        y=[100.0 * row[part] / max(row[whole], 1) for row in rows],
-        customdata=[[row[part], row[whole]] for row in rows],
-        mode="lines+markers",
-        line={"width": 2, "color": COLORS[color]},
-        marker={"size": 8, "color": COLORS[color]},
-        hovertemplate=f"{hover}{_of(whole)}",
-    )
-
-
-def _of(whole: str) -> str:
-    """A count, what it is a share of, and the share, as Plotly shows them."""
-    return f"%{{customdata[0]:,}} of %{{customdata[1]:,}} {whole} (%{{y:.3g}} %)<extra></extra>"

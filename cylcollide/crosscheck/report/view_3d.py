@@ -94,7 +94,7 @@ def _view(place: Drawn) -> dict[str, Any]:
     center, half = (low + high) / 2.0, float((high - low).max()) / 2.0
     path, figure = place.direction, go.Figure()
     # A segment of no length gets one that cannot be seen.
-    end = place.end if place.length else place.start + 1e-6 * place.radius * path
+    end = place.end if place.case.length else place.start + 1e-6 * place.radius * path
     _add_path(figure, _clip(place.start, end, center, half), 0.25 * half)
     for side, name, color, symbol in ANSWERS:
         position = place.hit(side)

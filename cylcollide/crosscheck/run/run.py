@@ -22,7 +22,6 @@ from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.records import JsonObject, write_json
-from cylcollide.crosscheck.run.breakdowns import call_rows, graze_rows, setup_rows
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
@@ -123,9 +122,9 @@ def run_plan(
         "findings": [asdict(finding) for finding in _findings(tally)],
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
-        "setups": setup_rows(tally),
-        "grazes": graze_rows(tally),
-        "calls": call_rows(tally),
+        "setups": tally.setup_rows(),
+        "grazes": tally.graze_rows(),
+        "calls": tally.call_rows(),
         "scoreboard": [],
         "calibrations": tally.calibrations,
     }
