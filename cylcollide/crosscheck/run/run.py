@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
@@ -17,14 +18,13 @@ from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.cases.variants import CaseRunner
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
-from cylcollide.crosscheck.engine.setup import EngineOf
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
+from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.limbs.limbs import Limbs
@@ -34,14 +34,12 @@ SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
 RAYS_SCHEMA = 1
 """Version of ``rays.npz``."""
+LIMBS = 15
+"""Of the humanoid."""
 
 
-@dataclass(frozen=True)
-class Proof:
-    """One case and its trials."""
-
-    case: Case
-    trials: list[Trial]
+Proof = tuple[Case, list[Trial]]
+"""One case and its trials."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +99,12 @@ def run_plan(
         done += 1
         report("chunks", done, len(keys))
 
-    store = None if folder is None else ChunkStore(folder / "chunks", plan.stamp(engine, versions))
+    store = None if folder is None else ChunkStore(folder / "chunks", stamp(plan, engine, versions))
     tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, warn, finished))
     proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
-    tried: dict[Cause, list[list[Trial]]] = {}
-    for proof in proofs:
-        tried.setdefault(proof.case.cause_code, []).append(proof.trials)
+    tried: dict[Cause, list[list[Trial]]] = defaultdict(list)
+    for case, run in proofs:
+        tried[case.cause_code].append(run)
     summary = {
         "schema": SCHEMA,
         "run": plan.name,
@@ -138,7 +136,7 @@ def write_numbers(result: Result, folder: Path) -> None:
         np.savez_compressed(folder / "rays.npz", **wrong_bullets(result, result.plan))
         return
     unexplained = [case for case in result.tally.cases if case.cause_code == Cause.UNEXPLAINED]
-    every = {case.place: case for case in [*unexplained, *(proof.case for proof in result.proofs)]}
+    every = {case.place: case for case in [*unexplained, *(case for case, _ in result.proofs)]}
     write_cases(folder / "cases.json", [every[place] for place in sorted(every)])
 
 
@@ -199,16 +197,12 @@ def _character(plan: Plan) -> JsonObject:
     }
 
 
-def _proof(engine_of: EngineOf, case: Case) -> Proof:
-    return Proof(case, trials(case, CaseRunner(engine_of)))
-
-
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
     cases = [case for some in sample(tally.cases, plan.tried).values() for case in some]
-    prove, proofs = partial(_proof, plan.engine_of), []
+    prove, proofs = partial(trials, runner=CaseRunner(plan.engine_of)), []
     try:
-        for proof in map(prove, cases) if executor is None else executor.map(prove, cases):
-            proofs.append(proof)
+        for case, run in zip(cases, (map if executor is None else executor.map)(prove, cases), strict=True):
+            proofs.append((case, run))
             report("interventions", len(proofs), len(cases))
     except BrokenExecutor as error:
         raise UnfinishedError(
@@ -219,11 +213,11 @@ def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable
 
 
 def _findings(tally: Tally) -> Iterator[Finding]:
-    hits, reported = [0] * 15, [0] * 15
-    for chunk in tally.chunks.values():
-        if len(chunk.record["limb_hits"]) == len(hits):
-            hits = [a + b for a, b in zip(hits, chunk.record["limb_hits"], strict=True)]
-            reported = [a + b for a, b in zip(reported, chunk.record["limb_reported"], strict=True)]
+    of_humanoid = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
+    hits, reported = (
+        [sum(record[name][limb] for record in of_humanoid) for limb in range(LIMBS)]
+        for name in ("limb_hits", "limb_reported")
+    )
     # A hit that came back has no bound; one of a limb thinner than its margin has the limb's size.
     came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
     lost = int((came_back & (tally.column("kind") != Kind.LOST)).sum())
