@@ -7,7 +7,7 @@ import pytest
 
 import cylcollide as cc
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.elbow import BEND
+from cylcollide.crosscheck.generate.families.aimed import BEND
 from cylcollide.crosscheck.generate.families.of_pybullet import CALLS, MARGINS, fitting
 from cylcollide.crosscheck.generate.shots import Intent
 from cylcollide.crosscheck.generate.target import SIZES

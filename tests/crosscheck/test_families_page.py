@@ -10,7 +10,7 @@ from support.faulty_engines import ExactEngine
 from support.html_page import Page, numbers, page_alone
 from support.runs.families import paged, with_summary
 
-from cylcollide.crosscheck.cases.cause_words import EXPLAINED
+from cylcollide.crosscheck.cases.words import EXPLAINED
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import PlainEngine
 from cylcollide.crosscheck.report.chart_style import COLORS

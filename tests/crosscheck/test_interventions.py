@@ -8,12 +8,12 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
+from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
-from cylcollide.crosscheck.cases.variants import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
+from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.families.surface import rim as draw_rim
 from cylcollide.crosscheck.generate.target import Body

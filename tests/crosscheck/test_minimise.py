@@ -9,10 +9,8 @@ from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, Ope
 from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, NotReproducedError, minimise
-from cylcollide.crosscheck.cases.recast import recast
-from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, only, size
-from cylcollide.crosscheck.cases.variants import CaseRunner
+from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, PASSES, NotReproducedError, is_valid, minimise, only, size
+from cylcollide.crosscheck.cases.recast import CaseRunner, recast
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
 from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs

@@ -15,7 +15,7 @@ from support.runs.poses import MOTIONS, swept
 from cylcollide.crosscheck.engine.setup import PlainEngine
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
 from cylcollide.crosscheck.number_format import length, percent
-from cylcollide.crosscheck.report import bullet_charts
+from cylcollide.crosscheck.report import charts
 from cylcollide.crosscheck.report.case_choice import Drawn, worst_in_turns
 from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
 from cylcollide.crosscheck.report.close_up import Plane
@@ -128,7 +128,7 @@ def test_no_hit_at_all_is_a_fine_report(result):
     assert worst_in_turns(tally.cases) == []
     assert "scene-data" not in page.scripts
     assert not re.search(r"\bnan\b", page.words)
-    assert [name for name, plot in bullet_charts.figures(empty).items() if plot is not None] == []
+    assert [name for name, plot in charts.figures(empty).items() if plot is not None] == []
 
 
 def test_names_cannot_break_the_page(result):

@@ -13,10 +13,9 @@ from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.cause_words import EXPLAINED, why
-from cylcollide.crosscheck.cases.recast import recast
-from cylcollide.crosscheck.cases.variants import CaseRunner
-from cylcollide.crosscheck.cases.witnesses import answers_apart
+from cylcollide.crosscheck.cases.recast import CaseRunner, recast
+from cylcollide.crosscheck.cases.story import answers_apart
+from cylcollide.crosscheck.cases.words import EXPLAINED, why
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import PlainEngine
 from cylcollide.crosscheck.number_format import length
@@ -44,9 +43,7 @@ def replay(monkeypatch, capsys):
 @pytest.fixture
 def alone(monkeypatch):
     """No other engine is asked, for speed."""
-    monkeypatch.setattr(
-        "cylcollide.crosscheck.cases.witnesses.answers_apart", lambda names, _: dict.fromkeys(names, "no")
-    )
+    monkeypatch.setattr("cylcollide.crosscheck.cases.story.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
 
 
 @pytest.fixture

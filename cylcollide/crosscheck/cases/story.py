@@ -1,18 +1,142 @@
-"""All that a replay finds out about one case, before anything is printed."""
+"""All that a replay finds out about one case, before anything is printed: by the engine that it blames and others."""
 
+from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass
-from math import isfinite, nan
+from math import degrees, isfinite, nan
 
-from cylcollide.crosscheck.cases import case_words, cause_words
+import numpy as np
+
+from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.recast import Live, recast
+from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAnswer, Live, recast
 from cylcollide.crosscheck.cases.trials import Trial, trials
-from cylcollide.crosscheck.cases.variants import CaseRunner, CaseVariant
-from cylcollide.crosscheck.cases.witnesses import Witness, blamed, witnesses
 from cylcollide.crosscheck.causes.calibration import Calibration
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine.setup import EngineOf, NamedEngine, Setup
+from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.number_format import length
-from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.records import JsonObject, one_line
+from cylcollide.crosscheck.workers import worker_processes
+from cylcollide.engines import Engine, registry
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 from cylcollide.limbs.explain import Explanation
+
+OWN = "cylcollide"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What one engine says, beside the truth."""
+
+    engine: str
+    version: str
+    answer: EngineAnswer | None  # None: the engine gave none
+    right: bool  # names the same limb, or none
+    error: float | None  # metres along the segment, early < 0; None where limbs differ or one side misses
+    normal_off: float | None  # degrees; None where one side tells no normal
+
+
+def blamed(case: Case) -> EngineOf:
+    """Return the maker of the engine that a case names.
+
+    Raises
+    ------
+    ValueError
+        If there is no engine of that name, or it has no such options.
+    ImportError
+        If it is not installed; the message names the extra.
+    """
+    if case.engine == BULLET:
+        return BulletClient
+    maker = NamedEngine(case.engine, tuple(sorted(case.options.items())))
+    try:
+        with maker(Setup()):
+            return maker
+    except TypeError as wrong:
+        raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
+
+
+def witnesses(case: Case, live: Live) -> tuple[list[Witness], dict[str, str]]:
+    """Ask every engine at hand; the blamed one stands first, with its answer of before.
+
+    Each other engine is asked in another process: MuJoCo, for one, ends the process that asks about a
+    segment without length.
+
+    Returns
+    -------
+    list of Witness
+        The blamed engine as the case builds it, PyBullet in its other ways to build, then the other engines.
+    dict
+        Why an engine could not be asked, by name.
+    """
+    with blamed(case)(case.built) as engine:
+        first = _witness(engine_title(case, engine.name), _version(engine), live.theirs, case, live)
+    found, absent = [first], {}
+    for construction in CONSTRUCTIONS:
+        setup = Setup(construction=construction)
+        if not (case.engine == BULLET and setup == case.built):
+            with BulletClient(setup) as client:
+                title = f"{client.name}, {'default' if setup.is_default else construction}"
+                found.append(_witness(title, _version(client), _answer(client, case), case, live))
+    others = [name for name in registry.names() if name not in (OWN, BULLET, case.engine)]
+    for name, answer in answers_apart(others, case).items():
+        if isinstance(answer, str):
+            absent[name] = answer
+        else:
+            found.append(_witness(*answer, case, live))
+    return found, absent
+
+
+NamedAnswer = tuple[str, str, EngineAnswer]
+"""An engine's name and version, and its answer."""
+
+
+def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
+    """Ask engines in another process, a new one after an engine that ends it; a string says why there is no answer."""
+    found: dict[str, NamedAnswer | str] = {}
+    while left := [name for name in names if name not in found]:
+        with worker_processes(1) as apart:
+            try:
+                for name in left:
+                    found[name] = apart.submit(_asked, name, case).result()
+            except BrokenExecutor:
+                found[name] = "it ends the process that asks it this"
+    return found
+
+
+def _asked(name: str, case: Case) -> NamedAnswer | str:
+    try:
+        with registry.create(name) as engine:
+            return engine.name, _version(engine), _answer(engine, case)
+    except (ImportError, ValueError, RuntimeError) as error:
+        return one_line(error)
+
+
+def _answer(engine: Engine, case: Case) -> EngineAnswer:
+    engine.build(case.limbs)
+    return EngineAnswer.row(engine.cast_segments(np.array([case.start]), np.array([case.end])), 0)
+
+
+def _version(engine: Engine) -> str:
+    return next(iter(engine.versions.values()), "")
+
+
+def engine_title(case: Case, name: str | None = None) -> str:
+    """The engine that a case blames, by this name, with all that is not its default."""
+    settings = [] if case.built.is_default else [case.built.label]
+    return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
+
+
+def _witness(title: str, version: str, answer: EngineAnswer | None, case: Case, live: Live) -> Witness:
+    true = live.ours
+    right = answer is not None and answer.limb == true.limb
+    error = off = None
+    if answer is not None and right and answer.fraction is not None and true.fraction is not None:
+        error = (answer.fraction - true.fraction) * case.length
+        if answer.normal is not None and true.normal is not None and any(true.normal):
+            off = degrees(float(angle(np.array([true.normal]), np.array([answer.normal]))[0]))
+    return Witness(title, version, answer, right, error, off)
+
 
 SCHEMA = 1
 """Version of what ``--json`` prints: raised when a field changes its meaning or goes away."""
@@ -45,8 +169,8 @@ class Replayed:
             sides = (self.live.exact.limb, self.live.ours.limb)
             exact, ours = (f"limb {limb}" if limb >= 0 else "no limb" for limb in sides)
             return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
-        said = [case_words.headline(now) for now in self.live.cases]
-        return " ".join(said) or f"{case_words.engine_name(self.case)} and this library agree."
+        said = [words.headline(now) for now in self.live.cases]
+        return " ".join(said) or f"{words.engine_name(self.case)} and this library agree."
 
     def record(self) -> JsonObject:
         """As ``--json`` prints it."""
@@ -77,7 +201,7 @@ class Story(Replayed):
         known = self.calibration
         big = known.big_from if isfinite(known.big_from) else nan
         measured = {"stop": known.stop, "rim": known.rim, "big": big}
-        return None if self.again is None else cause_words.why(self.again, measured)
+        return None if self.again is None else words.why(self.again, measured)
 
     @property
     def measured(self) -> list[str]:
@@ -95,7 +219,7 @@ class Story(Replayed):
     def record(self) -> JsonObject:
         """As ``--json`` prints it."""
         return super().record() | {
-            "said": None if self.again is None else case_words.headline(self.again),
+            "said": None if self.again is None else words.headline(self.again),
             "why": self.why,
             "measured": self.measured,
             "engines": [asdict(witness) for witness in self.witnesses],

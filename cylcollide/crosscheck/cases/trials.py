@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.variants import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.calibration import CORNER
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Limits, Sight

@@ -27,7 +27,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
+from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.shots import joined
 from cylcollide.crosscheck.generate.target import SIZES, Body

@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cylcollide.crosscheck.commands.executor import executor_of
 from cylcollide.crosscheck.commands.progress import bars, compile_ahead
 from cylcollide.crosscheck.commands.scoreboard import CASES, run_scoreboard
 from cylcollide.crosscheck.commands.tables import print_result
@@ -18,7 +17,7 @@ from cylcollide.crosscheck.report.csv_tables import write_tables
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.chunk_store import UnfinishedError
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan
-from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers
+from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers
 from cylcollide.crosscheck.scoreboard.scoreboard import ALL, Score, check_names
 from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 

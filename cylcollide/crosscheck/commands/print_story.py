@@ -7,11 +7,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from cylcollide.crosscheck.cases import case_words
+from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.story import Replayed, Story
+from cylcollide.crosscheck.cases.story import Replayed, Story, Witness, engine_title
 from cylcollide.crosscheck.cases.trials import is_proved
-from cylcollide.crosscheck.cases.witnesses import Witness, engine_title
 from cylcollide.crosscheck.commands.tables import table
 from cylcollide.crosscheck.number_format import angle, length
 
@@ -27,7 +26,7 @@ def print_story(console: Console, story: Story) -> None:
     """Print the story step by step."""
     case, again = story.case, story.again
     console.rule(f"[bold]{escape(case.address)}: {case.kind}", align="left")
-    console.print(Text(case_words.headline(again or case), style="bold"))
+    console.print(Text(words.headline(again or case), style="bold"))
     _question(console, case)
     _truth(console, story)
     _engines(console, story)
@@ -135,14 +134,12 @@ def _why(console: Console, story: Story) -> None:
     saved = story.case.cause
     console.print(f"[bold]{again.cause[:1].upper()}{again.cause[1:]}[/]. {escape(story.why or '')}")
     if story.measured:
-        console.print(
-            f"Measured on {case_words.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."
-        )
+        console.print(f"Measured on {words.engine_name(again)} with a limb of this size: {', '.join(story.measured)}.")
     if saved not in ("", again.cause):
         console.print(f"[yellow]The case was saved with another cause: {saved}.")
     for other in story.live.cases:
         if other.kind != again.kind:
-            console.print(f"The same segment also: {escape(case_words.headline(other))} ({other.cause})")
+            console.print(f"The same segment also: {escape(words.headline(other))} ({other.cause})")
 
 
 def _interventions(console: Console, story: Story) -> None:

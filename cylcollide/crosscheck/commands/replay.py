@@ -11,11 +11,9 @@ from rich.progress import track
 
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.cases.load import PLACE, read_chosen
-from cylcollide.crosscheck.cases.minimise import minimise
-from cylcollide.crosscheck.cases.reductions import smaller_by
-from cylcollide.crosscheck.cases.story import Replayed, Story, replayed, story_of
-from cylcollide.crosscheck.cases.variants import CaseRunner
-from cylcollide.crosscheck.cases.witnesses import blamed
+from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
+from cylcollide.crosscheck.cases.recast import CaseRunner
+from cylcollide.crosscheck.cases.story import Replayed, Story, blamed, replayed, story_of
 from cylcollide.crosscheck.commands.print_story import overview, print_story
 from cylcollide.crosscheck.report.repro_scripts import repro_source
 

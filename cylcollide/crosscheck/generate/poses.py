@@ -14,6 +14,7 @@ from cylcollide.crosscheck.generate.humanoid import Humanoid
 from cylcollide.crosscheck.generate.shots import ShotScene
 
 FRAMES_PER_MOTION = 10
+POSES_IN_MOTION = 4
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,22 @@ def draw_pose(poses: Poses, pose: int, rays: int, seed: int) -> PosedScene:
     return PosedScene(
         p1, p2, poses.radius, shots, family=bullets.family, names=poses.limb_names, pose=pose, first_ray=first
     )
+
+
+def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
+    """The humanoid in motion: n bullets at four poses, each any time of any motion.
+
+    Depth: signed metres of the grazes; nan for the others. A bullet's intention speaks of its target alone.
+    """
+    scenes = []
+    with Humanoid() as humanoid:
+        radius, motions = humanoid.radius, list(humanoid.motions)
+        for count in np.diff([n * place // POSES_IN_MOTION for place in range(POSES_IN_MOTION + 1)]).tolist():
+            motion = motions[int(rng.random() * len(motions))]
+            p1, p2 = humanoid.pose(motion, rng.random() * humanoid.motions[motion].duration)
+            bullets = draw_bullets(rng, count, p1, p2, radius)
+            # A bullet that is meant to miss misses every limb: any will do as its target.
+            target = np.maximum(bullets.target, 0)
+            depth = np.where(bullets.family == GRAZE, bullets.depth * radius[target], np.nan)
+            scenes.append(ShotScene(p1, p2, radius, replace(bullets, target=target, depth=depth)))
+    return scenes

@@ -15,11 +15,10 @@ from plotly.offline import get_plotlyjs
 
 from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.case_words import headline
-from cylcollide.crosscheck.cases.cause_words import explained, measured_words, quantity
+from cylcollide.crosscheck.cases.words import explained, headline, measured_words, quantity
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report import bullet_charts, cause_charts, measures, sentences
+from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases, worst_in_turns
 from cylcollide.crosscheck.report.chart_style import COLORS
@@ -46,42 +45,42 @@ class Chart(NamedTuple):
 
 CHARTS = {
     "depth": Chart(
-        cause_charts.early_by_depth,
+        charts.early_by_depth,
         (Cause.TERMINATION,),
         "The shallower the cut, the earlier the hit",
         "Segments that graze the side of a limb of {arm} radius. The line is the bound that follows from the "
         "measured stop for the flattest of them, at 30° to the axis; {earlier}.",
     ),
     "gap": Chart(
-        cause_charts.phantoms_by_gap,
+        charts.phantoms_by_gap,
         (Cause.TERMINATION, Cause.SEGMENT_END),
         "Phantoms end where the stop does",
         "Segments of the families {spread}, whose distance from the limb may be any, at limbs built by default. "
         "{beyond} beyond the stop of {stop}, which was measured on its own.",
     ),
     "scale": Chart(
-        cause_charts.phantoms_by_scale,
+        charts.phantoms_by_scale,
         (Cause.TERMINATION,),
         "Phantoms fade as the world grows",
         "The same segments at limbs of every size, in a world that grows with them: the share of the true misses "
         "that {engine} reports as hits.",
     ),
     "margin": Chart(
-        cause_charts.misses_by_margin,
+        charts.misses_by_margin,
         (Cause.NO_CORE_DISTANCE, Cause.RIM_ROUNDING, Cause.API_LIMIT, Cause.TERMINATION),
         "Too thin a margin loses hits, too thick a one as well",
         "Limbs of 1 cm to 1 m radius with the collision margin changed. Thin margins miss for want of a distance "
         "at the core; thick ones round the rim away and, once larger than the limb, turn it inside out.",
     ),
     "construction": Chart(
-        cause_charts.by_construction,
+        charts.by_construction,
         (Cause.SHAPE, Cause.TERMINATION),
         "The same limb, built in four ways",
         "Limbs of 1 cm to 1 m radius by createCollisionShape (geom), loadMJCF, and loadURDF without and with "
         "URDF_USE_IMPLICIT_CYLINDER.",
     ),
     "calls": Chart(
-        cause_charts.answers_by_call,
+        charts.answers_by_call,
         (Cause.API_LIMIT,),
         "Rays that a call loses",
         "Answers that came back from one call, beside the segments that went in.",
@@ -127,8 +126,8 @@ def page_html(result: Result, links: Links = ()) -> str:
         colors=COLORS,
         not_tried=sentences.not_tried_words(summary),
         tiles=_tiles(summary, posed),
-        by_family=None if posed else _panel("family", "Wrong verdicts by family", "", cause_charts.by_family(result)),
-        by_bound=_panel("bound", "How near the causes come to their bounds", "", cause_charts.by_bound(result)),
+        by_family=None if posed else _panel("family", "Wrong verdicts by family", "", charts.by_family(result)),
+        by_bound=_panel("bound", "How near the causes come to their bounds", "", charts.by_bound(result)),
         panels=_bullet_panels(result) if posed else [],
         causes=_causes(result),
         advice=advice(summary),
@@ -169,10 +168,10 @@ def _tiles(summary: JsonObject, posed: bool) -> list[dict[str, str]]:
 
 def _bullet_panels(result: Result) -> list[Panel]:
     """The figures of a sweep over poses with their titles and words."""
-    hits, plots = right_hits(result.tally), bullet_charts.figures(result)
+    hits, plots = right_hits(result.tally), charts.figures(result)
     distance = sentences.graze_words(hits.depth, abs(hits.error), number_format.length, "distance error")
     normal = sentences.graze_words(hits.depth, hits.tilt, number_format.angle, "normal's error")
-    family, phantom = cause_charts.by_family(result), sentences.phantom_words(result)
+    family, phantom = charts.by_family(result), sentences.phantom_words(result)
     return [
         Panel.of("distance", "Distance error of grazing hits", distance, plots["distance"]),
         Panel.of("normal", "Normal error of grazing hits", normal, plots["normal"]),
@@ -190,11 +189,11 @@ def _causes(result: Result) -> list[JsonObject]:
     said = _caption_facts(result) if rows else {}
     causes = []
     for cause, row in zip(found, rows, strict=True):
-        charts = {name: chart for name, chart in CHARTS.items() if homes[name] == cause}
+        mine = {name: chart for name, chart in CHARTS.items() if homes[name] == cause}
         panels = [_cut_panel(summary, cause, case) for case in clearest_cases(result.tally.cases, cause)]
         panels += [
             panel
-            for name, chart in charts.items()
+            for name, chart in mine.items()
             if (panel := _panel(name, chart.title, chart.caption.format(**said), chart.draw(result)))
         ]
         more = {

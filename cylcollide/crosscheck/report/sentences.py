@@ -1,4 +1,4 @@
-"""What the page says in words. All numbers are the run's; what a cause is, stands in ``cases/cause_words.py``."""
+"""What the page says in words. All numbers are the run's; what a cause is, stands in ``cases/words.py``."""
 
 import math
 from collections.abc import Callable
@@ -7,8 +7,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.case_words import headline
-from cylcollide.crosscheck.cases.cause_words import MEASURED, quantity
+from cylcollide.crosscheck.cases.words import MEASURED, headline, quantity
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind

@@ -1,6 +1,7 @@
 """A plan run: its chunks over an executor, trials of a sample, and the summary of it all."""
 
 import json
+import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -14,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case, write_cases
+from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
-from cylcollide.crosscheck.cases.variants import CaseRunner
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
@@ -183,6 +184,31 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
     HitWorld(Limbs.cylinders(p1, p1 + 1.0, np.full(15, 0.1))).cast_segments(p1, p1 + 2.0)
     with worker_processes(jobs) as pool:
         yield pool
+
+
+@contextmanager
+def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
+    """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
+
+    Raises
+    ------
+    ImportError
+        For a scheduler without the extra ``cluster``.
+    OSError
+        If the cluster is not there.
+    """
+    if scheduler is None:
+        with local_processes(jobs or os.cpu_count() or 1) as executor:
+            yield executor
+        return
+    try:
+        from distributed import Client  # noqa: PLC0415  # an extra of its own
+    except ImportError as missing:
+        raise ImportError(
+            f"--scheduler needs distributed, which is missing ({missing}): pip install 'cylcollide[cluster]'"
+        ) from missing
+    with Client(scheduler) as client:
+        yield client.get_executor(retries=3)
 
 
 def _character(plan: Plan) -> JsonObject:

@@ -4,8 +4,7 @@ from dataclasses import asdict
 from functools import cache
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.recast import recast
-from cylcollide.crosscheck.cases.variants import CaseRunner
+from cylcollide.crosscheck.cases.recast import CaseRunner, recast
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import DEFAULT
 from cylcollide.crosscheck.generate.families.of_pybullet import LEAST

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide.crosscheck.generate.families import (
-    elbow,
-    extremes,
-    generic,
-    in_motion,
+    aimed,
     of_pybullet,
     starts_and_ends,
     surface,
 )
+from cylcollide.crosscheck.generate.poses import draw_in_motion
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.generate.target import SIZES, Body
 
@@ -27,7 +25,7 @@ Draw = Callable[[np.random.Generator, Body, int], list[ShotScene]]
 """Draws about so many segments at one body."""
 
 OF_ANY_ENGINE: dict[str, Draw] = {
-    "generic": generic.draw,
+    "generic": aimed.generic,
     "side-graze": surface.side_graze,
     "rim": surface.rim,
     "corner-cut": surface.corner_cut,
@@ -35,9 +33,9 @@ OF_ANY_ENGINE: dict[str, Draw] = {
     "segment-ends": starts_and_ends.segment_ends,
     "near-start": starts_and_ends.near_start,
     "inside-start": starts_and_ends.inside_start,
-    "extremes": extremes.draw,
+    "extremes": aimed.extremes,
     "same-line": surface.same_line,
-    "elbow": elbow.draw,
+    "elbow": aimed.elbow,
 }
 OF_PYBULLET_ONLY: dict[str, Draw] = {
     "margin-sweep": of_pybullet.margin_sweep,
@@ -82,7 +80,7 @@ def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
         raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
     rng = key.generator()
     if key.family == "humanoid":
-        return in_motion.draw_chunk(rng, n)
+        return draw_in_motion(rng, n)
     draw = ABOUT_ONE_BODY[key.family]
     if key.family in WHOLE_BATCHES:
         return draw(rng, Body.draw(rng, 0.05, 0.2, aligned=False), n)

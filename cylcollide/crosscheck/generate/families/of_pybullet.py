@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
+from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.shots import ShotScene, joined
 from cylcollide.crosscheck.generate.target import Body
