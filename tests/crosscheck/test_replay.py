@@ -215,8 +215,8 @@ def test_a_planted_engine_is_asked_like_any_other():
     line = (-1.01, 0.2013, 0.1003), (1.02, 0.2013, 0.1203)
     case = made([(0.0, 0.0, -0.5)], [(0.0, 0.0, 0.5)], [0.2], *line, kind="phantom", runner=runner)
     assert case.cause == Cause.SHAPE.label
-    assert recast(case, runner).again(case) == case
-    assert recast(case, BULLET).again(case) is None
+    assert recast(case, runner).again == case
+    assert recast(case, BULLET).again is None
 
 
 def test_every_cause_has_words():
@@ -249,4 +249,4 @@ def test_cases_of_every_family_are_reproduced(family):
     for case in of_each_kind_and_cause(cases(family, 2000)):
         live = recast(case, BULLET)
         assert live.proved
-        assert live.again(case) == case
+        assert live.again == case

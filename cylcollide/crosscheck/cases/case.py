@@ -224,7 +224,7 @@ def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[
     return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
 
 
-def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **others: Any) -> Case:
+def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
     shown = {
         "setup": asdict(scene.setup),

@@ -235,7 +235,7 @@ def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case
         If the engine does not disagree in this way to begin with, or rational arithmetic does not confirm this library.
     """
     live = recast(case, runner)
-    first = live.again(case)
+    first = live.again
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
     search, before = _Search(runner, first, first, questions), None
@@ -274,7 +274,7 @@ class _Search:
         if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.runner) != named:
             return None
         live = recast(candidate, self.runner)
-        now, goal = live.again(candidate), self.goal
+        now, goal = live.again, self.goal
         if now is None or not live.proved or now.cause != goal.cause:
             return None
         as_bad = goal.amount is None or abs(now.amount or 0.0) >= KEPT_SHARE * abs(goal.amount)

@@ -1,7 +1,7 @@
 """A case asked again: as it is, and with one thing changed about it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from cylcollide._types import Face, Float64Array
 from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vector
 from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.cases.words import engine_name, headline
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.classify import compare
@@ -18,9 +19,12 @@ from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.judge.exact_truth import exact_hit, solids
-from cylcollide.crosscheck.records import plain
+from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.engines import EngineHits
 from cylcollide.query.hits import RayHits
+
+SCHEMA = 1
+"""Version of what ``cylcollide replay --json`` prints: raised when a field changes its meaning or goes away."""
 
 
 @dataclass(frozen=True)
@@ -185,32 +189,64 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Live:
-    """A case asked again."""
+class Replayed:
+    """A case as it was, and asked again."""
 
+    case: Case
     ours: EngineAnswer
     theirs: EngineAnswer | None  # None: the engine gave no answer
     exact: Proved
-    cases: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
+    now: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
 
-    def again(self, case: Case) -> Case | None:
-        """The disagreement of this case's kind, about the same limbs, if it is still there."""
-        return next((now for now in self.cases if _same(now, case)), None)
+    @property
+    def again(self) -> Case | None:
+        """The disagreement of the case's kind, about the same limbs, if it is still there."""
+        was = self.case
+        limbs = None if was.kind_code not in VERDICTS else (was.limb_true, was.limb_engine)
+        return next(
+            (now for now in self.now if now.kind == was.kind and limbs in (None, (now.limb_true, now.limb_engine))),
+            None,
+        )
 
     @property
     def proved(self) -> bool:
         """Whether rational arithmetic confirms this library's verdict and limb."""
         return self.exact.limb == self.ours.limb
 
+    @property
+    def reproduced(self) -> bool:
+        """Whether the engine still disagrees in this way, and rational arithmetic confirms this library."""
+        return self.again is not None and self.proved
 
-def recast(case: Case, runner: CaseRunner) -> Live:
+    @property
+    def instead(self) -> str:
+        """What came instead of the disagreement, in one sentence."""
+        if not self.proved:
+            exact, ours = (f"limb {side.limb}" if side.limb >= 0 else "no limb" for side in (self.exact, self.ours))
+            return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
+        said = [headline(now) for now in self.now]
+        return " ".join(said) or f"{engine_name(self.case)} and this library agree."
+
+    def record(self) -> JsonObject:
+        """As ``cylcollide replay --json`` prints it."""
+        return {
+            "schema": SCHEMA,
+            "case": self.case.record(),
+            "reproduced": self.reproduced,
+            "again": None if self.again is None else self.again.record(),
+            "instead": None if self.reproduced else self.instead,
+            "exact": asdict(self.exact) | {"face": self.exact.face.name},
+        }
+
+
+def recast(case: Case, runner: CaseRunner) -> Replayed:
     """Ask both sides about a case, in a batch of equal segments if its engine lost it in a batch."""
     scene, row = _scene(case)
     both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
     answers = both_answers(both.ours, both.theirs, row)
-    cases = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
-    return Live(EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(cases))
+    now = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
+    return Replayed(case, EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(now))
 
 
 def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
@@ -243,8 +279,3 @@ def _scene(case: Case) -> tuple[ShotScene, int]:
     scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
     # Of lists that are one too long PyBullet answers most; of arrays, none.
     return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
-
-
-def _same(now: Case, case: Case) -> bool:
-    of_limbs = now.limb_true == case.limb_true and now.limb_engine == case.limb_engine
-    return now.kind == case.kind and (of_limbs or case.kind_code not in VERDICTS)

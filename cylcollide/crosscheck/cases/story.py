@@ -8,7 +8,7 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAnswer, Live, recast
+from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAnswer, Replayed, recast
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
@@ -56,7 +56,7 @@ def blamed(case: Case) -> EngineOf:
         raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
 
 
-def witnesses(case: Case, live: Live) -> tuple[list[Witness], dict[str, str]]:
+def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
     """Ask every engine at hand; the blamed one stands first, with its answer of before.
 
     Each other engine is asked in another process: MuJoCo, for one, ends the process that asks about a
@@ -69,21 +69,21 @@ def witnesses(case: Case, live: Live) -> tuple[list[Witness], dict[str, str]]:
     dict
         Why an engine could not be asked, by name.
     """
+    case = replayed.case
     with blamed(case)(case.built) as engine:
-        first = _witness(engine_title(case, engine.name), _version(engine), live.theirs, case, live)
+        first = _witness(engine_title(case, engine.name), _version(engine), replayed.theirs, replayed)
     found, absent = [first], {}
-    for construction in CONSTRUCTIONS:
-        setup = Setup(construction=construction)
+    for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
         if not (case.engine == BULLET and setup == case.built):
             with BulletClient(setup) as client:
-                title = f"{client.name}, {'default' if setup.is_default else construction}"
-                found.append(_witness(title, _version(client), _answer(client, case), case, live))
+                title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
+                found.append(_witness(title, *_told(client, case)[1:], replayed))
     others = [name for name in registry.names() if name not in (OWN, BULLET, case.engine)]
     for name, answer in answers_apart(others, case).items():
         if isinstance(answer, str):
             absent[name] = answer
         else:
-            found.append(_witness(*answer, case, live))
+            found.append(_witness(*answer, replayed))
     return found, absent
 
 
@@ -107,14 +107,15 @@ def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
 def _asked(name: str, case: Case) -> NamedAnswer | str:
     try:
         with registry.create(name) as engine:
-            return engine.name, _version(engine), _answer(engine, case)
+            return _told(engine, case)
     except (ImportError, ValueError, RuntimeError) as error:
         return one_line(error)
 
 
-def _answer(engine: Engine, case: Case) -> EngineAnswer:
+def _told(engine: Engine, case: Case) -> NamedAnswer:
     engine.build(case.limbs)
-    return EngineAnswer.row(engine.cast_segments(np.array([case.start]), np.array([case.end])), 0)
+    hits = engine.cast_segments(np.array([case.start]), np.array([case.end]))
+    return engine.name, _version(engine), EngineAnswer.row(hits, 0)
 
 
 def _version(engine: Engine) -> str:
@@ -127,8 +128,8 @@ def engine_title(case: Case, name: str | None = None) -> str:
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 
-def _witness(title: str, version: str, answer: EngineAnswer | None, case: Case, live: Live) -> Witness:
-    true = live.ours
+def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> Witness:
+    true, case = replayed.ours, replayed.case
     right = answer is not None and answer.limb == true.limb
     error = off = None
     if answer is not None and right and answer.fraction is not None and true.fraction is not None:
@@ -138,51 +139,8 @@ def _witness(title: str, version: str, answer: EngineAnswer | None, case: Case, 
     return Witness(title, version, answer, right, error, off)
 
 
-SCHEMA = 1
-"""Version of what ``--json`` prints: raised when a field changes its meaning or goes away."""
-
 NOTICEABLE = 1e-7
 """Metres below which a measured property explains nothing that a person would report."""
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """One case as it was and as it is now."""
-
-    case: Case
-    live: Live
-
-    @property
-    def again(self) -> Case | None:
-        """The disagreement with the numbers of now; None if it is not there."""
-        return self.live.again(self.case)
-
-    @property
-    def reproduced(self) -> bool:
-        """Whether the engine still disagrees in this way, and rational arithmetic confirms this library."""
-        return self.again is not None and self.live.proved
-
-    @property
-    def instead(self) -> str:
-        """What came instead of the disagreement, in one sentence."""
-        if not self.live.proved:
-            sides = (self.live.exact.limb, self.live.ours.limb)
-            exact, ours = (f"limb {limb}" if limb >= 0 else "no limb" for limb in sides)
-            return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
-        said = [words.headline(now) for now in self.live.cases]
-        return " ".join(said) or f"{words.engine_name(self.case)} and this library agree."
-
-    def record(self) -> JsonObject:
-        """As ``--json`` prints it."""
-        again = self.again
-        return {
-            "schema": SCHEMA,
-            "case": self.case.record(),
-            "reproduced": self.reproduced,
-            "again": None if again is None else again.record(),
-            "instead": None if self.reproduced else self.instead,
-            "exact": asdict(self.live.exact) | {"face": self.live.exact.face.name},
-        }
 
 
 @dataclass(frozen=True)
@@ -193,12 +151,12 @@ class Story(Replayed):
     absent: dict[str, str]  # engines that could not be asked, and why
     explanations: list[Explanation]  # of the limbs that matter
     trials: list[Trial]
-    calibration: Calibration  # of the limb that the disagreement is about
+    known: Calibration  # measured on the limb that the disagreement is about
 
     @property
     def why(self) -> str | None:
         """The cause in words; None if the disagreement is not there."""
-        known = self.calibration
+        known = self.known
         big = known.big_from if isfinite(known.big_from) else nan
         measured = {"stop": known.stop, "rim": known.rim, "big": big}
         return None if self.again is None else words.why(self.again, measured)
@@ -206,7 +164,7 @@ class Story(Replayed):
     @property
     def measured(self) -> list[str]:
         """What the engine does to a limb of this size, in words."""
-        known = self.calibration
+        known = self.known
         lengths = {
             "it stops {} in front of a surface": known.stop,
             "rims are rounded by {}": known.rim,
@@ -237,16 +195,18 @@ def replayed(case: Case) -> Replayed:
     ValueError, ImportError
         If the engine is unknown or not installed.
     """
-    return Replayed(case, recast(case, CaseRunner(blamed(case))))
+    return recast(case, CaseRunner(blamed(case)))
 
 
-def story_of(reproduction: Replayed) -> Story:
+def story_of(found: Replayed) -> Story:
     """Ask everybody else, explain, and change one thing at a time."""
-    case, live, again = reproduction.case, reproduction.live, reproduction.again
+    case, again = found.case, found.again
     runner = CaseRunner(blamed(case))
-    found, absent = witnesses(case, live)
+    others, absent = witnesses(found)
     explained = [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
     tried = [] if again is None or case.engine != BULLET else trials(again, runner)
     limb = case.limb_engine if case.limb_true < 0 else case.limb_true
     known = runner.calibrations(CaseVariant.of(again or case))[limb]
-    return Story(case, live, found, absent, explained, tried, known)
+    return Story(
+        **vars(found), witnesses=others, absent=absent, explanations=explained, trials=tried, calibration=known
+    )

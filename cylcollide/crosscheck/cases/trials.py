@@ -272,7 +272,7 @@ def _shape(case: Subject) -> Trials:
 
 def _segment_end(case: Subject) -> Trials:
     reach = 4 * (case.stop + float(case.view.limits.overshoot[0])) + 0.5 * case.radius
-    after = case.runner(replace(case.variant, end=case.variant.end + reach * case.variant.direction))
+    after = case.runner(case.variant.ended(reach))
     if after.limb_true >= 0:
         yield Trial("segment lengthened", "vanishes", after.verdicts_agree)
     else:

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -10,13 +11,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from cylcollide.crosscheck.cases.case import write_cases
-from cylcollide.crosscheck.commands.progress import bars, compile_ahead
 from cylcollide.crosscheck.commands.tables import PLACES, table
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv, write_json
 from cylcollide.crosscheck.run.plan import own_versions
 from cylcollide.crosscheck.scoreboard.engine_errors import COUNTED
 from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, Score
 from cylcollide.crosscheck.scoreboard.subprocess_run import guarded_scoreboard
+from cylcollide.terminal import bars
+from cylcollide.warm_up.warm_up import warm_up
 
 SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
@@ -53,6 +55,12 @@ def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: in
     for shown in (*_measured(scores, seed), _limits(scores)):
         console.print(shown)
     return scores
+
+
+def compile_ahead(progress: Callable[[str, int, int], None], jobs: int | None) -> None:
+    """Make machine code before processes that need it, as a step of its own; none where it is turned off."""
+    with suppress(RuntimeError):
+        warm_up(jobs, lambda done, of: progress("compile", done, of))
 
 
 def _measured(scores: Sequence[Score], seed: int) -> Iterator[Table]:

@@ -51,5 +51,5 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         **dict.fromkeys(("amount", "measured", "bound")),
         **more,
     )
-    (case,) = (now for now in recast(blank, runner).cases if now.kind == kind)
+    (case,) = (now for now in recast(blank, runner).now if now.kind == kind)
     return case
