@@ -8,27 +8,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.fields import (
-    MOST_SEGMENTS,
-    UNNAMED,
-    CauseName,
-    Direction,
-    Earlier,
-    KindName,
-    Number,
-    Options,
-    Point,
-    Points,
-    Radii,
-    Segment,
-    Segments,
-    Settings,
-    Text,
-    Texts,
-    Vector,
-    Whole,
-    checked,
-)
+from cylcollide.crosscheck.cases import fields as f
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.shots import ShotScene
@@ -54,34 +34,34 @@ MOST_SAID = 500
 class Case:
     """Numbers as they were, so that JSON gives back the same float64; lengths in metres."""
 
-    family: Text
-    seed: Whole
-    chunk: Whole
-    scene: Whole
-    row: Whole
-    kind: KindName  # label of Kind
-    cause: CauseName  # label of Cause; UNNAMED if it is still to be found
-    setup: Settings
-    p1: Points
-    p2: Points
-    radius: Radii
-    start: Point
-    end: Point
-    limb_true: Whole
-    limb_engine: Whole
-    fraction_true: Number
-    fraction_engine: Number
-    normal_true: Direction
-    normal_engine: Direction
-    amount: Number
-    measured: Number
-    bound: Number
-    engine: Text = BULLET  # name in the registry of engines
-    options: Options = field(default_factory=dict)  # of its constructor, where not by `setup`
-    names: Texts = ()  # of the limbs; none: they are called by their index
-    before: Segments = ()  # asked in the same call, where the disagreement is not there without them
-    after: Segments = ()
-    was: Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
+    family: f.Text
+    seed: f.Whole
+    chunk: f.Whole
+    scene: f.Whole
+    row: f.Whole
+    kind: f.KindName  # label of Kind
+    cause: f.CauseName  # label of Cause; UNNAMED if it is still to be found
+    setup: f.Settings
+    p1: f.Points
+    p2: f.Points
+    radius: f.Radii
+    start: f.Point
+    end: f.Point
+    limb_true: f.Whole
+    limb_engine: f.Whole
+    fraction_true: f.Number
+    fraction_engine: f.Number
+    normal_true: f.Direction
+    normal_engine: f.Direction
+    amount: f.Number
+    measured: f.Number
+    bound: f.Number
+    engine: f.Text = BULLET  # name in the registry of engines
+    options: f.Options = field(default_factory=dict)  # of its constructor, where not by `setup`
+    names: f.Texts = ()  # of the limbs; none: they are called by their index
+    before: f.Segments = ()  # asked in the same call, where the disagreement is not there without them
+    after: f.Segments = ()
+    was: f.Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
 
     @property
     def limbs(self) -> Limbs:
@@ -148,8 +128,8 @@ class Case:
             If it is something else: a message that names the field.
         """
         hints = get_type_hints(cls, include_extras=True)
-        optional = {f.name for f in fields(cls) if not f.default is f.default_factory is MISSING}
-        case = cls(**checked(record, {name: hint.__metadata__[0] for name, hint in hints.items()}, optional))
+        optional = {one.name for one in fields(cls) if not one.default is one.default_factory is MISSING}
+        case = cls(**f.checked(record, {name: hint.__metadata__[0] for name, hint in hints.items()}, optional))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
         for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
@@ -158,8 +138,8 @@ class Case:
         for name in ("limb_true", "limb_engine"):
             if getattr(case, name) >= count:
                 raise ValueError(f"{name}: expected -1 to {count - 1}, got {getattr(case, name)}")
-        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= MOST_SEGMENTS:
-            raise ValueError(f"bound: expected 1 to {MOST_SEGMENTS:,} segments of the call, got {case.bound}")
+        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= f.MOST_SEGMENTS:
+            raise ValueError(f"bound: expected 1 to {f.MOST_SEGMENTS:,} segments of the call, got {case.bound}")
         return case
 
 
@@ -195,7 +175,7 @@ def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
-def vector(row: Any) -> Vector | None:
+def vector(row: Any) -> f.Vector | None:
     """Three Python numbers, or None if one of them is nan."""
     return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
 
@@ -203,7 +183,7 @@ def vector(row: Any) -> Vector | None:
 def explained(found: Disagreements, at: int) -> JsonObject:
     """What was found out about one disagreement, as a case holds it."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
-    cause = UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
+    cause = f.UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
     return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}
 
 
@@ -217,7 +197,7 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> Js
     return answers
 
 
-def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[Segment, ...]]:
+def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[f.Segment, ...]]:
     """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
     ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
     segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]

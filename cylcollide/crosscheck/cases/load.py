@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import UNKNOWN, Case, case_of, foreign, read_cases
 from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.records import plain
+from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.engines import EngineHits
 
 RAYS_SCHEMA = 1
@@ -74,14 +74,14 @@ def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
     names = ("limb", "fraction", "position", "normal")
     true, engine = (EngineHits(*(rays[f"{name}_{side}"][this] for name in names)) for side in ("true", "engine"))
     apart = float(np.linalg.norm(true.position[0] - engine.position[0]))
-    place = {
-        "family": str(rays["families"][rays["family"][row]]),
+    place: JsonObject = {
+        "seed": int(rays.get("seed", UNKNOWN)),
         "chunk": 0,
         "scene": pose,
         "row": int(rays["ray"][row]),
     }
-    seed = int(rays.get("seed", UNKNOWN))  # older files do not say
+    place |= {"row": int(rays["ray"][row]), "family": str(rays["families"][rays["family"][row]])}
     amount = apart if kind == "wrong limb" else plain(float(rays["clearance"][row]))
-    more = {"names": [str(name) for name in rays["limb_names"]], "measured": None, "bound": None}
-    case = case_of(scene, 0, true, engine, **place, seed=seed, kind=kind, cause=UNNAMED, amount=amount, **more)
+    told = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
+    case = case_of(scene, 0, true, engine, **place, **told, names=[str(name) for name in rays["limb_names"]])
     return Case.read(case.record())

@@ -202,11 +202,10 @@ class Replayed:
     def again(self) -> Case | None:
         """The disagreement of the case's kind, about the same limbs, if it is still there."""
         was = self.case
-        limbs = None if was.kind_code not in VERDICTS else (was.limb_true, was.limb_engine)
-        return next(
-            (now for now in self.now if now.kind == was.kind and limbs in (None, (now.limb_true, now.limb_engine))),
-            None,
-        )
+        found = [now for now in self.now if now.kind == was.kind]
+        if was.kind_code in VERDICTS:
+            found = [now for now in found if (now.limb_true, now.limb_engine) == (was.limb_true, was.limb_engine)]
+        return found[0] if found else None
 
     @property
     def proved(self) -> bool:

@@ -207,6 +207,4 @@ def story_of(found: Replayed) -> Story:
     tried = [] if again is None or case.engine != BULLET else trials(again, runner)
     limb = case.limb_engine if case.limb_true < 0 else case.limb_true
     known = runner.calibrations(CaseVariant.of(again or case))[limb]
-    return Story(
-        **vars(found), witnesses=others, absent=absent, explanations=explained, trials=tried, calibration=known
-    )
+    return Story(**vars(found), witnesses=others, absent=absent, explanations=explained, trials=tried, known=known)

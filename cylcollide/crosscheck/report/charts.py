@@ -10,31 +10,8 @@ from cylcollide.crosscheck.cases.words import MEASURED
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, length, power, scale_words
-from cylcollide.crosscheck.report.chart_style import (
-    COLORS,
-    MM_TICKS,
-    add_bars,
-    add_dots,
-    add_line,
-    chart,
-    logarithmic,
-    of,
-    parts_of,
-    shares,
-    thin_out,
-)
-from cylcollide.crosscheck.report.measures import (
-    STRAIGHT,
-    arm,
-    construction_rows,
-    early_bound,
-    facts,
-    gaps,
-    grazing_phantoms,
-    margin_rows,
-    right_hits,
-    scale_rows,
-)
+from cylcollide.crosscheck.report import chart_style as style
+from cylcollide.crosscheck.report import measures
 from cylcollide.crosscheck.run.run import Result
 from cylcollide.crosscheck.run.tally import ALL, GRAZES
 
@@ -51,7 +28,7 @@ Parts = Mapping[str, tuple[str, BoolArray, str]]
 
 def figures(result: Result) -> dict[str, go.Figure | None]:
     """Every plot by name, None for one without data."""
-    hits = right_hits(result.tally)
+    hits = measures.right_hits(result.tally)
     sides: Parts = {
         "early": ("early", hits.error < 0.0, "%{y:.3g} mm early"),
         "late": ("late", hits.error > 0.0, "%{y:.3g} mm late"),
@@ -59,10 +36,12 @@ def figures(result: Result) -> dict[str, go.Figure | None]:
     turned: Parts = {"one hit": ("neutral", hits.tilt > 0.0, "%{y:.3g}° off")}
     return {
         "distance": _graze_error(
-            hits.depth, 1e3 * hits.error, sides, FLOOR_MM, logarithmic("distance error", MM_TICKS)
+            hits.depth, 1e3 * hits.error, sides, FLOOR_MM, style.logarithmic("distance error", style.MM_TICKS)
         ),
-        "normal": _graze_error(hits.depth, hits.tilt, turned, FLOOR_DEGREES, logarithmic("normal error", DEGREE_TICKS)),
-        "phantom": _phantom_depths(grazing_phantoms(result.tally)),
+        "normal": _graze_error(
+            hits.depth, hits.tilt, turned, FLOOR_DEGREES, style.logarithmic("normal error", DEGREE_TICKS)
+        ),
+        "phantom": _phantom_depths(measures.grazing_phantoms(result.tally)),
         "early": _early_distances(-hits.error[hits.error < 0.0]),
     }
 
@@ -75,36 +54,36 @@ def _graze_error(
     rows = np.flatnonzero(grazing & (size > 0.0))
     if len(rows) == 0:
         return None
-    rows = rows[thin_out(error[rows])]
-    figure = chart(logarithmic("depth of the cut ÷ radius", SHARE_TICKS), axis)
+    rows = rows[style.thin_out(error[rows])]
+    figure = style.chart(style.logarithmic("depth of the cut ÷ radius", SHARE_TICKS), axis)
     for name, (color, which, said) in parts.items():
         some = rows[which[rows]]
         if len(some):
             # Single precision is plenty for a pixel.
             x, y = depth[some].astype(np.float32), np.maximum(size[some], floor).astype(np.float32)
-            add_dots(figure, name, x, y, color, f"{said} at depth %{{x:.2e}}", size=4, opacity=0.55)
+            style.add_dots(figure, name, x, y, color, f"{said} at depth %{{x:.2e}}", size=4, opacity=0.55)
     step = np.floor(2.0 * np.log10(depth[grazing]))
     steps = np.unique(step)
     medians = np.array([np.median(size[grazing][step == s]) for s in steps])
     shown = medians > 0.0  # a logarithmic axis has no place for an error of nothing
     middles = 10.0 ** ((steps[shown] + 0.5) / 2.0)
-    add_line(figure, "median", middles, medians[shown], "ink", "median %{y:.3g}", marker={"size": 5})
+    style.add_line(figure, "median", middles, medians[shown], "ink", "median %{y:.3g}", marker={"size": 5})
     return figure
 
 
-def _phantom_depths(gaps: Float64Array) -> go.Figure | None:
+def _phantom_depths(outside: Float64Array) -> go.Figure | None:
     """Share of the grazing phantoms by how far outside the limb the bullet passes, in half decades."""
-    if not len(gaps):
+    if not len(outside):
         return None
-    outside = np.log10(gaps)
-    edges = np.arange(np.floor(outside.min()), np.ceil(outside.max()) + 0.5, 0.5)
-    counts, edges = np.histogram(outside, np.append(edges, edges[-1] + 0.5))
+    logs = np.log10(outside)
+    edges = np.arange(np.floor(logs.min()), np.ceil(logs.max()) + 0.5, 0.5)
+    counts, edges = np.histogram(logs, np.append(edges, edges[-1] + 0.5))
     decades = np.arange(np.floor(edges[0]), np.ceil(edges[-1]) + 1)
     below = {"title": "gap outside the limb ÷ radius", "tickvals": decades, "ticktext": [power(d) for d in decades]}
-    figure = chart(below, shares("share of phantoms"))
+    figure = style.chart(below, style.shares("share of phantoms"))
     said = "%{customdata[0]} phantoms at %{customdata[1]:.1e} to %{customdata[2]:.1e}"
     custom = np.stack([counts, 10.0 ** edges[:-1], 10.0 ** edges[1:]], axis=1)
-    add_bars(figure, edges, 100.0 * counts / counts.sum(), "phantom", said, custom)
+    style.add_bars(figure, edges, 100.0 * counts / counts.sum(), "phantom", said, custom)
     return figure
 
 
@@ -117,9 +96,9 @@ def _early_distances(early: Float64Array) -> go.Figure | None:
     counts, edges = np.histogram(logs, np.linspace(np.floor(logs.min()), np.ceil(logs.max() + 1e-9), 61))
     ticks = [tick for tick in LENGTH_TICKS if edges[0] <= tick <= edges[-1]]
     below = {"title": "reported early by", "tickvals": ticks, "ticktext": [LENGTH_TICKS[tick] for tick in ticks]}
-    figure = chart(below, {"title": "hits", "tickformat": ","})
+    figure = style.chart(below, {"title": "hits", "tickformat": ","})
     said = "%{y:,} hits, %{customdata[0]:.2g} to %{customdata[1]:.2g} mm early"
-    add_bars(figure, edges, counts, "early", said, 1e3 * 10.0 ** np.stack([edges[:-1], edges[1:]], axis=1))
+    style.add_bars(figure, edges, counts, "early", said, 1e3 * 10.0 ** np.stack([edges[:-1], edges[1:]], axis=1))
     return figure
 
 
@@ -134,10 +113,10 @@ def by_family(result: Result) -> go.Figure | None:
     kinds = [kind for kind in (Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB, Kind.LOST) if every[-1][kind.field]]
     if not kinds or not rows:
         return None
-    figure = chart(shares(f"share of the family's {things}"), {"dtick": 1}, barmode="stack", bargap=0.35)
+    figure = style.chart(style.shares(f"share of the family's {things}"), {"dtick": 1}, barmode="stack", bargap=0.35)
     figure.update_layout(legend_traceorder="normal", uniformtext={"minsize": 9, "mode": "hide"})
     for kind in kinds:
-        counted = parts_of(rows, kind.field, "rays")
+        counted = style.parts_of(rows, kind.field, "rays")
         figure.add_bar(
             name=kind.label,
             orientation="h",
@@ -148,8 +127,8 @@ def by_family(result: Result) -> go.Figure | None:
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            marker_color=COLORS[kind.label],
-            hovertemplate=f"%{{y}}: {of(part=f' {kind.label}', axis='x')}<extra></extra>",
+            marker_color=style.COLORS[kind.label],
+            hovertemplate=f"%{{y}}: {style.of(part=f' {kind.label}', axis='x')}<extra></extra>",
         )
     return figure
 
@@ -164,16 +143,16 @@ def by_bound(result: Result) -> go.Figure | None:
     if not by_cause:
         return None
     below = {"title": "share of the bound", "range": [-0.03, 1.06], "tickformat": ".0%"}
-    figure = chart(below, {"title": "", "dtick": 1})
+    figure = style.chart(below, {"title": "", "dtick": 1})
     for name, part, symbol in (
         ("median", 50, "line-ns-open"),
         ("99 %", 99, "circle-open"),
         ("nearest", 100, "diamond"),
     ):
         x = [float(np.percentile(values, part)) for values in by_cause.values()]
-        look = {"size": 9, "symbol": symbol, "line": {"width": 2, "color": COLORS["late"]}}
-        add_dots(figure, name, x, list(by_cause), "late", f"%{{y}}, {name}: %{{x:.6f}} of the bound", **look)
-    figure.add_vline(x=1.0, line={"color": COLORS["early"], "width": 2}, layer="below")
+        look = {"size": 9, "symbol": symbol, "line": {"width": 2, "color": style.COLORS["late"]}}
+        style.add_dots(figure, name, x, list(by_cause), "late", f"%{{y}}, {name}: %{{x:.6f}} of the bound", **look)
+    figure.add_vline(x=1.0, line={"color": style.COLORS["early"], "width": 2}, layer="below")
     return figure
 
 
@@ -184,81 +163,83 @@ def early_by_depth(result: Result) -> go.Figure | None:
     mine: BoolArray = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
     if not mine.any():
         return None
-    size = arm(radius[mine])
+    size = measures.arm(radius[mine])
     rows = np.flatnonzero(mine & (radius == size))
-    rows = rows[thin_out(amount[rows])]
+    rows = rows[style.thin_out(amount[rows])]
     # Every second decade below, where there are many.
     decades = {decade: length(10.0 ** (decade - 3)) if decade % 2 else "" for decade in range(-9, 3)}
-    figure = chart(logarithmic("depth of the cut", decades, tickangle=0), logarithmic("reported early by", MM_TICKS))
+    below = style.logarithmic("depth of the cut", decades, tickangle=0)
+    figure = style.chart(below, style.logarithmic("reported early by", style.MM_TICKS))
     said = "%{y:.3g} mm early where the cut is %{x:.2g} mm deep"
-    add_dots(figure, "one hit", 1e3 * depth[rows], -1e3 * amount[rows], "early", said, size=5, opacity=0.5)
+    style.add_dots(figure, "one hit", 1e3 * depth[rows], -1e3 * amount[rows], "early", said, size=5, opacity=0.5)
     cuts = np.geomspace(depth[rows].min(), depth[rows].max(), 60)
-    allowed = 1e3 * early_bound(size, cuts, facts(result.summary)["stop"])
+    allowed = 1e3 * measures.early_bound(size, cuts, measures.facts(result.summary)["stop"])
     said = "at most %{y:.3g} mm where the cut is %{x:.2g} mm deep"
-    add_line(figure, "bound", 1e3 * cuts, allowed, "ink", said, mode="lines")
+    style.add_line(figure, "bound", 1e3 * cuts, allowed, "ink", said, mode="lines")
     medians = [row for row in result.summary["grazes"] if row["radius"] == size and row["early"]]
     x, y = [1e3 * row["depth"] * size for row in medians], [row["early_mm"][0] for row in medians]
-    add_line(figure, "median", x, y, "late", "median %{y:.3g} mm")
+    style.add_line(figure, "median", x, y, "late", "median %{y:.3g} mm")
     return figure
 
 
 def phantoms_by_gap(result: Result) -> go.Figure | None:
     """How far from the limb phantom hits pass it, for limbs built by default, and where the walk stops."""
-    found, stop = gaps(result.tally), facts(result.summary)["stop"]
+    found, stop = measures.gaps(result.tally), measures.facts(result.summary)["stop"]
     if len(found) < ENOUGH or not stop > 0:
         return None
     # Thirty bars of a twentieth of the stop: as far again as a half beyond it, so that nothing is seen to be there.
     width = 1e3 * stop / 20
     counts, edges = np.histogram(1e3 * found, width * np.arange(max(30, int(1e3 * found.max() / width) + 2)))
     below = {"title": "gap between segment and limb, mm", "range": [0.0, float(edges[-1])]}
-    figure = chart(below, {"title": "phantom hits", "tickformat": ","}, showlegend=False)
-    add_bars(figure, edges, counts, "phantom", "%{y:,} phantoms at about %{x:.3g} mm")
-    figure.add_vline(x=1e3 * stop, line={"color": COLORS["early"], "width": 2, "dash": "dash"})
+    figure = style.chart(below, {"title": "phantom hits", "tickformat": ","}, showlegend=False)
+    style.add_bars(figure, edges, counts, "phantom", "%{y:,} phantoms at about %{x:.3g} mm")
+    figure.add_vline(x=1e3 * stop, line={"color": style.COLORS["early"], "width": 2, "dash": "dash"})
     place = {"x": 1e3 * stop, "y": 1.0, "yref": "paper", "xanchor": "left", "showarrow": False}
-    figure.add_annotation(text=f" stop, {length(stop)}", font={"color": COLORS["early"]}, **place)
+    figure.add_annotation(text=f" stop, {length(stop)}", font={"color": style.COLORS["early"]}, **place)
     return figure
 
 
 def phantoms_by_scale(result: Result) -> go.Figure | None:
     """Share of the true misses that are reported as hits, by the size of the limb and all that is around it."""
-    every = {family: scale_rows(result.summary, (family,)) for family in STRAIGHT}
+    every = {family: measures.scale_rows(result.summary, (family,)) for family in measures.STRAIGHT}
     drawn = {family: rows for family, rows in every.items() if len(rows) > 1}
     if not drawn:
         return None
     radii = sorted({row["radius"] for rows in drawn.values() for row in rows})
     sizes = {"tickvals": radii, "ticktext": [scale_words(radius) for radius in radii], "tickangle": -45}
-    figure = chart({"title": "radius of the limb", "type": "log", **sizes}, shares("misses reported as hits"))
-    colors = dict(zip(STRAIGHT, ("neutral", "phantom", "wrong limb"), strict=True))
+    below = {"title": "radius of the limb", "type": "log", **sizes}
+    figure = style.chart(below, style.shares("misses reported as hits"))
+    colors = dict(zip(measures.STRAIGHT, ("neutral", "phantom", "wrong limb"), strict=True))
     for family, rows in drawn.items():
-        x, counted = [row["radius"] for row in rows], parts_of(rows, "phantom", "misses")
-        add_line(figure, family, x, color=colors[family], hover=f"{family}: {of(' misses')}", **counted)
+        x, counted = [row["radius"] for row in rows], style.parts_of(rows, "phantom", "misses")
+        style.add_line(figure, family, x, color=colors[family], hover=f"{family}: {style.of(' misses')}", **counted)
     return figure
 
 
 def misses_by_margin(result: Result) -> go.Figure | None:
     """Shares missed and phantom by collision margin, for limbs as large as those of people."""
-    rows = margin_rows(result.summary)
+    rows = measures.margin_rows(result.summary)
     if not rows:
         return None
     labels = [length(row["margin"]).replace(SPACE, "<br>") if row["margin"] else "0" for row in rows]
     below = {"title": "collision margin", "type": "category", "tickangle": 0, "dtick": 1}
-    figure = chart(below, shares("share"))
+    figure = style.chart(below, style.shares("share"))
     for kind, whole in (("missed", "hits"), ("phantom", "misses")):
-        said, counted = f"margin %{{x}}: {of(f' {whole}')}", parts_of(rows, kind, whole)
-        add_line(figure, f"{kind}, of the true {whole}", labels, color=kind, hover=said, **counted)
+        said, counted = f"margin %{{x}}: {style.of(f' {whole}')}", style.parts_of(rows, kind, whole)
+        style.add_line(figure, f"{kind}, of the true {whole}", labels, color=kind, hover=said, **counted)
     return figure
 
 
 def by_construction(result: Result) -> go.Figure | None:
     """Shares missed and phantom by the way in which the limb was built, for limbs as large as those of people."""
-    rows = construction_rows(result.summary)
+    rows = measures.construction_rows(result.summary)
     if not rows:
         return None
-    figure = chart({"title": "built by", "tickangle": 0}, shares("share"), barmode="group", bargap=0.35)
+    figure = style.chart({"title": "built by", "tickangle": 0}, style.shares("share"), barmode="group", bargap=0.35)
     for kind, whole in (("phantom", "misses"), ("missed", "hits")):
-        look = {"marker_color": COLORS[kind], "hovertemplate": f"%{{x}}: {of(f' {whole}')}<extra></extra>"}
+        look = {"marker_color": style.COLORS[kind], "hovertemplate": f"%{{x}}: {style.of(f' {whole}')}<extra></extra>"}
         built = [BUILT[row["construction"]] for row in rows]
-        figure.add_bar(name=f"{kind}, of the true {whole}", x=built, **parts_of(rows, kind, whole), **look)
+        figure.add_bar(name=f"{kind}, of the true {whole}", x=built, **style.parts_of(rows, kind, whole), **look)
     return figure
 
 
@@ -280,9 +261,9 @@ def answers_by_call(result: Result) -> go.Figure | None:
     most = 1.15 * max(call["asked"] for call in calls)
     below = {"title": "segments in one call", "type": "category", "tickangle": 0}
     beside = {"title": "segments", "tickformat": ",", "range": [0.0, most]}
-    figure = chart(below, beside, barmode="overlay", bargap=0.45)
+    figure = style.chart(below, beside, barmode="overlay", bargap=0.45)
     asked, answered = ([call[name] for call in calls] for name in ("asked", "answered"))
     figure.add_bar(name="asked", x=labels, y=asked, marker_color="rgba(127, 142, 163, 0.3)")
     said = {"text": [f"{n:,}" for n in answered], "textposition": "outside", "textangle": 0}
-    figure.add_bar(name="answered", x=labels, y=answered, marker_color=COLORS["true"], **said)
+    figure.add_bar(name="answered", x=labels, y=answered, marker_color=style.COLORS["true"], **said)
     return figure
