@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
 from math import dist
 from pathlib import Path
 from typing import Any, Self, get_type_hints
@@ -127,9 +128,7 @@ class Case:
         ValueError
             If it is something else: a message that names the field.
         """
-        hints = get_type_hints(cls, include_extras=True)
-        optional = {one.name for one in fields(cls) if not one.default is one.default_factory is MISSING}
-        case = cls(**f.checked(record, {name: hint.__metadata__[0] for name, hint in hints.items()}, optional))
+        case = cls(**f.checked(record, *_checks()))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
         for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
@@ -141,6 +140,14 @@ class Case:
         if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= f.MOST_SEGMENTS:
             raise ValueError(f"bound: expected 1 to {f.MOST_SEGMENTS:,} segments of the call, got {case.bound}")
         return case
+
+
+@cache
+def _checks() -> tuple[dict[str, f.Field], set[str]]:
+    """What each field of a case must be, and those that may be left out."""
+    hints = get_type_hints(Case, include_extras=True)
+    optional = {one.name for one in fields(Case) if not one.default is one.default_factory is MISSING}
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}, optional
 
 
 def write_cases(path: Path, cases: Case | list[Case]) -> None:

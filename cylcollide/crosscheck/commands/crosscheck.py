@@ -1,5 +1,7 @@
 """The command ``cylcollide crosscheck``: options in, progress, tables and folder out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -10,11 +12,9 @@ from rich.markup import escape
 from cylcollide.crosscheck.commands.scoreboard import CASES, compile_ahead, run_scoreboard
 from cylcollide.crosscheck.commands.tables import print_result
 from cylcollide.crosscheck.generate.families import FAMILIES
-from cylcollide.crosscheck.generate.motion import load_motions
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.csv_tables import write_tables
 from cylcollide.crosscheck.report.page import write_page
-from cylcollide.crosscheck.run.chunk_store import UnfinishedError
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan
 from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers
 from cylcollide.crosscheck.scoreboard.scoreboard import ALL, Score, check_names
@@ -77,12 +77,8 @@ def crosscheck(
     make_writable(out)
     # Before all else, so that the message about a wrong name comes at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
-    try:
+    with _errors_in_one_line():
         result = _run(console, plan, out, jobs, scheduler, scores)
-    except UnfinishedError as error:
-        stop(str(error), status=1)
-    except (ValueError, ImportError, OSError) as error:
-        stop(one_line(error))
     print_result(console, result)
     console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
     if result.unproved:
@@ -91,18 +87,23 @@ def crosscheck(
     _fail_if_unproved(scores, out)
 
 
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    """Status 1 for what was not finished, 2 for what cannot be done; nothing in it may end the command itself."""
+    try:
+        yield
+    except RuntimeError as error:
+        stop(str(error), status=1)
+    except (ValueError, ImportError, OSError) as error:
+        stop(one_line(error))
+
+
 def _plan(families: list[str] | None, rays: int | None, seed: int, motions: list[str]) -> Plan:
-    if families:
-        wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
-        try:
+    with _errors_in_one_line():
+        if families:
+            wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
             return FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
-        except ValueError as error:
-            stop(str(error))
-    known = load_motions()
-    unknown = [name for name in motions if name not in known]
-    if unknown:
-        stop(f"no motion {unknown[0]!r}; known motions: {', '.join(known)}")
-    return PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motions))
+        return PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motions))
 
 
 def _run(
@@ -122,19 +123,14 @@ def _run(
 
 
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
-    try:
+    with _errors_in_one_line():
         check_names(engines)
-    except ValueError as error:
-        stop(str(error))
-    make_writable(out)  # not in a try: the end of the command, typer.Exit, is a RuntimeError
+    make_writable(out)
     try:
-        scores = run_scoreboard(console, engines, rays, seed, out)
+        with _errors_in_one_line():
+            scores = run_scoreboard(console, engines, rays, seed, out)
     except KeyboardInterrupt:
         stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
-    except RuntimeError as error:
-        stop(str(error), status=1)
-    except (ValueError, ImportError, OSError) as error:
-        stop(one_line(error))
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
         console.print(f"The worst of each: cylcollide replay {escape(str(out / CASES))}", soft_wrap=True)

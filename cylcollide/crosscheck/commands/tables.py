@@ -17,11 +17,14 @@ PLACES = ("median", "99 %", "max")
 
 
 def table(words: Sequence[str], numbers: Sequence[str] = (), title: str | None = None, **look: Any) -> Table:
-    """Return a table without rows: columns of words, then of numbers, whose heads break at spaces only."""
+    """Return a table without rows: columns of words, then of numbers, whose heads break at spaces only.
+
+    With a title it is a table of results, whose first column stays on one line.
+    """
     usual: dict[str, Any] = {"box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)}
     shown = Table(title=title, title_justify="left", caption_justify="left", **(usual | look))
     for place, name in enumerate(words):
-        shown.add_column(name, no_wrap=place == 0)
+        shown.add_column(name, no_wrap=place == 0 and bool(title))
     for name in numbers:
         shown.add_column(name, justify="right", min_width=max(map(len, name.split())))
     return shown

@@ -66,7 +66,7 @@ class ChunkStore:
     def save(self, key: ChunkKey, chunk: Chunk) -> None:
         """Write a chunk so that it is there wholly or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        about = json.dumps({"stamp": self.stamp, "record": chunk.record}, sort_keys=True)
+        about = json.dumps({"stamp": self.stamp, "record": chunk.record})
         handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
