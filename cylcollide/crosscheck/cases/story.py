@@ -1,7 +1,7 @@
 """All that a replay finds out about one case, before anything is printed: by the engine that it blames and others."""
 
 from concurrent.futures import BrokenExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import degrees, isfinite, nan
 
 import numpy as np
@@ -12,7 +12,7 @@ from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAn
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import EngineOf, NamedEngine, Setup
+from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, NamedEngine, Setup
 from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.records import JsonObject, one_line
@@ -152,13 +152,14 @@ class Story(Replayed):
     explanations: list[Explanation]  # of the limbs that matter
     trials: list[Trial]
     known: Calibration  # measured on the limb that the disagreement is about
+    usual: Calibration  # the same of that limb built by default
 
     @property
     def why(self) -> str | None:
         """The cause in words; None if the disagreement is not there."""
-        known = self.known
-        big = known.big_from if isfinite(known.big_from) else nan
-        measured = {"stop": known.stop, "rim": known.rim, "big": big}
+        usual = self.usual
+        big = usual.big_from if isfinite(usual.big_from) else nan
+        measured = {"stop": usual.stop, "rim": usual.rim, "big": big}
         return None if self.again is None else words.why(self.again, measured)
 
     @property
@@ -206,5 +207,7 @@ def story_of(found: Replayed) -> Story:
     explained = [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
     tried = [] if again is None or case.engine != BULLET else trials(again, runner)
     limb = case.limb_engine if case.limb_true < 0 else case.limb_true
-    known = runner.calibrations(CaseVariant.of(again or case))[limb]
-    return Story(**vars(found), witnesses=others, absent=absent, explanations=explained, trials=tried, known=known)
+    variant = CaseVariant.of(again or case)
+    known, usual = (runner.calibrations(world)[limb] for world in (variant, replace(variant, setup=DEFAULT)))
+    told: JsonObject = {"witnesses": others, "absent": absent, "explanations": explained, "trials": tried}
+    return Story(**vars(found), **told, known=known, usual=usual)
