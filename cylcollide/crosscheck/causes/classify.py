@@ -21,13 +21,7 @@ from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
 from cylcollide.engines import Engine
 from cylcollide.limbs.limbs import Limbs
 
-DOUBTFUL = (
-    Cause.UNEXPLAINED,
-    Cause.NO_CORE_DISTANCE,
-    Cause.NOISY_NORMAL,
-    Cause.BIG_SHAPE,
-    Cause.SEGMENT_END,
-)
+DOUBTFUL = (Cause.UNEXPLAINED, Cause.NO_CORE_DISTANCE, Cause.NOISY_NORMAL, Cause.BIG_SHAPE, Cause.SEGMENT_END)
 """A hit lost for one of these stays lost when its ray is cast alone; one lost for another reason comes back."""
 
 

@@ -185,16 +185,8 @@ def _errors(summary: JsonObject) -> Advice | None:
     )
 
 
-RULES: Sequence[Callable[[JsonObject], Advice | None]] = (
-    _scale,
-    _margin,
-    _flag,
-    _batch,
-    _starts,
-    _boxes,
-    _ends,
-    _errors,
-)
+Rule = Callable[[JsonObject], Advice | None]
+RULES: Sequence[Rule] = (_scale, _margin, _flag, _batch, _starts, _boxes, _ends, _errors)
 
 
 def _cause(summary: JsonObject, cause: Cause) -> JsonObject | None:

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families import (
-    aimed,
-    of_pybullet,
-    starts_and_ends,
-    surface,
-)
+from cylcollide.crosscheck.generate.families import aimed, of_pybullet, starts_and_ends, surface
 from cylcollide.crosscheck.generate.poses import draw_in_motion
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.generate.target import SIZES, Body
