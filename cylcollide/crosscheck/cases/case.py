@@ -9,7 +9,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 
-from cylcollide.crosscheck.cases import fields as f
+from cylcollide.crosscheck.cases import fields as checked
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.shots import ShotScene
@@ -35,34 +35,34 @@ MOST_SAID = 500
 class Case:
     """Numbers as they were, so that JSON gives back the same float64; lengths in metres."""
 
-    family: f.Text
-    seed: f.Whole
-    chunk: f.Whole
-    scene: f.Whole
-    row: f.Whole
-    kind: f.KindName  # label of Kind
-    cause: f.CauseName  # label of Cause; UNNAMED if it is still to be found
-    setup: f.Settings
-    p1: f.Points
-    p2: f.Points
-    radius: f.Radii
-    start: f.Point
-    end: f.Point
-    limb_true: f.Whole
-    limb_engine: f.Whole
-    fraction_true: f.Number
-    fraction_engine: f.Number
-    normal_true: f.Direction
-    normal_engine: f.Direction
-    amount: f.Number
-    measured: f.Number
-    bound: f.Number
-    engine: f.Text = BULLET  # name in the registry of engines
-    options: f.Options = field(default_factory=dict)  # of its constructor, where not by `setup`
-    names: f.Texts = ()  # of the limbs; none: they are called by their index
-    before: f.Segments = ()  # asked in the same call, where the disagreement is not there without them
-    after: f.Segments = ()
-    was: f.Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
+    family: checked.Text
+    seed: checked.Whole
+    chunk: checked.Whole
+    scene: checked.Whole
+    row: checked.Whole
+    kind: checked.KindName  # label of Kind
+    cause: checked.CauseName  # label of Cause; UNNAMED if it is still to be found
+    setup: checked.Settings
+    p1: checked.Points
+    p2: checked.Points
+    radius: checked.Radii
+    start: checked.Point
+    end: checked.Point
+    limb_true: checked.Whole
+    limb_engine: checked.Whole
+    fraction_true: checked.Number
+    fraction_engine: checked.Number
+    normal_true: checked.Direction
+    normal_engine: checked.Direction
+    amount: checked.Number
+    measured: checked.Number
+    bound: checked.Number
+    engine: checked.Text = BULLET  # name in the registry of engines
+    options: checked.Options = field(default_factory=dict)  # of its constructor, where not by `setup`
+    names: checked.Texts = ()  # of the limbs; none: they are called by their index
+    before: checked.Segments = ()  # asked in the same call, where the disagreement is not there without them
+    after: checked.Segments = ()
+    was: checked.Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
 
     @property
     def limbs(self) -> Limbs:
@@ -128,7 +128,7 @@ class Case:
         ValueError
             If it is something else: a message that names the field.
         """
-        case = cls(**f.checked(record, *_checks()))
+        case = cls(**checked.read_fields(record, *_checks()))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
         for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
@@ -137,13 +137,13 @@ class Case:
         for name in ("limb_true", "limb_engine"):
             if getattr(case, name) >= count:
                 raise ValueError(f"{name}: expected -1 to {count - 1}, got {getattr(case, name)}")
-        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= f.MOST_SEGMENTS:
-            raise ValueError(f"bound: expected 1 to {f.MOST_SEGMENTS:,} segments of the call, got {case.bound}")
+        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= checked.MOST_SEGMENTS:
+            raise ValueError(f"bound: expected 1 to {checked.MOST_SEGMENTS:,} segments of the call, got {case.bound}")
         return case
 
 
 @cache
-def _checks() -> tuple[dict[str, f.Field], set[str]]:
+def _checks() -> tuple[dict[str, checked.Field], set[str]]:
     """What each field of a case must be, and those that may be left out."""
     hints = get_type_hints(Case, include_extras=True)
     optional = {one.name for one in fields(Case) if not one.default is one.default_factory is MISSING}
@@ -182,7 +182,7 @@ def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
-def vector(row: Any) -> f.Vector | None:
+def vector(row: Any) -> checked.Vector | None:
     """Three Python numbers, or None if one of them is nan."""
     return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
 
@@ -190,7 +190,7 @@ def vector(row: Any) -> f.Vector | None:
 def explained(found: Disagreements, at: int) -> JsonObject:
     """What was found out about one disagreement, as a case holds it."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
-    cause = f.UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
+    cause = checked.UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
     return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}
 
 
@@ -204,7 +204,7 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> Js
     return answers
 
 
-def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[f.Segment, ...]]:
+def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[checked.Segment, ...]]:
     """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
     ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
     segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]

@@ -38,7 +38,7 @@ class Field(NamedTuple):
     read: Read
 
 
-def checked(record: Any, fields: Mapping[str, Field], optional: Container[str], of: str = "") -> dict[str, Any]:
+def read_fields(record: Any, fields: Mapping[str, Field], optional: Container[str], of: str = "") -> dict[str, Any]:
     """Return the values of some fields out of a record; ``of`` stands before their names in messages.
 
     Raises
@@ -126,7 +126,7 @@ def _options(value: Any) -> dict[str, Any]:
 
 
 def _setup(value: Any) -> dict[str, Any]:
-    return asdict(Setup(**checked(value, SETUP, SETUP, "setup's ")))
+    return asdict(Setup(**read_fields(value, SETUP, SETUP, "setup's ")))
 
 
 SETUP = {

@@ -23,7 +23,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.generate.shots import Intent, Shots
-from cylcollide.crosscheck.generate.target import Frame, angles, directions, either_way, signs, unit
+from cylcollide.crosscheck.generate.target import Frame, across, angles, directions, either_way, signs, unit
 
 BULLET_FAMILIES = ("aimed", "graze", "rim", "miss")
 AIMED, GRAZE, RIM, MISS = range(len(BULLET_FAMILIES))
@@ -90,9 +90,8 @@ class _Limbs(Frame):
     @classmethod
     def of(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> "_Limbs":
         axis = unit(p2 - p1)
-        # Cross with the coordinate axis that is most across the limb's.
-        across = unit(np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=1)]))
-        return cls(p1, p2, radius, axis, across, np.cross(axis, across))
+        aside = across(axis)
+        return cls(p1, p2, radius, axis, aside, np.cross(axis, aside))
 
     def take(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> "_Limbs":
         return _Limbs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))

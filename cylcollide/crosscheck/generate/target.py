@@ -68,9 +68,8 @@ class Body(Frame):
             frame = np.roll(np.eye(3), -place, axis=0)
             return cls(np.zeros(3), sign * frame[0], frame[1], sign * frame[2], radius, half, aligned)
         axis = unit(rng.normal(size=3))
-        across = unit(np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))]))
-        centre = rng.uniform(-20, 20, 3) * half
-        return cls(centre, axis, across, np.cross(axis, across), radius, half, aligned)
+        centre, aside = rng.uniform(-20, 20, 3) * half, across(axis)
+        return cls(centre, axis, aside, np.cross(axis, aside), radius, half, aligned)
 
     @property
     def size(self) -> float:
@@ -109,6 +108,11 @@ def unit(vector: Float64Array) -> Float64Array:
     """Vectors (..., 3) at length 1."""
     scaled: Float64Array = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
     return scaled
+
+
+def across(axis: Float64Array) -> Float64Array:
+    """A unit vector across each axis (..., 3): at right angles to that and to the coordinate axis most across it."""
+    return unit(np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)]))
 
 
 def directions(rng: np.random.Generator, n: int) -> Float64Array:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.generate.target import unit
+from cylcollide.crosscheck.generate.target import across, unit
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import (
     Least,
@@ -133,7 +133,7 @@ def outward(drawn: Drawn) -> Float64Array:
         if np.linalg.norm(aside) > 1e-3:
             return unit(aside)
     # A segment straight along the normal has no outward side: any will do.
-    return unit(np.cross(path, np.eye(3)[int(np.argmin(np.abs(path)))]))
+    return across(path)
 
 
 def _origin(drawn: Drawn) -> Float64Array:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.generate.target import unit
+from cylcollide.crosscheck.generate.target import across, unit
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import Drawn
 from cylcollide.crosscheck.report.chart_style import COLORS
@@ -49,7 +49,7 @@ def cylinder_mesh(
 ) -> tuple[Float64Array, Int32Array]:
     """Points (4 c + 2, 3) and triangles (4 c, 3) of a cylinder; wall and caps share no point, so rims stay sharp."""
     axis = unit(p2 - p1)
-    first = unit(np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))]))
+    first = across(axis)
     turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[:, None]
     ring = radius * (np.cos(turn) * first + np.sin(turn) * np.cross(axis, first))
     points = np.concatenate([p1 + ring, p2 + ring, p1 + ring, p2 + ring, [p1, p2]])
