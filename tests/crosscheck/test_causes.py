@@ -7,7 +7,7 @@ from support.runs.families import SAMPLED, sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
-from cylcollide.crosscheck.causes.cause import Cause, Verdict
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
@@ -76,10 +76,10 @@ def test_least_distance_and_first_reach_against_samples():
 
 
 def test_the_first_claim_keeps_a_row():
-    found = Verdict(3)
+    found = Disagreements.of_kind(np.arange(3), Kind.PHANTOM, np.zeros(3))
     found.claim(Cause.TERMINATION, np.array([True, False, False]), np.arange(3.0), 1.0)
     found.claim(Cause.RIM_ROUNDING, np.array([True, True, False]), np.arange(3.0) + 10, 2.0)
-    found.rest(np.zeros(3), 3.0)
+    found.claim(Cause.UNEXPLAINED, True, np.zeros(3), 3.0)
     assert found.cause.tolist() == [Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.UNEXPLAINED]
     assert found.measured.tolist() == [0.0, 11.0, 0.0]
     assert found.bound.tolist() == [1.0, 2.0, 3.0]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.cause import Cause, Verdict
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
 from cylcollide.crosscheck.engine.setup import EngineOf
@@ -47,30 +47,32 @@ class Classified(Comparison):
 
     def disagreements(self) -> Disagreements:
         """Every disagreement of the scene."""
-        lost, passed, missing, confused = (
-            self.wrong[kind] for kind in (Kind.LOST, Kind.PHANTOM, Kind.MISSED, Kind.WRONG_LIMB)
-        )
-        unanswered = Verdict(len(lost))
-        came, total = np.full(len(lost), float(self.answered.sum())), float(len(self.answered))
-        unanswered.claim(Cause.API_LIMIT, np.ones(len(lost), bool), came, total)
-        phantom, depth = self._sight(passed, self.theirs.limb), self._sight(missing, self.ours.limb)
-        true, other = self._sight(confused, self.ours.limb), self._sight(confused, self.theirs.limb)
-        met = self._hit(confused, true)
-        found = [
-            _table(lost, Kind.LOST, unanswered, np.full(len(lost), np.nan)),
-            _table(passed, Kind.PHANTOM, phantoms(phantom, self._hit(passed, phantom)), phantom.least_true.distance),
-            _table(missing, Kind.MISSED, missed(depth, self._hit(missing, depth)), -depth.least_true.distance),
-            _table(confused, Kind.WRONG_LIMB, wrong_limbs(true, other, met), np.abs(met.distance - met.entry)),
-        ]
-        return Disagreements.joined([*found, *self._errors(self.right_hits), self._misplaced(self.misplaced)])
+        wrong, ours, theirs = self.wrong, self.ours.limb, self.theirs.limb
+        rows = wrong[Kind.LOST]
+        lost = Disagreements.of_kind(rows, Kind.LOST, np.full(len(rows), np.nan))
+        came, total = np.full(len(rows), float(self.answered.sum())), float(len(self.answered))
+        lost.claim(Cause.API_LIMIT, True, came, total)
+        view = self._sight(rows := wrong[Kind.PHANTOM], theirs)
+        phantom = Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance)
+        phantoms(phantom, view, self._hit(rows, view))
+        view = self._sight(rows := wrong[Kind.MISSED], ours)
+        unseen = Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance)
+        missed(unseen, view, self._hit(rows, view))
+        view = self._sight(rows := wrong[Kind.WRONG_LIMB], ours)
+        hit = self._hit(rows, view)
+        confused = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(hit.distance - hit.entry))
+        wrong_limbs(confused, view, self._sight(rows, theirs), hit)
+        errors = self._errors(self.right_hits)
+        return Disagreements.joined([lost, phantom, unseen, confused, *errors, self._misplaced(self.misplaced)])
 
     def _misplaced(self, rows: Int64Array) -> Disagreements:
-        found, off = Verdict(len(rows)), self.points[1][rows]
+        off = self.points[1][rows]
+        found = Disagreements.of_kind(rows, Kind.POSITION, off)
         # Half a unit in the last place of float32 coordinates as large as these, once for each of three.
         ends = np.abs([self.truth.start[rows], self.truth.end[rows]]).max(axis=(0, 2), initial=0.0)
         found.claim(Cause.SINGLE_PRECISION, off <= 2.0**-22 * ends, off, 2.0**-22 * ends)
-        found.rest(off, ROUNDING_BOUND * ends)
-        return _table(rows, Kind.POSITION, found, off)
+        found.claim(Cause.UNEXPLAINED, True, off, ROUNDING_BOUND * ends)
+        return found
 
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
         """The distances and normals of right hits that are off beyond the rounding."""
@@ -78,10 +80,10 @@ class Classified(Comparison):
         hit, normal, said = self._hit(rows, view), self.ours.normal[rows], self.theirs.normal[rows]
         error, off = hit.distance - hit.entry, self._is_off(view, hit)
         parts = []
-        for kind, some in ((Kind.EARLY, rows[off & (error < 0)]), (Kind.LATE, rows[off & (error >= 0)])):
-            seen = self._sight(some, self.ours.limb)
-            again = self._hit(some, seen)
-            parts.append(_table(some, kind, distances(seen, again), again.distance - again.entry))
+        for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
+            seen = self._sight(rows[which], self.ours.limb)
+            found = Disagreements.of_kind(rows[which], kind, error[which])
+            parts.append(distances(found, seen, self._hit(rows[which], seen)))
         # A tilt that a point right to the rounding would have is none. Where the true normal is zero, inside the limb,
         # no unit normal is right.
         allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
@@ -89,9 +91,8 @@ class Classified(Comparison):
         tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)
         some, normal = rows[tilted], normal[tilted]
         seen = self._sight(some, self.ours.limb)
-        found = normals(seen, self._hit(some, seen), normal, said[tilted])
-        amount = np.where(normal.any(axis=1), self.tilt(some), np.nan)
-        return [*parts, _table(some, Kind.NORMAL, found, amount)]
+        found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
+        return [*parts, normals(found, seen, self._hit(some, seen), normal, said[tilted])]
 
     def _is_off(self, view: Sight, hit: Hit) -> BoolArray:
         # The point lies on the surface up to the rounding, and on the near side of where the segment is deepest:
@@ -109,11 +110,6 @@ class Classified(Comparison):
 
     def _sight(self, rows: Int64Array, limb: Int32Array) -> Sight:
         return sight(self.truth.scene, rows, self.calibrations, limb[rows])
-
-
-def _table(rows: Int64Array, kind: Kind, found: Verdict, amount: Float64Array) -> Disagreements:
-    codes = np.full(len(rows), kind, dtype=np.int8)
-    return Disagreements(rows.astype(np.int64), codes, found.cause, amount, found.measured, found.bound)
 
 
 def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engine_of: EngineOf) -> Disagreements:

@@ -1,5 +1,7 @@
 """What each cause can do: a predicate and a bound for every kind of disagreement, in the order in which they are tried.
 
+Each function gives the disagreements of one kind their causes, and returns them.
+
 An error of a hit on the right limb has two parts: along the segment from the true surface to the solid that the engine
 holds, and from there to where the engine stopped; for the normal from the true one to that of the held solid at the
 reported point, and from there to the one reported. The larger part names the cause, if it keeps its bound.
@@ -10,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.cause import Cause, Verdict
+from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.judge.comparison import angle
+from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
 
 
 class Hit(NamedTuple):
@@ -24,12 +27,13 @@ class Hit(NamedTuple):
     on_cap: BoolArray  # true
 
 
-def phantoms(view: Sight, hit: Hit) -> Verdict:
+def phantoms(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     """Hits of a limb that the segment does not touch, or touches later than another; seen from the engine's limb.
 
     All of them lie within the stopping distance of the solid that the engine holds.
     """
-    found, limits, nearest = view.verdict(), view.limits, view.least_held
+    limits, nearest = view.limits, view.least_held
+    found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     at, within = view.from_held(hit.position), limits.stop + view.rounding
     # A solid larger than the limb is truly hit.
     larger = (limits.growth > view.rounding) & (nearest.distance <= view.rounding)
@@ -38,13 +42,14 @@ def phantoms(view: Sight, hit: Hit) -> Verdict:
     at_end = (nearest.fraction == 1.0) & (hit.distance > 0.0)
     found.claim(Cause.SEGMENT_END, stopped & at_end, nearest.distance, within)
     found.claim(Cause.TERMINATION, stopped, at, within)
-    found.rest(at, limits.stop)
+    found.claim(Cause.UNEXPLAINED, True, at, limits.stop)
     return found
 
 
-def missed(view: Sight, hit: Hit) -> Verdict:
+def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     """Hits that the engine does not report; seen from the true limb."""
-    found, limits, nearest, rounding = view.verdict(), view.limits, view.least_held, view.rounding
+    limits, nearest, rounding = view.limits, view.least_held, view.rounding
+    found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     depth, cut, overshoot = -nearest.distance, -view.least_true.distance, limits.overshoot
     # A segment of length zero in the skin; in the core the policy for inside starts decides before.
     point = (view.length == 0.0) & (view.start_true >= -limits.rim)
@@ -66,17 +71,18 @@ def missed(view: Sight, hit: Hit) -> Verdict:
     # A cut so shallow that the normal, found with this overshoot, may point along the ray.
     found.claim(Cause.NOISY_NORMAL, depth <= limits.early_exit, depth, limits.early_exit)
     found.claim(Cause.BIG_SHAPE, depth <= overshoot, depth, overshoot)
-    found.rest(depth, overshoot)
+    found.claim(Cause.UNEXPLAINED, True, depth, overshoot)
     return found
 
 
-def wrong_limbs(true: Sight, other: Sight, hit: Hit) -> Verdict:
+def wrong_limbs(found: Disagreements, true: Sight, other: Sight, hit: Hit) -> Disagreements:
     """Another limb than the true one: hit too early itself, or the true one missed or reported behind it.
 
     ``true`` looks at the true limb, ``other`` at the engine's.
     """
     early = hit.distance < hit.entry
-    ahead, behind, late, limits = phantoms(other, hit), missed(true, hit), Verdict(len(early)), true.limits
+    blank = [Disagreements.of_kind(found.row, Kind.WRONG_LIMB, found.amount) for _ in range(3)]
+    ahead, behind, late, limits = phantoms(blank[0], other, hit), missed(blank[1], true, hit), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
     depth, cut = -true.from_held(hit.position), -true.from_true(hit.position)
     # Both limbs are met almost at once: the true one is reported late, behind the other. So the point lies about where
@@ -88,15 +94,17 @@ def wrong_limbs(true: Sight, other: Sight, hit: Hit) -> Verdict:
     late.claim(Cause.RIM_ROUNDING, rim, cut, lost_rim)
     late.claim(Cause.EARLY_EXIT, entering & (depth <= law), depth, law)
     late.claim(Cause.BIG_SHAPE, entering & (depth <= deepest), depth, deepest)
-    found = Verdict(len(early))
-    for verdict, rows in ((ahead, early), (late, ~early & (late.cause > 0)), (behind, ~early & (late.cause == 0))):
-        found.adopt(verdict, rows)
+    behind_true = ~early & (late.cause == NOT_SOUGHT)
+    for part, rows in ((ahead, early), (late, ~early & ~behind_true), (behind, behind_true)):
+        for name in ("cause", "measured", "bound"):
+            getattr(found, name)[rows] = getattr(part, name)[rows]
     return found
 
 
-def distances(view: Sight, hit: Hit) -> Verdict:
+def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     """Early and late hits of the right limb."""
-    found, limits, rounding = view.verdict(), view.limits, view.rounding
+    limits, rounding = view.limits, view.rounding
+    found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     at, cut, error = view.from_held(hit.position), -view.from_true(hit.position), hit.distance - hit.entry
     # Half a unit in the last place of a float32 fraction.
     single = 2.0**-24 * hit.distance + rounding
@@ -122,13 +130,16 @@ def distances(view: Sight, hit: Hit) -> Verdict:
     found.claim(Cause.SHAPE, late & (-at <= facet) & flat, -at, facet)
     found.claim(Cause.BIG_SHAPE, late & (-at <= deepest), -at, deepest)
     found.claim(Cause.NO_CORE_DISTANCE, late & limits.reach_core & (-at > limits.rim), limits.rim, limits.into_core)
-    found.rest(at, limits.stop)
+    found.claim(Cause.UNEXPLAINED, True, at, limits.stop)
     return found
 
 
-def normals(view: Sight, hit: Hit, true_normal: Float64Array, said_normal: Float64Array) -> Verdict:
+def normals(
+    found: Disagreements, view: Sight, hit: Hit, true_normal: Float64Array, said_normal: Float64Array
+) -> Disagreements:
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
-    found, limits, rounding = view.verdict(), view.limits, view.rounding
+    limits, rounding = view.limits, view.rounding
+    found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     held, at = view.normal_held(hit.position), view.from_held(hit.position)
     by_place = angle(true_normal, held)
     by_noise = np.where(limits.facets > 0, view.from_a_face(hit.position, said_normal), angle(held, said_normal))
@@ -158,5 +169,5 @@ def normals(view: Sight, hit: Hit, true_normal: Float64Array, said_normal: Float
     found.claim(Cause.BIG_SHAPE, by_noise <= big, by_noise, big)
     found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (limits.deep_misses > 0), by_noise, np.pi)
     found.claim(Cause.NOISY_NORMAL, by_noise <= noise, by_noise, noise)
-    found.rest(by_noise, np.maximum(big, noise))
+    found.claim(Cause.UNEXPLAINED, True, by_noise, np.maximum(big, noise))
     return found

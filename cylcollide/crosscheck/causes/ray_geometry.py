@@ -9,7 +9,6 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
-from cylcollide.crosscheck.causes.cause import Cause, Verdict
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.judge.rounded_cylinder import (
@@ -114,12 +113,6 @@ class Sight:
     def start_true(self) -> Float64Array:
         """Of the start from the true limb."""
         return signed_distance(self.true, self.start)
-
-    def verdict(self) -> Verdict:
-        """No cause yet, but where the margin asked for turns the limb inside out."""
-        found = Verdict(len(self.start))
-        found.claim(Cause.API_LIMIT, self.limits.coreless, self.limits.radius, self.limits.margin)
-        return found
 
     def entry_held(self, level: Float64Array) -> Float64Array:
         """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""

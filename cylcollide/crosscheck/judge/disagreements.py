@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int8Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
 
 
 class Kind(IntEnum):
@@ -45,7 +45,10 @@ NOT_SOUGHT = -1
 
 @dataclass(frozen=True)
 class Disagreements:
-    """Disagreements, length k: a row of the scene may stand here twice, for its distance and for its normal."""
+    """Disagreements, length k: a row of the scene may stand here twice, for its distance and for its normal.
+
+    While causes are decided, the first that claims a row keeps it.
+    """
 
     row: Int64Array  # segment of the scene
     kind: Int8Array  # codes of Kind
@@ -61,6 +64,13 @@ class Disagreements:
         kinds, causes = (np.full(len(rows), code, dtype=np.int8) for code in (kind, NOT_SOUGHT))
         unknown = np.full(len(rows), np.nan)
         return cls(rows.astype(np.int64), kinds, causes, amount, unknown, unknown.copy())
+
+    def claim(self, cause: int, where: BoolArray | bool, measured: Float64Array, bound: Float64Array | float) -> None:
+        """Give a cause to the rows without one where the predicate holds, with the number that its bound is for."""
+        rows = (self.cause == NOT_SOUGHT) & where
+        self.cause[rows] = cause
+        self.measured[rows] = measured[rows]
+        self.bound[rows] = np.broadcast_to(bound, rows.shape)[rows]
 
     @classmethod
     def joined(cls, parts: Sequence["Disagreements"]) -> Self:
