@@ -50,7 +50,7 @@ def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Pos
     with Humanoid() as humanoid:
         unknown = [name for name in motions if name not in humanoid.motions]
         if unknown:
-            raise ValueError(f"no motion {unknown[0]!r}; known motions: {', '.join(humanoid.motions)}")
+            raise ValueError(f"expected motions out of {', '.join(humanoid.motions)}, got {unknown[0]!r}")
         names = [name for name in dict.fromkeys(motions or humanoid.motions) for _ in range(frames)]
         shares = np.tile((np.arange(frames) + 0.5) / frames, len(names) // frames)
         times = shares * [humanoid.motions[name].duration for name in names]
