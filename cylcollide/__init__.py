@@ -1,6 +1,7 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
 from cylcollide._types import Face, Reason, Shape, Side
+from cylcollide.characters.clip import Clip
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
@@ -17,6 +18,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Chords",
+    "Clip",
     "Explanation",
     "Face",
     "HitWorld",

@@ -1,9 +1,11 @@
-"""A drop-in replacement for PyBullet's ray tests, exact, on the shapes of a live client.
+"""A drop-in replacement for PyBullet's ray tests, exact, on the shapes of a live client; and a body of it as a rig.
 
 `Mirror(client)` reads the bodies of a client, follows their poses, and has `rayTest` and `rayTestBatch` with PyBullet's
-arguments and result tuples. Importing this needs no PyBullet; making a `Mirror` does.
+arguments and result tuples. `rig_of(client, body)` is a body as a `Rig`, and `poses_of(client, body)` where its bones
+are. Importing this needs no PyBullet; calling them does.
 """
 
 from cylcollide.bullet.mirror import Mirror
+from cylcollide.bullet.rig_of import poses_of, rig_of
 
-__all__ = ["Mirror"]
+__all__ = ["Mirror", "poses_of", "rig_of"]

@@ -63,6 +63,10 @@ class Reader:
         same = frozenset(number for number, body in read.items() if _keeps_filters(body, known.get(number)))
         return Reading(read, same, len(read) < len(known) or any(read[n] is not known.get(n) for n in read))
 
+    def body(self, number: int) -> Body:
+        """One body, as if it was new."""
+        return self._new_bodies([number])[number]
+
     def _same_body(self, number: int, before: Body | None) -> Body | None:
         """The body as it is now, if it is the one that was read before."""
         if before is None or before.token is None or self._client.token(number) != before.token:

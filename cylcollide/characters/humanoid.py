@@ -11,7 +11,9 @@ apart. There are no girths: radii are those of circles of usual girths (of 1.75 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.limbs.limbs import Limbs
 
@@ -88,23 +90,23 @@ FORWARD_TO_UP = {"z": (0, 1, 2), "y": (1, 2, 0)}
 """Which of forward, left and up becomes x, y and z."""
 
 
-def rig_arguments(height: float, up: str) -> tuple[Any, ...]:
+def rig_arguments(height: ArrayLike, up: str) -> tuple[Any, ...]:
     """The arguments of the constructor of `Rig` for a person of this height; checked."""
-    if up not in FORWARD_TO_UP:
+    if not isinstance(up, str) or up not in FORWARD_TO_UP:
         raise ValueError(f"up: expected 'y' or 'z', got {up!r}")
-    number = isinstance(height, int | float | np.integer | np.floating) and not isinstance(height, bool)
-    if not number or not SMALLEST_HEIGHT <= height <= LARGEST_HEIGHT:
-        raise ValueError(f"height: expected a length from 2**-400 to 2**400, in any unit, got {height!r}")
+    (size,) = validate.per_row(height, "height", 1).tolist()
+    if not SMALLEST_HEIGHT <= size <= LARGEST_HEIGHT:
+        raise ValueError(f"height: expected a length from 2**-400 to 2**400, in any unit, got {size}")
     rows = {part.name: i for i, part in enumerate(PARTS)}
     parents = [rows.get(part.parent, -1) for part in PARTS]
     axes = list(FORWARD_TO_UP[up])
 
     def column(vectors: list[tuple[float, float, float]]) -> Float64Array:
-        return float(height) * np.array(vectors, float)[:, axes]
+        return np.asarray(size * np.array(vectors, float)[:, axes])
 
     joints = column([part.joint for part in PARTS])
     p1, p2 = column([part.p1 for part in PARTS]) - joints, column([part.p2 for part in PARTS]) - joints
-    limbs = Limbs.concat([_limb(part, p1[i], p2[i], float(height)) for i, part in enumerate(PARTS)])
+    limbs = Limbs.concat([_limb(part, p1[i], p2[i], size) for i, part in enumerate(PARTS)])
     rest = np.where(np.array(parents)[:, None] < 0, joints, joints - joints[parents])
     turns = np.tile([0.0, 0.0, 0.0, 1.0], (len(PARTS), 1))
     return list(rows), parents, rest, turns, limbs, range(len(PARTS)), GROUPS

@@ -1,31 +1,30 @@
 """Rig: limbs fastened to bones. Poses of its bones make the limbs of characters."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.characters import humanoid, poses, rig_checks, rig_drawing, rig_files
-from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_limbs
-from cylcollide.kernels.skeleton import Skeleton, pose_bones
+from cylcollide._types import Float64Array, Shape
+from cylcollide.characters import humanoid, mjcf, poses, rig_drawing, rig_files, urdf
+from cylcollide.characters.rig_data import RigData
+from cylcollide.characters.rig_parts import OtherShapes
+from cylcollide.characters.skin import fit
+from cylcollide.characters.skin.gauges import Least
+from cylcollide.characters.skin.skin import Skin
+from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
+from cylcollide.kernels.skeleton import pose_bones
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.runtime.simd import LANES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EIGHT = np.arange(LANES, dtype=np.int32)
-EIGHT.flags.writeable = False
 
-
-class Rig:
+class Rig(RigData):
     """Bones in a tree, and limbs fastened to them. Immutable.
 
     Parameters
@@ -51,83 +50,6 @@ class Rig:
         twice, a bone that does not exist; it names the bone or limb.
     """
 
-    __hash__ = None  # type: ignore[assignment]  # arrays inside
-
-    bone_names: tuple[str, ...]
-    parents: Int32Array
-    rest_positions: Float64Array
-    rest_orientations: Float64Array
-    limbs: Limbs
-    """The limbs in the frames of their bones."""
-    limb_bone: Int32Array
-    groups: Mapping[str, int]
-    """Numbers of hit groups by name, read-only."""
-    rows: RigRows
-    """The limbs as loops read them."""
-    _skeleton: Skeleton
-
-    def __init__(
-        self,
-        bone_names: Sequence[str],
-        parents: ArrayLike,
-        rest_positions: ArrayLike,
-        rest_orientations: ArrayLike,
-        limbs: Limbs,
-        limb_bone: ArrayLike,
-        groups: Mapping[str, int] = MappingProxyType({}),
-    ) -> None:
-        names = rig_checks.bone_names(bone_names)
-        parent_rows = rig_checks.parents(parents, names)
-        positions = rig_checks.bone_vectors(rest_positions, "rest_positions", names)
-        orientations = rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names)
-        bone = rig_checks.limb_bones(limb_bone, limbs, names)
-        table = limbs.table
-        offsets = np.where((parent_rows < 0)[:, None], positions - positions[0], positions)
-        for column in (parent_rows, positions, orientations, bone, offsets):
-            column.flags.writeable = False
-        vars(self).update(
-            bone_names=names, parents=parent_rows, rest_positions=positions, rest_orientations=orientations,
-            limbs=limbs, limb_bone=bone, groups=MappingProxyType(rig_checks.groups(groups)),
-            rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes),
-            _skeleton=Skeleton(parent_rows, offsets, EIGHT),
-        )  # fmt: skip
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Rigs never change: AttributeError."""
-        raise AttributeError(f"{name}: a Rig is immutable; make another with Rig(...)")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        """Rigs never change: AttributeError."""
-        raise AttributeError(f"{name}: a Rig is immutable; make another with Rig(...)")
-
-    def __reduce__(self) -> tuple[type["Rig"], tuple[Any, ...]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
-        return Rig, self._given()
-
-    def _given(self) -> tuple[Any, ...]:
-        """The arguments of the constructor."""
-        skeleton = (self.bone_names, self.parents, self.rest_positions, self.rest_orientations)
-        return (*skeleton, self.limbs, self.limb_bone, dict(self.groups))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether all columns, limbs and names are equal; the order of the groups does not count."""
-        if not isinstance(other, Rig):
-            return NotImplemented
-        pairs = zip(self._given(), other._given(), strict=True)
-        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
-
-    @property
-    def limb_names(self) -> tuple[str, ...]:
-        """The names of the limbs."""
-        return self.limbs.names
-
-    def __repr__(self) -> str:
-        kinds = Counter(Shape(kind).name.lower() for kind in self.limbs.kind.tolist())
-        limbs = ", ".join(f"{count} {name}" for name, count in kinds.items()) or "none"
-        groups = ", ".join(f"{name} {number}" for name, number in self.groups.items()) or "none"
-        roots = ", ".join(self.bone_names[i] for i in np.flatnonzero(self.parents < 0).tolist())
-        return f"Rig({len(self.bone_names)} bones from {roots}; {len(self.limbs)} limbs: {limbs}; groups: {groups})"
-
     def place(self, positions: ArrayLike, orientations: ArrayLike, character: ArrayLike | None = None) -> Limbs:
         """The limbs of k characters in the world, k·m rows, character by character, in the order of the rig.
 
@@ -149,24 +71,14 @@ class Rig:
             accepted numbers or loses its axis; it names character, bone and limb.
         """
         at, turn = poses.bone_poses(positions, orientations, len(self.bone_names))
-        k, m, table = len(at), len(self.limbs), self.limbs.table
-        labels = np.tile(table.character, k)
-        if character is not None:
-            numbers = validate.integers(character, "character", k, -1, 2**31 - 1)
-            labels = np.repeat(numbers.astype(np.int32), m)
-        placed = Placed(np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * len(table.boxes), 12)))
-        bones, order = len(self.bone_names), np.arange(k, dtype=np.int32)
-        first = Places(order * np.int32(bones), order * np.int32(m), order * np.int32(len(table.boxes)))
+        k, bones, m, solids = len(at), len(self.bone_names), len(self.limbs), len(self.rows.boxes)
+        labels = None if character is None else validate.integers(character, "character", k, -1, 2**31 - 1)
+        placed, order = Placed(np.empty((k * m, 3)), np.empty((k * m, 3)), np.empty((k * solids, 12))), np.arange(k)
+        first = Places(*((order * rows).astype(np.int32) for rows in (bones, m, solids)))
         bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
             poses.raise_misplaced(self.bone_names, self.limb_names, self.rows, at, turn, bad)
-        first_box = np.repeat(np.arange(k, dtype=np.int32) * np.int32(len(table.boxes)), m)
-        box = np.where(np.tile(table.box, k) >= 0, np.tile(table.box, k) + first_box, np.int32(-1))
-        limbs = make_table(
-            np.tile(table.kind, k), placed.p1, placed.p2, np.tile(table.radius, k), np.tile(table.radius2, k), box,
-            placed.boxes, labels, np.tile(table.mask, k),
-        )  # fmt: skip
-        return Limbs(limbs, np.tile(self.limbs.hit_group, k), self.limb_names * k)
+        return poses.repeated(self.limbs, placed, labels, k)
 
     def forward(
         self, root_positions: ArrayLike, root_orientations: ArrayLike, joint_orientations: ArrayLike
@@ -192,7 +104,7 @@ class Rig:
             root_positions, root_orientations, joint_orientations, len(self.bone_names)
         )
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
-        bad = pose_bones(self._skeleton, at, turn, joints, positions, orientations)
+        bad = pose_bones(self.skeleton, at, turn, joints, positions, orientations)
         if bad >= 0:
             poses.raise_unposed(self.bone_names, at, turn, joints, positions, bad)
         return positions, orientations
@@ -215,12 +127,113 @@ class Rig:
         """
         return cls(*humanoid.rig_arguments(height, up))
 
+    @classmethod
+    def from_urdf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
+        """The robot of a URDF file: a bone a link, its frame that of the link, and a limb a collision shape.
+
+        Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is, else as the link;
+        what another shape does is said by `mesh`: "raise" a ValueError, or "skip" it. The origin of a joint is the rest
+        transform of its child. Joints that slide are not posed by `forward`.
+
+        Raises
+        ------
+        ImportError
+            Without yourdfpy: install `cylcollide[rigs]`.
+        ValueError
+            For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
+        """
+        return cls._of_file(path, urdf.rig_arguments(path, mesh))
+
+    @classmethod
+    def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
+        """The model of an MJCF file, as MuJoCo compiles it: a bone a body, and a limb a geom; `mesh` as in `from_urdf`.
+
+        Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
+        the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
+        left out. Joints that slide are not posed by `forward`.
+
+        Raises
+        ------
+        ImportError
+            Without mujoco: install `cylcollide[rigs]`.
+        ValueError
+            For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
+        """
+        return cls._of_file(path, mjcf.rig_arguments(path, mesh))
+
+    @classmethod
+    def from_skin(
+        cls,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        weights: ArrayLike,
+        bone_names: Sequence[str],
+        parents: ArrayLike,
+        rest_positions: ArrayLike,
+        rest_orientations: ArrayLike,
+        shapes: Iterable[Shape] = fit.AXIAL,
+        coverage: float = 0.95,
+        least_share: float = 0.005,
+        least: Least = "volume",
+        groups: Mapping[str, int] = MappingProxyType({}),
+        bone_groups: Mapping[str, str] = MappingProxyType({}),
+    ) -> "Rig":
+        """Limbs fitted to a skin: for each bone, of the allowed shapes, the one of least size that covers its part.
+
+        A piece of skin belongs to the bone that carries most of it, so limbs end at the joints. Bones that mirror each
+        other by name, place and skin get limbs that do so, fitted to both parts at once. `characters.skin.skin_report`
+        says how well all of it fits; docs/characters.md, which shapes do best.
+
+        Parameters
+        ----------
+        vertices, faces, weights
+            The skin at rest: (v, 3); triangles (f, 3), counterclockwise seen from outside; what each bone carries of
+            each vertex, (v, b).
+        bone_names, parents, rest_positions, rest_orientations
+            The bones, as the constructor takes them.
+        shapes
+            Any of `Shape.CYLINDER`, `TAPERED`, `CAPSULE`, `ELLIPSOID`, `SPHERE`, `BOX`; of sizes that differ by less
+            than 2 % in volume the one that is named first.
+        coverage
+            Share of a part that its limb covers, by area times weight of the bone; above 0, at most 1.
+        least_share
+            A bone with a smaller share of the skin gets no limb, and its skin goes to its parent.
+        least
+            What of a limb is least: its volume, or its surface, to which the rays that hit it are proportional.
+        groups, bone_groups
+            Numbers of hit groups by name, and the name of a bone's group, in which its limb will be; 0 for others.
+
+        Raises
+        ------
+        ValueError
+            On wrong shapes and numbers that are not accepted, vertices without weight, unknown bones and groups.
+        """
+        skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
+        fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
+        return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
+
+    @classmethod
+    def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
+        """Limbs fitted to the skin of a glTF 2.0 file, as `from_skin` does it with these options.
+
+        Raises
+        ------
+        ImportError
+            If pygltflib is not installed, which the extra `gltf` brings.
+        OSError
+            If the file, or one that it names, cannot be opened.
+        ValueError
+            If it has no skin, or one that cannot be read; and as `from_skin`.
+        """
+        skin = Skin.from_gltf(path)
+        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.skeleton, **options)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.
 
         The file is replaced in one step, when all is written: a failure leaves the old one.
         """
-        rig_files.write(path, *self._given())
+        rig_files.write(path, *self.arguments)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Rig":
@@ -233,7 +246,11 @@ class Rig:
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        arguments = rig_files.read(path)
+        return cls._of_file(path, rig_files.read(path))
+
+    @classmethod
+    def _of_file(cls, path: str | PathLike[str], arguments: tuple[Any, ...]) -> "Rig":
+        """A rig of these arguments; the message of a ValueError begins with the file."""
         try:
             return cls(*arguments)
         except ValueError as error:

@@ -17,13 +17,17 @@ from cylcollide.history.rewound import Blocks, Pairs, RewoundLimbs, blocks_of, p
 from cylcollide.history.ticks import Interpolation, Tick, tick_of
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.listed import chords_listed, closest_listed, contains_listed
+from cylcollide.query.listed import chords_listed, closest_listed, contains_listed, farthest
 from cylcollide.query.loops.listed import Lists
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.world.hit_world import HitWorld
 
 Protection = Mapping[int, float]
 """From characters to the time from which on they are not hit."""
+
+
+ENTRIES_AT_FIRST = 2
+"""Of more characters and bare limbs on the way of a ray, those behind the closest hit in so many are left out."""
 
 
 class PointOptions(TypedDict, total=False):
@@ -240,9 +244,16 @@ class PoseHistory:
         return RewoundPoints.of(contains_listed(limbs, places, lists), moments)
 
     def _cast(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundHits:
-        moments, limbs, lists = self._past_of(request, time, options)
-        found = closest_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return RewoundHits(found, moments)
+        request.copy_checked(0, len(request.first))
+        rays, threads = request.batch.rays, validate.workers(options.get("threads"))
+        ticks, moments, pairs = self._near(rays, time, options)
+        if len(pairs.ray) > ENTRIES_AT_FIRST * len(rays.origin):
+            limbs, lists = _rewound(ticks, moments, pairs.nearest(ENTRIES_AT_FIRST), len(rays.origin))
+            found = closest_listed(limbs, request, lists, threads)
+            limit = farthest(rays, found.result.fraction)[pairs.ray]
+            pairs = pairs.chosen(pairs.reached <= limit)
+        limbs, lists = _rewound(ticks, moments, pairs, len(rays.origin))
+        return RewoundHits(closest_listed(limbs, request, lists, threads), moments)
 
     def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundChords:
         moments, limbs, lists = self._past_of(request, time, options)
@@ -273,6 +284,13 @@ class PoseHistory:
 
     def _past(self, rays: Rays, time: ArrayLike | None, options: PastOptions) -> Past:
         """What these checked rays are judged against."""
+        ticks, moments, pairs = self._near(rays, time, options)
+        return Past(moments, *_rewound(ticks, moments, pairs, len(rays.origin)))
+
+    def _near(
+        self, rays: Rays, time: ArrayLike | None, options: PastOptions
+    ) -> tuple[tuple[Tick, ...], Moments, Pairs]:
+        """The moments of these checked rays, and what each may hit."""
         ticks, n = self._kept(), len(rays.origin)
         when = (time, options.get("tick"), options.get("alpha"), options.get("on_old", "error"))
         moments = _moments(ticks, n, *when)
@@ -280,9 +298,14 @@ class PoseHistory:
         since = options.get("protected_since")
         if since is not None:
             pairs = _unprotected(ticks, moments, pairs, since)
-        blocks, block = blocks_of(ticks, moments, pairs)
-        limbs = RewoundLimbs(ticks, blocks)
-        return Past(moments, limbs, limbs.lists(pairs, block, n))
+        return ticks, moments, pairs
+
+
+def _rewound(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, rays: int) -> tuple[RewoundLimbs, Lists]:
+    """The limbs of these pairs, and the list of each ray."""
+    blocks, block = blocks_of(ticks, moments, pairs)
+    limbs = RewoundLimbs(ticks, blocks)
+    return limbs, limbs.lists(pairs, block, rays)
 
 
 def _segments(starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None, options: PastOptions) -> RayRequest:
@@ -348,4 +371,4 @@ def _unprotected(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, since:
         place = np.minimum(np.searchsorted(ids, character), len(ids) - 1)
         protected = (ids[place] == character) & (moments.time[pairs.ray[own]] >= begins[place])
         hit[own] = ~protected
-    return Pairs(pairs.ray[hit], pairs.entry[hit])
+    return pairs.chosen(hit)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.history.moments import NO_TICK, Moments
@@ -19,7 +19,7 @@ from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE, RowLabels
-from cylcollide.query.loops.listed import Lists, find_boxes
+from cylcollide.query.loops.listed import Lists, find_boxes, find_characters
 from cylcollide.world.state_rows import ranges
 
 
@@ -28,6 +28,22 @@ class Pairs(NamedTuple):
 
     ray: Int64Array
     entry: Int64Array
+    reached: Float64Array
+    """The length before which the ray is certainly not in the entry."""
+
+    def chosen(self, rows: BoolArray) -> "Pairs":
+        """Some of them."""
+        return Pairs(self.ray[rows], self.entry[rows], self.reached[rows])
+
+    def nearest(self, most: int) -> "Pairs":
+        """For each ray, so many that it may reach first."""
+        order = np.lexsort((self.reached, self.ray))
+        ray = self.ray[order]
+        begins = np.flatnonzero(np.append(True, ray[1:] != ray[:-1]))
+        rank = np.arange(len(ray)) - np.repeat(begins, np.diff(np.append(begins, len(ray))))
+        chosen = np.zeros(len(ray), np.bool_)
+        chosen[order[rank < most]] = True
+        return self.chosen(chosen)
 
 
 class Blocks(NamedTuple):
@@ -41,23 +57,43 @@ class Blocks(NamedTuple):
 def pairs_of(ticks: Sequence[Tick], moments: Moments, rays: Rays) -> Pairs:
     """Every entry that a ray may hit at its moment."""
     index = np.where(moments.tick == NO_TICK, NO_TICK, moments.tick - ticks[0].number)
-    found = [Pairs(np.empty(0, np.int64), np.empty(0, np.int64))]
+    found = [Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for k in np.unique(index[index >= 0]).tolist():
         rows, tick = np.flatnonzero(index == k), ticks[k]
         boxes = tick.boxes if tick.next is None or not moments.alpha[rows].any() else tick.next.boxes
-        ray, entry = _near(rays, rows, boxes)
-        found.append(Pairs(rows[ray], entry.astype(np.int64)))
-    return Pairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        found.append(_near_limbs(tick, rays, moments, _near(rays, rows, boxes)))
+    ray, entry, reached = (np.concatenate(column) for column in zip(*found, strict=True))
+    return Pairs(ray, entry, reached)
 
 
-def _near(rays: Rays, rows: Int64Array, boxes: Boxes) -> tuple[Int32Array, Int32Array]:
-    """Pairs of a ray, by its place among `rows`, and a box."""
+def _near_limbs(tick: Tick, rays: Rays, moments: Moments, pairs: Pairs) -> Pairs:
+    """Those of the pairs of one tick whose ray comes near a limb, where bones were recorded; and all bare limbs."""
+    rows, bare = tick.rows, len(tick.rows.bare)
+    character = pairs.entry - bare
+    own = np.flatnonzero(character >= 0)
+    if not len(own) or tick.centres is None:
+        return pairs
+    place, following = character[own], tick.next
+    first_there, there = np.full(len(own), -1, np.int32), tick.centres
+    if following is not None and following.tick.centres is not None:
+        first_there, there = following.first_row[place], following.tick.centres
+    reached = np.empty(len(own))
+    find_characters(
+        rays, pairs.ray[own], tick.centres, there, rows.first_row[place], first_there, rows.counts.rows[place],
+        moments.alpha[pairs.ray[own]], rows.limb_radius, reached,
+    )  # fmt: skip
+    pairs.reached[own] = np.maximum(pairs.reached[own], reached)
+    return pairs.chosen(pairs.reached < np.inf)
+
+
+def _near(rays: Rays, rows: Int64Array, boxes: Boxes) -> Pairs:
+    """Pairs of one of these rays and a box that it does not certainly miss."""
     most = 64 + 8 * len(rows)
     while True:
-        ray, box = np.empty((2, most), np.int32)
-        used = find_boxes(rays, rows, boxes.low, boxes.high, ray, box)
+        (ray, box), reached = np.empty((2, most), np.int32), np.empty(most)
+        used = find_boxes(rays, rows, boxes.low, boxes.high, ray, box, reached)
         if used <= most:
-            return ray[:used], box[:used]
+            return Pairs(rows[ray[:used]], box[:used].astype(np.int64), reached[:used])
         most = used
 
 
@@ -176,20 +212,20 @@ class RewoundLimbs:
         box = np.where(box >= 0, box + moved, -1).astype(np.int32)
         p1, p2 = np.empty((2, len(kind), 3))
         placed = Placed(p1, p2, np.empty((int(self._sizes.boxes.sum()), 12)))
-        self._copy_ends(placed)
+        self._hide_points(self._copy_ends(placed), kind, placed, mask)
         if not self._by_ends:
             self._place(placed, mask)
-        self._hide_points(kind, placed, mask)
         return make_table(kind, placed.p1, placed.p2, radius, radius2, box, placed.boxes, character, mask)
 
-    def _copy_ends(self, placed: Placed) -> None:
-        """Write the ends that were recorded, interpolated: of bare limbs, or of all; and the boxes of their ticks."""
+    def _copy_ends(self, placed: Placed) -> Int32Array:
+        """Write the ends that were recorded, interpolated, and the boxes of their ticks: of bare limbs, or of all.
+
+        Returns their rows.
+        """
         sizes, blocks = self._sizes, self._blocks
         recorded = np.ones(len(blocks.entry), np.bool_) if self._by_ends else blocks.entry < self._bare
-        for tick, at in self._spans():
+        for tick, at in self._spans() if recorded.any() else ():
             own = np.flatnonzero(recorded[at]) + at.start
-            if not len(own):
-                continue
             following, count = tick if tick.next is None else tick.next.tick, sizes.rows[own]
             here = ranges(sizes.row[own].astype(np.int32), count)
             there = np.where(
@@ -201,6 +237,7 @@ class RewoundLimbs:
             count = sizes.boxes[own]
             from_rows = ranges(sizes.box[own].astype(np.int32), count)
             placed.boxes[ranges(self._first_box[own], count)] = tick.box_rows[from_rows]
+        return ranges(self.first[recorded], self.count[recorded])
 
     def _place(self, placed: Placed, mask: Uint32Array) -> None:
         """Write the limbs of characters by their bones."""
@@ -232,10 +269,10 @@ class RewoundLimbs:
         place_limbs(rig.rows, len(rig.bone_names), self._bones, first, placed)
         mask[self.first[block] : self.first[block] + self.count[block]] = 0
 
-    def _hide_points(self, kind: Int8Array, placed: Placed, mask: Uint32Array) -> None:
-        """Put limbs that have lost their axis where they were at their ticks, in no layer."""
-        axis = np.abs(placed.p2 - placed.p1).max(axis=1, initial=0.0)
-        lost = np.flatnonzero((axis < SMALLEST_SIZE) & (HAS_AXIS[kind] | (axis > 0.0)))
+    def _hide_points(self, rows: Int32Array, kind: Int8Array, placed: Placed, mask: Uint32Array) -> None:
+        """Put those of these limbs that have lost their axis where they were at their ticks, in no layer."""
+        axis = np.abs(placed.p2[rows] - placed.p1[rows]).max(axis=1, initial=0.0)
+        lost = rows[(axis < SMALLEST_SIZE) & (HAS_AXIS[kind[rows]] | (axis > 0.0))]
         for row in lost.tolist():
             block = int(np.searchsorted(self.first, row, side="right")) - 1
             tick, state_row = self._ticks[self._blocks.tick[block]], self.state_row[row]

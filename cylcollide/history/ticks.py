@@ -8,6 +8,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.kernels.interpolation import REACH_PAD, fill_character_boxes
 from cylcollide.kernels.rig_rows import Bones
+from cylcollide.query.loops.listed import Centres
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.state_rows import StateRows
@@ -56,6 +57,8 @@ class Tick:
     """Axes and half extents of the boxes among them."""
     bones: Bones
     """The bones of all posed characters; none if ends are interpolated."""
+    centres: Centres | None
+    """The middles of all limbs; None if ends are interpolated."""
     boxes: Boxes
     next: Next | None = None
     """None for the last tick."""
@@ -121,7 +124,10 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
         around = list(np.empty((2, len(rows.ids), 3)))
         fill_character_boxes(bones.positions, rows.bone_reach, rows.first_bone, rows.counts.bones, *around)
     boxes = Boxes(np.concatenate([low[:bare], around[0]]), np.concatenate([high[:bare], around[1]]))
-    return Tick(number, time, state.roster, rows, ends, table.boxes[:solids].copy(), bones, boxes)
+    centres = None
+    if interpolate == "bones":
+        centres = Centres(0.5 * table.p1 + 0.5 * table.p2, bones.positions, rows.transform)
+    return Tick(number, time, state.roster, rows, ends, table.boxes[:solids].copy(), bones, centres, boxes)
 
 
 def _limb_boxes(p1: Float64Array, p2: Float64Array, reach: Float64Array) -> tuple[Float64Array, Float64Array]:

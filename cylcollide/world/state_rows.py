@@ -157,6 +157,13 @@ class StateRows:
         return reach
 
     @cached_property
+    def limb_radius(self) -> Float64Array:
+        """Radius of a ball around the middle of each limb that holds it, for those of characters; (rows,)."""
+        half = [np.zeros(len(self.bare)), *map(_half_lengths, self.rigs)]
+        radius: Float64Array = (np.concatenate(half)[self.stacked_row] + self.limb_reach) * (1.0 + 2.0**-40)
+        return radius
+
+    @cached_property
     def box_half_extents(self) -> Float64Array:
         """Half extents of all boxes, (boxes, 3)."""
         of_rigs = [self.rigs[k].limbs.table.boxes[:, 9:] for k in self.rig.tolist()]
@@ -177,6 +184,11 @@ class StateRows:
     def rig_limb(self) -> Int32Array:
         """Limb of the character's rig, -1 for bare limbs; (rows,)."""
         return self._bone_columns[1]
+
+    @property
+    def transform(self) -> Int32Array:
+        """Row of the bone that carries each limb among all bones, -1 for bare limbs; (rows,)."""
+        return self._bone_columns[2]
 
     def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
         """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
@@ -222,6 +234,11 @@ class StateRows:
             moved = zip(mine[begin].tolist(), last.tolist(), theirs[place[begin]].tolist(), strict=True)
             runs.append([Run(0, kept, 0), *map(Run._make, moved)])
         return Runs(*runs)
+
+
+def _half_lengths(rig: Rig) -> Float64Array:
+    """Half the length of each limb."""
+    return 0.5 * np.linalg.norm(rig.limbs.p2 - rig.limbs.p1, axis=1)
 
 
 def _bone_reach(rig: Rig) -> Float64Array:

@@ -198,6 +198,14 @@ def moved(p1: Any, p2: Any, limbs: Any = None) -> cc.Limbs:
     return own.limbs
 
 
+HERE, STILL = np.ones((6, 6, 3)), np.ones((6, 6, 4))
+
+
+def rig(places: Any = HERE[0], turns: Any = STILL[0], limb_bone: Any = 0) -> cc.Rig:
+    """Six bones in a row, with the limbs of the world."""
+    return cc.Rig(list("abcdef"), range(-1, ROWS - 1), places, turns, world().limbs, limb_bone)
+
+
 L = cc.Limbs
 POLICY = cc.Policy.penetration(0.25, {0: 2.0})
 CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -219,6 +227,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "limbs.cast_segments": (world().limbs.cast_segments, ("place", "end")),
     "limbs.cast_rays": (world().limbs.cast_rays, ("place", "end", "size")),
     "contains_points": (world().contains_points, ("place",)),
+    "Rig": (lambda p, q, b: rig(p, q, b).place(HERE, STILL), ("place", "turn", "index")),
+    "rig.place": (lambda p, q: rig().place(p, q), ("place", "turn")),
+    "rig.place, numbered": (lambda c: rig().place(HERE, STILL, c), ("index",)),
+    "rig.forward": (lambda p, q: np.dstack(rig().forward(p, q, STILL)), ("place", "turn")),
     **{
         f"{what}_segments": (
             lambda a, b, m, i, what=what: getattr(world(), f"{what}_segments")(a, b, mask=m, ignore_character=i),

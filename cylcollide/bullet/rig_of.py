@@ -1,0 +1,142 @@
+"""A live body as a rig. Bones are the frames of its links as URDF has them, not their centres of mass."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.poses import link_frames
+from cylcollide.bullet.read_shapes import BOX, CAPSULE, CYLINDER, SPHERE, Row
+from cylcollide.bullet.reader import Reader
+from cylcollide.characters import rig_parts
+from cylcollide.characters.rig import Rig
+from cylcollide.characters.rig_parts import OtherShapes, Part
+from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, rotation_of
+from cylcollide.kernels.double_double import Vector
+
+INERTIAL_POSITION, INERTIAL_ORIENTATION = 3, 4  # fields of getDynamicsInfo: the centre of mass in the frame of the link
+LINK_NAME, PARENT_POSITION, PARENT_ORIENTATION, PARENT = 12, 14, 15, 16  # fields of getJointInfo
+
+Frame: TypeAlias = tuple[Vector, Quaternion]
+ORIGIN, STILL = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
+
+
+def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
+    """A body as a rig: a bone a link, the base first, and a limb a collision shape; hit groups are 0.
+
+    At rest all joints are at 0, and the frame of the base is that of the character. Bones carry the names of the links,
+    limbs those of their bones, further ones with a number.
+
+    Parameters
+    ----------
+    client
+        What `pybullet.connect` returned, a `BulletClient`, or the module `pybullet` (client 0).
+    body
+        Its number.
+    mesh
+        What to do with shapes that are no limb (meshes, height fields, planes): "raise" a ValueError, or "skip" them.
+
+    Raises
+    ------
+    ImportError
+        Without pybullet: install `cylcollide[crosscheck]`.
+    ValueError
+        For a client that is not connected, a body that it has not, shapes that are no limbs; with the link.
+    """
+    rig_parts.check_other_shapes(mesh)
+    bullet = Client(client)
+    frames = _inertial_frames(bullet, _checked(bullet, body))
+    names, parents = [_name(bullet.getBodyInfo(body)[0], "base", [])], [-1]
+    rest: list[Frame] = [(ORIGIN, STILL)]
+    for link in range(bullet.getNumJoints(body)):
+        info = bullet.getJointInfo(body, link)
+        names.append(_name(info[LINK_NAME], f"link_{link}", names))
+        parents.append(info[PARENT] + 1)
+        rest.append(_at_rest(frames[parents[-1]], info[PARENT_POSITION], info[PARENT_ORIENTATION], frames[link + 1][1]))
+    parts: list[Part] = []
+    for link, rows in Reader(bullet).body(body).rows.items():
+        for row in (None,) if rows is None else rows:
+            where = f"{bullet.body_name(body)}, link {link} ({names[link + 1]!r})"
+            if row is not None and row[0] in SHAPES:
+                parts.append(_part(row, link + 1, frames[link + 1], where))
+            elif mesh == "raise":
+                raise ValueError(
+                    f"{where}: expected spheres, boxes, capsules and cylinders, got a mesh, a plane, or a shape that "
+                    "PyBullet does not describe; load URDF cylinders and MJCF capsules with "
+                    "flags=URDF_USE_IMPLICIT_CYLINDER, or leave such shapes out with mesh='skip'"
+                )
+    limbs = rig_parts.limbs_of(parts, names)
+    positions, orientations = (np.array(column) for column in zip(*rest, strict=True))
+    return Rig(names, parents, positions, orientations, limbs, [part.bone for part in parts])
+
+
+def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
+    """Where the bones of `rig_of(client, body)` are now: positions (1, b, 3), unit quaternions (1, b, 4), float64.
+
+    Raises
+    ------
+    ImportError
+        Without pybullet: install `cylcollide[crosscheck]`.
+    ValueError
+        For a client that is not connected, or a body that it has not.
+    """
+    bullet = Client(client)
+    frames = _inertial_frames(bullet, _checked(bullet, body))
+    masses = link_frames(bullet, [Place(body, link) for link in bullet.links(body)])
+    positions, orientations = [], []
+    for mass, turn, (inertial, axes) in zip(masses.position.tolist(), masses.rotation.tolist(), frames, strict=True):
+        orientations.append(normalised(composed(turn, _inverse(axes))))
+        positions.append(carried(rotation_of(orientations[-1]), mass, (-inertial[0], -inertial[1], -inertial[2])))
+    return np.array([positions]), np.array([orientations])
+
+
+def _checked(bullet: Client, body: int) -> int:
+    """The number of the body, if there is one."""
+    if body not in bullet.bodies():
+        raise ValueError(f"body: expected the number of a body of the client, {bullet.bodies()}, got {body!r}")
+    return body
+
+
+def _inertial_frames(bullet: Client, body: int) -> list[Frame]:
+    """The centre of mass of base and links, in the frames of the links."""
+    infos = [bullet.getDynamicsInfo(body, link) for link in bullet.links(body)]
+    return [(info[INERTIAL_POSITION], info[INERTIAL_ORIENTATION]) for info in infos]
+
+
+def _name(given: bytes, otherwise: str, taken: list[str]) -> str:
+    """The name of a link, another one if it has none of its own."""
+    name = given.decode(errors="replace")
+    return name if name and name not in taken else otherwise
+
+
+def _at_rest(parent: Frame, position: Vector, orientation: Quaternion, inertial: Quaternion) -> Frame:
+    """The frame of a link in that of its parent, from what `getJointInfo` says of the joint.
+
+    It gives the place of the joint from the parent's centre of mass, and the turn from the link's principal axes, which
+    are turned by `inertial` in the link, back to those of the parent.
+    """
+    place, turn = _within(parent, position, _inverse(orientation))
+    return place, normalised(composed(turn, _inverse(inertial)))
+
+
+def _inverse(turn: Quaternion) -> Quaternion:
+    return -turn[0], -turn[1], -turn[2], turn[3]
+
+
+def _within(frame: Frame, position: Vector, orientation: Quaternion) -> Frame:
+    """A transform in the frame that this one is given in."""
+    origin, turn = frame
+    return carried(rotation_of(turn), origin, position), normalised(composed(turn, orientation))
+
+
+SHAPES = {SPHERE: Shape.SPHERE, BOX: Shape.BOX, CYLINDER: Shape.CYLINDER, CAPSULE: Shape.CAPSULE}
+
+
+def _part(row: Row, bone: int, frame: Frame, where: str) -> Part:
+    """A shape as a part of its bone, of which `frame` is the centre of mass."""
+    kind, (a, b, c), position, orientation = row
+    sizes = {SPHERE: (a,), BOX: (0.5 * a, 0.5 * b, 0.5 * c), CYLINDER: (b, a), CAPSULE: (b, a)}[kind]
+    (x, y, z), (i, j, k, w) = position, orientation
+    place, turn = _within(frame, (x, y, z), (i, j, k, w))
+    return Part(bone, "", SHAPES[kind], place, turn, sizes, where)

@@ -1,0 +1,224 @@
+"""A recorded motion: root positions and joint orientations over time, from BVH and DeepMimic files."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import shapes, validate
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.characters import bvh_file, deepmimic, keyframes, quaternions
+from cylcollide.characters.skeleton import Skeleton, rest_frames
+
+Up = Literal["y", "z"]
+
+Pose = tuple[Float64Array, Float64Array, Float64Array]
+
+
+class Clip:
+    """A recorded motion of a skeleton. Immutable; make it with `Clip.load_bvh` or `Clip.load_deepmimic`.
+
+    Attributes (b bones, f frames): `bone_names`, a tuple of b strings, the root first; `parents` (b,), -1 for the root;
+    `offsets` (b, 3), where each bone begins in the frame of its parent; `tips` (b, 3), where it ends in its own, zero
+    if the file does not say; `times` (f,), seconds from the first frame; `root_positions` (f, 3); `orientations`
+    (f, b, 4), unit quaternions x, y, z, w relative to the parent, the root's to the world. A rig of this skeleton has
+    the offsets for rest positions, and rest orientations 0, 0, 0, 1.
+    """
+
+    bone_names: tuple[str, ...]
+    parents: Int32Array
+    offsets: Float64Array
+    tips: Float64Array
+    times: Float64Array
+    root_positions: Float64Array
+    orientations: Float64Array
+
+    def __init__(
+        self,
+        bone_names: Sequence[str],
+        parents: ArrayLike,
+        offsets: ArrayLike,
+        times: ArrayLike,
+        root_positions: ArrayLike,
+        orientations: ArrayLike,
+        tips: ArrayLike | None = None,
+    ) -> None:
+        """Check the attributes of these names; quaternions of any length but 0.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not belong together, a parent does not precede its child, the first bone is not the only root,
+            a name comes twice, times do not increase from 0, or numbers are not accepted.
+        """
+        names = tuple(bone_names)
+        b, frames = len(names), validate.vectors(root_positions, "root_positions")
+        if not b or len(set(names)) != b or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"bone_names: expected one or more different strings, got {list(names)[:9]}; rename bones")
+        rows = validate.integers(parents, "parents", b, -1, b - 1)
+        row = validate.first_bad_row((rows >= np.arange(b)) | ((rows < 0) != (np.arange(b) == 0)))
+        if row is not None:
+            raise ValueError(
+                f"parents: expected -1 for the first bone only and an earlier row for others, got {rows[row]} in row "
+                f"{row}, {names[row]}; sort the bones from the root outwards"
+            )
+        seconds = validate.per_row(times, "times", len(frames))
+        if not len(seconds) or seconds[0] != 0.0 or not (np.diff(seconds) > 0.0).all():
+            raise ValueError("times: expected seconds from the first frame, 0 first and increasing; sort the frames")
+        turns = validate.as_numbers(orientations, "orientations", f"({len(frames)}, {b}, 4)")
+        if turns.shape != (len(frames), b, 4):
+            raise ValueError(f"orientations: expected shape ({len(frames)}, {b}, 4), got {turns.shape}")
+        turns = shapes.quaternions(turns.reshape(-1, 4), "orientations", len(frames) * b)
+        turns = quaternions.normalised(turns / np.abs(turns).max(axis=1, keepdims=True))
+        columns: dict[str, Any] = {
+            "parents": rows.astype(np.int32),
+            "offsets": validate.vectors(offsets, "offsets", b),
+            "tips": np.zeros((b, 3)) if tips is None else validate.vectors(tips, "tips", b),
+            "times": seconds,
+            "root_positions": frames,
+            "orientations": turns.reshape(len(frames), b, 4),
+        }
+        for column in columns.values():
+            column.flags.writeable = False
+        vars(self).update(bone_names=names, **columns)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Clips never change: AttributeError."""
+        raise AttributeError(f"{name}: clips are immutable; make another with Clip(...)")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Clips never change: AttributeError."""
+        raise AttributeError(f"{name}: clips are immutable; make another with Clip(...)")
+
+    def __reduce__(self) -> tuple[type["Clip"], tuple[Any, ...]]:
+        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+        skeleton = (self.bone_names, self.parents, self.offsets)
+        return type(self), (*skeleton, self.times, self.root_positions, self.orientations, self.tips)
+
+    @classmethod
+    def load_bvh(cls, path: str | PathLike[str], up: Up = "y", scale: float = 1.0) -> "Clip":
+        """Read a BVH file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        up
+            "y" leaves the axes as the file has them, whose y points up by custom. "z" turns all of it, the bones'
+            frames too, so that y becomes z and z becomes -y.
+        scale
+            Units of the result in one unit of the file: 0.01 for a file in centimetres.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it is no BVH, with the line, what was expected and the remedy; for another up or scale.
+        """
+        if up not in ("y", "z"):
+            raise ValueError(f"up: expected 'y' or 'z', got {up!r}")
+        factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
+        read = bvh_file.read(path)
+        turns, lengths = read.orientations, [read.offsets, read.tips, read.root_positions]
+        if up == "z":
+            turns = turns[..., [0, 2, 1, 3]] * np.array([1.0, -1.0, 1.0, 1.0])
+            lengths = [vectors[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0]) for vectors in lengths]
+        offsets, tips, positions = (factor * vectors for vectors in lengths)
+        times = np.arange(len(positions)) * read.seconds
+        return cls(read.bone_names, read.parents, offsets, times, positions, turns, tips)
+
+    @classmethod
+    def load_deepmimic(cls, path: str | PathLike[str]) -> "Clip":
+        """Read a DeepMimic motion of the humanoid, ``humanoid3d_*.txt``; metres, y up, facing x.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it is no motion of this body, with the first bad frame and the remedy.
+        """
+        read = deepmimic.read(path)
+        turns = deepmimic.orientations(read)
+        return cls(deepmimic.BONE_NAMES, deepmimic.PARENTS, deepmimic.OFFSETS, read.times, read.frames[:, 1:4], turns)
+
+    def __repr__(self) -> str:
+        return f"Clip({len(self.times)} frames in {self.duration:.3g} s, {len(self.bone_names)} bones)"
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return float(self.times[-1])
+
+    @property
+    def frame_rate(self) -> float:
+        """Frames a second on average, 0 for a single frame."""
+        return (len(self.times) - 1) / self.duration if self.duration else 0.0
+
+    @property
+    def travel(self) -> Float64Array:
+        """The way of the root from the first frame to the last, (3,): add it with every turn to walk on in a loop."""
+        way: Float64Array = self.root_positions[-1] - self.root_positions[0]
+        return way
+
+    def at(self, times: ArrayLike, rig: Skeleton | None = None, loop: bool = False) -> Pose:
+        """The poses at times, one of each: the arguments of `Rig.forward`.
+
+        Between two frames positions are linear, and orientations linear the short way, then normalised.
+
+        Parameters
+        ----------
+        times
+            Seconds from the first frame, (n,) or one number for one pose.
+        rig
+            Whose bones to pose, by name; those that the clip does not name keep their rest. By default the clip's.
+        loop
+            Begin again after the last frame, and before the first, rather than stay there. The root begins again too.
+
+        Returns
+        -------
+        tuple
+            Root positions (n, 3), root orientations (n, 4) and joint orientations (n, b, 4), unit quaternions
+            x, y, z, w. The root's motion is in the first two; its own joint is 0, 0, 0, 1. Where the bone with the
+            name of the clip's root is no root of the rig, the rig's root is put where this bone follows the clip.
+
+        Raises
+        ------
+        ValueError
+            If times are not finite, or the rig has none of the clip's bones.
+        """
+        numbers = validate.as_numbers(times, "times", "(n,) or one number")
+        seconds = validate.per_row(numbers, "times", numbers.size if numbers.ndim else 1)
+        between = keyframes.locate(self.times, seconds, loop)
+        first, second, share = between.first, between.second, between.share
+        positions = (1.0 - share)[:, None] * self.root_positions[first] + share[:, None] * self.root_positions[second]
+        turns = quaternions.nlerp(self.orientations[first], self.orientations[second], share[:, None])
+        roots = turns[:, 0].copy()
+        turns[:, 0] = quaternions.IDENTITY
+        return (positions, roots, turns) if rig is None else self._mapped(rig, positions, roots, turns)
+
+    def _mapped(self, rig: Skeleton, positions: Float64Array, roots: Float64Array, turns: Float64Array) -> Pose:
+        """The same poses for the bones of a rig."""
+        rows = [self.bone_names.index(name) if name in self.bone_names else -1 for name in rig.bone_names]
+        if max(rows) < 0:
+            raise ValueError(
+                f"rig: expected some of the clip's bones {', '.join(self.bone_names[:6])} ..., got "
+                f"{', '.join(rig.bone_names[:6])} ...; rename the rig's bones"
+            )
+        joints = np.tile(quaternions.normalised(rig.rest_orientations), (len(turns), 1, 1))
+        named = [bone for bone, row in enumerate(rows) if row > 0]
+        joints[:, named] = turns[:, [rows[bone] for bone in named]]
+        root_bone = rows.index(0) if 0 in rows else -1
+        if root_bone >= 0 and rig.parents[root_bone] < 0:
+            joints[:, root_bone] = quaternions.IDENTITY
+        elif root_bone >= 0:
+            rest = rest_frames(rig)
+            top = root_bone
+            while rig.parents[top] >= 0:
+                top = int(rig.parents[top])
+            roots = quaternions.product(roots, quaternions.conjugate(rest.orientations[root_bone]))
+            positions = positions - quaternions.rotated(roots, rest.positions[root_bone] - rest.positions[top])
+        return positions, roots, joints

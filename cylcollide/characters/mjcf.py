@@ -1,0 +1,77 @@
+"""Models of MJCF files as the arguments of `Rig`, parsed and compiled by MuJoCo."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Shape
+from cylcollide.characters import rig_parts
+from cylcollide.characters.rig_parts import OtherShapes, Part
+from cylcollide.kernels.bone import composed
+
+WORLD = 0
+"""The body that holds what does not move."""
+
+TURNS = ((0.0, 0.5**0.5, 0.0, 0.5**0.5), (-(0.5**0.5), 0.0, 0.0, 0.5**0.5), (0.0, 0.0, 0.0, 1.0))
+"""Quaternions that turn z to x, y and z."""
+
+
+def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ...]:
+    """The arguments of the constructor of `Rig` for the model of a file."""
+    rig_parts.check_other_shapes(mesh)
+    file = Path(path)
+    file.read_bytes()  # an OSError with the name of the file
+    try:
+        import mujoco  # noqa: PLC0415  # an extra: imported only when used
+    except ImportError:
+        raise ImportError("Rig.from_mjcf needs mujoco: pip install 'cylcollide[rigs]'") from None
+    try:
+        model = mujoco.MjSpec.from_file(str(file)).compile()
+    except ValueError as error:
+        raise ValueError(f"{file}: expected MJCF that MuJoCo compiles, got {' '.join(str(error).split())}") from None
+    if model.nbody == 1:
+        raise ValueError(f"{file}: expected a body at least, got none but the world; give the model a body")
+    names = [model.body(i).name or f"body_{i}" for i in range(1, model.nbody)]
+    parents = [int(parent) - 1 for parent in model.body_parentid[1:]]
+    parts: list[Part] = []
+    for i in range(model.ngeom):
+        body = int(model.geom_bodyid[i])
+        if body != WORLD and (model.geom_contype[i] or model.geom_conaffinity[i]):
+            where = f"{file}, body {names[body - 1]!r}, geom {i} ({model.geom(i).name!r})"
+            part = _part(model, i, where)
+            if part is not None:
+                parts.append(part)
+            elif mesh == "raise":
+                kind = mujoco.mjtGeom(int(model.geom_type[i])).name.removeprefix("mjGEOM_").lower()
+                raise ValueError(
+                    f"{where}: expected a sphere, capsule, cylinder, box or ellipsoid of revolution, got {kind} of "
+                    f"size {model.geom_size[i].tolist()}; replace it by one of these, or leave it out with mesh='skip'"
+                )
+    turns = model.body_quat[1:][:, [1, 2, 3, 0]]
+    limbs = rig_parts.limbs_of(parts, names)
+    return names, parents, np.array(model.body_pos[1:]), turns, limbs, [part.bone for part in parts]
+
+
+def _part(model: Any, i: int, where: str) -> Part | None:
+    """A geom as a part of its bone; None if no limb has its shape."""
+    import mujoco  # noqa: PLC0415  # an extra: imported only when used
+
+    a, b, c = model.geom_size[i].tolist()
+    position, (w, x, y, z) = tuple(model.geom_pos[i].tolist()), model.geom_quat[i].tolist()
+    geoms, turn = mujoco.mjtGeom, (x, y, z, w)
+    kind = geoms(int(model.geom_type[i]))
+    shapes: dict[Any, tuple[Shape, tuple[float, ...]]] = {
+        geoms.mjGEOM_SPHERE: (Shape.SPHERE, (a,)),
+        geoms.mjGEOM_CAPSULE: (Shape.CAPSULE, (a, 2.0 * b)),
+        geoms.mjGEOM_CYLINDER: (Shape.CYLINDER, (a, 2.0 * b)),
+        geoms.mjGEOM_BOX: (Shape.BOX, (a, b, c)),
+    }
+    for axis, (radius, other, half) in enumerate(((b, c, a), (c, a, b), (a, b, c))):
+        if kind == geoms.mjGEOM_ELLIPSOID and radius == other:
+            shapes[kind], turn = (Shape.ELLIPSOID, (radius, half)), composed((x, y, z, w), TURNS[axis])
+    if kind not in shapes:
+        return None
+    shape, sizes = shapes[kind]
+    return Part(int(model.geom_bodyid[i]) - 1, model.geom(i).name, shape, position, turn, sizes, where)

@@ -1,0 +1,79 @@
+"""Quaternions x, y, z, w in the last axis of arrays, by IEEE operations in a stated order; shapes broadcast.
+
+What is written out by components here has the same bits one by one and in batches of any shape.
+"""
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def dot(a: Float64Array, b: Float64Array) -> Float64Array:
+    """Sum of the products of the four components, from x to w."""
+    return ((a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]) + a[..., 2] * b[..., 2]) + a[..., 3] * b[..., 3]
+
+
+def normalised(q: Float64Array) -> Float64Array:
+    """The same rotations, of length 1; of any length but 0 whose square is a number."""
+    return q / np.sqrt(dot(q, q))[..., None]
+
+
+def conjugate(q: Float64Array) -> Float64Array:
+    """The inverse of unit quaternions."""
+    inverse: Float64Array = q * np.array([-1.0, -1.0, -1.0, 1.0])
+    return inverse
+
+
+def product(a: Float64Array, b: Float64Array) -> Float64Array:
+    """The rotation b followed by a."""
+    ax, ay, az, aw = np.moveaxis(a, -1, 0)
+    bx, by, bz, bw = np.moveaxis(b, -1, 0)
+    return np.stack(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ],
+        axis=-1,
+    )
+
+
+def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
+    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    t = 2.0 * np.cross(q[..., :3], vectors)
+    turned: Float64Array = vectors + q[..., 3:] * t + np.cross(q[..., :3], t)
+    return turned
+
+
+def about_axis(axis: int, angles: Float64Array) -> Float64Array:
+    """Rotations by angles in radians about x, y or z (0, 1, 2)."""
+    q = np.zeros((*angles.shape, 4))
+    q[..., axis], q[..., 3] = np.sin(angles / 2), np.cos(angles / 2)
+    return q
+
+
+def nlerp(a: Float64Array, b: Float64Array, share: Float64Array) -> Float64Array:
+    """Unit quaternions at a share (...) of the way from a to b (..., 4): linear, the short way, then normalised."""
+    near = np.where(dot(a, b) < 0.0, -1.0, 1.0)
+    return normalised((1.0 - share)[..., None] * a + (share * near)[..., None] * b)
+
+
+def of_matrices(m: Float64Array) -> Float64Array:
+    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3), by the largest of the four components."""
+    trace = np.trace(m, axis1=-2, axis2=-1)
+    diagonal = np.diagonal(m, axis1=-2, axis2=-1)
+    squares = np.concatenate([1.0 + 2.0 * diagonal - trace[..., None], 1.0 + trace[..., None]], axis=-1)
+    lower, upper = m[..., [2, 0, 1], [1, 2, 0]], m[..., [1, 2, 0], [2, 0, 1]]
+    w_products = lower - upper  # 4 w x, 4 w y, 4 w z
+    sums = lower + upper  # 4 y z, 4 z x, 4 x y
+    rows = np.empty((*m.shape[:-2], 4, 4))  # row k: 4 times component k times all components
+    rows[..., [0, 1, 2, 3], [0, 1, 2, 3]] = squares
+    for k in range(3):
+        rows[..., k, 3] = rows[..., 3, k] = w_products[..., k]
+        i, j = (k + 1) % 3, (k + 2) % 3
+        rows[..., i, j] = rows[..., j, i] = sums[..., k]
+    largest = squares.argmax(axis=-1)
+    return normalised(np.take_along_axis(rows, largest[..., None, None], axis=-2)[..., 0, :])

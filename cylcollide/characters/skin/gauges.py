@@ -1,0 +1,131 @@
+"""Shapes of limbs that can be fitted, each as a gauge about its centre.
+
+A gauge is the least scale s at which a shape of given proportions, centred at 0, its axis along z, contains a point. So
+the smallest limb of such proportions that covers a share of some points is a quantile of their gauges, and
+fitting is a search over centres, frames and proportions only. Proportions are relative to the radius (a box: to its
+half extent along z); volumes and surfaces are those at s = 1.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+
+Gauge = Callable[[Float64Array, Float64Array, Float64Array, Float64Array], Float64Array]
+"""Takes coordinates x, y, z of points, (k, n) each, and proportions (k, m); gives scales (k, n)."""
+
+
+Least = Literal["volume", "surface"]
+"""What is to be least of a limb that covers enough."""
+
+
+class Family(NamedTuple):
+    """One shape."""
+
+    shape: Shape
+    turns: (
+        int  # axes of its frame about which turning changes it: 3, 2 of a limb with an axis, 0; rounding is no change
+    )
+    aspects: int  # leading proportions that are lengths > 0
+    slopes: int  # further ones, from -1 to 1
+    gauge: Gauge
+    volume: Callable[[Float64Array], Float64Array]  # of proportions (k, m), at scale 1, (k,)
+    surface: Callable[[Float64Array], Float64Array]  # its area at scale 1, (k,)
+
+    def size(self, proportions: Float64Array, least: Least) -> Float64Array:
+        """What is to be least, as a length at scale 1, (k,): the root of the surface or the cube root of the volume."""
+        return np.cbrt(self.volume(proportions)) if least == "volume" else np.sqrt(self.surface(proportions))
+
+
+def _sphere(x: Float64Array, y: Float64Array, z: Float64Array, _: Float64Array) -> Float64Array:
+    return np.sqrt(x * x + y * y + z * z)
+
+
+def _tapered(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    """Half length a and slope c: |z| <= a s, and the distance from the axis is at most s + c z / a."""
+    along = z / proportions[:, :1]
+    return np.maximum(np.abs(along), np.sqrt(x * x + y * y) - proportions[:, 1:2] * along)
+
+
+def _cylinder(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    return np.maximum(np.abs(z) / proportions[:, :1], np.sqrt(x * x + y * y))
+
+
+def _capsule(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    """Half length a of the segment: beyond it, the root s of (|z| - a s)² + d² = s²."""
+    a, z, d = proportions[:, :1], np.abs(z), np.sqrt(x * x + y * y)
+    root = np.sqrt(np.maximum(z**2 + (1.0 - a**2) * d**2, 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):  # at the centre, which lies beside the segment
+        return np.where(z <= a * d, d, (z**2 + d**2) / (a * z + root))
+
+
+def _ellipsoid(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    return np.sqrt(x * x + y * y + (z / proportions[:, :1]) ** 2)
+
+
+def _box(x: Float64Array, y: Float64Array, z: Float64Array, proportions: Float64Array) -> Float64Array:
+    across = np.maximum(np.abs(x) / proportions[:, :1], np.abs(y) / proportions[:, 1:2])
+    return np.maximum(across, np.abs(z))
+
+
+def _tapered_surface(p: Float64Array) -> Float64Array:
+    """Two discs, and a wall that is 2 a high and leans by 2 c."""
+    slant = np.hypot(2.0 * p[:, 0], 2.0 * p[:, 1])
+    return 2.0 * np.pi * (1.0 + p[:, 1] ** 2 + slant)
+
+
+def _ellipsoid_surface(p: Float64Array) -> Float64Array:
+    """Long and flat ellipsoids of revolution by their eccentricity, which is kept off 0, where both tend to 4 pi."""
+    a = p[:, 0]
+    e = np.sqrt(np.maximum(1.0 - np.minimum(a, 1.0 / a) ** 2, 1e-8))
+    return 2.0 * np.pi * (1.0 + np.where(a > 1.0, a * np.arcsin(e), a * a * np.arctanh(e)) / e)
+
+
+FAMILIES = {
+    family.shape: family
+    for family in (
+        Family(
+            Shape.CYLINDER, 2, 1, 0, _cylinder,
+            lambda p: 2.0 * np.pi * p[:, 0], lambda p: 2.0 * np.pi * (1.0 + 2.0 * p[:, 0]),
+        ),
+        Family(
+            Shape.TAPERED, 2, 1, 1, _tapered,
+            lambda p: 2.0 * np.pi * p[:, 0] * (1.0 + p[:, 1] ** 2 / 3.0), _tapered_surface,
+        ),
+        Family(
+            Shape.CAPSULE, 2, 1, 0, _capsule,
+            lambda p: np.pi * (2.0 * p[:, 0] + 4.0 / 3.0), lambda p: 4.0 * np.pi * (1.0 + p[:, 0]),
+        ),
+        Family(Shape.ELLIPSOID, 2, 1, 0, _ellipsoid, lambda p: 4.0 / 3.0 * np.pi * p[:, 0], _ellipsoid_surface),
+        Family(
+            Shape.SPHERE, 0, 0, 0, _sphere, lambda p: np.full(len(p), 4.0 / 3.0 * np.pi),
+            lambda p: np.full(len(p), 4.0 * np.pi),
+        ),
+        Family(
+            Shape.BOX, 3, 2, 0, _box,
+            lambda p: 8.0 * p[:, 0] * p[:, 1], lambda p: 8.0 * (p[:, 0] * p[:, 1] + p[:, 0] + p[:, 1]),
+        ),
+    )
+}  # fmt: skip
+
+
+class Solid(NamedTuple):
+    """A fitted limb: its shape, centre (3,), frame (3, 3) with the axis in the last column, proportions and scale."""
+
+    family: Family
+    centre: Float64Array
+    frame: Float64Array
+    proportions: Float64Array
+    scale: float
+
+    def size(self, least: Least) -> float:
+        """What is to be least, as a length."""
+        return self.scale * float(self.family.size(self.proportions[None], least)[0])
+
+    def gauge(self, points: Float64Array) -> Float64Array:
+        """The scales (n,) at which the limb contains points (n, 3)."""
+        x, y, z = ((points - self.centre) @ self.frame).T
+        scales: Float64Array = self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0]
+        return scales

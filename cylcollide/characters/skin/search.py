@@ -1,0 +1,195 @@
+"""The limb of least volume or surface, of one shape, that covers a share of the skin of a bone.
+
+The search is a compass search: from a few starts, moves along every coordinate and along some directions drawn from a
+fixed seed; the best of them is taken, and the steps shrink when none is better. All is done in units of the part's own
+size, in the bone's own frame, so neither units nor a turn of the whole body change the result beyond rounding.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.characters.skin.gauges import Family, Least, Solid
+
+STARTS, DRAWN, MOVES = 3, 12, 60
+"""States that the search descends from; directions drawn for each move; most moves of a descent."""
+
+
+class _Pass(NamedTuple):
+    """One descent: so many points of the part, and the first and last step.
+
+    Steps are of lengths in units of the part's size, of angles in radians, of logarithms of proportions.
+    """
+
+    points: int
+    first_step: float
+    last_step: float
+
+
+LESS = 1.0 - 1e-9
+"""A limb must be smaller by so much to be better: moves across a plane of symmetry change nothing but roundings."""
+
+COARSE, FINE = _Pass(300, 0.25, 0.02), _Pass(1500, 0.06, 2e-3)
+"""From every start, and from the best state that was reached; the scale is then taken from all points."""
+
+SLIMMEST, LONGEST = 0.02, 50.0
+"""Least and largest proportion of two lengths of a limb."""
+
+
+class Part(NamedTuple):
+    """The skin of one bone in the bone's frame, and the plane it is symmetric about, if any."""
+
+    points: Float64Array  # (n, 3)
+    areas: Float64Array  # (n,), each piece's area times the bone's share of it
+    along: Float64Array  # (3,), unit direction of the bone
+    plane: tuple[Float64Array, float] | None = None  # unit normal and offset
+
+
+class _State(NamedTuple):
+    """Limbs as the search knows them, k of them."""
+
+    centres: Float64Array  # (k, 3)
+    frames: Float64Array  # (k, 3, 3)
+    proportions: Float64Array  # (k, m): logarithms of lengths, then slopes
+
+
+_Sizes = Callable[[_State], Float64Array]
+
+
+def quantile(values: Float64Array, areas: Float64Array, share: float) -> float:
+    """The least value such that values up to it have a share of all areas."""
+    order = np.argsort(values, kind="stable")
+    filled = np.cumsum(areas[order])
+    return float(values[order[min(np.searchsorted(filled, share * filled[-1]), len(order) - 1)]])
+
+
+def fit_limb(part: Part, family: Family, coverage: float, least: Least) -> Solid:
+    """The limb, in the frame of the bone."""
+    middle = part.areas @ part.points / part.areas.sum()
+    size = float(np.sqrt(part.areas @ ((part.points - middle) ** 2).sum(axis=1) / part.areas.sum()))
+    if not size > 0.0:
+        raise ValueError("skin: expected the skin of a bone to have an extent, got one point; leave such a bone out")
+    points = (part.points - middle) / size
+    plane = None if part.plane is None else (part.plane[0], (part.plane[1] - float(part.plane[0] @ middle)) / size)
+    normal = None if plane is None else plane[0]
+
+    def sizes_over(count: int) -> _Sizes:
+        few = points[_spread(part.areas, count)].T
+        rank = min(int(np.ceil(coverage * count)) - 1, count - 1)
+
+        def sizes(state: _State) -> Float64Array:
+            """Sizes of limbs of these states that cover the share."""
+            proportions = _plain(state.proportions, family)
+            own = np.einsum("ki,kij->kj", state.centres, state.frames)
+            x, y, z = (state.frames[:, :, j] @ few - own[:, j, None] for j in range(3))
+            scales = np.partition(family.gauge(x, y, z, proportions), rank, axis=1)[:, rank]
+            return scales * family.size(proportions, least)
+
+        return sizes
+
+    coarse = sizes_over(COARSE.points)
+    starts = _starts(points[_spread(part.areas, COARSE.points)], part.along, family, plane)
+    order = np.argsort(coarse(starts), kind="stable")[:STARTS]
+    ends = [_descend(_State(*(column[[k]] for column in starts)), coarse, COARSE, family, normal) for k in order]
+    best = min(ends, key=lambda state: float(coarse(state)[0]))
+    end = _descend(best, sizes_over(FINE.points), FINE, family, normal)
+    solid = Solid(family, size * end.centres[0] + middle, end.frames[0], _plain(end.proportions, family)[0], 1.0)
+    return solid._replace(scale=quantile(solid.gauge(part.points), part.areas, coverage))
+
+
+def _spread(areas: Float64Array, count: int) -> Int64Array:
+    """Rows of pieces, drawn evenly by area in their order; an offset that no area is a multiple of avoids ties."""
+    filled = np.cumsum(areas)
+    rows = np.searchsorted(filled, (np.arange(count) + 0.381966) / count * filled[-1])
+    within: Int64Array = np.minimum(rows, len(areas) - 1)
+    return within
+
+
+def _plain(proportions: Float64Array, family: Family) -> Float64Array:
+    """Lengths and slopes from what the search varies."""
+    lengths = np.clip(np.exp(proportions[:, : family.aspects]), SLIMMEST, LONGEST)
+    return np.hstack([lengths, np.clip(proportions[:, family.aspects :], -1.0, 1.0)])
+
+
+def _starts(
+    points: Float64Array, along: Float64Array, family: Family, plane: tuple[Float64Array, float] | None
+) -> _State:
+    """Limbs around the middle of the points' extent, along the bone and along the principal axes."""
+    axes = np.linalg.eigh(points.T @ points)[1]
+    axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # signs that the points decide
+    axes[:, 0] *= np.linalg.det(axes)  # right-handed
+    frames = [_frame_along(along, axes)]
+    frames += [np.roll(axes, shift, axis=1) for shift in range(3)]
+    if plane is not None:
+        normal, offset = plane
+        inside = [axis - normal * (normal @ axis) for axis in (along, *axes.T)]
+        first = max(inside, key=lambda axis: round(float(axis @ axis), 6))
+        frames = [_frame_along(normal, axes)]
+        for axis in (first, np.cross(normal, first)):
+            z = axis / np.linalg.norm(axis)
+            frames += [
+                np.stack([normal, np.cross(z, normal), z], axis=1),
+                np.stack([z, normal, np.cross(z, normal)], 1),
+            ]
+    state = np.stack(frames)
+    local = np.matmul(points, state)  # (k, n, 3)
+    low, high = np.quantile(local, (0.02, 0.98), axis=1)
+    centres = np.einsum("kij,kj->ki", state, (low + high) / 2.0)
+    if plane is not None:
+        centres -= np.outer(centres @ normal - offset, normal)
+    half = np.maximum((high - low) / 2.0, 1e-3)
+    lengths = half[:, :2] / half[:, 2:] if family.aspects == 2 else half[:, 2:] / half[:, :2].mean(axis=1)[:, None]
+    lengths = np.log(np.clip(lengths, SLIMMEST, LONGEST))[:, : family.aspects]
+    return _State(centres, state, np.hstack([lengths, np.zeros((len(state), family.slopes))]))
+
+
+def _frame_along(axis: Float64Array, others: Float64Array) -> Float64Array:
+    """A right-handed frame with this unit axis in its last column; the column of others most across it comes first."""
+    across = others[:, int(np.abs(axis @ others).argmin())]
+    x = across - (across @ axis) * axis
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1)
+
+
+def _descend(state: _State, sizes: _Sizes, steps: _Pass, family: Family, normal: Float64Array | None) -> _State:
+    """The best limb that is reached from one state."""
+    rng = np.random.default_rng(0)
+    columns = 3 + family.turns + family.aspects + family.slopes
+    size, step = float(sizes(state)[0]), steps.first_step
+    for _ in range(MOVES):
+        moves = np.vstack([np.eye(columns), -np.eye(columns), rng.normal(0.0, 0.5, (DRAWN, columns))]) * step
+        tried = _moved(state, moves, normal, family)
+        found = sizes(tried)
+        best = int(found.argmin())
+        if found[best] < LESS * size:
+            size, state = float(found[best]), _State(*(column[[best]] for column in tried))
+            step = min(1.5 * step, steps.first_step)
+        else:
+            step /= 2.0
+            if step < steps.last_step:
+                break
+    return state
+
+
+def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, family: Family) -> _State:
+    """One state after each of some moves: of the centre, of the frame about its own axes, of the proportions."""
+    frame, turns = state.frames[0], family.turns
+    shift, turn, change = moves[:, :3] @ frame.T, moves[:, 3 : 3 + turns] @ frame[:, :turns].T, moves[:, 3 + turns :]
+    if normal is not None:
+        shift = shift - np.outer(shift @ normal, normal)
+        turn = np.outer(turn @ normal, normal)
+        if abs(float(frame[:, 2] @ normal)) > 0.5:  # a symmetric limb across the plane has equal ends
+            change = np.hstack([change[:, : family.aspects], np.zeros((len(moves), family.slopes))])
+    return _State(state.centres + shift, np.matmul(_turns(turn), state.frames), state.proportions + change)
+
+
+def _turns(vectors: Float64Array) -> Float64Array:
+    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths, as Cayley has it: exact rotations."""
+    half = vectors / 2.0
+    zero = np.zeros(len(half))
+    x, y, z = half.T
+    skew = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
+    turns: Float64Array = np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew)
+    return turns

@@ -1,0 +1,149 @@
+"""Skin: a triangle mesh that bones carry."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import shapes, validate
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.characters import rig_checks
+from cylcollide.characters.skeleton import Frames, rest_frames
+
+
+class Skin:
+    """A mesh, the bones under it, and how much each bone carries of each vertex. Immutable.
+
+    Parameters
+    ----------
+    vertices
+        The mesh at rest, (v, 3), in the space in which the roots' rest transforms are given.
+    faces
+        Triangles, (f, 3), by rows of vertices; counterclockwise seen from outside.
+    weights
+        What each bone carries of each vertex, (v, b), none negative; rows are divided by their sums.
+    bone_names, parents, rest_positions, rest_orientations
+        The bones, as `Rig` takes them.
+
+    Raises
+    ------
+    ValueError
+        On wrong shapes, numbers that are not accepted, vertices without weight or that do not exist, a skin without
+        area; with the first bad row and the remedy.
+    """
+
+    vertices: Float64Array
+    faces: Int32Array
+    weights: Float64Array
+    bone_names: tuple[str, ...]
+    parents: Int32Array
+    rest_positions: Float64Array
+    rest_orientations: Float64Array
+    rest: Frames
+    """The bones at rest, in the space of the vertices."""
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        weights: ArrayLike,
+        bone_names: Sequence[str] | np.ndarray,
+        parents: ArrayLike,
+        rest_positions: ArrayLike,
+        rest_orientations: ArrayLike,
+    ) -> None:
+        names = rig_checks.bone_names([str(name) for name in bone_names])
+        points = validate.vectors(vertices, "vertices")
+        vars(self).update(
+            bone_names=names,
+            vertices=points,
+            faces=_triangles(faces, len(points)),
+            weights=_shares(weights, len(points), names),
+            parents=rig_checks.parents(parents, names),
+            rest_positions=rig_checks.bone_vectors(rest_positions, "rest_positions", names),
+            rest_orientations=rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names),
+        )
+        vars(self).update(rest=rest_frames(self))
+        for column in (self.vertices, self.faces, self.weights, *self.rest, *self.skeleton[1:]):
+            column.flags.writeable = False
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Skins never change: AttributeError."""
+        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Skins never change: AttributeError."""
+        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
+
+    def __reduce__(self) -> tuple[type["Skin"], tuple[Any, ...]]:
+        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+        return type(self), (self.vertices, self.faces, self.weights, *self.skeleton)
+
+    def __repr__(self) -> str:
+        return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"
+
+    @classmethod
+    def from_gltf(cls, path: str | PathLike[str]) -> "Skin":
+        """Read the skinned meshes of a glTF 2.0 file, .gltf or .glb, that share its first skin; metres, y up.
+
+        Raises
+        ------
+        ImportError
+            If pygltflib is not installed, which the extra `gltf` brings.
+        OSError
+            If the file, or one that it names, cannot be opened.
+        ValueError
+            If it is no glTF, has no skin, or one that the constructor refuses.
+        """
+        from cylcollide.characters.skin import gltf  # noqa: PLC0415  # which needs an extra
+
+        return cls(*gltf.read(path))
+
+    @property
+    def skeleton(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
+        """Names, parents, rest positions and rest orientations of the bones: the first arguments of `Rig`."""
+        return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
+
+    def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
+        """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.
+
+        Raises
+        ------
+        ValueError
+            On wrong shapes and numbers that are not accepted.
+        """
+        b = len(self.bone_names)
+        at = validate.vectors(positions, "positions", b)
+        turns = shapes.rotation_matrices(shapes.quaternions(orientations, "orientations", b))
+        turns = turns @ shapes.rotation_matrices(self.rest.orientations).transpose(0, 2, 1)
+        shifts = at - np.einsum("bij,bj->bi", turns, self.rest.positions)
+        blended = (self.weights @ turns.reshape(b, 9)).reshape(-1, 3, 3)
+        moved: Float64Array = np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts
+        return moved
+
+
+def _triangles(faces: ArrayLike, vertices: int) -> Int32Array:
+    given = np.asarray(faces)
+    if given.ndim != 2 or given.shape[1] != 3 or not len(given):
+        raise ValueError(f"faces: expected triangles of shape (f, 3), got {given.shape}; split larger faces")
+    rows = validate.integers(given.reshape(-1), "faces, corner by corner", given.size, 0, vertices - 1)
+    return rows.reshape(-1, 3).astype(np.int32)
+
+
+def _shares(weights: ArrayLike, vertices: int, names: Sequence[str]) -> Float64Array:
+    expected = f"({vertices}, {len(names)})"
+    given = validate.as_numbers(weights, "weights", expected)
+    if given.shape != (vertices, len(names)):
+        raise ValueError(f"weights: expected shape {expected}, a row a vertex and a column a bone, got {given.shape}")
+    shares = validate.in_range(validate.as_float64(given, "weights"), "weights")
+    sums = shares.sum(axis=1)
+    row = validate.first_bad_row((shares < 0.0).any(axis=1) | ~(sums > 1e-9))
+    if row is not None:
+        raise ValueError(
+            f"weights: expected none negative and a sum > 0, got {shares[row].min()} and the sum {sums[row]} in row "
+            f"{row}; give such vertices to a bone"
+        )
+    shares /= sums[:, None]
+    return shares

@@ -1,0 +1,183 @@
+"""Live bodies as rigs: placed limbs are the Mirror's, bones are PyBullet's link frames, rest is that of the URDF."""
+
+import numpy as np
+import pybullet
+import pytest
+
+import cylcollide as cc
+from cylcollide._pybullet import data_folder
+from cylcollide.bullet import Mirror, poses_of, rig_of
+
+BUILD = {"flags": pybullet.URDF_USE_IMPLICIT_CYLINDER}
+
+TURNED = """<robot name="turned">
+<link name="a"><inertial><origin xyz=".1 .2 .3" rpy=".3 .4 .5"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz=".3 .1 .2" rpy="1 2 3"/><geometry><box size="1 2 3"/></geometry></collision>
+  <collision><geometry><sphere radius="0.3"/></geometry></collision></link>
+<link name="b"><inertial><origin xyz="-.1 .2 -.3" rpy="1.3 .4 -.5"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz=".3 .1 .2" rpy="1 -2 3"/><geometry><cylinder length="1" radius=".2"/></geometry></collision>
+</link>
+<link name="c"><inertial><origin xyz="-.3 .1 .2" rpy="-.3 1.4 .6"/><mass value="1"/>
+  <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz="0 .1 .2" rpy="0 1 2"/><geometry><capsule length="1" radius=".2"/></geometry></collision>
+</link>
+<joint name="j" type="revolute"><origin xyz="1 2 3" rpy=".7 .8 -.9"/><parent link="a"/><child link="b"/>
+  <axis xyz="0 .6 .8"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="k" type="spherical"><origin xyz="1 -2 3" rpy=".7 -.8 -.9"/><parent link="b"/><child link="c"/>
+  <axis xyz="1 0 0"/></joint></robot>
+"""
+"""Inertial frames that are turned in their links, and joints that are turned, too."""
+
+ROBOTS = (
+    "humanoid/humanoid.urdf",
+    "r2d2.urdf",
+    "quadruped/vision60.urdf",
+    "a1/a1.urdf",
+    "kuka_iiwa/model.urdf",
+    "turned",
+)
+
+
+@pytest.fixture
+def client():
+    number = pybullet.connect(pybullet.DIRECT)
+    yield number
+    pybullet.disconnect(number)
+
+
+@pytest.fixture
+def robot(request, client, tmp_path):
+    """Return the number of a body, loaded somewhere with a turn, and the file that it is from."""
+    path = data_folder() / request.param
+    if request.param == "turned":
+        path = tmp_path / "turned.urdf"
+        path.write_text(TURNED)
+    turn = np.array([0.1, -0.7, 0.3, 0.6])
+    turn /= np.linalg.norm(turn)
+    return pybullet.loadURDF(str(path), [1.0, -2.0, 3.0], turn.tolist(), physicsClientId=client, **BUILD), path
+
+
+def set_joints(client, body, rng):
+    """Turn all joints at random, or to 0 without a generator."""
+    for joint in range(pybullet.getNumJoints(body, physicsClientId=client)):
+        kind = pybullet.getJointInfo(body, joint, physicsClientId=client)[2]
+        turn = np.array([0.0, 0.0, 0.0, 1.0]) if rng is None else rng.normal(size=4)
+        if kind == pybullet.JOINT_SPHERICAL:
+            value = (turn / np.linalg.norm(turn)).tolist()
+            pybullet.resetJointStateMultiDof(body, joint, value, physicsClientId=client)
+        elif kind != pybullet.JOINT_FIXED:
+            pybullet.resetJointState(body, joint, 0.0 if rng is None else turn[0], physicsClientId=client)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, indirect=True)
+def test_placed_limbs_are_those_of_the_mirror(client, robot):
+    body, rng = robot[0], np.random.default_rng(1)
+    rig, mirror = rig_of(client, body, mesh="skip"), Mirror(client, mesh="skip")
+    assert [place.link + 1 for place in mirror.limb_places] == rig.limb_bone.tolist()
+    for _ in range(3):
+        set_joints(client, body, rng)
+        mirror.sync()
+        placed, want = rig.place(*poses_of(client, body)), mirror.limbs
+        for column in ("p1", "p2", "box_axes", "half_extents", "radius"):
+            assert getattr(placed, column) == pytest.approx(getattr(want, column), abs=1e-14), column
+        assert placed.kind.tolist() == want.kind.tolist()
+
+
+@pytest.mark.parametrize("robot", ROBOTS, indirect=True)
+def test_bones_are_link_frames(client, robot):
+    """PyBullet tells them in float32; they are kept in float64."""
+    body, _ = robot
+    set_joints(client, body, np.random.default_rng(2))
+    positions, orientations = poses_of(client, body)
+    links = range(pybullet.getNumJoints(body, physicsClientId=client))
+    states = pybullet.getLinkStates(body, links, computeForwardKinematics=True, physicsClientId=client)
+    assert len(states) == positions.shape[1] - 1 > 0
+    for bone, state in enumerate(states, start=1):
+        assert positions[0, bone] == pytest.approx(state[4], abs=1e-6)
+        assert abs(np.dot(orientations[0, bone], state[5])) == pytest.approx(1.0, abs=1e-6)
+    assert np.linalg.norm(orientations, axis=-1) == pytest.approx(np.ones(orientations.shape[:2]), abs=1e-15)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, indirect=True)
+def test_rest_is_all_joints_at_zero(client, robot):
+    body, _ = robot
+    rig = rig_of(client, body, mesh="skip")
+    set_joints(client, body, None)
+    positions, orientations = poses_of(client, body)
+    at, turn = rig.forward(positions[0, 0], orientations[0, 0], rig.rest_orientations)
+    assert at == pytest.approx(positions, abs=1e-14)
+    assert np.abs((turn * orientations).sum(axis=-1)) == pytest.approx(np.ones((1, len(rig.bone_names))), abs=1e-14)
+
+
+@pytest.mark.parametrize("robot", ROBOTS, indirect=True)
+def test_the_rig_is_that_of_its_file(client, robot):
+    """Two ways to the same robot: through PyBullet's importer, and through the parser of `Rig.from_urdf`."""
+    body, path = robot
+    live, read = rig_of(client, body, mesh="skip"), cc.Rig.from_urdf(path, mesh="skip")
+    order = [read.bone_names.index(name) for name in live.bone_names]
+    assert sorted(order) == list(range(len(order)))
+    assert live.rest_positions[1:] == pytest.approx(read.rest_positions[order][1:], abs=1e-14)
+    dots = (live.rest_orientations * read.rest_orientations[order]).sum(axis=1)
+    assert np.abs(dots) == pytest.approx(np.ones(len(order)), abs=1e-14)
+    limbs = {name: i for i, name in enumerate(read.limb_names)}
+    for i, name in enumerate(live.limb_names):
+        one, other = live.limbs, limbs[name]
+        for column in ("p1", "p2", "radius", "box_axes", "half_extents"):
+            assert getattr(one, column)[i] == pytest.approx(getattr(read.limbs, column)[other], abs=1e-14), column
+
+
+@pytest.mark.parametrize("robot", ["turned"], indirect=True)
+def test_round_trips_through_json(client, robot, tmp_path):
+    rig = rig_of(client, robot[0])
+    rig.save(tmp_path / "rig.json")
+    assert cc.Rig.load(tmp_path / "rig.json") == rig
+    assert rig.limb_names == ("a", "a_2", "b", "c")
+
+
+def test_a_body_of_mjcf(client):
+    """Loaded without the flag its capsules are hulls, about which PyBullet cannot be asked."""
+    path = str(data_folder() / "mjcf" / "humanoid_symmetric_no_ground.xml")
+    (hulls,) = pybullet.loadMJCF(path, physicsClientId=client)
+    with pytest.raises(ValueError, match=r"link -1 \('torso'\): expected .*MJCF capsules with flags=URDF_USE_IMPLICIT"):
+        rig_of(client, hulls)
+    pybullet.removeBody(hulls, physicsClientId=client)
+    (body,) = pybullet.loadMJCF(path, physicsClientId=client, **BUILD)
+    rig, mirror = rig_of(client, body), Mirror(client)
+    assert len(rig.limbs) == len(mirror.limbs) == 17
+    assert rig.place(*poses_of(client, body)).p1 == pytest.approx(mirror.limbs.p1, abs=1e-14)
+
+
+def test_links_without_names_get_some(client):
+    """A body that is made of shapes."""
+    ball = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5, physicsClientId=client)
+    body = pybullet.createMultiBody(1.0, ball, basePosition=[0, 0, 2], physicsClientId=client)
+    rig = rig_of(client, body)
+    assert len(rig.limbs) == len(rig.bone_names) == 1
+    assert rig.place(*poses_of(client, body)).p1.tolist() == [[0, 0, 2]]
+
+
+def test_shapes_that_are_no_limbs(client):
+    plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
+    floor = pybullet.createMultiBody(0.0, plane, physicsClientId=client)
+    arm = pybullet.loadURDF(str(data_folder() / "kuka_iiwa/model.urdf"), physicsClientId=client, **BUILD)
+    for body in (floor, arm):
+        with pytest.raises(ValueError, match=rf"body {body} \(.*\), link -1 \(.*\): expected spheres.*mesh='skip'"):
+            rig_of(client, body)
+        assert len(rig_of(client, body, mesh="skip").limbs) == 0
+    with pytest.raises(ValueError, match="mesh: expected one of 'raise', 'skip', got 'wrap'"):
+        rig_of(client, arm, mesh="wrap")
+
+
+@pytest.mark.parametrize("body", [-1, 7, "r2d2", None])
+def test_bodies_that_are_not_there(client, body):
+    for question in (rig_of, poses_of):
+        with pytest.raises(ValueError, match=r"body: expected the number of a body of the client, \[\], got"):
+            question(client, body)
+
+
+def test_clients_that_are_not_there():
+    for question in (rig_of, poses_of):
+        with pytest.raises(ValueError, match="client: expected a connected PyBullet client"):
+            question(77, 0)

@@ -1,0 +1,259 @@
+"""Limbs fitted to skins: known limbs come back, wherever and in whatever unit; coverage is kept; sides are alike."""
+
+import numpy as np
+import pytest
+from support import skins
+
+import cylcollide as cc
+from cylcollide import Shape, Side
+from cylcollide.characters.skin import Skin
+from cylcollide.characters.skin import fit
+from cylcollide.characters.skin import samples as skin_samples
+from cylcollide.characters.skin.gauges import FAMILIES
+
+P1, P2 = np.array([0.1, -0.2, 0.3]), np.array([0.25, 0.1, 0.6])
+LENGTH = float(np.linalg.norm(P2 - P1))
+
+
+def ends(rig):
+    """The ends of its one limb's axis, the one nearer to P1 first, with the radii there."""
+    limbs = rig.limbs
+    taper = limbs.kind[0] == Shape.TAPERED
+    rows = [(limbs.p1[0], limbs.radius[0]), (limbs.p2[0], limbs.radius2[0] if taper else limbs.radius[0])]
+    return sorted(rows, key=lambda row: np.linalg.norm(row[0] - P1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "mesh", "radii"),
+    [
+        (Shape.CYLINDER, skins.cylinder(P1, P2, 0.08), (0.08, 0.08)),
+        (Shape.TAPERED, skins.cylinder(P1, P2, 0.09, 0.05), (0.09, 0.05)),
+        (Shape.CAPSULE, skins.capsule(P1, P2, 0.12), (0.12, 0.12)),
+        (Shape.ELLIPSOID, skins.ellipsoid(P1, P2, 0.1), (0.1, 0.1)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Shape) else "",
+)
+def test_a_skin_that_is_a_limb_gives_this_limb(shape, mesh, radii):
+    rig = cc.Rig.from_skin(**skins.arguments(mesh), shapes=FAMILIES, coverage=1.0)
+    assert rig.limbs.kind.tolist() == [shape]
+    assert rig.limb_names == ("bone",)
+    for (point, radius), expected, known in zip(ends(rig), (P1, P2), radii, strict=True):
+        assert np.linalg.norm(point - expected) < 0.02 * LENGTH
+        assert radius == pytest.approx(known, rel=0.03)
+
+
+def test_a_ball_gives_a_sphere():
+    rig = cc.Rig.from_skin(**skins.arguments(skins.capsule(P1, P1, 0.1)), shapes=FAMILIES, coverage=1.0)
+    # a sphere is an ellipsoid and a capsule too: of equal volumes the one named first
+    assert rig.limbs.kind[0] in (Shape.CAPSULE, Shape.ELLIPSOID, Shape.SPHERE)
+    rig = cc.Rig.from_skin(**skins.arguments(skins.capsule(P1, P1, 0.1)), shapes=[Shape.SPHERE], coverage=1.0)
+    assert rig.limbs.kind.tolist() == [Shape.SPHERE]
+    np.testing.assert_allclose(rig.limbs.p1[0], P1, atol=1e-3)
+    assert rig.limbs.radius[0] == pytest.approx(0.1, rel=0.01)
+
+
+@pytest.mark.parametrize("half", [(0.3, 0.1, 0.17), (0.1, 0.3, 0.17), (0.17, 0.3, 0.1)])
+def test_a_crate_gives_a_box(half):
+    """Whichever way it lies: principal axes may come out left-handed, which a quaternion cannot say."""
+    axes, _ = skins.rotation(np.random.default_rng(4))
+    shapes = FAMILIES if half[0] == 0.3 else [Shape.BOX]
+    rig = cc.Rig.from_skin(**skins.arguments(skins.box(P1, axes, half)), shapes=shapes, coverage=1.0)
+    assert rig.limbs.kind.tolist() == [Shape.BOX]
+    found = rig.limbs.half_extents[0]
+    order = np.argsort(found)
+    np.testing.assert_allclose(found[order], np.sort(half), rtol=0.03)
+    cosines = np.abs((rig.limbs.box_axes[0][order] * axes[np.argsort(half)]).sum(axis=1))
+    assert cosines.min() > 0.998
+    np.testing.assert_allclose(rig.limbs.p1[0], P1, atol=3e-3)
+
+
+def lumpy(rng):
+    """A bent, lumpy skin on three bones with smooth weights."""
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1.2], 0.11, 0.07, sides=24, rings=20)
+    height = points[:, 2].copy()
+    points = points + 0.02 * np.sin(9 * points[:, [1, 2, 0]] + rng.uniform(0, 6, 3))
+    points[:, 0] += 0.15 * np.sin(2.2 * height)
+    middles = np.array([0.2, 0.6, 1.0])
+    weights = np.exp(-(((height[:, None] - middles) / 0.18) ** 2))
+    names, parents = ("low", "mid", "high"), (-1, 0, 1)
+    return skins.arguments((points, faces), weights, names, parents, [(0, 0, 0), (0, 0, 0.4), (0, 0, 0.4)])
+
+
+@pytest.mark.parametrize("coverage", [0.8, 0.95])
+@pytest.mark.parametrize("shape", FAMILIES)
+def test_each_bone_s_share_is_covered_and_hardly_more(shape, coverage):
+    given = lumpy(np.random.default_rng(1))
+    rig = cc.Rig.from_skin(**given, shapes=[shape], coverage=coverage)
+    skin = Skin(**given)
+    pieces = skin_samples.sample(skin)
+    parts = skin_samples.parts_of(pieces, skin, np.ones(3, bool))
+    for bone in range(3):
+        rows = parts.of(bone)
+        local = pieces.points[rows] - skin.rest.positions[bone]
+        inside = rig.limbs[np.repeat(bone, len(rows))].classify_points(local) != Side.OUTSIDE
+        share = parts.areas[rows][inside].sum() / parts.areas[rows].sum()
+        assert coverage <= share < coverage + 0.01
+
+
+def test_limbs_end_at_the_joint():
+    """Two bones in a row, blended over 10 cm: neither limb reaches past the joint by more than the blend's middle."""
+    mesh = skins.cylinder([0, 0, 0], [0, 0, 1], 0.06, rings=80)
+    share = np.clip((mesh[0][:, 2] - 0.45) / 0.1, 0, 1)
+    given = skins.arguments(
+        mesh, np.stack([1 - share, share], 1), ("upper", "lower"), (-1, 0), [(0, 0, 0), (0, 0, 0.5)]
+    )
+    limbs = cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], coverage=1.0).limbs
+    high = max(limbs.p1[0, 2], limbs.p2[0, 2])
+    low = 0.5 + min(limbs.p1[1, 2], limbs.p2[1, 2])
+    assert 0.48 < high < 0.52
+    assert 0.48 < low < 0.52
+
+
+@pytest.mark.parametrize("body", ["lumpy", "symmetric"])
+def test_a_turned_body_gives_the_same_limbs_in_the_frames_of_its_bones(body):
+    rng = np.random.default_rng(8)
+    given = lumpy(rng) if body == "lumpy" else two_arms(rng)
+    shapes = fit.AXIAL if body == "lumpy" else [Shape.TAPERED]
+    before = cc.Rig.from_skin(**given, shapes=shapes)
+    matrix, turn = skins.rotation(rng)
+    shift = np.array([3.0, -5.0, 2.0])
+    given["vertices"] = given["vertices"] @ matrix.T + shift
+    given["rest_positions"][0] = matrix @ given["rest_positions"][0] + shift
+    given["rest_orientations"] = np.vstack([turn, given["rest_orientations"][1:]])  # the root's was none
+    after = cc.Rig.from_skin(**given, shapes=shapes)
+    assert after.limbs.kind.tolist() == before.limbs.kind.tolist()
+    for name in ("p1", "p2", "radius", "radius2"):
+        np.testing.assert_allclose(getattr(after.limbs, name), getattr(before.limbs, name), rtol=0, atol=1e-9)
+
+
+def test_another_unit_gives_the_same_limbs_in_this_unit():
+    given = lumpy(np.random.default_rng(8))
+    before = cc.Rig.from_skin(**given).limbs
+    given["vertices"], given["rest_positions"] = 1024 * given["vertices"], 1024 * given["rest_positions"]
+    after = cc.Rig.from_skin(**given).limbs
+    np.testing.assert_allclose(after.p1, 1024 * before.p1, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(after.radius, 1024 * before.radius, rtol=1e-9)
+
+
+def two_arms(rng, noise=0.0, names=("spine", "LeftArm", "RightArm")):
+    """A trunk on the plane x = 0.5 and two arms beside it, which mirror each other but for noise."""
+
+    def beside(sign):
+        points, faces = skins.cylinder([0.5 + 0.2 * sign, 0, 1], [0.5 + 0.8 * sign, 0.1, 0.7], 0.07, 0.04)
+        return points + noise * rng.normal(size=points.shape), faces
+
+    trunk = skins.box([0.5, 0.02, 0.8], np.eye(3), [0.15, 0.1, 0.35])
+    points, faces, whose = skins.joined(trunk, beside(1), beside(-1))
+    turns = np.array([skins.IDENTITY, [0.1, 0.2, 0.3, 0.9], [-0.5, 0.2, 0.7, 0.1]])
+    places = [(0.5, 0, 0.5), (0.2, 0, 0.5), (-0.2, 0, 0.5)]
+    return skins.arguments((points, faces), np.eye(3)[whose], names, (-1, 0, 0), places, turns)
+
+
+def placed_at_rest(rig):
+    return rig.place(*rig.forward(rig.rest_positions[0], skins.IDENTITY, rig.rest_orientations))
+
+
+@pytest.mark.parametrize("shapes", [[Shape.TAPERED], [Shape.BOX], [Shape.CAPSULE], [Shape.SPHERE]])
+@pytest.mark.parametrize(
+    "names", [("spine", "LeftArm", "RightArm"), ("spine", "arm.L", "arm.R"), ("c", "l_arm", "r_arm")]
+)
+def test_symmetric_bodies_get_symmetric_limbs(shapes, names):
+    rig = cc.Rig.from_skin(**two_arms(np.random.default_rng(2), 0.002, names), shapes=shapes)
+    limbs = placed_at_rest(rig)
+    mirror = np.array([-1.0, 1.0, 1.0])
+    for one, other in ((limbs.p1, limbs.p1), (limbs.p2, limbs.p2)):
+        np.testing.assert_allclose(one[1], mirror * other[2] + [1, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(limbs.radius[1], limbs.radius[2], rtol=1e-12)
+    assert limbs.p1[0, 0] + limbs.p2[0, 0] == pytest.approx(1.0, abs=1e-9)
+    if shapes == [Shape.BOX]:
+        np.testing.assert_allclose(np.abs(limbs.box_axes[1]), np.abs(limbs.box_axes[2]), atol=1e-9)
+        np.testing.assert_allclose(limbs.half_extents[1], limbs.half_extents[2], rtol=1e-12)
+        across = np.abs(limbs.box_axes[0][:, 0])
+        np.testing.assert_allclose(np.sort(across), [0, 0, 1], atol=1e-9)
+
+
+def test_the_pair_is_fitted_to_both_sides():
+    """One arm is lumpy: each side is covered, by limbs of the same size."""
+    given = two_arms(np.random.default_rng(2), 0.004)
+    rig = cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], coverage=0.9)
+    skin = Skin(**given)
+    pieces = skin_samples.sample(skin)
+    parts = skin_samples.parts_of(pieces, skin, np.ones(3, bool))
+    limbs = placed_at_rest(rig)
+    shares = []
+    for bone in (1, 2):
+        rows = parts.of(bone)
+        inside = limbs[np.repeat(bone, len(rows))].classify_points(pieces.points[rows]) != Side.OUTSIDE
+        shares.append(parts.areas[rows][inside].sum() / parts.areas[rows].sum())
+    assert 0.9 <= min(shares) < 0.91
+    assert shares[0] != shares[1]
+
+
+def test_sides_that_differ_are_fitted_each_on_its_own():
+    given = two_arms(np.random.default_rng(2))
+    thick = given["weights"][:, 2] == 1
+    axis = np.array([-0.6, 0.1, -0.3]) / np.linalg.norm([-0.6, 0.1, -0.3])
+    start = np.array([0.3, 0, 1])
+    along = np.outer((given["vertices"][thick] - start) @ axis, axis)
+    given["vertices"][thick] = start + along + 1.8 * (given["vertices"][thick] - start - along)
+    radius = cc.Rig.from_skin(**given, shapes=[Shape.TAPERED]).limbs.radius
+    assert radius[2] / radius[1] == pytest.approx(1.8, rel=0.1) or radius[2] > 1.3 * radius[1]
+
+
+def test_bones_with_little_skin_give_it_to_their_parents():
+    arm = skins.cylinder([0, 0, 0], [0, 0, 1], 0.1)
+    fingers = [skins.cylinder([x, 0, 1.0], [x, 0, 1.1], 0.01, sides=12, rings=6) for x in (-0.04, 0.0, 0.04)]
+    points, faces, whose = skins.joined(arm, *fingers)
+    given = skins.arguments(
+        (points, faces), np.eye(4)[whose], ("arm", "a", "b", "c"), (-1, 0, 0, 0), [(0, 0, 0), *[(0, 0, 1)] * 3]
+    )
+    rig = cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], coverage=1.0, least_share=0.05)
+    assert rig.limb_names == ("arm",)
+    assert max(rig.limbs.p1[0, 2], rig.limbs.p2[0, 2]) == pytest.approx(1.1, abs=0.02)
+    assert len(cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], least_share=0.0).limbs) == 4
+
+
+def test_bones_without_any_skin_get_no_limb():
+    given = skins.arguments(skins.cylinder(P1, P2, 0.08), None, ("root", "bone"), (-1, 0), np.zeros((2, 3)))
+    given["weights"] = np.tile([0.0, 1.0], (len(given["vertices"]), 1))
+    assert cc.Rig.from_skin(**given).limb_names == ("bone",)
+
+
+def test_hit_groups_are_those_of_the_bones():
+    given = two_arms(np.random.default_rng(2))
+    rig = cc.Rig.from_skin(**given, groups={"arm": 3, "torso": 2}, bone_groups={"LeftArm": "arm", "spine": "torso"})
+    assert rig.limbs.hit_group.tolist() == [2, 3, 0]
+    assert rig.groups == {"arm": 3, "torso": 2}
+
+
+def test_of_least_surface_is_less_surface():
+    """A thin plate: the cylinder of least volume is flat and wide, that of least surface is not so wide."""
+    given = lumpy(np.random.default_rng(1))
+
+    def surfaces(least):
+        limbs = cc.Rig.from_skin(**given, shapes=[Shape.CYLINDER], least=least).limbs
+        return 2 * np.pi * limbs.radius * (limbs.radius + np.linalg.norm(limbs.p2 - limbs.p1, axis=1))
+
+    by_volume, by_surface = surfaces("volume"), surfaces("surface")
+    assert (by_surface < 1.005 * by_volume).all()
+    assert by_surface.sum() < by_volume.sum()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"least": "area"}, r"least: expected 'volume' or 'surface', got 'area'"),
+        ({"coverage": 0.0}, r"coverage: expected a share above 0 and at most 1, got 0.0"),
+        ({"coverage": 1.5}, r"coverage: expected"),
+        ({"coverage": float("nan")}, r"coverage: expected finite"),
+        ({"least_share": -0.1}, r"least_share: expected"),
+        ({"shapes": []}, r"shapes: expected some of Shape.CYLINDER.*got none"),
+        ({"shapes": [Shape.TUBE]}, r"shapes: expected some of .*TUBE"),
+        ({"shapes": "cylinder"}, r"shapes: expected some of .*'c'"),
+        ({"bone_groups": {"arm": "arm"}}, r"bone_groups: expected a bone out of spine.*got 'arm': 'arm'"),
+        ({"bone_groups": {"spine": "arm"}}, r"group out of none: give groups, got 'spine': 'arm'"),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        cc.Rig.from_skin(**two_arms(np.random.default_rng(2)), **wrong)

@@ -1,0 +1,118 @@
+"""How well limbs fit: distances, volumes and shares against slow plain computation and known figures."""
+
+import numpy as np
+import pytest
+from support import skins
+
+import cylcollide as cc
+from cylcollide import Side
+from cylcollide.characters.skin import Skin, skin_report
+from cylcollide.characters.skin.distance import signed_distances, volumes
+
+RNG = np.random.default_rng(12)
+P1, P2 = np.array([0.1, -0.2, 0.3]), np.array([0.3, 0.2, 0.9])
+TURN = RNG.normal(size=4)
+LIMBS = cc.Limbs.concat([
+    cc.Limbs.cylinders([P1], [P2], 0.2), cc.Limbs.tubes([P1], [P2], 0.2, 0.12),
+    cc.Limbs.tapered_cylinders([P1], [P2], 0.25, 0.08), cc.Limbs.cones([P1], [P2], 0.2),
+    cc.Limbs.ellipsoids([P1], [P2], 0.2), cc.Limbs.capsules([P1], [P2], 0.15), cc.Limbs.spheres([P1], 0.3),
+    cc.Limbs.boxes([P1], TURN, [[0.1, 0.2, 0.35]]),
+])  # fmt: skip
+
+
+def surface_points(limb):
+    """Points within 2 mm of a limb's surface, found by bisection on lines between points inside and outside."""
+    rng = np.random.default_rng(limb)
+    row = LIMBS[[limb]]
+    points = rng.uniform(-0.7, 1.3, (400_000, 3)) * 0.8 + P1
+    inside = row[np.zeros(len(points), int)].classify_points(points) != Side.OUTSIDE
+    a = points[inside][:6000]
+    b = points[~inside][: len(a)]
+    for _ in range(22):
+        middle = (a + b) / 2
+        within = row[np.zeros(len(a), int)].classify_points(middle) != Side.OUTSIDE
+        a, b = np.where(within[:, None], middle, a), np.where(within[:, None], b, middle)
+    return a, inside.mean()
+
+
+@pytest.mark.parametrize("limb", range(len(LIMBS)))
+def test_signed_distances_and_volumes(limb):
+    surface, share = surface_points(limb)
+    assert np.abs(signed_distances(LIMBS, limb, surface)).max() < 2e-5
+    points = np.random.default_rng(1).uniform(-0.5, 1.2, (200, 3))
+    found = signed_distances(LIMBS, limb, points)
+    nearest = np.min([np.linalg.norm(points - s, axis=1) for s in surface], axis=0)
+    outside = LIMBS[np.full(200, limb)].classify_points(points) == Side.OUTSIDE
+    np.testing.assert_array_equal(found > 0, outside)
+    assert (np.abs(found) <= nearest + 2e-5).all()  # none of the points of the surface is nearer
+    assert (np.abs(found) >= nearest - 0.06).all()  # and one of them is about as near
+    assert volumes(LIMBS)[limb] == pytest.approx(share * 1.6**3, rel=0.05)
+
+
+def arm(radius=0.1):
+    """A straight arm of two bones with a cylindrical skin, from z = 0 to 1."""
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1], radius, sides=128, rings=40)
+    low = (points[:, 2] < 0.5 - 1e-9).astype(float)
+    return skins.arguments((points, faces), np.stack([low, 1 - low], 1), ("a", "b"), (-1, 0), [(0, 0, 0), (0, 0, 0.5)])
+
+
+def rig_with(limbs, bones, given):
+    names = ("bone_names", "parents", "rest_positions", "rest_orientations")
+    return cc.Rig(*(given[name] for name in names), limbs, bones)
+
+
+def test_a_known_arm():
+    """Limbs 2 cm thicker than the skin on one bone and 2 cm thinner on the other, caps in the skin's planes."""
+    given = arm()
+    limbs = cc.Limbs.cylinders([[0, 0, 0], [0, 0, 0]], [[0, 0, 0.5], [0, 0, 0.5]], [0.12, 0.08])
+    report = skin_report(rig_with(limbs, [0, 1], given), Skin(**given))
+    thick, thin = report.bones
+    assert (thick.name, thin.name, report.whole.name) == ("a", "b", "all")
+    wall, cap = 2 * np.pi * 0.1 * 0.5, np.pi * 0.1**2
+    assert thick.area == pytest.approx(wall + cap, rel=0.03)
+    assert thick.coverage == pytest.approx(1.0, abs=0.02)
+    assert thick.gap == pytest.approx(0.02 * wall / (wall + cap), rel=0.05)  # a cap lies in the limb's own
+    assert thick.gap_95 == pytest.approx(0.02, rel=0.01)
+    assert (thick.protrusion, thick.protrusion_95) == (0, 0)
+    assert thin.coverage > thin.own_coverage == pytest.approx(0.64 * cap / (wall + cap), rel=0.06)
+    assert thin.protrusion == pytest.approx(0.02, rel=0.05)
+    assert thin.protrusion_95 == pytest.approx(0.02, rel=0.02)
+    assert thick.volume_ratio == pytest.approx(1.44, rel=0.04)
+    assert thin.volume_ratio == pytest.approx(0.64, rel=0.04)
+    assert report.whole.skin_volume == pytest.approx(np.pi * 0.01, rel=0.01)
+    assert report.whole.limb_volume == pytest.approx(np.pi * 0.5 * (0.12**2 + 0.08**2))
+    assert report.without_limbs == ()
+    assert str(report).splitlines()[-1] == "without limbs: none"
+
+
+def test_a_bone_without_limb_is_named_and_its_skin_counts_for_its_parent():
+    given = arm()
+    limbs = cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 1]], 0.1001)
+    report = skin_report(rig_with(limbs, [0], given), Skin(**given))
+    assert report.without_limbs == ("b",)
+    assert len(report.bones) == 1
+    assert report.bones[0].coverage == pytest.approx(1.0)
+    assert report.bones[0].volume_ratio == pytest.approx(1.0, rel=0.01)
+
+
+def test_skin_in_another_bone_s_limb_is_covered_and_not_by_its_own():
+    given = arm()
+    limbs = cc.Limbs.cylinders([[0, 0, -0.01], [0, 0, 0]], [[0, 0, 1.01], [0, 0, 0.1]], [0.11, 0.01])
+    _, other = skin_report(rig_with(limbs, [0, 1], given), Skin(**given)).bones
+    assert other.coverage == 1.0
+    assert other.own_coverage == 0.0
+    assert (other.gap, other.gap_95) == (0, 0)
+
+
+def test_the_report_of_a_fit_says_what_was_asked_for():
+    given = arm()
+    rig = cc.Rig.from_skin(**given, coverage=0.9)
+    report = skin_report(rig, Skin(**given))
+    assert all(0.9 <= bone.own_coverage < 0.93 for bone in report.bones)
+
+
+def test_other_bones_are_refused():
+    given = arm()
+    other = cc.Rig(["x"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
+    with pytest.raises(ValueError, match="rig: expected the 2 bones of the skin in their order, got 1"):
+        skin_report(other, Skin(**given))

@@ -1,0 +1,109 @@
+"""Skins: linear blend skinning against one vertex at a time; bad skins are refused."""
+
+import copy
+
+import numpy as np
+import pytest
+from support import skins
+
+from cylcollide.characters.skin import Skin
+
+
+def three_bones(rng):
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1.2], 0.1, sides=12, rings=8)
+    turns = rng.normal(size=(3, 4))
+    return skins.arguments(
+        (points, faces),
+        rng.uniform(0, 1, (len(points), 3)),
+        ("a", "b", "c"),
+        (-1, 0, 1),
+        rng.normal(size=(3, 3)),
+        turns,
+    )
+
+
+def matrix(position, q):
+    """The transform of a bone, 4 by 4."""
+    x, y, z, w = q / np.linalg.norm(q)
+    m = np.eye(4)
+    m[:3, :3] = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    m[:3, 3] = position
+    return m
+
+
+def test_posed_vertices_are_blends_of_what_each_bone_does():
+    rng = np.random.default_rng(2)
+    given = three_bones(rng)
+    skin = Skin(**given)
+    rest = []
+    for bone, parent in enumerate(given["parents"]):
+        own = matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
+        rest.append(own if parent < 0 else rest[parent] @ own)
+    positions, turns = rng.normal(size=(3, 3)), rng.normal(size=(3, 4))
+    moved = skin.posed(positions, turns)
+    for vertex in range(0, len(moved), 7):
+        point = np.append(given["vertices"][vertex], 1.0)
+        shares = given["weights"][vertex] / given["weights"][vertex].sum()
+        expected = sum(
+            share * matrix(p, q) @ np.linalg.inv(r) @ point
+            for share, p, q, r in zip(shares, positions, turns, rest, strict=True)
+        )
+        np.testing.assert_allclose(moved[vertex], expected[:3], atol=1e-12)
+
+
+def test_at_rest_vertices_stay():
+    skin = Skin(**three_bones(np.random.default_rng(3)))
+    np.testing.assert_allclose(skin.posed(*skin.rest), skin.vertices, atol=1e-14)
+
+
+def test_a_skin_is_immutable_and_so_are_its_copies():
+    skin = Skin(**three_bones(np.random.default_rng(3)))
+    copied = copy.deepcopy(skin)
+    assert not copied.parents.flags.writeable
+    np.testing.assert_allclose(copied.weights, skin.weights, atol=1e-15)
+    with pytest.raises(AttributeError, match="immutable"):
+        skin.vertices = skin.vertices
+    with pytest.raises(ValueError, match="read-only"):
+        skin.weights[0] = 1
+    assert repr(skin) == "Skin(300 vertices, 576 triangles, 3 bones)"
+
+
+def set_row(name, row, value):
+    def change(given):
+        given[name] = np.array(given[name], dtype=float)
+        given[name][row] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (set_row("vertices", 5, np.nan), "vertices: expected finite.*row 5"),
+        (
+            set_row("weights", 5, 0.0),
+            r"weights: expected none negative and a sum > 0, got 0.0 and the sum 0.0 in row 5",
+        ),
+        (set_row("weights", 5, [-0.1, 1, 1]), "weights: expected none negative.*row 5"),
+        (set_row("weights", 5, np.inf), "weights: expected finite.*row 5"),
+        (lambda g: g.update(weights=g["weights"][:, :2]), r"weights: expected shape \(300, 3\), a row a vertex"),
+        (lambda g: g.update(faces=[[0, 1, 2, 3]]), r"faces: expected triangles of shape \(f, 3\), got \(1, 4\)"),
+        (lambda g: g.update(faces=[[0, 1, 300]]), r"faces.*expected 0 to 299, got 300 in row 2"),
+        (lambda g: g.update(faces=[[0, 1, -1]]), r"faces.*expected 0 to 299, got -1"),
+        (lambda g: g.update(faces=[]), r"faces: expected triangles"),
+        (lambda g: g.update(faces=[[0.0, 1.0, 2.0]]), "faces.*expected integers"),
+        (lambda g: g.update(parents=[-1, 2, 0]), "parents: expected"),
+        (lambda g: g.update(bone_names=["a", "b", "a"]), "bone_names: expected .* once, got 'a'"),
+        (lambda g: g.update(rest_orientations=np.zeros((3, 4))), "rest_orientations: expected a quaternion other"),
+    ],
+)
+def test_bad_skins_are_refused(change, message):
+    given = three_bones(np.random.default_rng(3))
+    Skin(**given)
+    change(given)
+    with pytest.raises(ValueError, match=message):
+        Skin(**given)

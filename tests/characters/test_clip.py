@@ -1,0 +1,227 @@
+"""Clips: poses at times, between frames, beyond the ends, in loops, and for the bones of a rig."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide.characters import quaternions
+
+IDENTITY = [0.0, 0.0, 0.0, 1.0]
+DATA = Path(__file__).parents[2] / "demos" / "data"
+UNIT = 0.0254 / 0.45
+
+
+def unit(rng, *shape):
+    q = rng.normal(size=(*shape, 4))
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def matrix(q):
+    x, y, z, w = q
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def rig_of(names, parents, positions, orientations=None):
+    turns = [IDENTITY] * len(names) if orientations is None else orientations
+    return cc.Rig(names, parents, positions, turns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
+
+
+@pytest.fixture(scope="module")
+def clip():
+    rng = np.random.default_rng(3)
+    turns = unit(rng, 5, 3)
+    return cc.Clip(
+        ["hips", "spine", "head"],
+        [-1, 0, 1],
+        rng.normal(size=(3, 3)),
+        [0, 0.5, 1, 1.5, 2],
+        rng.normal(size=(5, 3)),
+        turns,
+    )
+
+
+def test_at_a_frame_is_the_frame(clip):
+    positions, roots, joints = clip.at(clip.times)
+    np.testing.assert_array_equal(positions, clip.root_positions)
+    np.testing.assert_allclose(roots, clip.orientations[:, 0], atol=2e-16)
+    np.testing.assert_allclose(joints[:, 1:], clip.orientations[:, 1:], atol=2e-16)
+    np.testing.assert_array_equal(joints[:, 0], np.tile(IDENTITY, (5, 1)))
+
+
+def test_between_frames_is_linear_then_normalised_the_short_way(clip):
+    positions, roots, joints = clip.at([0.6, 1.8])
+    for row, (k, share) in enumerate([(1, 0.2), (3, 0.6)]):
+        expected = (1 - share) * clip.root_positions[k] + share * clip.root_positions[k + 1]
+        np.testing.assert_allclose(positions[row], expected, rtol=1e-14)
+        for bone, got in enumerate([roots[row], joints[row, 1], joints[row, 2]]):
+            a, b = clip.orientations[k, bone], clip.orientations[k + 1, bone]
+            b = b if a @ b > 0 else -b
+            q = (1 - share) * a + share * b
+            np.testing.assert_allclose(got, q / np.linalg.norm(q), atol=1e-14)
+
+
+def test_some_neighbours_lie_more_than_half_a_turn_apart(clip):
+    """What the test above needs, to see the short way."""
+    dots = (clip.orientations[1:] * clip.orientations[:-1]).sum(axis=-1)
+    assert (dots[[1, 3]] < 0).any()
+    assert (dots[[1, 3]] > 0).any()
+
+
+def test_times_beyond_are_clamped_or_looped(clip):
+    for one, other in zip(clip.at([-3.0, 9.0]), clip.at([0.0, 2.0]), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(clip.at([-0.25, 2.25, 10.25], loop=True), clip.at([1.75, 0.25, 0.25]), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for part in clip.at([-1e-300, 2**0.5 * 1e17, 1e150, -1e150], loop=True):
+        assert np.isfinite(part).all()
+    far = clip.at([2.0**60 + 1024.0], loop=True)  # a multiple of 2
+    np.testing.assert_array_equal(far[0], clip.at(0.0)[0])
+
+
+def test_one_time_is_one_pose_and_many_have_the_same_bits(clip):
+    times = np.random.default_rng(1).uniform(-1, 4, 200)
+    together = clip.at(times, loop=True)
+    assert [part.shape for part in together] == [(200, 3), (200, 4), (200, 3, 4)]
+    for k in (0, 17, 199):
+        for one, all_of_them in zip(clip.at(times[k], loop=True), together, strict=True):
+            np.testing.assert_array_equal(one[0], all_of_them[k])
+    assert clip.at([])[2].shape == (0, 3, 4)
+
+
+def test_a_single_frame_is_shown_always():
+    still = cc.Clip(["a"], [-1], [[0, 0, 0]], [0.0], [[1, 2, 3]], [[[0, 0, 3, 4]]])
+    assert (still.duration, still.frame_rate) == (0.0, 0.0)
+    for loop in (False, True):
+        positions, roots, _ = still.at([-1, 0, 5], loop=loop)
+        assert positions.tolist() == [[1, 2, 3]] * 3
+        np.testing.assert_allclose(roots, [[0, 0, 0.6, 0.8]] * 3, rtol=1e-15)
+
+
+def test_bones_are_mapped_by_name_and_others_rest(clip):
+    rest = unit(np.random.default_rng(5), 4)
+    rig = rig_of(["hips", "tail", "head", "spine"], [-1, 0, 0, 0], np.zeros((4, 3)), rest)
+    positions, roots, joints = clip.at([0.7], rig)
+    plain = clip.at([0.7])
+    np.testing.assert_array_equal(positions, plain[0])
+    np.testing.assert_array_equal(roots, plain[1])
+    np.testing.assert_array_equal(joints[0, 0], IDENTITY)
+    np.testing.assert_allclose(joints[0, 1], rest[1], atol=2e-16)
+    np.testing.assert_array_equal(joints[0, [2, 3]], plain[2][0, [2, 1]])
+
+
+@pytest.mark.parametrize("names", [["armature", "belt", "hips", "spine"], ["armature", "belt", "other", "spine"]])
+def test_a_root_above_that_of_the_clip(clip, names):
+    """The bone with the name of the clip's root follows the clip; without one the rig's root does, at rest."""
+    rng = np.random.default_rng(6)
+    rig = rig_of(names, [-1, 0, 1, 2], rng.normal(size=(4, 3)), unit(rng, 4))
+    positions, turns = rig.forward(*clip.at([0.3, 1.1], rig))
+    expected = clip.at([0.3, 1.1])
+    for k in range(2):
+        where = 2 if "hips" in names else 0
+        np.testing.assert_allclose(positions[k, where], expected[0][k], atol=1e-14)
+        own = matrix(expected[1][k])
+        if where == 0:
+            own = own @ matrix(rig.rest_orientations[0])
+        np.testing.assert_allclose(matrix(turns[k, where]), own, atol=1e-14)
+
+
+def test_the_real_clip_moves_a_rig_of_its_own_skeleton():
+    clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
+    assert repr(clip) == "Clip(688 frames in 22.9 s, 31 bones)"
+    assert clip.frame_rate == pytest.approx(30, abs=0.01)
+    rig = rig_of(clip.bone_names, clip.parents, clip.offsets)
+    positions, _ = rig.forward(*clip.at(np.linspace(0, clip.duration, 100), rig))
+    at = {name: positions[:, row, 1] for row, name in enumerate(clip.bone_names)}
+    lowest, highest = np.minimum(at["LeftToeBase"], at["RightToeBase"]), at["Head"]
+    assert np.percentile(lowest, 10) == pytest.approx(0.04, abs=0.06)
+    assert np.percentile(highest, 50) == pytest.approx(1.45, abs=0.15)
+    assert lowest.max() > 0.2  # it jumps
+    lengths = np.linalg.norm(positions[:, 1:] - positions[:, clip.parents[1:]], axis=2)
+    np.testing.assert_allclose(lengths, np.tile(np.linalg.norm(clip.offsets[1:], axis=1), (100, 1)), atol=1e-12)
+
+
+def test_the_real_clip_moves_the_real_body():
+    given = dict(np.load(DATA / "body.npz"))
+    clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
+    rig = rig_of(given["bone_names"].tolist(), given["parents"], given["rest_positions"], given["rest_orientations"])
+    assert set(rig.bone_names) & set(clip.bone_names) == set(rig.bone_names) - {"LeftHandFinger1", "RightHandFinger1"}
+    own = rig_of(clip.bone_names, clip.parents, clip.offsets)
+    times = np.linspace(0, clip.duration, 30)
+    body, _ = rig.forward(*clip.at(times, rig))
+    actor, _ = own.forward(*clip.at(times, own))
+
+    def direction(positions, names, bone, end):
+        step = positions[:, names.index(end)] - positions[:, names.index(bone)]
+        return step / np.linalg.norm(step, axis=1, keepdims=True)
+
+    for bone, end in (("LeftUpLeg", "LeftLeg"), ("LeftLeg", "LeftFoot"), ("RightArm", "RightForeArm")):
+        one, other = (direction(p, names, bone, end) for p, names in ((body, rig.bone_names), (actor, clip.bone_names)))
+        assert (one * other).sum(axis=1).min() > 0.999
+
+
+def test_a_clip_is_immutable_and_so_are_its_copies(clip):
+    for copied in (copy.deepcopy(clip), pickle.loads(pickle.dumps(clip))):
+        assert copied.bone_names == clip.bone_names
+        for name in ("parents", "offsets", "tips", "times", "root_positions"):
+            np.testing.assert_array_equal(getattr(copied, name), getattr(clip, name))
+            assert not getattr(copied, name).flags.writeable
+        np.testing.assert_allclose(copied.orientations, clip.orientations, atol=2e-16)
+    with pytest.raises(AttributeError, match="immutable"):
+        clip.times = np.zeros(5)
+    with pytest.raises(ValueError, match="read-only"):
+        clip.orientations[0] = 0
+
+
+def test_travel_is_the_way_of_the_root(clip):
+    np.testing.assert_array_equal(clip.travel, clip.root_positions[-1] - clip.root_positions[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bone_names": ["a", "a"]}, "bone_names: expected"),
+        ({"bone_names": []}, "bone_names: expected"),
+        ({"parents": [-1, -1]}, r"parents: expected -1 for the first bone only.*got -1 in row 1, b"),
+        ({"parents": [-1, 1]}, r"parents: expected.*got 1 in row 1, b"),
+        ({"times": [0, 0, 1]}, "times: expected"),
+        ({"times": [1, 2, 3]}, "times: expected"),
+        ({"times": [0, 1]}, r"times: expected one number or shape \(3,\)"),
+        ({"orientations": np.zeros((3, 2, 4))}, "orientations: expected a quaternion other than zero.*row 0"),
+        ({"orientations": np.ones((3, 1, 4))}, r"orientations: expected shape \(3, 2, 4\), got \(3, 1, 4\)"),
+        ({"orientations": np.full((3, 2, 4), np.nan)}, "orientations: expected finite"),
+        ({"offsets": [[0, 0, 0], [0, np.inf, 0]]}, "offsets: expected finite.*row 1"),
+        ({"root_positions": [[0, 0]]}, r"root_positions: expected shape \(n, 3\)"),
+    ],
+)
+def test_wrong_clips_are_refused(change, message):
+    good = {
+        "bone_names": ["a", "b"], "parents": [-1, 0], "offsets": np.zeros((2, 3)), "times": [0, 1, 2],
+        "root_positions": np.zeros((3, 3)), "orientations": np.ones((3, 2, 4)),
+    }  # fmt: skip
+    assert len(cc.Clip(**good).times) == 3
+    with pytest.raises(ValueError, match=message):
+        cc.Clip(**good | change)
+
+
+def test_wrong_questions_are_refused(clip):
+    with pytest.raises(ValueError, match=r"times: expected finite.*row 1"):
+        clip.at([0.0, np.nan])
+    with pytest.raises(ValueError, match=r"rig: expected some of the clip's bones hips, spine, head .*got pelvis"):
+        clip.at(0.0, rig_of(["pelvis"], [-1], [[0, 0, 0]]))
+
+
+def test_quaternions_of_matrices_are_those_rotations():
+    turns = np.vstack(
+        [unit(np.random.default_rng(0), 200), np.eye(4), [[1, 1, 0, 0], [0, 1, 1e-9, 0], [1, -1, 1, 1e-8]]]
+    )
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    found = quaternions.of_matrices(np.array([matrix(q) for q in turns]))
+    np.testing.assert_allclose(np.abs((found * turns).sum(axis=1)), 1.0, atol=1e-15)

@@ -1,0 +1,136 @@
+"""The humanoid: seventeen limbs, sides alike, one body whichever way is up, and proportions of a person."""
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+
+STILL = [0.0, 0.0, 0.0, 1.0]
+PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+
+
+@pytest.fixture(scope="module")
+def rig() -> cc.Rig:
+    return cc.Rig.humanoid()
+
+
+def standing(rig: cc.Rig) -> cc.Limbs:
+    """Return the limbs at rest, the soles at the origin."""
+    return rig.place(*rig.forward(rig.rest_positions[0], STILL, rig.rest_orientations))
+
+
+def extent(limbs: cc.Limbs, axis: int) -> tuple[float, float]:
+    """Return the least and the largest coordinate along an axis, by lines across it that just miss."""
+    world, found = cc.HitWorld(limbs), []
+    for sign in (-1.0, 1.0):
+        inner, outer = 0.0, 10.0 * sign
+        inner = float(limbs.p1[:, axis].mean())
+        for _ in range(50):
+            middle = 0.5 * (inner + outer)
+            found_one = world.cast_segments(*sheet(axis, middle)).hit.any()
+            inner, outer = (middle, outer) if found_one else (inner, middle)
+        found.append(inner)
+    return found[0], found[1]
+
+
+def sheet(axis: int, height: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return segments that fill a plane across an axis, a millimetre apart."""
+    along, across = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+    base = np.eye(3)[axis] * height + np.linspace(-0.6, 2.2, 2801)[:, None] * across
+    return base - 3 * along, base + 3 * along
+
+
+def test_seventeen_named_limbs_and_four_groups(rig):
+    assert len(rig.limbs) == len(rig.bone_names) == 17
+    assert rig.limb_names == rig.bone_names
+    sides = {f"{side}_{part}" for side in ("left", "right") for part in PAIRED}
+    assert set(rig.limb_names) == {"pelvis", "abdomen", "chest", "neck", "head"} | sides
+    assert dict(rig.groups) == {"head": 1, "torso": 2, "arm": 3, "leg": 4}
+    group = dict(zip(rig.limb_names, rig.limbs.hit_group.tolist(), strict=True))
+    assert [name for name, number in group.items() if number == 1] == ["head"]
+    assert {name for name, number in group.items() if number == 2} == {"pelvis", "abdomen", "chest", "neck"}
+    assert group["left_hand"] == 3
+    assert group["right_foot"] == 4
+
+
+def test_it_stands_on_the_ground_and_is_as_tall_as_said():
+    for height in (1.75, 1.2):
+        low, high = extent(standing(cc.Rig.humanoid(height)), 2)
+        assert low == pytest.approx(0.0, abs=1e-3)  # lines a millimetre apart
+        assert high == pytest.approx(height, abs=1e-3)
+
+
+def test_it_faces_forward_with_its_left_to_the_left(rig):
+    limbs = standing(rig)
+    where = {name: 0.5 * (limbs.p1[i] + limbs.p2[i]) for i, name in enumerate(limbs.names)}
+    assert where["left_hand"][1] > 0.15
+    assert where["left_foot"][0] > 0.05
+    assert where["head"][2] > where["chest"][2] > where["pelvis"][2] > where["left_foot"][2]
+    assert extent(limbs, 0)[1] > -extent(limbs, 0)[0]
+
+
+def test_sides_are_alike(rig):
+    limbs, other = standing(rig), [1.0, -1.0, 1.0]
+    for part in PAIRED:
+        left, right = (limbs.names.index(f"{side}_{part}") for side in ("left", "right"))
+        assert np.array_equal(limbs.p1[left] * other, limbs.p1[right])
+        assert np.array_equal(limbs.p2[left] * other, limbs.p2[right])
+        for column in ("kind", "radius", "radius2", "hit_group"):
+            assert getattr(limbs, column)[left] == getattr(limbs, column)[right]
+
+
+def test_up_is_another_name_of_an_axis(rig):
+    """With y up, x is to the left and z forward: the same body, its columns in another order."""
+    one, other = standing(rig), standing(cc.Rig.humanoid(up="y"))
+    assert np.array_equal(one.p1[:, [1, 2, 0]], other.p1)
+    assert np.array_equal(one.p2[:, [1, 2, 0]], other.p2)
+    assert np.array_equal(one.radius, other.radius)
+    assert cc.Rig.humanoid(up="y").rest_positions[0].tolist() == [0.0, rig.rest_positions[0, 2], 0.0]
+
+
+def test_lengths_are_those_of_the_source(rig):
+    """Drillis and Contini's fractions of the stature, from joint to joint."""
+    joints = dict(zip(rig.bone_names, rig.forward([0, 0, 0], STILL, rig.rest_orientations)[0][0], strict=True))
+    lengths = {("upper_arm", "forearm"): 0.186, ("forearm", "hand"): 0.146, ("thigh", "shank"): 0.245}
+    for (first, second), length in {**lengths, ("shank", "foot"): 0.246}.items():
+        way = joints[f"left_{first}"] - joints[f"left_{second}"]
+        assert np.linalg.norm(way) == pytest.approx(1.75 * length, rel=1e-12)
+    foot = standing(rig)[rig.limb_names.index("left_foot")]
+    assert np.ptp(extent(foot, 0)) == pytest.approx(1.75 * 0.152, abs=1e-3)
+
+
+def test_no_gap_from_head_to_foot(rig):
+    """A shot through the middle of any height between the soles and the crown hits something."""
+    world, z = cc.HitWorld(standing(rig)), np.linspace(0.001, 1.749, 1500)
+    for side in (0.0, 1.75 * 0.050):
+        height = z[z > 0.93] if side == 0.0 else z[z < 0.93]
+        starts = np.column_stack([np.full_like(height, -1.0), np.full_like(height, side), height])
+        assert world.cast_segments(starts, starts * [-1, 1, 1]).hit.all()
+
+
+def test_a_raised_arm_is_raised(rig):
+    joints = np.array(rig.rest_orientations)
+    joints[rig.bone_names.index("left_upper_arm")] = [1.0, 0.0, 0.0, 0.0]
+    hand = rig.limb_names.index("left_hand")
+    raised = rig.place(*rig.forward(rig.rest_positions[0], STILL, joints))
+    assert raised.p1[hand, 2] > 1.75
+    assert standing(rig).p1[hand, 2] < 0.9
+
+
+@pytest.mark.parametrize("height", [0, -1.75, np.nan, np.inf, 2.0**401, 2.0**-401, "tall", None, True, [1.75, 1.8]])
+def test_heights_that_are_none(height):
+    with pytest.raises(ValueError, match=r"^height: expected"):
+        cc.Rig.humanoid(height)
+
+
+@pytest.mark.parametrize("up", ["x", "Z", "", None, 2, ["z"]])
+def test_ups_that_are_none(up):
+    with pytest.raises(ValueError, match="up: expected 'y' or 'z'"):
+        cc.Rig.humanoid(up=up)
+
+
+def test_any_size_is_a_rig():
+    for height in (2.0**-400, 3, np.float32(1.5), 2.0**400):
+        rig = cc.Rig.humanoid(height)
+        assert len(standing(rig)) == 17
+        assert rig.rest_positions[0, 2] == pytest.approx(0.53 * float(height), rel=1e-15)

@@ -1,0 +1,157 @@
+"""Rigs of MJCF files: a model with every shape, MuJoCo's own kinematics, and files that hold none."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide._pybullet import data_folder
+
+mujoco = pytest.importorskip("mujoco")
+
+STILL = [0.0, 0.0, 0.0, 1.0]
+
+MODEL = """<mujoco model="mannequin">
+  <compiler angle="degree"/>
+  <default><geom density="500"/><default class="stick"><geom type="capsule" size="0.05"/></default></default>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1"/>
+    <body name="hip" pos="0 0 1" euler="0 0 30">
+      <freejoint/>
+      <geom type="sphere" size="0.2" pos="0.1 0 0"/>
+      <geom name="belt" type="cylinder" size="0.3 0.1" euler="90 0 0"/>
+      <geom name="shine" type="sphere" size="0.5" contype="0" conaffinity="0"/>
+      <body name="thigh" pos="0 0.1 0" quat="1 1 0 0">
+        <joint type="ball"/>
+        <geom class="stick" fromto="0 0 0 0.3 0 -0.4"/>
+        <geom name="pad" type="box" size="0.1 0.2 0.3" pos="0 0 -0.2" axisangle="0 1 0 40"/>
+        <body pos="0.3 0 -0.4">
+          <joint type="hinge" axis="0 1 0"/>
+          <geom type="ellipsoid" size="0.3 0.1 0.1" euler="10 20 30"/>
+          <geom type="ellipsoid" size="0.1 0.3 0.1" euler="10 20 30"/>
+          <geom type="ellipsoid" size="0.1 0.1 0.3" euler="10 20 30"/>
+        </body>
+      </body>
+    </body>
+    <body name="ball" pos="3 0 0"><freejoint/><geom type="sphere" size="0.1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def rig_of(tmp_path: Path, text: str = MODEL, **options: str) -> cc.Rig:
+    (tmp_path / "model.xml").write_text(text)
+    return cc.Rig.from_mjcf(tmp_path / "model.xml", **options)
+
+
+def test_bodies_are_bones_and_geoms_limbs(tmp_path):
+    """The floor is the world's; what collides with nothing is left out; defaults and fromto are resolved."""
+    rig = rig_of(tmp_path)
+    assert rig.bone_names == ("hip", "thigh", "body_3", "ball")
+    assert rig.parents.tolist() == [-1, 0, 1, -1]
+    assert rig.rest_positions.tolist() == [[0, 0, 1], [0, 0.1, 0], [0.3, 0, -0.4], [3, 0, 0]]
+    assert rig.rest_orientations[1] == pytest.approx([0.5**0.5, 0, 0, 0.5**0.5])
+    assert rig.limb_names == ("hip", "belt", "thigh", "pad", "body_3", "body_3_2", "body_3_3", "ball")
+    assert rig.limb_bone.tolist() == [0, 0, 1, 1, 2, 2, 2, 3]
+    kinds = ("SPHERE", "CYLINDER", "CAPSULE", "BOX", "ELLIPSOID", "ELLIPSOID", "ELLIPSOID", "SPHERE")
+    assert rig.limbs.kind.tolist() == [cc.Shape[kind] for kind in kinds]
+    assert rig.limbs.radius[[0, 1, 2, 4, 5, 6, 7]] == pytest.approx([0.2, 0.3, 0.05, 0.1, 0.1, 0.1, 0.1])
+    ends = sorted([rig.limbs.p1[2].round(12).tolist(), rig.limbs.p2[2].round(12).tolist()])
+    assert ends == [[0, 0, 0], [0.3, 0, -0.4]]
+    assert np.linalg.norm(rig.limbs.p2[4:7] - rig.limbs.p1[4:7], axis=1) == pytest.approx([0.6] * 3)
+
+
+def models(tmp_path: Path) -> list[Path]:
+    """Return the model above, and PyBullet's that MuJoCo compiles and that have limbs."""
+    (tmp_path / "model.xml").write_text(MODEL)
+    names = ("ant", "humanoid", "humanoid_symmetric_no_ground", "inverted_pendulum", "pusher", "cylinder_fromtoX")
+    return [tmp_path / "model.xml", *(data_folder() / "mjcf" / f"{name}.xml" for name in names)]
+
+
+def test_placed_limbs_are_where_mujoco_has_its_geoms(tmp_path):
+    rng = np.random.default_rng(1)
+    for path in models(tmp_path):
+        rig, model = cc.Rig.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
+        data = mujoco.MjData(model)
+        data.qpos[:] = rng.normal(size=model.nq)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        mujoco.mj_kinematics(model, data)
+        limbs = rig.place(data.xpos[1:], data.xquat[1:, [1, 2, 3, 0]])
+        collides = model.geom_contype | model.geom_conaffinity
+        geoms = [i for i in range(model.ngeom) if model.geom_bodyid[i] and collides[i]]
+        assert len(limbs) == len(geoms) > 0
+        for limb, geom in enumerate(geoms):
+            centre, turn, size = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3), model.geom_size[geom]
+            assert 0.5 * (limbs.p1[limb] + limbs.p2[limb]) == pytest.approx(centre, abs=1e-14)
+            half = 0.5 * (limbs.p2[limb] - limbs.p1[limb])
+            kind = cc.Shape(limbs.kind[limb])
+            if kind in (cc.Shape.CAPSULE, cc.Shape.CYLINDER):
+                assert half == pytest.approx(size[1] * turn[:, 2], abs=1e-14)
+            elif kind == cc.Shape.ELLIPSOID:
+                assert np.abs(half) == pytest.approx(np.abs(size.max() * turn[:, size.argmax()]), abs=1e-14)
+            elif kind == cc.Shape.BOX:
+                assert limbs.box_axes[limb] == pytest.approx(turn.T, abs=1e-14)
+                assert limbs.half_extents[limb].tolist() == size.tolist()
+
+
+def test_at_rest_the_bodies_are_where_mujoco_puts_them(tmp_path):
+    for path in models(tmp_path):
+        rig, model = cc.Rig.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        positions, _ = rig.forward(rig.rest_positions[0], STILL, rig.rest_orientations)
+        assert positions[0] == pytest.approx(data.xpos[1:], abs=1e-14)
+
+
+def test_round_trips_through_json(tmp_path):
+    rig = rig_of(tmp_path)
+    rig.save(tmp_path / "rig.json")
+    assert cc.Rig.load(tmp_path / "rig.json") == rig
+
+
+def swap(old: str, new: str) -> str:
+    assert old in MODEL
+    return MODEL.replace(old, new, 1)
+
+
+MESH = swap("<worldbody>", '<asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>').replace(
+    '<geom type="sphere" size="0.1"/>', '<geom type="mesh" mesh="wedge"/>'
+)
+BAD = {
+    "nothing": ("", r"expected MJCF that MuJoCo compiles"),
+    "cut off": (MODEL[:900], r"expected MJCF that MuJoCo compiles"),
+    "another format": ("<sdf/>", r"expected MJCF that MuJoCo compiles"),
+    "an unknown field": (swap('size="0.2"', 'size="0.2" taste="sour"'), r"MuJoCo compiles, got .*'taste'"),
+    "no size": (swap(' size="0.2"', ""), r"expected MJCF that MuJoCo compiles"),
+    "the world alone": ("<mujoco><worldbody/></mujoco>", r"expected a body at least, got none but the world"),
+    "an egg": (
+        swap("0.3 0.1 0.1", "0.3 0.2 0.1"),
+        r"body 'body_3', geom \d+ \(''\): expected a sphere, .*ellipsoid of revolution, got ellipsoid of size \[0.3,",
+    ),
+    "a mesh": (MESH, r"body 'ball', geom \d+ \(''\): expected .*, got mesh .*mesh='skip'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_files_that_hold_no_model(tmp_path, case):
+    text, message = BAD[case]
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(tmp_path / 'model.xml'))}[,:] .*{message}"):
+        rig_of(tmp_path, text)
+
+
+def test_other_shapes_are_left_out_if_wanted(tmp_path):
+    assert "ball" not in rig_of(tmp_path, MESH, mesh="skip").limb_names
+    assert len(rig_of(tmp_path, BAD["an egg"][0], mesh="skip").limbs) == 7
+    with pytest.raises(ValueError, match="mesh: expected one of 'raise', 'skip', got None"):
+        rig_of(tmp_path, mesh=None)
+    with pytest.raises(FileNotFoundError):
+        cc.Rig.from_mjcf(tmp_path / "nowhere.xml")
+
+
+def test_without_mujoco_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ImportError, match=r"cylcollide\[rigs\]"):
+        rig_of(tmp_path)

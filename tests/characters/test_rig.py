@@ -1,0 +1,137 @@
+"""Rig: what it holds, and what it refuses."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from support.cases.rigs import BONES, GROUPS, PARENTS, every_shape, mixed_rig, random_poses
+
+import cylcollide as cc
+
+
+@pytest.fixture(scope="module")
+def rig() -> cc.Rig:
+    return mixed_rig()
+
+
+def test_a_rig_has_what_it_was_given(rig):
+    assert rig.bone_names == BONES
+    assert rig.parents.tolist() == PARENTS
+    assert rig.parents.dtype == rig.limb_bone.dtype == np.int32
+    assert rig.rest_positions.shape == (4, 3)
+    assert rig.rest_orientations.tolist()[2] == [0, 0, 2, 2]
+    assert rig.limbs == every_shape()
+    assert rig.limb_names == rig.limbs.names
+    assert dict(rig.groups) == GROUPS
+    assert repr(rig) == (
+        "Rig(4 bones from hip, sword; 14 limbs: 2 cylinder, 2 tube, 2 tapered, 2 ellipsoid, 2 capsule, 2 sphere, "
+        "2 box; groups: leg 4, weapon -7)"
+    )
+    assert repr(mixed_rig(limbs=every_shape()[[]], limb_bone=[], groups={})).endswith("0 limbs: none; groups: none)")
+
+
+def test_a_rig_never_changes(rig):
+    for array in (rig.parents, rig.rest_positions, rig.rest_orientations, rig.limb_bone, *rig.rows):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    with pytest.raises(TypeError):
+        rig.groups["head"] = 1
+    with pytest.raises(AttributeError, match="immutable"):
+        rig.parents = PARENTS
+    with pytest.raises(AttributeError, match="immutable"):
+        del rig.limbs
+    rest = np.zeros((4, 3))
+    made = mixed_rig(rest_positions=rest)
+    rest[:] = 7.0
+    assert not made.rest_positions.any()
+
+
+CHANGES = {
+    "bone_names": ("hip", "knee", "ankle", "gun"),
+    "parents": [-1, 0, 0, -1],
+    "rest_positions": np.zeros((4, 3)),
+    "rest_orientations": np.ones((4, 4)),
+    "limbs": every_shape().inflated(0.01),
+    "limb_bone": np.zeros(14, int),
+    "groups": {"leg": 4},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_equal_rigs_have_all_equal(rig, what):
+    assert rig == mixed_rig()
+    assert rig != mixed_rig(**{what: CHANGES[what]})
+    assert rig != "rig"
+
+
+def test_copies_and_pickles(rig):
+    for other in (pickle.loads(pickle.dumps(rig)), copy.deepcopy(rig), copy.copy(rig)):
+        assert other == rig
+        assert not other.limb_bone.flags.writeable
+        assert other.place(*random_poses(rig, 3)) == rig.place(*random_poses(rig, 3))
+
+
+REFUSED = {
+    "no bones": ({"bone_names": []}, r"bone_names: expected a list of one or more strings.*got none"),
+    "one name": ({"bone_names": "hip"}, r"bone_names: expected a list.*got str"),
+    "a number for a name": ({"bone_names": ["hip", 2, "a", "b"]}, r"bone_names: .*got 2"),
+    "an empty name": ({"bone_names": ["hip", "", "a", "b"]}, r"bone_names: .*not empty, got ''"),
+    "a name twice": ({"bone_names": ["hip", "knee", "hip", "b"]}, r"bone_names: .*'hip' for bones 0 and 2; rename"),
+    "a cycle": ({"parents": [-1, 2, 1, -1]}, r"parents: .*before bone 1 \('knee'\), got 2; list parents before"),
+    "its own parent": ({"parents": [-1, 1, 1, -1]}, r"parents: .*before bone 1 \('knee'\), got 1"),
+    "no root": ({"parents": [0, 0, 1, -1]}, r"parents: .*before bone 0 \('hip'\), got 0"),
+    "a parent below -1": ({"parents": [-1, -2, 1, -1]}, r"parents: .*bone 1 \('knee'\), got -2"),
+    "a parent too few": ({"parents": [-1, 0, 1]}, r"parents: expected one integer or shape \(4,\), got shape \(3,\)"),
+    "parents that are no integers": ({"parents": [-1, 0.5, 1, -1]}, r"parents: expected integers"),
+    "a bone without a place": (
+        {"rest_positions": np.zeros((3, 3))},
+        r"rest_positions: expected shape \(4, 3\), one row a bone, got \(3, 3\)",
+    ),
+    "nowhere": (
+        {"rest_positions": [[0, 0, 0], [0, np.nan, 0], [0, 0, 0], [0, 0, 0]]},
+        r"rest_positions: expected finite.*got \[0.0, nan, 0.0\] for bone 1 \('knee'\)",
+    ),
+    "too far": ({"rest_positions": np.full((4, 3), 1e200)}, r"rest_positions: expected finite.*bone 0 \('hip'\)"),
+    "words": ({"rest_positions": [["a"] * 3] * 4}, r"rest_positions: expected real numbers"),
+    "turned by nothing": (
+        {"rest_orientations": [[0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]},
+        r"rest_orientations: expected a quaternion other than zero.*for bone 1 \('knee'\)",
+    ),
+    "matrices": ({"rest_orientations": np.zeros((4, 3, 3))}, r"rest_orientations: expected shape \(4, 4\)"),
+    "no limbs": ({"limbs": [1, 2]}, r"limbs: expected Limbs, got list; make them with"),
+    "a bone that is not there": (
+        {"limb_bone": [0] * 5 + [4] + [0] * 8},
+        r"limb_bone: expected 0 to 3, .*got 4 for limb 5 \('tapered 1'\); fasten",
+    ),
+    "a bone too few": ({"limb_bone": [0] * 13}, r"limb_bone: expected one integer or shape \(14,\)"),
+    "groups in a list": ({"groups": ["leg"]}, r"groups: expected a mapping of names to numbers, got list"),
+    "a group without a number": ({"groups": {"leg": "4"}}, r"groups: expected a name and an integer.*'leg': '4'"),
+    "a group of truth": ({"groups": {"leg": True}}, r"groups: expected a name and an integer.*'leg': True"),
+    "a group of 33 bits": ({"groups": {"leg": 2**31}}, r"groups: expected a name and an integer of 32 bits"),
+    "a group without a name": ({"groups": {"": 4}}, r"groups: expected a name and an integer"),
+    "a number of two groups": (
+        {"groups": {"leg": 4, "arm": 4}},
+        r"groups: expected one name a number, got 'leg' and 'arm' for 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_no_rig_can_be_made_of(case):
+    changes, message = REFUSED[case]
+    with pytest.raises(ValueError, match=message):
+        mixed_rig(**changes)
+
+
+def test_arguments_may_have_any_form(rig):
+    """Integers of any kind, lists and float32 of the same numbers."""
+    same = mixed_rig(
+        bone_names=list(BONES),
+        parents=np.array(PARENTS, np.int8),
+        limb_bone=np.array([3, 0, 1, 1, 2, 0, 0] * 2, np.uint8),
+        rest_orientations=np.array(rig.rest_orientations, dtype=object),
+        groups={"weapon": np.int64(-7), "leg": np.int8(4)},
+    )
+    assert same == rig
+    assert mixed_rig(limb_bone=2).limb_bone.tolist() == [2] * 14

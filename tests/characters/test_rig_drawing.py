@@ -1,0 +1,75 @@
+"""Rigs drawn: outlines of every shape, and a picture from two sides."""
+
+import builtins
+import sys
+
+import numpy as np
+import pytest
+from support.cases.rigs import every_shape, mixed_rig
+
+import cylcollide as cc
+from cylcollide._types import Shape
+from cylcollide.characters.rig_drawing import hull, surface_points
+from cylcollide.kernels.aabb import limb_boxes
+
+
+@pytest.mark.parametrize("i", range(14))
+def test_outlines_lie_on_the_surface(i):
+    limbs = every_shape()
+    limb, points = limbs[i], surface_points(limbs, i)
+    centre = 0.5 * (limb.p1 + limb.p2)
+    inner, outer = centre + (1 - 1e-9) * (points - centre), centre + (1 + 1e-9) * (points - centre)
+    bored = limb.kind[0] == Shape.TUBE  # rings at the ends are outlines too; the bore is not drawn
+    assert bored or (limb.classify_points(inner) == cc.Side.INSIDE).all()
+    assert (limb.classify_points(outer) == cc.Side.OUTSIDE).all()
+    (low,), (high,) = limb_boxes(limb.table)
+    assert (np.ptp(points, axis=0) > 0.98 * (high - low)).all()  # and reach as far as the limb does
+
+
+def test_a_hull_has_the_outer_points():
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    inside = np.random.default_rng(1).uniform(0.01, 0.99, (50, 2))
+    assert {tuple(p) for p in hull(np.vstack([inside, square, square]))} == {tuple(p) for p in square}
+    assert hull(np.zeros((5, 2))).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize(("rig", "axes"), [(cc.Rig.humanoid(), "yzxz"), (cc.Rig.humanoid(up="y"), "xyzy")])
+def test_a_person_is_seen_from_the_front_and_from_the_side(rig, axes, tmp_path):
+    figure = rig.plot(tmp_path / "rig.png")
+    assert (tmp_path / "rig.png").read_bytes()[:4] == b"\x89PNG"
+    front, side = figure.axes
+    assert front.get_xlabel() + front.get_ylabel() + side.get_xlabel() + side.get_ylabel() == axes
+    assert "17 bones from pelvis" in figure.get_suptitle().replace("\n", " ")
+    for axes_ in (front, side):
+        drawn = [patch.get_xy() for patch in axes_.patches if len(patch.get_xy())]
+        assert len(drawn) == 17
+        heights = np.concatenate(drawn)[:, 1]
+        assert heights.min() == pytest.approx(0.0, abs=1e-3)
+        assert heights.max() == pytest.approx(1.75, abs=1e-3)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "head (1)",
+        "torso (2)",
+        "arm (3)",
+        "leg (4)",
+    ]
+
+
+@pytest.mark.parametrize("changes", [{}, {"groups": {}}, {"limbs": every_shape()[[]], "limb_bone": []}])
+def test_any_rig_can_be_drawn(changes, tmp_path):
+    mixed_rig(**changes).plot(tmp_path / "rig.svg")
+    assert "<svg" in (tmp_path / "rig.svg").read_text()
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
+        cc.Rig.humanoid().plot()

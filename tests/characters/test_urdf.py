@@ -1,0 +1,185 @@
+"""Rigs of URDF files: PyBullet's robots, a robot with every shape, and files that hold none."""
+
+import math
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide._pybullet import data_folder
+
+STILL = [0.0, 0.0, 0.0, 1.0]
+
+ROBOT = """<?xml version="1.0"?>
+<robot name="scarecrow">
+  <link name="arm"><collision><origin xyz="0.3 0 0" rpy="0 1.5707963267948966 0"/>
+    <geometry><cylinder length="0.6" radius="0.05"/></geometry></collision></link>
+  <link name="pole">
+    <visual><geometry><mesh filename="pole.dae"/></geometry></visual>
+    <collision><geometry><cylinder length="2" radius="0.1"/></geometry></collision>
+    <collision name="foot"><origin xyz="0 0 -1"/><geometry><box size="0.6 0.4 0.2"/></geometry></collision>
+    <collision><origin rpy="1.5707963267948966 0 0"/><geometry><capsule length="0.5" radius="0.2"/></geometry>
+    </collision>
+  </link>
+  <link name="head"><collision><geometry><sphere radius="0.15"/></geometry></collision></link>
+  <link name="hat"/>
+  <joint name="shoulder" type="revolute"><origin xyz="0.1 0 0.5" rpy="0 0 1.5707963267948966"/>
+    <parent link="pole"/><child link="arm"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+  </joint>
+  <joint name="neck" type="fixed"><origin xyz="0 0 1.1"/><parent link="pole"/><child link="head"/></joint>
+  <joint name="crown" type="fixed"><parent link="head"/><child link="hat"/></joint>
+  <transmission name="noise"/>
+</robot>
+"""
+
+
+def rig_of(tmp_path: Path, text: str = ROBOT, **options: str) -> cc.Rig:
+    (tmp_path / "robot.urdf").write_text(text)
+    return cc.Rig.from_urdf(tmp_path / "robot.urdf", **options)
+
+
+def test_links_are_bones_and_collisions_limbs(tmp_path):
+    """Parents come first, whatever the order of the file; a limb is called as its collision is, else as its link."""
+    rig = rig_of(tmp_path)
+    assert rig.bone_names == ("pole", "arm", "head", "hat")
+    assert rig.parents.tolist() == [-1, 0, 0, 2]
+    assert rig.rest_positions.tolist() == [[0, 0, 0], [0.1, 0, 0.5], [0, 0, 1.1], [0, 0, 0]]
+    assert rig.rest_orientations[1] == pytest.approx([0, 0, math.sqrt(0.5), math.sqrt(0.5)])
+    assert rig.rest_orientations[[0, 2, 3]].tolist() == [STILL] * 3
+    assert rig.limb_names == ("pole", "foot", "pole_3", "arm", "head")
+    assert rig.limb_bone.tolist() == [0, 0, 0, 1, 2]
+    limbs = rig.limbs
+    assert limbs.kind.tolist() == [cc.Shape[name] for name in ("CYLINDER", "BOX", "CAPSULE", "CYLINDER", "SPHERE")]
+    assert limbs.p1[0].tolist() == [0, 0, -1]
+    assert limbs.p2[0].tolist() == [0, 0, 1]
+    assert limbs.p1[1].tolist() == [0, 0, -1]
+    assert limbs.half_extents[1].tolist() == [0.3, 0.2, 0.1]
+    assert limbs.p2[2] == pytest.approx([0, -0.25, 0])  # a capsule's length lies between its balls' centres
+    assert limbs.p1[3] == pytest.approx([0, 0, 0], abs=1e-16)
+    assert limbs.p2[3] == pytest.approx([0.6, 0, 0], abs=1e-16)
+    assert limbs.radius.tolist() == [0.1, 0.0, 0.2, 0.05, 0.15]
+
+
+def test_a_posed_robot_is_where_its_joints_say(tmp_path):
+    rig = rig_of(tmp_path)
+    placed = rig.place(*rig.forward([1, 2, 3], STILL, rig.rest_orientations))
+    assert placed.p2[3] == pytest.approx([1.1, 2.6, 3.5])  # the arm, a quarter turn about z
+    assert placed.p1[4] == pytest.approx([1, 2, 4.1])
+
+
+def test_round_trips_through_json(tmp_path):
+    rig = rig_of(tmp_path)
+    rig.save(tmp_path / "rig.json")
+    assert cc.Rig.load(tmp_path / "rig.json") == rig
+
+
+HUMANOID = "humanoid/humanoid.urdf"
+UNREADABLE = {
+    "bicycle/bike.urdf": r"joint .*got 'handlebar_to_frontwheel' \(ValueError: .*'0.07,'\)",
+    "husky/husky.urdf": r"joint .*got 'imu_joint' \(ValueError: rpy='\$\(optenv .* is not three numbers\)",
+    "quadruped/microtaur/microtaur.urdf": r"joint .*got 'dynamixel7_chassis_left' \(ValueError: rpy=.*three numbers\)",
+    "torus_deform.urdf": r"expected a robot with links, got none",
+}
+
+
+def test_pybullets_robots():
+    """Of all but a thousand random heaps: read, or refused with the name of what is wrong."""
+    files = [path for path in sorted(data_folder().rglob("*.urdf")) if "random_urdfs" not in path.parts]
+    assert len(files) > 90
+    limbs = 0
+    for path in files:
+        name = path.relative_to(data_folder()).as_posix()
+        if name in UNREADABLE:
+            with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: .*{UNREADABLE[name]}"):
+                cc.Rig.from_urdf(path, mesh="skip")
+        else:
+            rig = cc.Rig.from_urdf(path, mesh="skip")
+            assert len(rig.place(*rig.forward([0, 0, 1], STILL, rig.rest_orientations))) == len(rig.limbs)
+            limbs += len(rig.limbs)
+    assert limbs > 400
+
+
+def test_the_humanoid_is_read_whole():
+    rig = cc.Rig.from_urdf(data_folder() / HUMANOID)
+    assert len(rig.limbs) == 15
+    assert rig.bone_names[:3] == ("base", "root", "chest")
+    assert set(rig.limb_names) == set(rig.bone_names) - {"base"}
+    assert (rig.limbs.kind == cc.Shape.CAPSULE).sum() == 8
+
+
+def swap(old: str, new: str) -> str:
+    assert old in ROBOT
+    return ROBOT.replace(old, new, 1)
+
+
+BAD = {
+    "nothing": ("", r"expected XML"),
+    "cut off": (ROBOT[:700], r"expected XML"),
+    "another format": ("<sdf><model/></sdf>", r"expected a robot, got 'sdf'"),
+    "no links": ('<robot name="x"/>', r"expected a robot with links, got none"),
+    "a mesh": (
+        swap('<sphere radius="0.15"/>', '<mesh filename="head.obj"/>'),
+        r"link 'head', collision 0: expected cylinder, capsule, sphere, box, got mesh; .*mesh='skip'",
+    ),
+    "no shape": (swap('<sphere radius="0.15"/>', ""), r"link 'head', collision 0: expected .*got nothing"),
+    "no radius": (swap(' radius="0.15"', ""), r"expected a link that can be read, got 'head' \(KeyError"),
+    "a radius in words": (swap('"0.15"', '"small"'), r"a link that can be read, got 'head' \(ValueError: .*'small'"),
+    "a negative radius": (swap('"0.15"', '"-0.15"'), r"link 'head', collision 0: radius: expected > 0.*got -0.15"),
+    "an endless pole": (swap('length="2"', 'length="inf"'), r"link 'pole', collision 0: p1: expected finite"),
+    "no length": (swap('length="2"', 'length="0"'), r"link 'pole', collision 0: p2: expected an end other than p1"),
+    "a flat box": (swap("0.6 0.4 0.2", "0.6 0.4 0"), r"link 'pole', collision 1: half_extents: expected > 0"),
+    "a box of two edges": (swap("0.6 0.4 0.2", "0.6 0.4"), r"link 'pole', collision 1: half_extents: expected shape"),
+    "a place of two": (swap('xyz="0 0 -1"', 'xyz="0 0"'), r"got 'pole' \(ValueError: xyz='0 0' is not three numbers"),
+    "a place that is none": (swap('xyz="0 0 1.1"', 'xyz="0 nan 1.1"'), r"rest_positions: expected finite.*'head'"),
+    "a turn that is none": (swap('rpy="0 0 1.57', 'rpy="0 nan 1.57'), r"rest_orientations: expected finite.*'arm'"),
+    "a parent that is not there": (
+        swap('parent link="pole"', 'parent link="post"'),
+        r"joint 'shoulder' between links of the file, got 'post'",
+    ),
+    "no child": (swap('<child link="arm"/>', ""), r"expected a joint that can be read, got 'shoulder'"),
+    "two parents": (
+        swap('child link="hat"', 'child link="arm"'),
+        r"one joint with the child 'arm', got 'shoulder' and",
+    ),
+    "a loop": (
+        swap('parent link="pole"/><child link="head"', 'parent link="hat"/><child link="head"'),
+        r"a loop through",
+    ),
+    "a name twice": (swap('link name="hat"', 'link name="arm"'), r"got 'hat'|bone_names: .*'arm'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_files_that_hold_no_robot(tmp_path, case):
+    text, message = BAD[case]
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(tmp_path / 'robot.urdf'))}[,:] .*({message})"):
+        rig_of(tmp_path, text)
+
+
+def test_other_shapes_are_left_out_if_wanted(tmp_path):
+    text = swap('<sphere radius="0.15"/>', '<mesh filename="head.obj"/>')
+    assert rig_of(tmp_path, text, mesh="skip").limb_names == ("pole", "foot", "pole_3", "arm")
+    with pytest.raises(ValueError, match="mesh: expected one of 'raise', 'skip', got 'wrap'"):
+        rig_of(tmp_path, mesh="wrap")
+    with pytest.raises(FileNotFoundError):
+        cc.Rig.from_urdf(tmp_path / "nowhere.urdf")
+
+
+def test_without_yourdfpy_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "yourdfpy", None)
+    with pytest.raises(ImportError, match=r"cylcollide\[rigs\]"):
+        rig_of(tmp_path)
+
+
+def test_boxes_keep_their_turn(tmp_path):
+    """Angles about fixed axes, x first, as URDF has them."""
+    roll, pitch, yaw = 0.3, -0.7, 1.9
+    rig = rig_of(tmp_path, swap('xyz="0 0 -1"', f'xyz="0 0 -1" rpy="{roll} {pitch} {yaw}"'))
+    cx, sx, cy, sy, cz, sz = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
+    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+    assert rig.limbs.box_axes[1] == pytest.approx((about_z @ about_y @ about_x).T, abs=1e-15)
