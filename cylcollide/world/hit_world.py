@@ -188,8 +188,8 @@ class HitWorld(Queries):
             self._moved_rows = 0
             is_old = not moved.fits and not self._rebuilds(moved)
         self._state = update.with_new_tree(moved) if is_old else moved
-        if state.owned is not None and not is_old:
-            self._spare = Spare(state.owned, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
+        if state._owned is not None and not is_old:
+            self._spare = Spare(state._owned, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""

@@ -10,6 +10,7 @@ from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.runtime.memory import frozen
 from cylcollide.world.state_rows import RIG_LAYERS, StateRows
 
 LARGEST_ID = 2**31 - 1
@@ -97,6 +98,12 @@ class Roster(NamedTuple):
         """Whether all of these characters have poses."""
         return bool(self.place[index].min(initial=0) >= 0)
 
+    def frozen(self) -> "Roster":
+        """The same, whose arrays cannot be written."""
+        for column in (self.ids, self.rig, self.layers, self.place, self.teleports):
+            column.flags.writeable = False
+        return self
+
     def index_of(self, ids: ArrayLike) -> Int64Array:
         """The rows of these characters, one or (k,); ValueError for an id that is unknown, despawned or named twice."""
         given = validate.list_of_integers(ids, "ids", 0, LARGEST_ID)
@@ -125,7 +132,8 @@ class Roster(NamedTuple):
     def rows(self, bare: Limbs) -> StateRows:
         """The rows of the bare limbs and of the posed characters."""
         posed = self.place >= 0
-        return StateRows(bare, self.rigs, self.ids[posed], self.rig[posed], self.layers[posed])
+        ids, rig, layers = frozen(self.ids[posed]), frozen(self.rig[posed]), frozen(self.layers[posed])
+        return StateRows(bare, self.rigs, ids, rig, layers)
 
 
 def _places(posed: BoolArray) -> Int64Array:

@@ -15,6 +15,7 @@ from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import RowLabels
+from cylcollide.runtime.memory import frozen
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
@@ -36,7 +37,7 @@ class Snapshot(Queries):
     """Which rows there are."""
     columns: PoseColumns
     """The columns that moves change, read-only."""
-    owned: PoseColumns | None
+    _owned: PoseColumns | None
     """The same columns, to be written when there is no snapshot of them any more; None: they belong to `Limbs`."""
     built_cost: float
     """`tree_cost` when the tree was built."""
@@ -48,8 +49,8 @@ class Snapshot(Queries):
     ) -> None:
         read = columns.frozen()
         vars(self).update(
-            roster=roster, rows=rows, columns=read, tree=tree._replace(bounds=read.bounds), table=read.table(rows),
-            owned=columns if is_owner else None, built_cost=built_cost,
+            roster=roster.frozen(), rows=rows, columns=read, table=read.table(rows),
+            tree=tree._replace(bounds=read.bounds), _owned=columns if is_owner else None, built_cost=built_cost,
             kernel_rows=LimbRows(read.solid, rows.character, rows.mask, read.rows, rows.shared_mask),
         )  # fmt: skip
 
@@ -75,8 +76,8 @@ class Snapshot(Queries):
 
     def with_roster(self, roster: Roster) -> "Snapshot":
         """The same state with other characters that have no pose, or with others' counts of teleports."""
-        columns = self.columns if self.owned is None else self.owned
-        return Snapshot(roster, self.rows, columns, self.tree, self.built_cost, self.owned is not None)
+        columns = self.columns if self._owned is None else self._owned
+        return Snapshot(roster, self.rows, columns, self.tree, self.built_cost, self._owned is not None)
 
     def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
         """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
@@ -91,7 +92,8 @@ class Snapshot(Queries):
     @cached_property
     def places(self) -> Places:
         """The slots of all items and nodes of the tree."""
-        return places(self.tree)
+        found = places(self.tree)
+        return Places(frozen(found.items), frozen(found.nodes))
 
     @cached_property
     def labels(self) -> RowLabels:

@@ -49,8 +49,8 @@ class StateRows:
         counts = of_rig[rig]
         ends = np.cumsum(counts, axis=0) + np.array([len(bare), len(table.boxes), 0])
         first = (ends - counts).astype(np.int32)
-        self.first_row, self.first_box, self.first_bone = (np.ascontiguousarray(column) for column in first.T)
-        self.counts = Counts(*(np.ascontiguousarray(column) for column in counts.T))
+        self.first_row, self.first_box, self.first_bone = (frozen(np.ascontiguousarray(column)) for column in first.T)
+        self.counts = Counts(*(frozen(np.ascontiguousarray(column)) for column in counts.T))
         last = ends[-1].tolist() if len(ids) else [len(bare), len(table.boxes), 0]
         self.rows, self.boxes, self.bones = int(last[0]), int(last[1]), int(last[2])
 
@@ -59,7 +59,7 @@ class StateRows:
         """Of each row, its number among the bare limbs and then those of all rigs, one rig after another."""
         limbs_before = np.cumsum([len(self.bare)] + [len(one.limbs) for one in self.rigs])
         begins = np.repeat(limbs_before[self.rig] - self.first_row, self.counts.rows)
-        return np.concatenate([np.arange(len(self.bare)), begins + np.arange(len(self.bare), self.rows)])
+        return frozen(np.concatenate([np.arange(len(self.bare)), begins + np.arange(len(self.bare), self.rows)]))
 
     def _gathered(self, name: str) -> NDArray[np.generic]:
         """A column of the bare limbs and the rigs', by row."""
@@ -67,8 +67,7 @@ class StateRows:
             return getattr(self.bare.table, name)  # type: ignore[no-any-return]
         parts = [getattr(self.bare.table, name), *(getattr(one.limbs.table, name) for one in self.rigs)]
         column = np.concatenate(parts)[self.stacked_row]
-        column.flags.writeable = False
-        return column
+        return frozen(column)
 
     @cached_property
     def kind(self) -> Int8Array:
@@ -93,8 +92,7 @@ class StateRows:
         box = self._gathered("box").astype(np.int32)
         characters = box[len(self.bare) :]
         characters += np.where(characters >= 0, np.repeat(self.first_box, self.counts.rows), 0).astype(np.int32)
-        box.flags.writeable = False
-        return box
+        return frozen(box)
 
     @cached_property
     def character(self) -> Int32Array:
@@ -102,8 +100,7 @@ class StateRows:
         if not len(self.ids):
             return self.bare.character
         column = np.concatenate([self.bare.character, np.repeat(self.ids, self.counts.rows)])
-        column.flags.writeable = False
-        return column
+        return frozen(column)
 
     @cached_property
     def mask(self) -> Uint32Array:
@@ -114,8 +111,7 @@ class StateRows:
         layers = np.repeat(self.layers, self.counts.rows)
         own = layers != RIG_LAYERS
         mask[len(self.bare) :][own] = layers[own].astype(np.uint32)
-        mask.flags.writeable = False
-        return mask
+        return frozen(mask)
 
     @cached_property
     def shared_mask(self) -> int:
@@ -128,8 +124,7 @@ class StateRows:
         if not len(self.ids):
             return self.bare.hit_group
         column = np.concatenate([self.bare.hit_group, *(one.limbs.hit_group for one in self.rigs)])[self.stacked_row]
-        column.flags.writeable = False
-        return column
+        return frozen(column)
 
     @cached_property
     def names(self) -> NDArray[np.object_]:
@@ -154,26 +149,26 @@ class StateRows:
         reach = np.maximum(self.radius, self.radius2)
         is_box = self.box >= 0
         reach[is_box] = np.linalg.norm(half[self.box[is_box]], axis=1)
-        return reach
+        return frozen(reach)
 
     @cached_property
     def limb_radius(self) -> Float64Array:
         """Radius of a ball around the middle of each limb that holds it, for those of characters; (rows,)."""
         half = [np.zeros(len(self.bare)), *map(_half_lengths, self.rigs)]
         radius: Float64Array = (np.concatenate(half)[self.stacked_row] + self.limb_reach) * (1.0 + 2.0**-40)
-        return radius
+        return frozen(radius)
 
     @cached_property
     def box_half_extents(self) -> Float64Array:
         """Half extents of all boxes, (boxes, 3)."""
         of_rigs = [self.rigs[k].limbs.table.boxes[:, 9:] for k in self.rig.tolist()]
-        return np.concatenate([self.bare.table.boxes[:, 9:], *of_rigs])
+        return frozen(np.concatenate([self.bare.table.boxes[:, 9:], *of_rigs]))
 
     @cached_property
     def bone_reach(self) -> Float64Array:
         """How far limbs go from each bone, however it turns, -1 for a bone without limbs; (bones,)."""
         of_rigs = [_bone_reach(rig) for rig in self.rigs]
-        return np.concatenate([np.empty(0), *(of_rigs[k] for k in self.rig.tolist())])
+        return frozen(np.concatenate([np.empty(0), *(of_rigs[k] for k in self.rig.tolist())]))
 
     @property
     def bone(self) -> Int32Array:
@@ -216,7 +211,7 @@ class StateRows:
     def every_character(self) -> Changed:
         """What belongs to all characters."""
         first, last = (len(self.bare), len(self.bare.table.boxes), 0), (self.rows, self.boxes, self.bones)
-        return Changed(*(np.arange(*ends, dtype=np.int32) for ends in zip(first, last, strict=True)))
+        return Changed(*(frozen(np.arange(*ends, dtype=np.int32)) for ends in zip(first, last, strict=True)))
 
     def runs_in(self, other: "StateRows") -> "Runs":
         """Which rows, boxes and bones of this state are in another one's with the same bare limbs, and where."""

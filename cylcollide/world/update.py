@@ -95,26 +95,26 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     if not same:
         tree = grafted(renumbered(tree, number, len(low)), new, low[new], high[new], len(low))
         cost *= len(low) / len(number)
-    columns = (wanted.columns if wanted.owned is None else wanted.owned).with_bounds(len(tree.child))
+    columns = (wanted.columns if wanted._owned is None else wanted._owned).with_bounds(len(tree.child))
     tree = _fitted(tree._replace(bounds=columns.bounds), low, high)
-    return Snapshot(wanted.roster, wanted.rows, columns, tree, cost, wanted.owned is not None)
+    return Snapshot(wanted.roster, wanted.rows, columns, tree, cost, wanted._owned is not None)
 
 
 def with_new_tree(state: Snapshot) -> Snapshot:
     """The state with a newly built tree."""
-    columns = state.columns if state.owned is None else state.owned
+    columns = state.columns if state._owned is None else state._owned
     tree = build(*limb_boxes(state.table))
     columns = columns.with_bounds(len(tree.child))
     columns.bounds[...] = tree.bounds
     cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-    return Snapshot(state.roster, state.rows, columns, tree, cost, state.owned is not None)
+    return Snapshot(state.roster, state.rows, columns, tree, cost, state._owned is not None)
 
 
 def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
     """The state where characters have the layers of this roster, which is otherwise its own."""
     rows = state.rows.with_layers(roster.layers[roster.place >= 0])
-    columns = state.columns if state.owned is None else state.owned
-    return Snapshot(roster, rows, columns, state.tree, state.built_cost, state.owned is not None)
+    columns = state.columns if state._owned is None else state._owned
+    return Snapshot(roster, rows, columns, state.tree, state.built_cost, state._owned is not None)
 
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:

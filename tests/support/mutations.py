@@ -3,19 +3,12 @@
 To add a row: a file of the package, a text that occurs in it exactly once, and what to put in its place.
 """
 
-from typing import NamedTuple
+from support.judge_mutations import JUDGED
+from support.mutation import Mutation
 
 import cylcollide as cc
 
 S = cc.Shape
-
-
-class Mutation(NamedTuple):
-    """One expression of the package, and a wrong one in its place."""
-
-    file: str  # below cylcollide/
-    old: str  # occurs exactly once
-    new: str
 
 
 CYLINDER, REVOLUTION, BALL, BOX = (f"exact/{name}.py" for name in ("cylinder", "revolution", "ball", "box"))
@@ -30,8 +23,6 @@ INPUTS, REFINE, STREAM, OUTPUT = (
     "query/loops/stream.py",
     "query/loops/output.py",
 )
-
-JUDGE = "query/loops/judge.py"
 
 THOROUGH = [
     "tests/oracle/test_shape_oracle.py::test_by_hand",
@@ -228,29 +219,7 @@ SHARED: dict[str, Mutation] = {
         "query/ray_chords.py", "chords.exit_face, exact", "chords.entry_face, exact"
     ),
     # which limb counts
-    "judge: the least important limb": Mutation(
-        JUDGE, "policy.rank[one] < policy.rank[other]", "policy.rank[one] > policy.rank[other]"
-    ),
-    "judge: the last of equal chords": Mutation(
-        JUDGE, "thickness(flight, i, j) > thickness", "thickness(flight, i, j) >= thickness"
-    ),
-    "judge: nobody's limbs are one character": Mutation(
-        JUDGE, "one == other and (one != NO_CHARACTER or flight.limb[j] == flight.limb[k])", "one == other"
-    ),
-    "judge: what counts does not end the shot": Mutation(JUDGE, "energy if j < counted else 0.0", "energy"),
-    "judge: energy that ends at a surface goes on": Mutation(
-        JUDGE, "PASSED_THROUGH if cost < left", "PASSED_THROUGH if cost <= left"
-    ),
-    "judge: overlaps are paid for twice": Mutation(
-        JUDGE, "(until - impacts.union_exit[before]) * flight.length[i]", "thickness(flight, i, j)"
-    ),
-    "judge: a touch is an overlap": Mutation(
-        JUDGE, "flight.fraction[j] < impacts.union_exit[before]", "flight.fraction[j] <= impacts.union_exit[before]"
-    ),
-    "judge: the group that is entered last": Mutation(
-        JUDGE, "ruling, path = impacts.union_first[before]", "ruling, path = j"
-    ),
-    "judge: only neighbours overlap": Mutation(JUDGE, "range(j - 1, first - 1, -1)", "range(j - 1, j - 2, -1)"),
+    **JUDGED,
     # rows resolved in exact arithmetic
     "resolved: chords left undecided": Mutation(
         "query/exact_fallback.py", "if complete_chords.call(", "if 0 * complete_chords.call("
