@@ -6,8 +6,7 @@ from support import skins
 
 import cylcollide as cc
 from cylcollide import Shape, Side
-from cylcollide.characters.skin import Skin
-from cylcollide.characters.skin import fit
+from cylcollide.characters.skin import Skin, fit
 from cylcollide.characters.skin import samples as skin_samples
 from cylcollide.characters.skin.gauges import FAMILIES
 
