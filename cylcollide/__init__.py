@@ -5,6 +5,7 @@ from cylcollide.characters.clip import Clip
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
+from cylcollide.history import PoseHistory, RewindLimits, estimate_time
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHit, RayHits
@@ -25,14 +26,17 @@ __all__ = [
     "Limbs",
     "PointHits",
     "Policy",
+    "PoseHistory",
     "RayHit",
     "RayHits",
     "Reason",
+    "RewindLimits",
     "Rig",
     "Shape",
     "Side",
     "Snapshot",
     "WarmUp",
     "__version__",
+    "estimate_time",
     "warm_up",
 ]

@@ -63,8 +63,8 @@ def rig_of(client: Any, body: int, *, mesh: OtherShapes = "raise") -> Rig:
             elif mesh == "raise":
                 raise ValueError(
                     f"{where}: expected spheres, boxes, capsules and cylinders, got a mesh, a plane, or a shape that "
-                    "PyBullet does not describe; load URDF cylinders with flags=URDF_USE_IMPLICIT_CYLINDER, or leave "
-                    "such shapes out with mesh='skip'"
+                    "PyBullet does not describe; load URDF cylinders and MJCF capsules with "
+                    "flags=URDF_USE_IMPLICIT_CYLINDER, or leave such shapes out with mesh='skip'"
                 )
     limbs = rig_parts.limbs_of(parts, names)
     positions, orientations = (np.array(column) for column in zip(*rest, strict=True))

@@ -1,7 +1,7 @@
 """From a request about shots and a policy to `Judged`."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,8 +12,16 @@ from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.query.chords import chords as chords_of
-from cylcollide.query.loops.judge import LONGEST_CHORD, PENETRATION, ImpactColumns, ShotColumns, judge_chords
-from cylcollide.query.request import RayRequest, State
+from cylcollide.query.loops.judge import (
+    LONGEST_CHORD,
+    PENETRATION,
+    ImpactColumns,
+    PolicyRows,
+    ShotColumns,
+    judge_chords,
+)
+from cylcollide.query.ray_chords import Chords
+from cylcollide.query.request import LabelledLimbs, RayRequest, State
 
 
 class GroupedState(State, Protocol):
@@ -33,17 +41,37 @@ def judge(
     threads: int | None,
 ) -> Judged:
     """Judge shots by a policy."""
+    shots = shots_of(policy, state.group_names, energy, shot, len(request.first))
+    return judge_flight(state, chords_of(state, request, threads), shots)
+
+
+class Shots(NamedTuple):
+    """What is asked about n shots, checked."""
+
+    kind: str
+    rows: PolicyRows
+    energies: Float64Array  # (1,) for all, or (n,)
+    ids: Int64Array | None
+
+
+def shots_of(
+    policy: Policy, group_names: Mapping[str, int], energy: ArrayLike, shot: ArrayLike | None, n: int
+) -> Shots:
+    """What a policy asks about n shots of these energies and ids."""
     if not isinstance(policy, Policy):
         raise ValueError(f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface")
-    n, rows = len(request.first), policy.rows(state.group_names)
-    energies, ids = _energies(energy, n), _shots(shot, n)
-    chords = chords_of(state, request, threads)
-    flight = chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
+    return Shots(policy.kind, policy.rows(group_names), _energies(energy, n), _shots(shot, n))
+
+
+def judge_flight(limbs: LabelledLimbs, chords: Chords, shots: Shots) -> Judged:
+    """Judge shots by their chords."""
+    kind, rows, energies, ids = shots
+    n, flight = len(chords.offsets) - 1, chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
-    shots = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
-    judge_chords.call(rows, energies, flight, impacts, shots)
-    return Judged(state, Impacts(chords, impacts), shots, energies, ids, policy.kind)
+    judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
+    judge_chords.call(rows, energies, flight, impacts, judged)
+    return Judged(limbs, Impacts(chords, impacts), judged, energies, ids, kind)
 
 
 def _energies(energy: Any, n: int) -> Float64Array:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from cylcollide._types import NO_LIMB, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.characters.decision import PENETRATION, Decision, Step
-from cylcollide.query.limb_fields import LimbFields, Surface
+from cylcollide.query.limb_fields import LimbFields, Surface, gather
 from cylcollide.query.loops.judge import ImpactColumns, ShotColumns
 from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import LabelledLimbs
@@ -171,11 +171,8 @@ class Judged(LimbFields):
         return frozen(self._columns.chord >= 0)
 
     @cached_property
-    def limb(self) -> Int32Array:
-        """Row of the limb, -1 for none; int32 (n,)."""
-        limb = np.full(len(self), NO_LIMB, np.int32)
-        limb[self.hit] = self.impacts.limb[self._counted_rows]
-        return frozen(limb)
+    def _row(self) -> Int32Array:
+        return gather(self.impacts.chords._row, self._columns.chord, NO_LIMB)
 
     @cached_property
     def shot(self) -> Int64Array:
@@ -193,27 +190,13 @@ class Judged(LimbFields):
         return read_only(self._columns.energy_left)
 
     @cached_property
-    def _counted_rows(self) -> Int64Array:
-        """The impact of each hit."""
-        return self._columns.chord[self.hit]
-
-    @cached_property
-    def _counted(self) -> Chords:
-        """The chord of each hit."""
-        return self.impacts.chords.pick(self._counted_rows)
-
-    @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the entry of the limb, inf for none; (n,)."""
-        distance = np.full(len(self), np.inf)
-        distance[self.hit] = self._counted.entry_distance
-        return frozen(distance)
+        return self.impacts.chords.entry_distances(self._columns.chord)
 
     @cached_property
     def _surface(self) -> Surface:
-        found = np.full((2, len(self), 3), np.nan)
-        found[0, self.hit], found[1, self.hit] = self._counted.entry_position, self._counted.entry_normal
-        return frozen(found[0]), frozen(found[1])
+        return self.impacts.chords.entry_surface(self._columns.chord)
 
     @property
     def position(self) -> Float64Array:
@@ -229,7 +212,7 @@ class Judged(LimbFields):
         """The pellets of each shot together: how many there are, how many hit, what they did in all and to whom."""
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
-        did = np.flatnonzero((impacts.damage > 0.0) | np.isin(np.arange(len(impacts)), self._counted_rows))
+        did = np.flatnonzero((impacts.damage > 0.0) | np.isin(np.arange(len(impacts)), self._columns.chord))
         rows = np.stack([self.shot[impacts.ray[did]], impacts.character[did].astype(np.int64)])
         pairs, pair = np.unique(rows, axis=1, return_inverse=True)
         pair = pair.reshape(-1)

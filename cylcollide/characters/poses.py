@@ -1,10 +1,10 @@
 """Poses of many characters: their shapes checked, the limbs made of them, and what a loop refuses, in words."""
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
@@ -29,7 +29,7 @@ def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tup
     turn = _rows(orientations, "orientations", (bones, 4))
     if len(at) != len(turn):
         raise ValueError(f"orientations: expected {len(at)} characters, as many as positions, got {len(turn)}")
-    return at, turn
+    return validate.as_float64(at, "positions"), validate.as_float64(turn, "orientations")
 
 
 def joint_poses(
@@ -39,30 +39,29 @@ def joint_poses(
 
     New arrays; their numbers are not checked, which is left to the loop that reads them.
     """
-    names = ("root_positions", "root_orientations", "joint_orientations")
-    given = [
-        _rows(values, name, shape)
-        for values, name, shape in zip(
-            (root_positions, root_orientations, joint_orientations), names, ((3,), (4,), (bones, 4)), strict=True
-        )
-    ]
-    k = next((len(rows) for rows in given if len(rows) != 1), 1)
-    for name, rows in zip(names, given, strict=True):
+    given = {
+        "root_positions": _rows(root_positions, "root_positions", (3,)),
+        "root_orientations": _rows(root_orientations, "root_orientations", (4,)),
+        "joint_orientations": _rows(joint_orientations, "joint_orientations", (bones, 4)),
+    }
+    k = next((len(rows) for rows in given.values() if len(rows) != 1), 1)
+    for name, rows in given.items():
         if len(rows) not in (1, k):
             raise ValueError(f"{name}: expected {k} characters, as many as elsewhere, or one for all, got {len(rows)}")
-    at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in given)
+    numbers = (validate.as_float64(rows, name) for name, rows in given.items())
+    at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in numbers)
     return at, turn, joints
 
 
-def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Float64Array:
-    """Numbers (k, *shape), or (*shape) for one character, as a new array; not checked for their range."""
+def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Real numbers (k, *shape), or (*shape) for one character, not copied yet, nor checked for their range."""
     expected = f"(k, {', '.join(map(str, shape))})"
     given = validate.as_numbers(values, name, expected)
     if given.shape == shape:
         given = given[None]
     if given.shape[1:] != shape:
         raise ValueError(f"{name}: expected shape {expected}, one row a character, got {given.shape}")
-    return validate.as_float64(given, name)
+    return given
 
 
 def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:

@@ -137,7 +137,7 @@ def carried(rotation: Rotation, origin: Vector, v: Vector) -> Vector:
 
 @inlined
 def into_bone(rotation: Rotation, v: Vector) -> Vector:
-    """A vector of the world in the bone's frame, rounded once but for an error of 60 u² |v|."""
+    """A vector of the world in the bone's frame, rounded once but for an error of 480 u² |v|."""
     x, y, z = rotation
     return (
         _row_times((x[0], y[0], z[0]), v, 0.0),

@@ -65,6 +65,8 @@ class Limbs:
     mask: Uint32Array
     hit_group: Int32Array
     names: tuple[str, ...]
+    state_row: None = None
+    """Results number limbs as they are here."""
 
     def __init__(self, table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
         for column in (*table, hit_group):

@@ -1,5 +1,9 @@
 """Every limb along each ray: from a request to `Chords`."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
@@ -18,16 +22,28 @@ from cylcollide.query.loops.columns import (
 )
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.ray_chords import Chords
-from cylcollide.query.request import RayRequest, State
+from cylcollide.query.request import LabelledLimbs, RayRequest, State
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.query.strategy import use_single_rays
 from cylcollide.runtime.threads import in_chunks
 
+NO_HITS = empty_hits(0)
+"""Columns of hits that nothing is written into."""
+
 
 def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     """Every limb along each ray, sorted by entry."""
+    return Chords(request.batch, state, chord_rows(state, request, threads, partial(possible_pieces, state, request)))
+
+
+Pieces: TypeAlias = Callable[[int, int], tuple[Int64Array, Int32Array]]
+"""From a range of rays to every piece of a limb that each of them may cross, as `pieces_of_rays` returns it."""
+
+
+def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, pieces: Pieces) -> ChordRows:
+    """The chords of all rays in the pieces that they may cross."""
     batch, inside = request.batch, request.inside
-    n, table = len(request.first), state.table
+    n, table = len(request.first), limbs.table
 
     def task(begin: int, end: int) -> ChordRows:
         """Rays in slices, as long as a loop is plain Python."""
@@ -39,11 +55,11 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
         return concat_chord_rows([*parts, rest]) if parts else rest
 
     def chords_between(begin: int, end: int) -> ChordRows:
-        offsets, codes = possible_pieces(state, request, begin, end)
+        offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
         ends = np.empty((2, len(codes)))
         count = chord_loops.cast_chords.call(
-            batch, state.kernel_rows, offsets, codes, begin, ends[0], ends[1], found, undecided
+            batch, limbs.kernel_rows, offsets, codes, begin, ends[0], ends[1], found, undecided
         )
         rows = decided_chord_rows(offsets, undecided, found)
         return exact_fallback.resolve_chords(batch, table, begin, rows, codes) if count else rows
@@ -51,7 +67,7 @@ def chords(state: State, request: RayRequest, threads: int | None) -> Chords:
     rows = concat_chord_rows(in_chunks(n, threads, task))
     if inside != "hit":
         rows = filter_chord_rows(rows, _counts_as_hit(ray_of_each(rows.offsets), rows.chords, inside))
-    return Chords(batch, state, rows)
+    return rows
 
 
 def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> tuple[Int64Array, Int32Array]:
@@ -66,7 +82,7 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
         kept, every, aim = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), int(Aim.ALL)
         scratch = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
         rows = state.kernel_rows
-        arguments = (request.raw, every, rows, tree, *scratch, begin, end, aim, empty_hits(0))
+        arguments = (request.raw, every, rows, tree, *scratch, begin, end, aim, NO_HITS)
         if cast_stream.is_fast(*arguments):
             request.checked(cast_stream.call(*arguments))
             recorded = crossings.item()

@@ -167,12 +167,19 @@ class ResolvedHits:
         return found
 
 
-def ray_hits(result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None) -> RayHits:
-    """The hits of a cast, undecided rows resolved; `candidates` is None if there are none."""
+def resolved_hits(
+    result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None
+) -> ResolvedHits:
+    """The result of a cast, undecided rows resolved; `candidates` is None if there are none."""
     found = ResolvedHits(result, limbs, inside)
     if candidates is not None:
         found.resolve(candidates)
-    return RayHits(found)
+    return found
+
+
+def ray_hits(result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None) -> RayHits:
+    """The hits of a cast, undecided rows resolved; `candidates` is None if there are none."""
+    return RayHits(resolved_hits(result, limbs, inside, candidates))
 
 
 def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Resolved:
@@ -227,8 +234,12 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
 
 def limbs_near_rays(batch: RayBatch, table: LimbTable, tree: Tree, rows: Int64Array) -> list[list[int]]:
     """The limbs that each of the given rays does not certainly miss."""
-    offsets, codes = pieces_of_rays(batch, table.kernel_rows, tree, rows)
-    return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(rows))]
+    return limbs_of_pieces(*pieces_of_rays(batch, table.kernel_rows, tree, rows))
+
+
+def limbs_of_pieces(offsets: Int64Array, codes: Int32Array) -> list[list[int]]:
+    """The limbs that the pieces of each ray belong to."""
+    return [_limbs_of(codes[offsets[k] : offsets[k + 1]]) for k in range(len(offsets) - 1)]
 
 
 def resolve_any(

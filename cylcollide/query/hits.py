@@ -66,9 +66,8 @@ class RayHits(LimbFields):
         return self._found.rechecked
 
     @property
-    def limb(self) -> Int32Array:
-        """Index of the limb hit, -1 for a miss; int32 (n,)."""
-        return read_only(self._found.result.limb)
+    def _row(self) -> Int32Array:
+        return self._found.result.limb
 
     @property
     def fraction(self) -> Float64Array:

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int32Array
+from cylcollide._types import NO_CHARACTER, NO_LIMB, Float64Array, Int32Array, Int64Array
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import NO_BONE
 from cylcollide.query.loops.local_surface import write_local_surface
 from cylcollide.query.request import LabelledLimbs
 from cylcollide.runtime import memory
-from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.memory import frozen, read_only
 
 NO_HIT_GROUP = -1
 """The hit group of a miss."""
@@ -37,40 +37,46 @@ class LimbFields(ABC):
 
     @property
     @abstractmethod
+    def _row(self) -> Int32Array:
+        """Row of the limb among those that were judged, -1 for a miss; int32 (n,)."""
+
+    @cached_property
     def limb(self) -> Int32Array:
-        """Index of the limb, -1 for a miss; int32 (n,)."""
+        """Index of the limb, a row of the state, -1 for a miss; int32 (n,)."""
+        row = self._limbs.state_row
+        return read_only(self._row) if row is None else gather(row, self._row, NO_LIMB)
 
     @cached_property
     def character(self) -> Int32Array:
         """Character of the limb, -1 for a miss or a limb of nobody; int32 (n,)."""
-        return of_limbs(self._limbs.table.character, self.limb, NO_CHARACTER)
+        return gather(self._limbs.table.character, self._row, NO_CHARACTER)
 
     @cached_property
     def limb_name(self) -> NDArray[Any]:
         """Name of the limb, a str, None for a miss; (n,) of objects."""
-        return of_limbs(self._limbs.labels.names, self.limb, None)
+        return gather(self._limbs.labels.names, self._row, None)
 
     @cached_property
     def hit_group(self) -> Int32Array:
         """Hit group of the limb, -1 for a miss; int32 (n,)."""
-        return of_limbs(self._limbs.labels.hit_group, self.limb, NO_HIT_GROUP)
+        return gather(self._limbs.labels.hit_group, self._row, NO_HIT_GROUP)
 
     @cached_property
     def bone(self) -> Int32Array:
         """Bone of the character's rig that carries the limb, -1 for a miss or a bare limb; int32 (n,)."""
-        return of_limbs(self._limbs.labels.bone, self.limb, NO_BONE)
+        return gather(self._limbs.labels.bone, self._row, NO_BONE)
 
     @cached_property
     def rig_limb(self) -> Int32Array:
         """Index of the limb in the character's rig, -1 for a miss or a bare limb; int32 (n,)."""
-        return of_limbs(self._limbs.labels.rig_limb, self.limb, NO_LIMB)
+        return gather(self._limbs.labels.rig_limb, self._row, NO_LIMB)
 
     @cached_property
     def _local(self) -> Surface:
         labels, (position, normal) = self._limbs.labels, self._surface
         bones = labels.transform, labels.bone_positions, labels.bone_orientations
         local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
-        write_local_surface.call(self.limb, *bones, position, normal, local_position, local_normal)
+        write_local_surface.call(self._row, *bones, position, normal, local_position, local_normal)
         return frozen(local_position), frozen(local_normal)
 
     @property
@@ -84,12 +90,12 @@ class LimbFields(ABC):
         return self._local[1]
 
 
-def of_limbs(column: NDArray[Any], limb: Int32Array, missing: Any) -> NDArray[Any]:
-    """The entry of a column for each limb, `missing` where there is none; cannot be written."""
+def gather(column: NDArray[Any], index: Int32Array | Int64Array, missing: Any) -> NDArray[Any]:
+    """Entries of a column by index, `missing` where that is negative; cannot be written."""
     if len(column) == 0:
-        return frozen(np.full(len(limb), missing, column.dtype))
-    entries = column[limb]
-    entries[limb < 0] = missing
+        return frozen(np.full(len(index), missing, column.dtype))
+    entries = column[index]
+    entries[index < 0] = missing
     return frozen(entries)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
-from cylcollide.query.limb_fields import LimbFields, Surface, distances, ray_lengths
+from cylcollide._types import NO_LIMB, POLICY_HIT, Face, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.query.limb_fields import LimbFields, Surface, distances, gather, ray_lengths
 from cylcollide.query.loops import surface as surface_loops
-from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_chord_rows, take_rays_of_chords
+from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.judge import FlightRows
 from cylcollide.query.request import LabelledLimbs, take_rays
@@ -67,11 +67,33 @@ class Chords(LimbFields):
             limbs.kernel_rows.character,
         )
 
-    def pick(self, rows: Int64Array) -> "Chords":
-        """The given chords, each as the only one of a ray of its own."""
-        ray = self.ray[rows]
-        taken = take_chord_rows(self._rows, np.arange(len(rows) + 1), self._rows.undecided[ray], rows)
-        return Chords(take_rays(self._batch, ray), self._state, taken)
+    def entry_distances(self, chord: Int64Array) -> Float64Array:
+        """Distance to the entry of one chord of each ray, inf for the chord -1; (rays,)."""
+        return distances(gather(self._rows.fraction, chord, np.inf), ray_lengths(self._batch.rays))
+
+    def entry_surface(self, chord: Int64Array) -> Surface:
+        """Position and normal at the entry of one chord of each ray, NaN for the chord -1; (rays, 3) each."""
+        rows, chords, batch = self._rows, self._chords, self._batch._replace(policy=POLICY_HIT)
+        limb, face = gather(chords.limb, chord, NO_LIMB), gather(chords.entry_face, chord, int(Face.NONE))
+        fraction, exact = gather(rows.fraction, chord, np.inf), np.flatnonzero(gather(rows.exact_hit, chord, False))
+        return self._computed(batch, limb, fraction, face, exact, chords.entry[chord[exact]], False)
+
+    def _computed(
+        self,
+        batch: RayBatch,
+        limb: Int32Array,
+        fraction: Float64Array,
+        face: Int8Array,
+        exact: Int64Array,
+        ends: Float64Array,
+        leaving: bool,
+    ) -> Surface:
+        """Positions and normals at these ends; of `exact` rows from double-doubles `ends`, a row each."""
+        table = self._state.kernel_rows
+        position, normal = surface_loops.surface(batch, table, limb, fraction, face, leaving)
+        if len(exact):
+            surface_loops.write_exactly.call(batch, table, exact, limb[exact], ends, face[exact], position, normal)
+        return frozen(position), frozen(normal)
 
     @property
     def rechecked(self) -> int:
@@ -88,10 +110,9 @@ class Chords(LimbFields):
         """Row of the ray; int64, one a chord."""
         return frozen(ray_of_each(self._rows.offsets))
 
-    @cached_property
-    def limb(self) -> Int32Array:
-        """Index of the limb; int32, one a chord."""
-        return read_only(self._chords.limb)
+    @property
+    def _row(self) -> Int32Array:
+        return self._chords.limb
 
     @cached_property
     def entry_fraction(self) -> Float64Array:
@@ -138,26 +159,17 @@ class Chords(LimbFields):
         """The ray of each chord; its entries are those of rays that start outside, whatever the query's policy."""
         return take_rays(self._batch, self.ray)._replace(policy=POLICY_HIT)
 
-    def _ends(
-        self, fraction: Float64Array, ends: Float64Array, face: Int8Array, exact: BoolArray, leaving: bool
-    ) -> Surface:
-        """Position and normal at one end of each chord; `ends`: the same fractions as double-doubles."""
-        limb, batch, table = self._chords.limb, self._ray_of_each, self._limbs.kernel_rows
-        position, normal = surface_loops.surface(batch, table, limb, np.ascontiguousarray(fraction), face, leaving)
-        rows = np.flatnonzero(exact)
-        if len(rows):
-            surface_loops.write_exactly.call(batch, table, rows, limb[rows], ends[rows], face[rows], position, normal)
-        return frozen(position), frozen(normal)
-
     @cached_property
     def _surface(self) -> Surface:
-        rows, chords = self._rows, self._chords
-        return self._ends(rows.fraction, chords.entry, chords.entry_face, rows.exact_hit, False)
+        rows, chords, batch = self._rows, self._chords, self._ray_of_each
+        fraction, exact = np.ascontiguousarray(rows.fraction), np.flatnonzero(rows.exact_hit)
+        return self._computed(batch, chords.limb, fraction, chords.entry_face, exact, chords.entry[exact], False)
 
     @cached_property
     def _exits(self) -> Surface:
-        rows, chords = self._rows, self._chords
-        return self._ends(chords.exit[:, 0], chords.exit, chords.exit_face, rows.exact_chord, True)
+        rows, chords, batch = self._rows, self._chords, self._ray_of_each
+        fraction, exact = np.ascontiguousarray(chords.exit[:, 0]), np.flatnonzero(rows.exact_chord)
+        return self._computed(batch, chords.limb, fraction, chords.exit_face, exact, chords.exit[exact], True)
 
     @property
     def entry_position(self) -> Float64Array:

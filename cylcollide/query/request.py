@@ -38,6 +38,10 @@ class LabelledLimbs(Protocol):
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
 
+    @property
+    def state_row(self) -> Int32Array | None:
+        """Of each limb its row in the state it belongs to, (n,); None: the same."""
+
 
 class State(LabelledLimbs, Protocol):
     """Limbs with their tree, as queries read them."""

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from cylcollide._types import Float64Array
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import SMALLEST_STREAM
+from cylcollide.constants import REBUILT_AT_ONCE, SMALLEST_STREAM
+from cylcollide.history import PoseHistory
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.request import segment_request
@@ -111,8 +113,27 @@ def _every_query() -> None:
     limbs[:1].explain_segment(starts[0], ends[0])
     request, state, crossed = segment_request(starts, ends, "hit"), world.snapshot(), np.zeros((1, 2), np.int32)
     chord_loops.pieces_of_crossings(request.batch, state.kernel_rows, crossed, 0, 0, len(starts))
-    rig = Rig.humanoid()
-    rig.place(*rig.forward(np.zeros(3), [0, 0, 0, 1], rig.rest_orientations))
+    _every_query_about_characters(starts, ends)
+
+
+def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> None:
+    """Call every loop that characters and their history need, with some that stay, move, come and go."""
+    rig, world = Rig.humanoid(), HitWorld(Limbs.spheres([9.0, 9.0, 9.0], 1.0))
+    history, crowd = PoseHistory(world), world.spawn(rig, REBUILT_AT_ONCE // len(rig.limbs) + 1)
+    roots = np.arange(3.0 * len(crowd)).reshape(-1, 3)
+    poses = rig.forward(roots, [0, 0, 0, 1], rig.rest_orientations)
+    rig.place(*poses)
+    for moment in range(2):
+        world.set_poses(crowd, *poses)
+        world.set_poses(crowd[0], poses[0][0], poses[1][0])
+        world.set_endpoints([9.0, 9.0, 9.0], [9.0, 9.0, 9.0])
+        history.record(moment)
+    world.despawn(crowd[1])
+    world.set_poses(world.spawn(rig), poses[0][1], poses[1][1])
+    times = np.full(len(starts), 0.5)
+    history.judge_segments(starts, ends, Policy.first_surface(), times)
+    _ = history.cast_segments(starts, ends, times).position
+    _ = history.contains_points(starts, times).axis_distance_squared
 
 
 def _crowd(rng: np.random.Generator) -> Limbs:

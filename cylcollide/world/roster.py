@@ -113,6 +113,10 @@ class Roster(NamedTuple):
                 raise ValueError(f"ids: expected each character once, got {twice[0]} twice")
         return index
 
+    def index_of_living(self, ids: Int32Array) -> Int64Array:
+        """The rows of these characters, which are known to live."""
+        return np.searchsorted(self.ids, ids)
+
     def _raise_unknown(self, character: int, row: int) -> NoReturn:
         what = "despawned" if self.first_id <= character < self.next_id else "unknown"
         known = f"{len(self.ids)} characters live" + (f", {self.ids[0]} to {self.ids[-1]}" if len(self.ids) else "")

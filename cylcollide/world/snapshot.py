@@ -40,6 +40,8 @@ class Snapshot(Queries):
     """The same columns, to be written when there is no snapshot of them any more; None: they belong to `Limbs`."""
     built_cost: float
     """`tree_cost` when the tree was built."""
+    state_row: None = None
+    """Limbs are numbered as in the state."""
 
     def __init__(
         self, roster: Roster, rows: StateRows, columns: PoseColumns, tree: Tree, built_cost: float, is_owner: bool

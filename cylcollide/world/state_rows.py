@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.runtime.memory import frozen
 
 RIG_LAYERS = -1
 """Layers of a character whose limbs have the masks of its rig."""
@@ -49,7 +50,7 @@ class StateRows:
         ends = np.cumsum(counts, axis=0) + np.array([len(bare), len(table.boxes), 0])
         first = (ends - counts).astype(np.int32)
         self.first_row, self.first_box, self.first_bone = (np.ascontiguousarray(column) for column in first.T)
-        self.counts = Counts(*counts.T)
+        self.counts = Counts(*(np.ascontiguousarray(column) for column in counts.T))
         last = ends[-1].tolist() if len(ids) else [len(bare), len(table.boxes), 0]
         self.rows, self.boxes, self.bones = int(last[0]), int(last[1]), int(last[2])
 
@@ -134,7 +135,7 @@ class StateRows:
     def names(self) -> NDArray[np.object_]:
         """Names, (rows,)."""
         names = [*self.bare.names, *(name for one in self.rigs for name in one.limbs.names)]
-        return np.array(names, object)[self.stacked_row]
+        return frozen(np.array(names, object)[self.stacked_row])
 
     @cached_property
     def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
@@ -144,7 +145,50 @@ class StateRows:
         transform, limb = bone.copy(), np.full(self.rows, NO_BONE, np.int32)
         transform[len(self.bare) :] += np.repeat(self.first_bone, self.counts.rows)
         limb[len(self.bare) :] = np.arange(len(self.bare), self.rows) - np.repeat(self.first_row, self.counts.rows)
-        return bone, limb, transform
+        return frozen(bone), frozen(limb), frozen(transform)
+
+    @cached_property
+    def limb_reach(self) -> Float64Array:
+        """How far each limb goes from its axis, or its centre, whichever way it is turned; (rows,)."""
+        half = self.box_half_extents
+        reach = np.maximum(self.radius, self.radius2)
+        is_box = self.box >= 0
+        reach[is_box] = np.linalg.norm(half[self.box[is_box]], axis=1)
+        return reach
+
+    @cached_property
+    def limb_radius(self) -> Float64Array:
+        """Radius of a ball around the middle of each limb that holds it, for those of characters; (rows,)."""
+        half = [np.zeros(len(self.bare)), *map(_half_lengths, self.rigs)]
+        radius: Float64Array = (np.concatenate(half)[self.stacked_row] + self.limb_reach) * (1.0 + 2.0**-40)
+        return radius
+
+    @cached_property
+    def box_half_extents(self) -> Float64Array:
+        """Half extents of all boxes, (boxes, 3)."""
+        of_rigs = [self.rigs[k].limbs.table.boxes[:, 9:] for k in self.rig.tolist()]
+        return np.concatenate([self.bare.table.boxes[:, 9:], *of_rigs])
+
+    @cached_property
+    def bone_reach(self) -> Float64Array:
+        """How far limbs go from each bone, however it turns, -1 for a bone without limbs; (bones,)."""
+        of_rigs = [_bone_reach(rig) for rig in self.rigs]
+        return np.concatenate([np.empty(0), *(of_rigs[k] for k in self.rig.tolist())])
+
+    @property
+    def bone(self) -> Int32Array:
+        """Bone of the character's rig, -1 for bare limbs; (rows,)."""
+        return self._bone_columns[0]
+
+    @property
+    def rig_limb(self) -> Int32Array:
+        """Limb of the character's rig, -1 for bare limbs; (rows,)."""
+        return self._bone_columns[1]
+
+    @property
+    def transform(self) -> Int32Array:
+        """Row of the bone that carries each limb among all bones, -1 for bare limbs; (rows,)."""
+        return self._bone_columns[2]
 
     def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
         """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
@@ -166,7 +210,7 @@ class StateRows:
         if len(index) == len(self.ids):
             return self.every_character
         first = (self.first_row, self.first_box, self.first_bone)
-        return Changed(*(_ranges(begin[index], count[index]) for begin, count in zip(first, self.counts, strict=True)))
+        return Changed(*(ranges(begin[index], count[index]) for begin, count in zip(first, self.counts, strict=True)))
 
     @cached_property
     def every_character(self) -> Changed:
@@ -190,6 +234,21 @@ class StateRows:
             moved = zip(mine[begin].tolist(), last.tolist(), theirs[place[begin]].tolist(), strict=True)
             runs.append([Run(0, kept, 0), *map(Run._make, moved)])
         return Runs(*runs)
+
+
+def _half_lengths(rig: Rig) -> Float64Array:
+    """Half the length of each limb."""
+    return 0.5 * np.linalg.norm(rig.limbs.p2 - rig.limbs.p1, axis=1)
+
+
+def _bone_reach(rig: Rig) -> Float64Array:
+    """How far limbs go from each bone of a rig, -1 for a bone without limbs."""
+    limbs, reach = rig.limbs, np.full(len(rig.bone_names), -1.0)
+    thick = np.maximum(limbs.radius, limbs.radius2)
+    thick[limbs.kind == int(Shape.BOX)] = np.linalg.norm(limbs.half_extents[limbs.kind == int(Shape.BOX)], axis=1)
+    far = np.maximum(np.linalg.norm(limbs.p1, axis=1), np.linalg.norm(limbs.p2, axis=1)) + thick
+    np.maximum.at(reach, rig.limb_bone, far)
+    return reach
 
 
 class Run(NamedTuple):
@@ -217,10 +276,10 @@ def numbers(runs: list[Run], count: int) -> Int32Array:
     return number
 
 
-def _ranges(begin: Int32Array, count: Int64Array) -> Int32Array:
+def ranges(begin: Int32Array, count: Int64Array) -> Int32Array:
     """The numbers from each begin on, as many as its count, one after another."""
     if len(begin) == 1:
         return np.arange(begin[0], begin[0] + count[0], dtype=np.int32)
     before = np.cumsum(count) - count
-    ranges: Int32Array = (np.arange(count.sum()) + np.repeat(begin - before, count)).astype(np.int32)
-    return ranges
+    joined: Int32Array = (np.arange(count.sum()) + np.repeat(begin - before, count)).astype(np.int32)
+    return joined

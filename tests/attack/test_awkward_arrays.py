@@ -177,7 +177,8 @@ def answer_of(result: Any) -> list[Any]:
     """All arrays of an answer."""
     fields = {
         cc.RayHits: ("limb", "fraction", "face", "position", "normal", "exit_position", "thickness", "character"),
-        cc.Chords: ("offsets", "limb", "entry_fraction", "exit_fraction", "thickness"),
+        cc.Chords: ("offsets", "limb", "entry_fraction", "exit_fraction", "thickness", "entry_position", "exit_normal"),
+        cc.Judged: ("limb", "position", "distance", "damage", "energy_left", "shot"),
         cc.PointHits: ("limb", "count", "axis_distance_squared"),
         cc.Limbs: ("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents", "character", "mask"),
     }
@@ -197,7 +198,16 @@ def moved(p1: Any, p2: Any, limbs: Any = None) -> cc.Limbs:
     return own.limbs
 
 
+HERE, STILL = np.ones((6, 6, 3)), np.ones((6, 6, 4))
+
+
+def rig(places: Any = HERE[0], turns: Any = STILL[0], limb_bone: Any = 0) -> cc.Rig:
+    """Six bones in a row, with the limbs of the world."""
+    return cc.Rig(list("abcdef"), range(-1, ROWS - 1), places, turns, world().limbs, limb_bone)
+
+
 L = cc.Limbs
+POLICY = cc.Policy.penetration(0.25, {0: 2.0})
 CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "cylinders": (L.cylinders, ("place", "end", "size")),
     "tubes": (lambda a, b, r: L.tubes(a, b, r, 0.0625), ("place", "end", "size")),
@@ -217,6 +227,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "limbs.cast_segments": (world().limbs.cast_segments, ("place", "end")),
     "limbs.cast_rays": (world().limbs.cast_rays, ("place", "end", "size")),
     "contains_points": (world().contains_points, ("place",)),
+    "Rig": (lambda p, q, b: rig(p, q, b).place(HERE, STILL), ("place", "turn", "index")),
+    "rig.place": (lambda p, q: rig().place(p, q), ("place", "turn")),
+    "rig.place, numbered": (lambda c: rig().place(HERE, STILL, c), ("index",)),
+    "rig.forward": (lambda p, q: np.dstack(rig().forward(p, q, STILL)), ("place", "turn")),
     **{
         f"{what}_segments": (
             lambda a, b, m, i, what=what: getattr(world(), f"{what}_segments")(a, b, mask=m, ignore_character=i),
@@ -228,6 +242,14 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         f"{what}_rays": (lambda a, b, d, what=what: getattr(world(), f"{what}_rays")(a, b, d), ("place", "end", "size"))
         for what in ("cast", "occluded", "chords")
     },
+    "judge_segments": (
+        lambda a, b, e, s: world().judge_segments(a, b, POLICY, e, s),
+        ("place", "end", "size", "index"),
+    ),
+    "judge_rays": (
+        lambda a, b, d, e: world().judge_rays(a, b, POLICY, d, e),
+        ("place", "end", "size", "size"),
+    ),
 }
 """Every public function that takes arrays, and what each argument is."""
 

@@ -136,6 +136,19 @@ def test_round_trips_through_json(client, robot, tmp_path):
     assert rig.limb_names == ("a", "a_2", "b", "c")
 
 
+def test_a_body_of_mjcf(client):
+    """Loaded without the flag its capsules are hulls, about which PyBullet cannot be asked."""
+    path = str(data_folder() / "mjcf" / "humanoid_symmetric_no_ground.xml")
+    (hulls,) = pybullet.loadMJCF(path, physicsClientId=client)
+    with pytest.raises(ValueError, match=r"link -1 \('torso'\): expected .*MJCF capsules with flags=URDF_USE_IMPLICIT"):
+        rig_of(client, hulls)
+    pybullet.removeBody(hulls, physicsClientId=client)
+    (body,) = pybullet.loadMJCF(path, physicsClientId=client, **BUILD)
+    rig, mirror = rig_of(client, body), Mirror(client)
+    assert len(rig.limbs) == len(mirror.limbs) == 17
+    assert rig.place(*poses_of(client, body)).p1 == pytest.approx(mirror.limbs.p1, abs=1e-14)
+
+
 def test_links_without_names_get_some(client):
     """A body that is made of shapes."""
     ball = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.5, physicsClientId=client)

@@ -140,6 +140,37 @@ def test_results_cannot_be_written():
                 getattr(table, name)[:] = 0
 
 
+def test_what_was_judged_stays_when_the_world_moves_on():
+    """Columns that are read late are those of the moment of the query: places in bones' frames, names of the dead."""
+    rig, rng = cc.Rig.humanoid(), np.random.default_rng(9)
+    world = cc.HitWorld(cc.Limbs.spheres([[0.0, 0, 9], [5, 0, 9]], 1.0, name=["lamp", "bell"]))
+    ids = world.spawn(rig, 6)
+    joints = np.repeat(rig.rest_orientations[None], 6, axis=0)
+
+    def walk(to: float) -> None:
+        root = np.column_stack([np.arange(6.0) + to, rng.normal(size=6), np.ones(6)])
+        world.set_poses(ids, *rig.forward(root, rng.normal(size=(6, 4)), joints + 0.1 * rng.normal(size=joints.shape)))
+
+    def shots() -> tuple[cc.RayHits, cc.Chords, cc.Judged]:
+        at = 0.5 * (world.limbs.p1 + world.limbs.p2)
+        starts = at + np.array([0.0, 5.0, 1.0])
+        rays = starts, 2 * at - starts
+        judged = world.judge_segments(*rays, POLICIES["penetration"], 9.0)
+        return world.cast_segments(*rays), world.chords_segments(*rays), judged
+
+    walk(0.0)
+    soon = [[repr(getattr(answer, name).tolist()) for name in OF_THE_LIMB] for answer in shots()]
+    late = shots()
+    for step in range(5):
+        walk(step + 1.0)
+    world.despawn(ids[:5])
+    walk_alone = rig.forward(np.zeros((1, 3)), [[0, 0, 0, 1]], joints[:1])
+    world.set_poses(ids[5:], *walk_alone)
+    assert [[repr(getattr(answer, name).tolist()) for name in OF_THE_LIMB] for answer in late] == soon
+    assert np.isfinite(late[0].local_position).all(axis=1).sum() > 50
+    assert late[0].limb_name[:2].tolist() == ["lamp", "bell"]
+
+
 # Shots of many pellets ------------------------------------------------------------------------------------------------
 
 

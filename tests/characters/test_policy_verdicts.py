@@ -12,6 +12,8 @@ from support.judge_reference import Crossing, Traced, Verdict, differences, in_o
 import cylcollide as cc
 from cylcollide import Reason
 
+pytestmark = pytest.mark.plain_python
+
 LENGTH = 32
 """Of the segments along the line: a power of two, so that fractions of whole numbers are exact."""
 

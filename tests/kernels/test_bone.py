@@ -11,7 +11,7 @@ from support.machine_code import interpreted
 from support.oracle import pose
 from support.oracle.pose import rational, ulps
 
-from cylcollide.kernels.bone import carried, composed, normalised, rescaled, rotation_of
+from cylcollide.kernels.bone import carried, composed, into_bone, normalised, rescaled, rotation_of
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_limbs
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
@@ -57,6 +57,16 @@ def test_hard_points_are_within_half_an_ulp():
         errors.append(worst_error(q, origin, v, carried(rotation_of(tuple(q)), tuple(origin), tuple(v))))
     assert max(errors) <= HALF_AN_ULP
     assert max(errors) > 0.45  # the test sees roundings
+
+
+def test_vectors_come_back_within_half_an_ulp():
+    """Of the inverse rotation, that of the conjugate."""
+    rng, errors = np.random.default_rng(8), []
+    for q, _, v in hard_poses(rng, sized(1000)):
+        want = pose.turned(rational([*-q[:3], q[3]]), rational(v))
+        size = max(float(max(map(abs, want))), np.abs(v).max())
+        errors.append(ulps(into_bone(rotation_of(tuple(q)), tuple(v)), want, [size]))
+    assert 0.45 < max(errors) <= HALF_AN_ULP
 
 
 def test_a_rotation_rounded_to_float64_would_not_keep_eight_ulp():

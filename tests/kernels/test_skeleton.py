@@ -81,6 +81,8 @@ def test_chains_keep_their_bound():
     for _ in range(sized(60) // 10):
         tree = skeleton(rng, 12)
         roots, root_turns, joints = rng.normal(size=(3, 3)), rng.normal(size=(3, 4)), joints_of(rng, 3, 12)
+        both = 2.0 ** np.array([[495], [0], [-495]])  # the longest with the longest, the shortest with the shortest
+        root_turns, joints[:, 0] = both * root_turns, both * rng.normal(size=(3, 4))
         status, positions, orientations = posed(tree, roots, root_turns, joints)
         assert status == -1
         for c in range(3):

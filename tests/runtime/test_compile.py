@@ -89,6 +89,37 @@ def characters() -> Iterator[cylcollide.Limbs]:
                 yield rig.place(positions, np.asfortranarray(orientations))
 
 
+def lives(every: list[cylcollide.Limbs]) -> Iterator[Any]:
+    """Worlds in which characters come, move and go, and their histories: every query there is in the past."""
+    person, bare = cylcollide.Rig.humanoid(), every[1]
+    boxes = cylcollide.Limbs.boxes(np.zeros((2, 3)), [0, 0, 0, 1], [1, 2, 3])
+    solid = cylcollide.Rig(["root"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], boxes, [0, 0])
+    for limbs, mode, count in ((None, "bones", 70), (bare, "bones", 9), (bare, "ends", 9)):
+        world = cylcollide.HitWorld(limbs)
+        history = cylcollide.PoseHistory(world, interpolate=mode)
+        ids, others = world.spawn(person, count), world.spawn(solid, 3)
+        for k in range(4):
+            root = np.random.default_rng(k).normal(size=(count, 3))
+            positions, orientations = person.forward(root, [0, 0, 0, 1], person.rest_orientations)
+            world.set_poses(ids, positions, np.asfortranarray(orientations))
+            world.set_poses(others, np.ones((3, 1, 3), int), [[[0, 0, 0, 1]]] * 3)
+            world.set_poses(ids[2], positions[2], orientations[2].tolist())
+            if limbs is not None:
+                world.set_endpoints(limbs.p1 + k, limbs.p2 + k)
+                world.set_endpoints(limbs.p1[:2] + k, limbs.p2[:2] + k, [1, 0])
+            history.record(k)
+        for time in (1.5, [2.25] * 5, np.full(5, 1, np.int16)):
+            start = np.random.default_rng(5).normal(size=(5, 3))
+            hits, chords = history.cast_segments(start, -start, time), history.chords_rays(start, -start, time)
+            yield hits.position, hits.local_position, chords.exit_position, history.occluded_rays(start, -start, time)
+            yield history.contains_points(start, time).axis_distance_squared, history.limbs_at(1.5)
+            yield history.judge_segments(start, -start, POLICIES[3], time).damage
+        world.set_layers(ids[:3], 2)
+        world.despawn(ids[4])
+        world.set_poses(world.spawn(person), positions[4], orientations[4])
+        yield world.cast_segments([0, 0, 0], [1, 1, 1]).local_normal
+
+
 def core() -> dict[str, Any]:
     """Return the entry points that queries reach, by name."""
     return {name: entry for name, entry in ENTRY_POINTS.items() if not name.startswith(("crosscheck", "bullet"))}
@@ -108,7 +139,9 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
         monkeypatch.setattr(entry, "call", looked_at)
     set_threshold(monkeypatch, "RAYS_PER_TASK", 150)  # as with very many rays: several tasks
     set_threshold(monkeypatch, "RAYS_SHARED", 150)
+    every = []
     for world in worlds(tmp_path):
+        every.append(world.limbs)
         for n in (1, 5, 300):
             for query, arguments, options in questions(n):
                 answer = getattr(world, query)(*arguments, **options)
@@ -123,6 +156,7 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
             world.limbs[:1].classify_points([0, 0, 0])
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])
             world.limbs.explain_segment([0, 0, 0], [1, 1, 1], limb=0)
+    assert len(list(lives(every))) == 3 * (3 * 3 + 1)
     assert [len(limbs) for limbs in characters()] == [0, 19, 57] * 4 + [0, 0, 0] * 4
     assert {name for name, found in tags.items() if len(found) != 1} <= {"kernels.clearance.growths_to_reach"}
 

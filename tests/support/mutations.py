@@ -31,6 +31,8 @@ INPUTS, REFINE, STREAM, OUTPUT = (
     "query/loops/output.py",
 )
 
+JUDGE = "query/loops/judge.py"
+
 THOROUGH = [
     "tests/oracle/test_shape_oracle.py::test_by_hand",
     "tests/limbs/test_faces.py::test_by_hand",
@@ -142,6 +144,8 @@ SEEN_BY = {
     "refine": TOGETHER,
     "brute force": TOGETHER,
     "chords": ["tests/query/test_chords.py"],
+    "chord ends": ["tests/query/test_chord_ends.py", "-k", "depend or adversarial or second"],
+    "judge": ["tests/characters/test_policy_verdicts.py"],
     "points": ["tests/query/test_points.py"],
     "received": ["tests/query/test_validate.py"],
     "split": ["tests/bvh/test_sah.py"],
@@ -213,6 +217,40 @@ SHARED: dict[str, Mutation] = {
     "chords: rows of each chunk begin at nothing": Mutation(
         "query/loops/columns.py", "part.offsets[:-1] + begin", "part.offsets[:-1]"
     ),
+    # ends of chords
+    "chord ends: the numbers of undecided rays depend on all limbs": Mutation(
+        "query/exact_fallback.py", "_put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))", "pass"
+    ),
+    "chord ends: the second chord of a tube is its first": Mutation(
+        "query/exact_fallback.py", "((first, False), (second, True))", "((first, False), (second, False))"
+    ),
+    "chord ends: out by the face of the entry": Mutation(
+        "query/ray_chords.py", "chords.exit_face, exact", "chords.entry_face, exact"
+    ),
+    # which limb counts
+    "judge: the least important limb": Mutation(
+        JUDGE, "policy.rank[one] < policy.rank[other]", "policy.rank[one] > policy.rank[other]"
+    ),
+    "judge: the last of equal chords": Mutation(
+        JUDGE, "thickness(flight, i, j) > thickness", "thickness(flight, i, j) >= thickness"
+    ),
+    "judge: nobody's limbs are one character": Mutation(
+        JUDGE, "one == other and (one != NO_CHARACTER or flight.limb[j] == flight.limb[k])", "one == other"
+    ),
+    "judge: what counts does not end the shot": Mutation(JUDGE, "energy if j < counted else 0.0", "energy"),
+    "judge: energy that ends at a surface goes on": Mutation(
+        JUDGE, "PASSED_THROUGH if cost < left", "PASSED_THROUGH if cost <= left"
+    ),
+    "judge: overlaps are paid for twice": Mutation(
+        JUDGE, "(until - impacts.union_exit[before]) * flight.length[i]", "thickness(flight, i, j)"
+    ),
+    "judge: a touch is an overlap": Mutation(
+        JUDGE, "flight.fraction[j] < impacts.union_exit[before]", "flight.fraction[j] <= impacts.union_exit[before]"
+    ),
+    "judge: the group that is entered last": Mutation(
+        JUDGE, "ruling, path = impacts.union_first[before]", "ruling, path = j"
+    ),
+    "judge: only neighbours overlap": Mutation(JUDGE, "range(j - 1, first - 1, -1)", "range(j - 1, j - 2, -1)"),
     # rows resolved in exact arithmetic
     "resolved: chords left undecided": Mutation(
         "query/exact_fallback.py", "if complete_chords.call(", "if 0 * complete_chords.call("

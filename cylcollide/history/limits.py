@@ -1,0 +1,111 @@
+"""Which times of clients a server admits."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cylcollide import validate
+from cylcollide._types import Float64Array
+from cylcollide.runtime.memory import frozen
+
+
+class Admission(IntEnum):
+    """What became of a claimed time."""
+
+    CLAIMED = 0
+    """It is admitted as it was claimed."""
+    DISAGREES = 1
+    """It is too far from the server's estimate, which is admitted in its place."""
+    TOO_OLD = 2
+    """It is farther back than is allowed: the earliest time that is allowed is admitted."""
+    TOO_NEW = 3
+    """It is farther ahead than is allowed: the latest time that is allowed is admitted."""
+
+
+class Admitted(NamedTuple):
+    """Times that shots are judged at, and why; (n,) each."""
+
+    times: Float64Array
+    reasons: NDArray[np.int8]
+    """`Admission` of each."""
+
+
+@dataclass(frozen=True)
+class RewindLimits:
+    """How far a client's time may be from the server's, in the unit of all times.
+
+    Source allows one second back and 0.2 s of disagreement with its own estimate; Overwatch a quarter of a second.
+    """
+
+    most_back: float
+    """How long ago a shot may be judged, at least 0."""
+    most_ahead: float = 0.0
+    """How far ahead of now, at least 0."""
+    most_disagreement: float = np.inf
+    """How far a claim may be from the estimate, at least 0; where it is farther, the estimate counts."""
+
+    def __post_init__(self) -> None:
+        for name in ("most_back", "most_ahead", "most_disagreement"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not value >= 0.0:
+                raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
+
+    def admit(self, claimed: ArrayLike, estimate: ArrayLike, now: ArrayLike) -> Admitted:
+        """The times at which shots are judged.
+
+        Parameters
+        ----------
+        claimed
+            The times that clients claim, (n,) or one.
+        estimate
+            The server's own estimates of them, (n,) or one for all; see `estimate_time`.
+        now
+            The server's time, (n,) or one for all.
+
+        Raises
+        ------
+        ValueError
+            On numbers that are not finite, naming the first row; a claim may be anything: what is not finite
+            disagrees.
+        """
+        claims = np.atleast_1d(validate.as_float64(validate.as_numbers(claimed, "claimed", "(n,)"), "claimed"))
+        n = len(claims)
+        estimates, present = (_times(values, name, n) for values, name in ((estimate, "estimate"), (now, "now")))
+        with np.errstate(invalid="ignore"):
+            agrees = np.abs(claims - estimates) <= self.most_disagreement
+        times = np.where(agrees & np.isfinite(claims), claims, estimates)
+        reasons = np.where(agrees & np.isfinite(claims), int(Admission.CLAIMED), int(Admission.DISAGREES))
+        earliest, latest = present - self.most_back, present + self.most_ahead
+        reasons[times < earliest], reasons[times > latest] = int(Admission.TOO_OLD), int(Admission.TOO_NEW)
+        return Admitted(frozen(np.clip(times, earliest, latest)), frozen(reasons.astype(np.int8)))
+
+
+def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> Float64Array:
+    """The time that a client saw when its message, which arrives now, was sent: now - round_trip / 2 - buffer.
+
+    Parameters
+    ----------
+    now
+        When the message arrives, in the server's clock, (n,) or one.
+    round_trip
+        How long a message takes to the client and back, at least 0, (n,) or one for all.
+    buffer
+        How far behind the newest state the client draws, its interpolation delay, at least 0, (n,) or one for all.
+    """
+    n = max(np.size(now), np.size(round_trip), np.size(buffer))
+    arrival, trip, delay = (
+        _times(values, name, n) for values, name in ((now, "now"), (round_trip, "round_trip"), (buffer, "buffer"))
+    )
+    for values, name in ((trip, "round_trip"), (delay, "buffer")):
+        row = validate.first_bad_row(values < 0.0)
+        if row is not None:
+            raise ValueError(f"{name}: expected >= 0, got {values[row]} in row {row}")
+    return arrival - trip / 2.0 - delay
+
+
+def _times(values: ArrayLike, name: str, n: int) -> Float64Array:
+    """Finite times, (n,), given as such or as one for all."""
+    return validate.in_range(validate.per_row(values, name, n), name)

@@ -1,0 +1,94 @@
+"""Moments: which tick, and how far past it, each ray of a query is about."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.history.ticks import Tick
+from cylcollide.query.row_choice import chosen_rows
+from cylcollide.runtime.memory import frozen
+
+OnOld: TypeAlias = Literal["error", "clamp", "miss"]
+ON_OLD: tuple[OnOld, ...] = ("error", "clamp", "miss")
+
+NO_TICK = -1
+"""The tick of a ray whose time is not kept."""
+
+
+class Moments(NamedTuple):
+    """When each ray is judged; (n,) each, arrays that cannot be written."""
+
+    time: Float64Array
+    """The time that is judged."""
+    tick: Int64Array
+    """The last tick that is not after it; -1 for a time that is not kept, where every ray misses."""
+    alpha: Float64Array
+    """How far it is from this tick to the next, 0 to 1; nan for tick -1."""
+    clamped: BoolArray
+    """Whether another time was asked for, which is not kept any more, or not yet."""
+
+    def take(self, rows: Any) -> "Moments":
+        """The moments of some rays."""
+        chosen = chosen_rows(rows, len(self.time), "moments")
+        return Moments._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
+
+
+def moments_at(ticks: Sequence[Tick], time: ArrayLike, n: int, on_old: OnOld) -> Moments:
+    """The moments of n times, given as such or as one for all."""
+    if on_old not in ON_OLD:
+        raise ValueError(f"on_old: expected 'error', 'clamp' or 'miss', got {on_old!r}")
+    asked = _one_or_each(time, "time", n)
+    begins = np.array([tick.time for tick in ticks])
+    outside = (asked < begins[0]) | (asked > begins[-1])
+    if on_old == "error":
+        row = validate.first_bad_row(outside)
+        if row is not None:
+            rows = np.flatnonzero(outside)
+            more = f", {len(rows)} rows in all" if len(rows) > 1 else ""
+            raise ValueError(
+                f"time: expected {begins[0]} to {begins[-1]}, which is kept, got {asked[row]} in row {row}{more}; keep "
+                f"more ticks, or say what such a time means by on_old='clamp' or 'miss'"
+            )
+    judged = np.clip(asked, begins[0], begins[-1])
+    index = np.searchsorted(begins, judged, side="right") - 1
+    following = np.minimum(index + 1, len(ticks) - 1)
+    span = begins[following] - begins[index]
+    alpha = np.where(span > 0.0, (judged - begins[index]) / np.where(span > 0.0, span, 1.0), 0.0)
+    number = ticks[0].number + index
+    if on_old == "miss":
+        judged, number, alpha = (np.where(outside, without, known) for without, known in (
+            (asked, judged), (NO_TICK, number), (np.nan, alpha)))  # fmt: skip
+        outside = np.zeros(n, np.bool_)
+    return Moments(frozen(judged), frozen(number), frozen(alpha), frozen(outside))
+
+
+def moments_of_ticks(ticks: Sequence[Tick], tick: ArrayLike, alpha: ArrayLike | None, n: int) -> Moments:
+    """The moments of n ticks and alphas, given as such or as one for all."""
+    first, last = ticks[0].number, ticks[-1].number
+    number = validate.integers(tick, "tick", n, first, last)
+    share = np.zeros(n) if alpha is None else _one_or_each(alpha, "alpha", n)
+    row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
+    if row is not None:
+        raise ValueError(f"alpha: expected 0 to 1, got {share[row]} in row {row}")
+    row = validate.first_bad_row((number == last) & (share > 0.0))
+    if row is not None:
+        raise ValueError(
+            f"alpha: expected 0 for tick {last}, the last one, got {share[row]} in row {row}; record another one first"
+        )
+    begins = np.array([one.time for one in ticks])
+    index = number - first
+    span = begins[np.minimum(index + 1, len(ticks) - 1)] - begins[index]
+    return Moments(frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_)))
+
+
+def _one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
+    """Finite numbers, (n,), given as such or as one for all."""
+    given = validate.as_numbers(values, name, f"({n},) or one number")
+    if given.shape not in ((), (1,), (n,)):
+        raise ValueError(f"{name}: expected one number or shape ({n},), got shape {given.shape}")
+    numbers = validate.in_range(validate.as_float64(np.atleast_1d(given), name), name)
+    return numbers if len(numbers) == n else np.repeat(numbers, n)

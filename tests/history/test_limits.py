@@ -1,0 +1,51 @@
+"""Which times of clients are admitted."""
+
+import numpy as np
+import pytest
+
+from cylcollide.history import RewindLimits, estimate_time
+from cylcollide.history.limits import Admission
+
+
+def test_claims():
+    limits = RewindLimits(most_back=1.0, most_ahead=0.1, most_disagreement=0.2)
+    claimed = [9.5, 9.2, 8.0, 10.3, 9.7, np.nan, np.inf]
+    estimate = [9.4, 9.5, 8.1, 10.2, 9.5, 9.6, 9.6]
+    times, reasons = limits.admit(claimed, estimate, now=10.0)
+    expected = ["CLAIMED", "DISAGREES", "TOO_OLD", "TOO_NEW", "CLAIMED", "DISAGREES", "DISAGREES"]
+    assert [Admission(reason).name for reason in reasons] == expected
+    assert times.tolist() == [9.5, 9.5, 9.0, 10.1, 9.7, 9.6, 9.6]
+
+
+def test_an_estimate_that_is_too_old_is_limited():
+    times, reasons = RewindLimits(most_back=0.25, most_disagreement=0.0).admit([9.9], [9.0], [10.0])
+    assert times.tolist() == [9.75]
+    assert reasons.tolist() == [Admission.TOO_OLD]
+
+
+def test_exactly_at_the_limits_a_claim_holds():
+    times, reasons = RewindLimits(1.0, 0.5, 0.5).admit([9.0, 10.5, 9.5], [9.5, 10.0, 10.0], 10.0)
+    assert times.tolist() == [9.0, 10.5, 9.5]
+    assert not reasons.any()
+
+
+def test_estimates():
+    assert estimate_time(10.0, [0.1, 0.3], 0.05).tolist() == [10.0 - 0.05 - 0.05, 10.0 - 0.15 - 0.05]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: RewindLimits(-1.0), "most_back: expected a number >= 0, got -1.0"),
+        (lambda: RewindLimits(1.0, most_disagreement=np.nan), "most_disagreement: expected"),
+        (lambda: RewindLimits("1"), "most_back: expected"),
+        (lambda: RewindLimits(1.0).admit([1.0], [np.nan], 1.0), "estimate: expected finite"),
+        (lambda: RewindLimits(1.0).admit([1.0, 2.0], [1.0, 2.0, 3.0], 1.0), "estimate: expected"),
+        (lambda: RewindLimits(1.0).admit(["a"], [1.0], 1.0), "claimed: expected"),
+        (lambda: estimate_time(1.0, -0.1, 0.0), "round_trip: expected >= 0, got -0.1 in row 0"),
+        (lambda: estimate_time(1.0, 0.1, [0.0, -1.0]), "buffer: expected >= 0, got -1.0 in row 1"),
+    ],
+)
+def test_bad_numbers(call, message: str):
+    with pytest.raises(ValueError, match=message):
+        call()
