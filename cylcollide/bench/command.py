@@ -1,9 +1,8 @@
 """The command ``cylcollide bench``: options in; tables, CSV and figures out."""
 
-import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -16,6 +15,7 @@ from cylcollide.bench.scaling import run_scaling
 from cylcollide.bench.tables import rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS
+from cylcollide.terminal import make_writable, stop
 from cylcollide.warm_up.warm_up import warm_up
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
@@ -42,7 +42,7 @@ def bench(
     may not. Exit status 1 if a result of this library is proved wrong.
     """
     console = Console()
-    _make_writable(out)
+    make_writable(out)
     with console.status("compiling") as status:
         with suppress(RuntimeError):  # machine code is turned off
             warm_up()
@@ -83,7 +83,7 @@ def _compare(
     ours = next(row for row in rows if row.engine == BASE)
     wrong = sum(row.wrong_verdicts + row.wrong_limbs for row in rows if row.engine == BASE)
     if wrong:
-        _stop(f"{wrong} results of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
+        stop(f"{wrong} results of cylcollide {ours.version} are WRONG: please report it with {out / 'rays.csv'}", 1)
 
 
 def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Progress) -> None:
@@ -104,10 +104,10 @@ def _chosen_engines(wanted: str, console: Console) -> list[str]:
     names = [name.strip() for name in wanted.split(",")]
     for name in names:
         if name not in reasons:
-            _stop(f"no engine {name!r}; known engines: {', '.join(reasons)}")
+            stop(f"no engine {name!r}; known engines: {', '.join(reasons)}")
         reason = reasons[name]
         if reason is not None:
-            _stop(reason)
+            stop(reason)
     return [BASE, *(name for name in dict.fromkeys(names) if name != BASE)]
 
 
@@ -115,22 +115,9 @@ def _chosen_workloads(wanted: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in wanted.split(",")))
     for name in names:
         if name not in WORKLOADS:
-            _stop(f"no workload {name!r}; known workloads: {', '.join(WORKLOADS)}")
+            stop(f"no workload {name!r}; known workloads: {', '.join(WORKLOADS)}")
     return names
-
-
-def _make_writable(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=out).close()
-    except OSError as error:
-        _stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
 
 
 def _print_written(paths: list[Path], console: Console) -> None:
     console.print(f"Written: {escape(', '.join(str(path) for path in paths))}", soft_wrap=True)
-
-
-def _stop(message: str, status: int = 2) -> NoReturn:
-    typer.echo(f"cylcollide: {message}", err=True)
-    raise typer.Exit(status)

@@ -8,9 +8,9 @@ UNITS = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 SPACE = "\u00a0"  # a number stays on one line with its unit
 
 
-def length(metres: float) -> str:
-    """Three digits in the unit that fits: ``0.87 mm``; an en dash for nan."""
-    if np.isnan(metres):
+def length(metres: float | None) -> str:
+    """Three digits in the unit that fits: ``0.87 mm``; an en dash for nan or None."""
+    if metres is None or np.isnan(metres):
         return "–"
     # 0.9999 mm is 1 mm, not 1,000 µm: the unit is that of the digits that are shown.
     shown = abs(float(f"{metres:.3g}"))
@@ -30,14 +30,16 @@ def digits(value: float) -> str:
     return f"{value:.1e}" if size > 0.0 else "0"
 
 
-def fixed(value: float) -> str:
-    """Three decimals for a column of numbers; an en dash for nan."""
-    return "–" if np.isnan(value) else "< 0.001" if 0.0 < value < 0.0005 else f"{value:,.3f}"
+def fixed(value: float | None) -> str:
+    """Three decimals for a column of numbers; an en dash for None."""
+    return "–" if value is None else "< 0.001" if 0.0 < value < 0.0005 else f"{value:,.3f}"
 
 
-def angle(degrees: float) -> str:
-    """Degrees with their sign of the unit, below a thousandth said so."""
-    return "–" if np.isnan(degrees) else f"{degrees:.3g}°" if degrees >= 1e-3 else "less than 0.001°"
+def angle(degrees: float | None) -> str:
+    """Degrees with their sign of the unit, below a thousandth said so; an en dash for nan or None."""
+    if degrees is None or np.isnan(degrees):
+        return "–"
+    return f"{degrees:.3g}°" if degrees >= 1e-3 else "less than 0.001°"
 
 
 def percent(part: int, whole: int) -> str:
@@ -55,3 +57,23 @@ def percent(part: int, whole: int) -> str:
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """``1 pose``, ``2,000 poses``."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def power(exponent: float) -> str:
+    """A power of ten, ``10⁻³``."""
+    return "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def scale_words(radius: float) -> str:
+    """A radius on an axis."""
+    return f"{digits(1e2 * radius)}{SPACE}cm" if 0.01 <= radius < 1.0 else length(radius)
+
+
+def listed(parts: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+
+
+def all_or(part: int, whole: int) -> str:
+    """``all``, or how many."""
+    return "all" if part == whole else f"{part:,}"

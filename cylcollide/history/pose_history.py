@@ -1,17 +1,25 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
-from collections.abc import Mapping
 from threading import Lock
-from typing import Any, NamedTuple, TypedDict, Unpack, cast
+from typing import NamedTuple, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
-from cylcollide.history.moments import Moments, OnOld, moments_at, moments_of_ticks
+from cylcollide.history.moments import Moments
+from cylcollide.history.options import (
+    PastOptions,
+    PointOptions,
+    Protection,
+    check_names,
+    moments_of,
+    request_of_rays,
+    request_of_segments,
+)
 from cylcollide.history.results import RewoundChords, RewoundHits, RewoundJudged, RewoundPoints
 from cylcollide.history.rewound import Blocks, Pairs, RewoundLimbs, blocks_of, pairs_of
 from cylcollide.history.ticks import Interpolation, Tick, tick_of
@@ -19,38 +27,11 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.listed import chords_listed, closest_listed, contains_listed, farthest
 from cylcollide.query.loops.listed import Lists
-from cylcollide.query.request import RayRequest, ray_request, segment_request
+from cylcollide.query.request import RayRequest
 from cylcollide.world.hit_world import HitWorld
-
-Protection = Mapping[int, float]
-"""From characters to the time from which on they are not hit."""
-
 
 ENTRIES_AT_FIRST = 2
 """Of more characters and bare limbs on the way of a ray, those behind the closest hit in so many are left out."""
-
-
-class PointOptions(TypedDict, total=False):
-    """Options of `PoseHistory.contains_points`."""
-
-    tick: ArrayLike
-    alpha: ArrayLike
-    on_old: OnOld
-    protected_since: Protection | None
-    threads: int | None
-
-
-class PastOptions(TypedDict, total=False):
-    """Options of the queries of a `PoseHistory`; those that a world's queries have, mean the same."""
-
-    tick: ArrayLike
-    alpha: ArrayLike
-    on_old: OnOld
-    protected_since: Protection | None
-    inside: InsidePolicy
-    mask: ArrayLike
-    ignore_character: ArrayLike | None
-    threads: int | None
 
 
 class Past(NamedTuple):
@@ -148,7 +129,7 @@ class PoseHistory:
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
         """The limbs that a query at that time judges, in the order of its rows."""
         ticks = self._kept()
-        moments = _moments(ticks, 1, time, tick, alpha, "error")
+        moments = moments_of(ticks, 1, time, tick, alpha, "error")
         index = int(moments.tick[0]) - ticks[0].number
         entries = np.arange(ticks[index].entries)
         alphas = np.full(len(entries), moments.alpha[0])
@@ -158,7 +139,7 @@ class PoseHistory:
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
     ) -> RewoundHits:
         """The first limb along each closed segment, at its time; as `HitWorld.cast_segments`."""
-        return self._cast(_segments(starts, ends, time, options), time, options)
+        return self._cast(request_of_segments(starts, ends, time, options), time, options)
 
     def cast_rays(
         self,
@@ -169,7 +150,7 @@ class PoseHistory:
         **options: Unpack[PastOptions],
     ) -> RewoundHits:
         """The first limb along each ray, at its time; as `HitWorld.cast_rays`."""
-        return self._cast(_rays(origins, directions, max_distance, time, options), time, options)
+        return self._cast(request_of_rays(origins, directions, max_distance, time, options), time, options)
 
     def occluded_segments(
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
@@ -192,7 +173,7 @@ class PoseHistory:
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
     ) -> RewoundChords:
         """Every limb that each closed segment crosses at its time; as `HitWorld.chords_segments`."""
-        return self._chords(_segments(starts, ends, time, options), time, options)
+        return self._chords(request_of_segments(starts, ends, time, options), time, options)
 
     def chords_rays(
         self,
@@ -203,7 +184,7 @@ class PoseHistory:
         **options: Unpack[PastOptions],
     ) -> RewoundChords:
         """Every limb that each ray crosses at its time; as `HitWorld.chords_rays`."""
-        return self._chords(_rays(origins, directions, max_distance, time, options), time, options)
+        return self._chords(request_of_rays(origins, directions, max_distance, time, options), time, options)
 
     def judge_segments(
         self,
@@ -216,7 +197,7 @@ class PoseHistory:
         **options: Unpack[PastOptions],
     ) -> RewoundJudged:
         """Which limb of each closed segment counts at its time; as `HitWorld.judge_segments`."""
-        return self._judge(_segments(starts, ends, time, options), policy, energy, shot, time, options)
+        return self._judge(request_of_segments(starts, ends, time, options), policy, energy, shot, time, options)
 
     def judge_rays(
         self,
@@ -230,13 +211,15 @@ class PoseHistory:
         **options: Unpack[PastOptions],
     ) -> RewoundJudged:
         """Which limb of each ray counts at its time; as `HitWorld.judge_rays`."""
-        return self._judge(_rays(origins, directions, max_distance, time, options), policy, energy, shot, time, options)
+        return self._judge(
+            request_of_rays(origins, directions, max_distance, time, options), policy, energy, shot, time, options
+        )
 
     def contains_points(
         self, points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
     ) -> RewoundPoints:
         """The limb that contains each point (n, 3) at its time; as `HitWorld.contains_points`."""
-        _check_names(options, PointOptions)
+        check_names(options, PointOptions)
         places = validate.vectors(points, "points")
         validate.workers(options.get("threads"))
         rays = Rays(places, places, True, validate.NO_LIMIT)
@@ -293,7 +276,7 @@ class PoseHistory:
         """The moments of these checked rays, and what each may hit."""
         ticks, n = self._kept(), len(rays.origin)
         when = (time, options.get("tick"), options.get("alpha"), options.get("on_old", "error"))
-        moments = _moments(ticks, n, *when)
+        moments = moments_of(ticks, n, *when)
         pairs = pairs_of(ticks, moments, rays)
         since = options.get("protected_since")
         if since is not None:
@@ -306,55 +289,6 @@ def _rewound(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, rays: int)
     blocks, block = blocks_of(ticks, moments, pairs)
     limbs = RewoundLimbs(ticks, blocks)
     return limbs, limbs.lists(pairs, block, rays)
-
-
-def _segments(starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None, options: PastOptions) -> RayRequest:
-    return segment_request(_one_a_time(starts, ends, time, options), ends, *_filters(options))
-
-
-def _rays(
-    origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike, time: ArrayLike | None, options: PastOptions
-) -> RayRequest:
-    first = _one_a_time(origins, directions, time, options)
-    return ray_request(first, directions, max_distance, *_filters(options))
-
-
-def _one_a_time(first: ArrayLike, second: ArrayLike, time: ArrayLike | None, options: PastOptions) -> ArrayLike:
-    """Starts of rays, the only one repeated if there is one ray for several times."""
-    given: tuple[Any, ...] = (time, options.get("tick"), options.get("alpha"))
-    times = max(map(np.size, given))
-    if times > 1 and np.size(first) == np.size(second) == 3:  # two lists of three, or the request says what is wrong
-        return np.repeat(np.reshape(first, (1, 3)), times, axis=0)
-    return first
-
-
-def _filters(options: PastOptions) -> tuple[InsidePolicy, ArrayLike, ArrayLike | None]:
-    """What of the options a request takes."""
-    _check_names(options, PastOptions)
-    return options.get("inside", "hit"), options.get("mask", ALL_LAYERS), options.get("ignore_character")
-
-
-def _check_names(options: Mapping[str, object], known: type) -> None:
-    """Raise TypeError for a keyword that there is not."""
-    unknown = set(options) - set(known.__annotations__)
-    if unknown:
-        raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; expected {', '.join(known.__annotations__)}")
-
-
-def _moments(
-    ticks: tuple[Tick, ...],
-    n: int,
-    time: ArrayLike | None,
-    tick: ArrayLike | None,
-    alpha: ArrayLike | None,
-    on_old: OnOld,
-) -> Moments:
-    """The moments of n rays, by time or by tick and alpha."""
-    if time is not None and tick is None and alpha is None:
-        return moments_at(ticks, time, n, on_old)
-    if time is None and tick is not None:
-        return moments_of_ticks(ticks, tick, alpha, n)
-    raise ValueError("time: expected either time, or tick and perhaps alpha; got neither, or both")
 
 
 def _unprotected(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, since: Protection) -> Pairs:

@@ -21,7 +21,7 @@ SOURCES = (
     "constants.py",
     "bullet/sheet_loops.py",
     "bvh",
-    "crosscheck/causes/rounded_cylinder.py",
+    "crosscheck/judge/rounded_cylinder.py",
     "kernels",
     "query/loops",
     "runtime",

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from cylcollide.terminal import bars, stop
 from cylcollide.warm_up.warm_up import warm_up as make_machine_code
 
 
@@ -19,12 +19,9 @@ def warm_up(
     Set NUMBA_CACHE_DIR to keep them in a directory of your own, as in a container's image.
     """
     console = Console()
-    columns = (SpinnerColumn(), TextColumn("compiling"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task("compiling", total=None)
+    with bars(console, {"compile": "compiling"}, transient=True) as progress:
         try:
-            done = make_machine_code(jobs, lambda count, of: shown.update(task, completed=count, total=of))
+            done = make_machine_code(jobs, lambda count, of: progress("compile", count, of))
         except RuntimeError as error:
-            typer.echo(f"cylcollide: {error}", err=True)
-            raise typer.Exit(2) from None
+            stop(str(error))
     console.print(str(done), soft_wrap=True, highlight=False)

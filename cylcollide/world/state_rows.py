@@ -238,7 +238,8 @@ class StateRows:
 
 def _half_lengths(rig: Rig) -> Float64Array:
     """Half the length of each limb."""
-    return 0.5 * np.linalg.norm(rig.limbs.p2 - rig.limbs.p1, axis=1)
+    half: Float64Array = 0.5 * np.linalg.norm(rig.limbs.p2 - rig.limbs.p1, axis=1)
+    return half
 
 
 def _bone_reach(rig: Rig) -> Float64Array:

@@ -9,6 +9,7 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.check_cylinders import sized
 from support.force_loop import MIXED, forced
 from support.labelled import carried
+from support.mixed_questions import grid_limbs, whole_segments
 
 import cylcollide as cc
 from cylcollide import Reason
@@ -72,6 +73,18 @@ def test_columns_are_those_of_the_chord_that_counts(kind: str):
     assert 0 < judged.hit.sum() < len(starts)
     assert set(Reason) > {Reason(x) for x in impacts.reason.tolist()} != set()
     assert (judged.limb_name != None).sum() == judged.hit.sum()  # noqa: E711  of objects
+
+
+def test_places_of_shots_that_touch():
+    """Rays that float64 does not decide: the bits of the hit, and of the chord."""
+    world, (starts, ends) = cc.HitWorld(grid_limbs()), whole_segments(np.random.default_rng(5), sized(700))
+    judged, hits = world.judge_segments(starts, ends, POLICIES["first_surface"]), world.cast_segments(starts, ends)
+    first = judged.impacts.offsets[:-1][judged.hit]
+    for name in ("position", "normal", "distance"):
+        assert getattr(judged, name).tobytes() == getattr(hits, name).tobytes(), name
+        chords = getattr(judged.impacts.chords, f"entry_{name}")[first]
+        assert getattr(judged, name)[judged.hit].tobytes() == chords.tobytes(), name
+    assert min(len(first), hits.rechecked) > 10
 
 
 @pytest.mark.parametrize("kind", POLICIES)

@@ -1,28 +1,25 @@
 """Causes: what is measured on the engine, the geometry that decides, and faults planted in artificial engines."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from support.faulty_engines import BlindEngine, ExactEngine, InflatedEngine, LossyEngine, OpenEngine, SingleEngine
 from support.runs.families import SAMPLED, sampled
 
 import cylcollide as cc
-from cylcollide.crosscheck.causes.calibration import calibrate
-from cylcollide.crosscheck.causes.calibration_cache import big_from, reference
-from cylcollide.crosscheck.causes.cause import Cause, Verdict
-from cylcollide.crosscheck.causes.rounded_cylinder import (
+from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
+from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
+from cylcollide.crosscheck.generate.target import Body
+from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import (
     Rounded,
     first_reach,
     least_distance,
     outward_normal,
     signed_distance,
 )
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
-from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
-from cylcollide.crosscheck.generate.families.target import Body
-from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
 from cylcollide.crosscheck.run.chunk import compute_chunk, fire
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -79,10 +76,10 @@ def test_least_distance_and_first_reach_against_samples():
 
 
 def test_the_first_claim_keeps_a_row():
-    found = Verdict(3)
+    found = Disagreements.of_kind(np.arange(3), Kind.PHANTOM, np.zeros(3))
     found.claim(Cause.TERMINATION, np.array([True, False, False]), np.arange(3.0), 1.0)
     found.claim(Cause.RIM_ROUNDING, np.array([True, True, False]), np.arange(3.0) + 10, 2.0)
-    found.rest(np.zeros(3), 3.0)
+    found.claim(Cause.UNEXPLAINED, True, np.zeros(3), 3.0)
     assert found.cause.tolist() == [Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.UNEXPLAINED]
     assert found.measured.tolist() == [0.0, 11.0, 0.0]
     assert found.bound.tolist() == [1.0, 2.0, 3.0]
@@ -92,7 +89,7 @@ def test_the_first_claim_keeps_a_row():
 
 
 def measured(radius, half, **setup):
-    return calibrate(partial(BulletClient, Setup(**setup)), radius, half, reference(BulletClient))
+    return calibrate(BulletClient, Setup(**setup), radius, half)
 
 
 def test_stop_and_degeneracy_of_pybullet():
@@ -120,11 +117,11 @@ def test_the_rim_is_the_margin(radius, half, margin):
 def test_a_hull_is_a_prism_of_32_sides_grown_by_the_margin():
     found = measured(0.3, 1.0, construction="urdf")
     sagitta = 0.3 * (1 - np.cos(np.pi / 32))
-    assert found.is_faceted
+    assert found.facets
     assert found.side_growth == pytest.approx((1e-3 - sagitta * np.cos(0), 1e-3), abs=6e-5)
     assert found.cap_growth == pytest.approx(1e-3, abs=1e-12)
     implicit = measured(0.3, 1.0, construction="urdf-implicit")
-    assert not implicit.is_faceted
+    assert not implicit.facets
     assert implicit.side_growth[1] == pytest.approx(0, abs=1e-12)
 
 
@@ -214,7 +211,7 @@ def by_cause(findings: Disagreements, kind):
 def test_margins():
     rng = np.random.default_rng(2)
     body = Body.draw(rng, 0.05, 0.2, aligned=False)
-    found = {scene.setup.margin: fired(scene).found for scene in margin_sweep.draw(rng, body, 3300)}
+    found = {scene.setup.margin: fired(scene).found for scene in of_pybullet.margin_sweep(rng, body, 3300)}
     assert by_cause(found[0.0], Kind.MISSED)[Cause.NO_CORE_DISTANCE] > 5
     assert Cause.NO_CORE_DISTANCE not in by_cause(found[1e-3], Kind.MISSED)
     assert set(by_cause(found[0.04], Kind.MISSED)) == {Cause.RIM_ROUNDING}

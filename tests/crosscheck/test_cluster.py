@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from cylcollide.crosscheck.commands.executor import executor_of
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.run.run import run_plan
+from cylcollide.crosscheck.run.run import executor_of, run_plan
 
 distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 

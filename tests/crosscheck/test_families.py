@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.batch_limits import CALLS, fitting
-from cylcollide.crosscheck.generate.families.elbow import BEND
-from cylcollide.crosscheck.generate.families.margin_sweep import MARGINS
-from cylcollide.crosscheck.generate.families.shots import Intent
-from cylcollide.crosscheck.generate.families.target import SIZES
+from cylcollide.crosscheck.generate.families.aimed import BEND
+from cylcollide.crosscheck.generate.families.of_pybullet import CALLS, MARGINS, fitting
+from cylcollide.crosscheck.generate.shots import Intent
+from cylcollide.crosscheck.generate.target import SIZES
 from cylcollide.crosscheck.run.plan import FamiliesPlan
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 SINGLE = [family for family in FAMILIES if family not in ("humanoid", "elbow", "batch-limits")]
 

@@ -10,8 +10,8 @@ from support.html_page import Page
 from support.runs.families import paged
 
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.rounded_cylinder import signed_distance, taken
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance, taken
 from cylcollide.crosscheck.report.advice import RULES, advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases
 from cylcollide.crosscheck.report.close_up import NAMES, _origin, cut, outward

@@ -8,16 +8,15 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved, trials
+from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
 from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.rim import draw as draw_rim
-from cylcollide.crosscheck.generate.families.side_graze import grazes
-from cylcollide.crosscheck.generate.families.target import Body
+from cylcollide.crosscheck.generate.families.aimed import aimed
+from cylcollide.crosscheck.generate.families.surface import grazes
+from cylcollide.crosscheck.generate.families.surface import rim as draw_rim
+from cylcollide.crosscheck.generate.target import Body
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.engines.bullet import BulletEngine
 
@@ -138,7 +137,7 @@ def test_an_ulp_and_a_start_elsewhere_move_the_hit():
             scene.p1, scene.p2, scene.radius, scene.shots.start[row], scene.shots.end[row], scene.setup
         )
         changed = [variant, variant.begun(0.3), variant.begun(0.7), variant.nudged(1)]
-        early = [outcome.early() for outcome in CaseRunner(BulletClient).several(variant, changed)]
+        early = [outcome.error(Kind.EARLY) for outcome in CaseRunner(BulletClient).several(variant, changed)]
         moved.append(max(early[:3]) - min(early[:3]))
         nudged.append(abs(early[3] - early[0]))
     assert np.median(moved) > 1e-4

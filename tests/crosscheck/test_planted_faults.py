@@ -6,8 +6,8 @@ from support.planted import FAULTS
 from support.runs.scoreboard import planted_engines
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
-from cylcollide.crosscheck.cases.case_words import headline
-from cylcollide.crosscheck.cases.replay.story import replayed
+from cylcollide.crosscheck.cases.story import replayed
+from cylcollide.crosscheck.cases.words import headline
 from cylcollide.crosscheck.engine.setup import NamedEngine
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.report.page import write_page

@@ -15,13 +15,13 @@ from support.runs.poses import MOTIONS, swept
 from cylcollide.crosscheck.engine.setup import PlainEngine
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
 from cylcollide.crosscheck.number_format import length, percent
-from cylcollide.crosscheck.report import bullet_charts
-from cylcollide.crosscheck.report.bullet_sentences import verdict
+from cylcollide.crosscheck.report import charts
 from cylcollide.crosscheck.report.case_choice import Drawn, worst_in_turns
 from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
 from cylcollide.crosscheck.report.close_up import Plane
 from cylcollide.crosscheck.report.measures import right_hits
 from cylcollide.crosscheck.report.page import page_html, write_page
+from cylcollide.crosscheck.report.sentences import bullet_verdict
 from cylcollide.crosscheck.report.view_3d import cylinder_mesh
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.run import wrong_count
@@ -90,7 +90,7 @@ def test_words_are_computed(result, page):
 def test_unproved_disagreements_are_said(result):
     rows = [*result.summary["families"][:-1], {**result.summary["families"][-1], "proved": 7}]
     hits = right_hits(result.tally)
-    assert "only 7 of these are proved" in verdict({**result.summary, "families": rows}, hits.error, hits.tilt)[0]
+    assert "only 7 of these are proved" in bullet_verdict({**result.summary, "families": rows}, hits)[0]
 
 
 def test_every_worst_bullet_can_be_seen(result, page):
@@ -128,7 +128,7 @@ def test_no_hit_at_all_is_a_fine_report(result):
     assert worst_in_turns(tally.cases) == []
     assert "scene-data" not in page.scripts
     assert not re.search(r"\bnan\b", page.words)
-    assert [name for name, plot in bullet_charts.figures(empty).items() if plot is not None] == []
+    assert [name for name, plot in charts.figures(empty).items() if plot is not None] == []
 
 
 def test_names_cannot_break_the_page(result):

@@ -9,10 +9,10 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
-from cylcollide.crosscheck.cases.replay.story import replayed
+from cylcollide.crosscheck.cases.story import replayed
 from cylcollide.crosscheck.engine.setup import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Truth, usable
 from cylcollide.crosscheck.judge.exact_truth import clearances
 from cylcollide.crosscheck.run.chunk import compute_chunk

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from support.check_cylinders import same_bits
 
 import cylcollide as cc
 
@@ -193,3 +194,20 @@ class Life:
                 named = zip(rig.limb_names, rig.limb_bone.tolist(), strict=True)
                 rows += [(name, bone, limb, i) for limb, (name, bone) in enumerate(named)]
         return rows
+
+
+def answers(asked: cc.HitWorld | cc.Snapshot, rays: tuple[np.ndarray, np.ndarray], options: dict) -> tuple:
+    """All that a state says about some rays and points."""
+    chords, points = asked.chords_segments(*rays, **options), asked.contains_points(rays[1])
+    return (
+        asked.cast_segments(*rays, **options), asked.occluded_segments(*rays, **options),
+        (chords.offsets, chords.limb, chords.entry_fraction, chords.exit_fraction), (points.limb, points.count),
+    )  # fmt: skip
+
+
+def check_equal(got: tuple, want: tuple) -> int:
+    """Assert that two answers have the same bits; how many rays hit."""
+    assert not same_bits(got[0], want[0])
+    for mine, other in zip((got[1], *got[2], *got[3]), (want[1], *want[2], *want[3]), strict=True):
+        assert np.array_equal(mine, other)
+    return int(got[0].hit.sum())

@@ -1,25 +1,23 @@
 """One disagreement that can be asked again: the limbs, how they are built, the segment, both answers, the cause."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
 from math import dist
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.fields import MOST_SEGMENTS, UNNAMED, checked
+from cylcollide.crosscheck.cases import fields as checked
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup, as_record
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
+from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_json
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
-
-Vector = tuple[float, float, float]
-Segment = tuple[Vector, Vector]
-"""Start and end."""
 
 BULLET = "bullet"
 """The engine with setups: the name under which :mod:`cylcollide.engines.registry` knows PyBullet."""
@@ -37,34 +35,34 @@ MOST_SAID = 500
 class Case:
     """Numbers as they were, so that JSON gives back the same float64; lengths in metres."""
 
-    family: str
-    seed: int
-    chunk: int
-    scene: int
-    row: int
-    kind: str  # label of Kind
-    cause: str  # label of Cause; UNNAMED if it is still to be found
-    setup: dict[str, Any]
-    p1: tuple[Vector, ...]
-    p2: tuple[Vector, ...]
-    radius: tuple[float, ...]
-    start: Vector
-    end: Vector
-    limb_true: int
-    limb_engine: int
-    fraction_true: float | None
-    fraction_engine: float | None
-    normal_true: Vector | None
-    normal_engine: Vector | None
-    amount: float | None
-    measured: float | None
-    bound: float | None
-    engine: str = BULLET  # name in the registry of engines
-    options: dict[str, Any] = field(default_factory=dict)  # of its constructor, where not by `setup`
-    names: tuple[str, ...] = ()  # of the limbs; none: they are called by their index
-    before: tuple[Segment, ...] = ()  # asked in the same call, where the disagreement is not there without them
-    after: tuple[Segment, ...] = ()
-    was: tuple[tuple[Vector, ...], ...] = ()  # p1 and p2 that the engine was built with; it then moved the limbs
+    family: checked.Text
+    seed: checked.Whole
+    chunk: checked.Whole
+    scene: checked.Whole
+    row: checked.Whole
+    kind: checked.KindName  # label of Kind
+    cause: checked.CauseName  # label of Cause; UNNAMED if it is still to be found
+    setup: checked.Settings
+    p1: checked.Points
+    p2: checked.Points
+    radius: checked.Radii
+    start: checked.Point
+    end: checked.Point
+    limb_true: checked.Whole
+    limb_engine: checked.Whole
+    fraction_true: checked.Number
+    fraction_engine: checked.Number
+    normal_true: checked.Direction
+    normal_engine: checked.Direction
+    amount: checked.Number
+    measured: checked.Number
+    bound: checked.Number
+    engine: checked.Text = BULLET  # name in the registry of engines
+    options: checked.Options = field(default_factory=dict)  # of its constructor, where not by `setup`
+    names: checked.Texts = ()  # of the limbs; none: they are called by their index
+    before: checked.Segments = ()  # asked in the same call, where the disagreement is not there without them
+    after: checked.Segments = ()
+    was: checked.Earlier = ()  # p1 and p2 that the engine was built with; it then moved the limbs
 
     @property
     def limbs(self) -> Limbs:
@@ -107,9 +105,9 @@ class Case:
 
     @property
     def limb(self) -> int:
-        """The limb that the disagreement is about: the one that the engine names wrongly, else the true one."""
+        """The limb that it is about: that which the engine names wrongly, else the true one, or the first."""
         of_engine = self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB, Kind.POSITION)
-        return self.limb_engine if of_engine else self.limb_true
+        return max(self.limb_engine if of_engine else self.limb_true, 0)
 
     @property
     def about(self) -> tuple[int, ...]:
@@ -117,12 +115,12 @@ class Case:
         named = sorted({limb for limb in (self.limb_true, self.limb_engine) if limb >= 0})
         return tuple(named or range(len(self.radius)))
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """As JSON has it."""
         return asdict(self)
 
     @classmethod
-    def read(cls, record: dict[str, Any]) -> Self:
+    def read(cls, record: JsonObject) -> Self:
         """Read what ``record`` gave, through JSON or not.
 
         Raises
@@ -130,7 +128,7 @@ class Case:
         ValueError
             If it is something else: a message that names the field.
         """
-        case = cls(**checked(record))
+        case = cls(**checked.read_fields(record, *_checks()))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
         for name, rows in (sized | ({"names": case.names} if case.names else {})).items():
@@ -139,23 +137,26 @@ class Case:
         for name in ("limb_true", "limb_engine"):
             if getattr(case, name) >= count:
                 raise ValueError(f"{name}: expected -1 to {count - 1}, got {getattr(case, name)}")
-        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= MOST_SEGMENTS:
-            raise ValueError(f"bound: expected 1 to {MOST_SEGMENTS:,} segments of the call, got {case.bound}")
+        if case.kind_code == Kind.LOST and not 1 <= (case.bound or 0) <= checked.MOST_SEGMENTS:
+            raise ValueError(f"bound: expected 1 to {checked.MOST_SEGMENTS:,} segments of the call, got {case.bound}")
         return case
 
 
-def write_cases(path: Path, cases: list[Case]) -> None:
-    """Write cases as JSON."""
-    path.write_text(json.dumps([case.record() for case in cases], indent=1, allow_nan=False) + "\n", encoding="utf-8")
+@cache
+def _checks() -> tuple[dict[str, checked.Field], set[str]]:
+    """What each field of a case must be, and those that may be left out."""
+    hints = get_type_hints(Case, include_extras=True)
+    optional = {one.name for one in fields(Case) if not one.default is one.default_factory is MISSING}
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}, optional
 
 
-def write_case(path: Path, case: Case) -> None:
-    """Write one case as JSON; ``read_cases`` reads it too."""
-    path.write_text(json.dumps(case.record(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+def write_cases(path: Path, cases: Case | list[Case]) -> None:
+    """Write cases, or one, as JSON that ``read_cases`` reads."""
+    write_json(path, cases.record() if isinstance(cases, Case) else [case.record() for case in cases], indent=1)
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read what ``write_cases`` or ``write_case`` wrote.
+    """Read what ``write_cases`` wrote.
 
     Raises
     ------
@@ -177,30 +178,25 @@ def read_cases(path: Path) -> list[Case]:
 
 def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     """What to raise about a file that holds something else: one line, of no more length than a person reads."""
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return ValueError(f"{path}: expected {wanted}, got {said[:MOST_SAID]}; write the file anew")
+    said = one_line(error, named=True)[:MOST_SAID]
+    return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
-def plain(number: float) -> float | None:
-    """Return a Python number, or None for nan, which JSON does not have."""
-    return None if not np.isfinite(number) else float(number)
-
-
-def vector(row: Any) -> Vector | None:
+def vector(row: Any) -> checked.Vector | None:
     """Three Python numbers, or None if one of them is nan."""
     return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
 
 
-def explained(found: Disagreements, at: int) -> dict[str, Any]:
+def explained(found: Disagreements, at: int) -> JsonObject:
     """What was found out about one disagreement, as a case holds it."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
-    cause = UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
+    cause = checked.UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
     return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}
 
 
-def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> dict[str, Any]:
+def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> JsonObject:
     """The answers of both sides to a segment, as a case holds them."""
-    answers: dict[str, Any] = {}
+    answers: JsonObject = {}
     for side, hits in (("true", ours), ("engine", theirs)):
         answers[f"limb_{side}"] = int(hits.limb[row])
         answers[f"fraction_{side}"] = plain(hits.fraction[row])
@@ -208,17 +204,17 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> di
     return answers
 
 
-def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[Segment, ...]]:
+def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[checked.Segment, ...]]:
     """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
     ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
     segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]
     return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
 
 
-def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **fields: Any) -> Case:
-    """One segment of a scene with the answers of both sides; ``fields`` are the others of a case, or stand for them."""
+def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
+    """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
     shown = {
-        "setup": as_record(scene.setup),
+        "setup": asdict(scene.setup),
         "p1": tuple(tuple(point) for point in scene.p1.tolist()),
         "p2": tuple(tuple(point) for point in scene.p2.tolist()),
         "radius": tuple(scene.radius.tolist()),
@@ -226,4 +222,4 @@ def case_of(scene: ShotScene, row: int, ours: RayHits, theirs: EngineHits, /, **
         "end": tuple(scene.shots.end[row].tolist()),
         "was": () if scene.was is None else tuple(tuple(map(tuple, ends.tolist())) for ends in scene.was),
     }
-    return Case(**(shown | both_answers(ours, theirs, row) | fields))
+    return Case(**(shown | both_answers(ours, theirs, row) | others))

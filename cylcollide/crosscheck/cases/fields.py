@@ -1,13 +1,15 @@
-"""The fields of a case as JSON has them, each with what it must be: anything else is refused before it is used."""
+"""What the fields of a case must be as JSON has them: anything else is refused before it is used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
+from dataclasses import asdict
 from math import isfinite
 from reprlib import repr as shortened
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import CONSTRUCTIONS, Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""
 """The cause of a case that nobody has explained yet."""
@@ -15,6 +17,10 @@ MOST_LIMBS, MOST_SEGMENTS, MOST_LETTERS = 10_000, 1_000_000, 200
 """More of them no sweep writes."""
 LARGEST = 1e15
 """Metres, radians: greater coordinates and settings no sweep writes; their products are finite."""
+
+Vector = tuple[float, float, float]
+Segment = tuple[Vector, Vector]
+"""Start and end."""
 
 Read = Callable[[Any], Any]
 """Takes a value out of JSON and returns it as a case holds it, or raises one of WRONG."""
@@ -26,39 +32,35 @@ class FieldError(ValueError):
 
 
 class Field(NamedTuple):
-    """What a field must be, in words, how it is read, and what stands for it where a file does not say."""
+    """What a field must be, in words, and how it is read."""
 
     wanted: str
     read: Read
-    default: Any = ...
 
 
-def checked(record: Any) -> dict[str, Any]:
-    """Return the values of a case out of its record.
+def read_fields(record: Any, fields: Mapping[str, Field], optional: Container[str], of: str = "") -> dict[str, Any]:
+    """Return the values of some fields out of a record; ``of`` stands before their names in messages.
 
     Raises
     ------
     ValueError
         If there is a field too many or too few, or a value that no sweep writes; the message names the first.
     """
-    return _read("", FIELDS, record)
-
-
-def _read(of: str, fields: dict[str, Field], record: Any) -> dict[str, Any]:
     if not isinstance(record, dict) or (unknown := set(record) - set(fields)):
         what = shortened(record) if not isinstance(record, dict) else f"a field {shortened(min(unknown))}"
         raise ValueError(f"expected an object with the fields {', '.join(fields)}, got {what}")
     values = {}
     for name, field in fields.items():
-        value = record.get(name, field.default)
-        if value is ...:
+        if name not in record:
+            if name in optional:
+                continue
             raise FieldError(f"{of}{name}: expected a value, got none")
         try:
-            values[name] = field.read(value)
+            values[name] = field.read(record[name])
         except FieldError:
             raise  # of a field of this one
         except WRONG as error:
-            raise FieldError(f"{of}{name}: expected {field.wanted}, got {shortened(value)}") from error
+            raise FieldError(f"{of}{name}: expected {field.wanted}, got {shortened(record[name])}") from error
     return values
 
 
@@ -124,48 +126,38 @@ def _options(value: Any) -> dict[str, Any]:
 
 
 def _setup(value: Any) -> dict[str, Any]:
-    return as_record(Setup(**_read("setup's ", SETUP, value)))
+    return asdict(Setup(**read_fields(value, SETUP, SETUP, "setup's ")))
 
 
 SETUP = {
-    "construction": _one_of(list(CONSTRUCTIONS))._replace(default="geom"),
-    "margin": Field("null or metres", _none_or(_setting), None),
-    "spin": Field("radians", _setting, 0.0),
-    "moved": Field("metres", _setting, 0.0),
-    "stale": Field("true or false", _truth, False),
-    "fresh": Field("true or false", _truth, False),
+    "construction": _one_of(list(CONSTRUCTIONS)),
+    "margin": Field("null or metres", _none_or(_setting)),
+    "spin": Field("radians", _setting),
+    "moved": Field("metres", _setting),
+    "stale": Field("true or false", _truth),
+    "fresh": Field("true or false", _truth),
 }
 
 _vector = _many(_number, range(3, 4))
 _point = _many(_setting, range(3, 4))
 _points = _many(_point, range(1, MOST_LIMBS + 1))
 _segments = _many(_many(_point, range(2, 3)), range(MOST_SEGMENTS))
-_NAME = Field(f"printable text of up to {MOST_LETTERS} letters", _text)
-_PLACE = Field("a whole number from -1", _whole)
 _METRES = f"three numbers within {LARGEST:g}"
-_POINTS = Field(f"1 to {MOST_LIMBS:,} points of {_METRES}", _points)
-_POINT = Field(_METRES, _point)
-_MAYBE = Field("null or a finite number", _none_or(_number))
-_DIRECTION = Field("null or three finite numbers", _none_or(_vector))
-_CALL = Field("segments, each its start and its end", _segments, ())
 
-FIELDS = {
-    "family": _NAME,
-    **dict.fromkeys(("seed", "chunk", "scene", "row"), _PLACE),
-    "kind": _one_of([kind.label for kind in Kind]),
-    "cause": _one_of([UNNAMED, *(cause.label for cause in Cause)]),
-    "setup": Field("settings of PyBullet", _setup),
-    **dict.fromkeys(("p1", "p2"), _POINTS),
-    "radius": Field(f"numbers within {LARGEST:g}", _many(_setting, range(1, MOST_LIMBS + 1))),
-    **dict.fromkeys(("start", "end"), _POINT),
-    **dict.fromkeys(("limb_true", "limb_engine"), _PLACE),
-    **dict.fromkeys(("fraction_true", "fraction_engine"), _MAYBE),
-    **dict.fromkeys(("normal_true", "normal_engine"), _DIRECTION),
-    **dict.fromkeys(("amount", "measured", "bound"), _MAYBE),
-    "engine": _NAME._replace(default="bullet"),
-    "options": Field("names with plain values", _options, {}),
-    "names": Field("names of limbs", _many(_text, range(MOST_LIMBS + 1)), ()),
-    "before": _CALL,
-    "after": _CALL,
-    "was": Field("nothing, or earlier ends p1 and p2 of the limbs", _many(_points, range(0, 3, 2)), ()),
-}
+Text = Annotated[str, Field(f"printable text of up to {MOST_LETTERS} letters", _text)]
+Texts = Annotated[tuple[str, ...], Field("names of limbs", _many(_text, range(MOST_LIMBS + 1)))]
+KindName = Annotated[str, _one_of([kind.label for kind in Kind])]
+CauseName = Annotated[str, _one_of([UNNAMED, *(cause.label for cause in Cause)])]
+Settings = Annotated[dict[str, Any], Field("settings of PyBullet", _setup)]
+Options = Annotated[dict[str, Any], Field("names with plain values", _options)]
+Whole = Annotated[int, Field("a whole number from -1", _whole)]
+Number = Annotated[float | None, Field("null or a finite number", _none_or(_number))]
+Radii = Annotated[tuple[float, ...], Field(f"numbers within {LARGEST:g}", _many(_setting, range(1, MOST_LIMBS + 1)))]
+Point = Annotated[Vector, Field(_METRES, _point)]
+Points = Annotated[tuple[Vector, ...], Field(f"1 to {MOST_LIMBS:,} points of {_METRES}", _points)]
+Direction = Annotated[Vector | None, Field("null or three finite numbers", _none_or(_vector))]
+Segments = Annotated[tuple[Segment, ...], Field("segments, each its start and its end", _segments)]
+Earlier = Annotated[
+    tuple[tuple[Vector, ...], ...],
+    Field("nothing, or earlier ends p1 and p2 of the limbs", _many(_points, range(0, 3, 2))),
+]

@@ -1,15 +1,204 @@
 """A case made small by delta debugging: change one thing, ask again, keep the change if the disagreement is the same.
 
-"Delta debugging" after Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input* (2002).
+"Delta debugging" after Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input* (2002). How simple a
+case is, is a tuple of numbers, compared from the left: :func:`size`.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+from math import ceil, log2
+from typing import Any
 
+import numpy as np
+
+from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.recast import limbs_named, recast
-from cylcollide.crosscheck.cases.reductions import PASSES, is_valid, size
+from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
+from cylcollide.crosscheck.engine.setup import DEFAULT
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
+
+Size = tuple[int, int, int, int, int]
+Now = Callable[[], Case]
+"""The case as it has become, which may have changed since the last form was yielded."""
+
+DIGITS = 15
+"""Decimal digits to which numbers are rounded at most: beyond these a float64 is as it is."""
+AXES = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.6, 0.0, 0.8))
+"""Where a limb's axis is turned to. PyBullet's boxes cull phantoms beside a limb along an axis, hence the last."""
+SHORTEST = -1100
+"""Power of 2 below all that a float64 can be: of a segment without length."""
+REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
+"""How far from the hit a segment begins or ends, in sizes of the limb."""
+
+
+def size(case: Case) -> Size:
+    """How large: limbs; settings and other segments of the call; length as a power of 2; numbers not 0; digits."""
+    numbers, setup = _numbers(case), case.built
+    settings = sum(value != getattr(DEFAULT, name) for name, value in case.setup.items())
+    settings += len(case.before) + len(case.after)
+    texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
+    doublings = ceil(log2(case.length)) if case.length else SHORTEST
+    return len(case.radius), settings, doublings, sum(number != 0 for number in numbers), sum(texts)
+
+
+def smaller_by(before: Case, after: Case) -> str:
+    """What became of a case, in words."""
+    (limbs, settings, _, numbers, digits), small = size(before), size(after)
+    calls = [len(case.before) + len(case.after) for case in (before, after)]
+    counts = {
+        "limbs": (limbs, small[0]),
+        "settings": (settings - calls[0], small[1] - calls[1]),
+        "other segments of the call": (calls[0], calls[1]),
+    }
+    said = [f"{what} {was} → {now}" for what, (was, now) in counts.items() if was != now]
+    said += [f"segment {before.length:.3g} m → {after.length:.3g} m", f"numbers other than 0 {numbers} → {small[3]}"]
+    return ", ".join([*said, f"their digits {digits} → {small[4]}"])
+
+
+def is_valid(case: Case) -> bool:
+    """Whether every limb has a length and a radius still."""
+    return min(case.radius) > 0 and all(p1 != p2 for p1, p2 in zip(case.p1, case.p2, strict=True))
+
+
+def fewer_limbs(now: Now) -> Iterator[Case]:
+    """Only the limbs that the answers name; then each other limb away, the last first, which leaves the indices."""
+    limbs = range(len(now().radius))
+    yield only(now(), now().about)
+    for limb in reversed(limbs):
+        if limb < len(now().radius) and limb not in now().about:
+            yield only(now(), tuple(i for i in range(len(now().radius)) if i != limb))
+
+
+def plainer_setup(now: Now) -> Iterator[Case]:
+    """The default setup; then each setting by itself as it comes, or with up to three digits."""
+    usual = asdict(DEFAULT)
+    yield replace(now(), setup=usual)
+    for name, value in usual.items():
+        yield replace(now(), setup=now().setup | {name: value})
+    for name in ("moved", "margin"):
+        for digits in (1, 2, 3):
+            if value := now().setup[name]:
+                yield replace(now(), setup=now().setup | {name: _significant(value, digits)})
+
+
+def fewer_calls(now: Now) -> Iterator[Case]:
+    """Fewer of the segments that are cast in the same call, the nearest on either side."""
+    for most in (0, 1, 3, 10, 30, 100, 300):
+        yield replace(now(), before=now().before[max(len(now().before) - most, 0) :])
+        yield replace(now(), after=now().after[:most])
+
+
+def shorter(now: Now) -> Iterator[Case]:
+    """The segment begun, ended, or both, no farther than so many sizes of the limb from the hits that are reported."""
+    for reach, ends in product(REACHES, (("start", "end"), ("start",), ("end",))):
+        case = now()
+        hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
+        if hits and case.length > 0.0:
+            start, end, share = np.array(case.start), np.array(case.end), reach * _extent(case) / case.length
+            at = {"start": max(0.0, min(hits) - share), "end": min(1.0, max(hits) + share)}
+            placed = {name: _vector(start + at[name] * (end - start)) for name in ends}
+            yield replace(case, start=placed.get("start", case.start), end=placed.get("end", case.end))
+
+
+def aligned(now: Now) -> Iterator[Case]:
+    """The world turned and moved: the limb that matters begins or has its centre in the origin, along an axis."""
+    for axis, share in product((*AXES, None), (0.0, 1.0, 0.5)):
+        yield _placed(now(), axis, share)
+
+
+def rounder(now: Now) -> Iterator[Case]:
+    """All numbers rounded at once, the fewest digits first; then one at a time to 0, to one digit, to 1, and so on."""
+    numbers = _numbers(now())
+    for decimals in range(DIGITS):
+        yield _with_numbers(now(), [round(number, decimals) for number in _numbers(now())])
+    for place in sorted(range(len(numbers)), key=lambda place: -_digits(numbers[place])):
+        for digits in (0, 1, None, *range(2, DIGITS + 1)):
+            current = _numbers(now())
+            current[place] = float(np.sign(current[place])) if digits is None else _significant(current[place], digits)
+            yield _with_numbers(now(), current)
+
+
+PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
+"""All ways, those that take most away first."""
+
+
+def only(case: Case, limbs: tuple[int, ...]) -> Case:
+    """The case with these limbs alone, which hold all that its answers name."""
+
+    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(rows[limb] for limb in limbs) if rows else ()
+
+    at = {limb: place for place, limb in enumerate(limbs)} | {-1: -1}
+    limb_true, limb_engine = at[case.limb_true], at[case.limb_engine]
+    case = replace(case, p1=kept(case.p1), p2=kept(case.p2), radius=kept(case.radius), names=kept(case.names))
+    return replace(case, limb_true=limb_true, limb_engine=limb_engine, was=tuple(map(kept, case.was)))
+
+
+def _significant(number: float, digits: int) -> float:
+    """The number with so many significant digits; 0 with none."""
+    return float(f"{number:.{digits - 1}e}") if digits else 0.0
+
+
+def _digits(number: float) -> int:
+    """Significant decimal digits that it takes to write a number; none for 0."""
+    mantissa, _, _ = repr(abs(number)).partition("e")
+    return len(mantissa.replace(".", "").strip("0"))
+
+
+def _numbers(case: Case) -> list[float]:
+    return [float(number) for number in (*np.ravel(case.p1), *np.ravel(case.p2), *case.radius, *case.start, *case.end)]
+
+
+def _with_numbers(case: Case, numbers: list[float]) -> Case:
+    # No minus zero: it reads badly and means nothing else.
+    values, m = [number + 0.0 for number in numbers], len(case.radius)
+    rows = [_vector(np.array(values[first : first + 3])) for first in range(0, 6 * m, 3)]
+    start, end = (_vector(np.array(values[first : first + 3])) for first in (7 * m, 7 * m + 3))
+    radius = tuple(values[6 * m : 7 * m])
+    return replace(case, p1=tuple(rows[:m]), p2=tuple(rows[m:]), radius=radius, start=start, end=end)
+
+
+def _extent(case: Case) -> float:
+    """Size of the largest limb that matters, metres."""
+    lengths = np.linalg.norm(np.subtract(case.p2, case.p1), axis=1)
+    return max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
+
+
+def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Float64Array:
+    """The rotation that takes an axis to the target, and what is across it into the target's plane y = 0.
+
+    Across it is what is left of the direction ``along``, if it has one, else of a coordinate axis.
+    """
+    for direction in (along, *np.eye(3)):
+        across = direction - axis * (direction @ axis) / (axis @ axis)
+        if np.linalg.norm(across) > 1e-6 * np.linalg.norm(direction):
+            break
+    across, up = across / np.linalg.norm(across), axis / np.linalg.norm(axis)
+    sideways = np.array([target[2], 0.0, -target[0]])
+    before = np.array([across, np.cross(up, across), up])
+    after = np.array([sideways, np.cross(target, sideways), target])
+    return np.asarray(after.T @ before)
+
+
+def _placed(case: Case, axis: Vector | None, share: float) -> Case:
+    """The world turned, and moved so that what lies so far along the limb's axis is the origin; None: only moved."""
+    m, limb = len(case.radius), case.about[-1]
+    p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
+    turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
+    points = np.array([*case.p1, *case.p2, case.start, case.end])
+    placed = (points - (p1 + share * along)) @ turn.T
+    # What is 0 but for the rounding is 0.
+    rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
+    rows = [_vector(row) for row in np.where(np.abs(placed) <= rounding, 0.0, placed)]
+    return replace(case, p1=tuple(rows[:m]), p2=tuple(rows[m : 2 * m]), start=rows[-2], end=rows[-1])
+
+
+def _vector(row: Float64Array) -> Vector:
+    x, y, z = row.tolist()
+    return x, y, z
+
 
 QUESTIONS = 1500
 """Most candidates that are asked about; each takes some milliseconds, a limb of a new size some tens more."""
@@ -27,7 +216,7 @@ def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case
 
     Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
     and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case is
-    smaller by :func:`~cylcollide.crosscheck.cases.reductions.size`, the engine still disagrees in the same kind, at
+    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same kind, at
     least half as badly, the cause named is the same, and rational arithmetic confirms this library. Equal cases end
     equal.
 
@@ -46,17 +235,16 @@ def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case
         If the engine does not disagree in this way to begin with, or rational arithmetic does not confirm this library.
     """
     live = recast(case, runner)
-    first = live.again(case)
+    first = live.again
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
-    search = _Search(runner, first, questions)
-    smallest, before = first, None
-    while smallest != before:
-        before = smallest
+    search, before = _Search(runner, first, first, questions), None
+    while search.smallest != before:
+        before = search.smallest
         for simplify in PASSES:
-            for move in simplify(smallest):
-                smallest = search.smaller(smallest, move(smallest))
-    return smallest
+            for candidate in simplify(lambda: search.smallest):
+                search.look_at(candidate)
+    return search.smallest
 
 
 @dataclass
@@ -65,20 +253,20 @@ class _Search:
 
     runner: CaseRunner
     goal: Case
+    smallest: Case
     left: int
     asked: set[str] = field(default_factory=set)
 
-    def smaller(self, case: Case, candidate: Case) -> Case:
-        """Return the candidate, with the answers of now, if it is smaller and does the same, else the case."""
+    def look_at(self, candidate: Case) -> None:
+        """Keep the candidate, with the answers of now, if it is smaller and does the same."""
         pointless = candidate.length == 0.0 < self.goal.length
-        if self.left == 0 or pointless or not is_valid(candidate) or not size(candidate) < size(case):
-            return case
+        if self.left == 0 or pointless or not is_valid(candidate) or not size(candidate) < size(self.smallest):
+            return
         key = repr(candidate)
-        if key in self.asked:
-            return case
-        self.asked.add(key)
-        self.left -= 1
-        return self._same(candidate) or case
+        if key not in self.asked:
+            self.asked.add(key)
+            self.left -= 1
+            self.smallest = self._same(candidate) or self.smallest
 
     def _same(self, candidate: Case) -> Case | None:
         # Most candidates end here, before anything is measured about limbs of a new size.
@@ -86,7 +274,7 @@ class _Search:
         if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.runner) != named:
             return None
         live = recast(candidate, self.runner)
-        now, goal = live.again(candidate), self.goal
+        now, goal = live.again, self.goal
         if now is None or not live.proved or now.cause != goal.cause:
             return None
         as_bad = goal.amount is None or abs(now.amount or 0.0) >= KEPT_SHARE * abs(goal.amount)

@@ -1,23 +1,166 @@
-"""One case asked again, now: both answers, every disagreement about the segment with its cause, and the exact truth."""
+"""A case asked again: as it is, and with one thing changed about it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from cylcollide._types import Face
-from cylcollide.crosscheck.cases.case import Case, Vector, both_answers, explained, plain, vector
-from cylcollide.crosscheck.cases.interventions.case_variant import CaseVariant
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.causes.retest import compare
-from cylcollide.crosscheck.generate.families.shots import Intent, ShotScene, shots
+from cylcollide._types import Face, Float64Array
+from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vector
+from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.cases.words import engine_name, headline
+from cylcollide.crosscheck.causes.calibration import Calibration, calibration
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.engine.setup import EngineOf, Setup
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.exact_truth import exact_hit, solids
+from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.engines import EngineHits
-from cylcollide.exact.cylinder import Cylinder
-from cylcollide.exact.line import RayNumbers
-from cylcollide.exact.order import closest
 from cylcollide.query.hits import RayHits
+
+SCHEMA = 1
+"""Version of what ``cylcollide replay --json`` prints: raised when a field changes its meaning or goes away."""
+
+
+@dataclass(frozen=True)
+class CaseVariant:
+    """Limbs with p1, p2 (m, 3) and radius (m,), how they are built, one segment (3,); metres."""
+
+    p1: Float64Array
+    p2: Float64Array
+    radius: Float64Array
+    start: Float64Array
+    end: Float64Array
+    setup: Setup
+    size: float = 1.0
+    """By how much the world was scaled."""
+
+    @classmethod
+    def of(cls, case: Case) -> Self:
+        """The segment of a case."""
+        p1, p2, radius = np.array(case.p1), np.array(case.p2), np.array(case.radius)
+        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.built)
+
+    @property
+    def scene(self) -> ShotScene:
+        """A world with this one segment."""
+        segment = shots(self.start[None], self.end[None], Intent.EITHER)
+        return ShotScene(self.p1, self.p2, self.radius, segment, self.setup)
+
+    @property
+    def direction(self) -> Float64Array:
+        """Unit direction of the segment; zero for one of no length."""
+        step = self.end - self.start
+        length = float(np.linalg.norm(step))
+        return step / length if length else step
+
+    def scaled(self, factor: float) -> Self:
+        """The whole world and the segment, ``factor`` times as large; margins stay."""
+        setup = replace(self.setup, moved=self.setup.moved * factor)
+        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end")}
+        return replace(self, **scaled, setup=setup, size=self.size * factor)
+
+    def with_margin(self, margin: float) -> Self:
+        """The limbs with another collision margin, boxes refreshed."""
+        return replace(self, setup=replace(self.setup, margin=margin, stale=False))
+
+    def spun(self, angle: float) -> Self:
+        """The limbs turned about their own axes, radians: the same solids."""
+        return replace(self, setup=replace(self.setup, spin=self.setup.spin + angle))
+
+    def refreshed(self) -> Self:
+        """The limbs with fresh boxes."""
+        return replace(self, setup=replace(self.setup, stale=False, fresh=True))
+
+    def begun(self, earlier: float) -> Self:
+        """The segment begun so many metres earlier on its line; later if negative."""
+        return replace(self, start=self.start - earlier * self.direction)
+
+    def ended(self, later: float) -> Self:
+        """The segment ended so many metres later on its line."""
+        return replace(self, end=self.end + later * self.direction)
+
+    def nudged(self, ulps: int) -> Self:
+        """The start moved by so many units in the last place, up in every coordinate, down if negative."""
+        start = self.start.copy()
+        for _ in range(abs(ulps)):
+            start = np.nextafter(start, np.sign(ulps) * np.inf)
+        return replace(self, start=start)
+
+    def from_rim(self, limb: int, fraction: float) -> float:
+        """Distance of a point of the segment on a limb from the limb's rim, along the face that it lies on."""
+        point, axis = self.start + fraction * (self.end - self.start), self.p2[limb] - self.p1[limb]
+        length = float(np.linalg.norm(axis))
+        offset = point - 0.5 * (self.p1[limb] + self.p2[limb])
+        height = float(offset @ axis) / length
+        distance = float(np.linalg.norm(offset - height * axis / length))
+        return float(max(abs(0.5 * length - abs(height)), abs(self.radius[limb] - distance)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The limbs that both sides name, and every disagreement with its cause and amount (metres, radians)."""
+
+    limb_true: int
+    limb_engine: int
+    causes: dict[Kind, Cause]
+    amounts: dict[Kind, float]
+
+    @property
+    def verdicts_agree(self) -> bool:
+        """Whether both name the same limb, or none."""
+        return not any(kind in self.causes for kind in VERDICTS)
+
+    def error(self, kind: Kind) -> float:
+        """Metres by which the hit is early or late, or radians by which its normal is off; 0 if it is not."""
+        amount = self.amounts.get(kind, 0.0)
+        return max(-amount, 0.0) if kind == Kind.EARLY else max(amount, 0.0) if kind == Kind.LATE else amount
+
+
+@dataclass(frozen=True)
+class CaseRunner:
+    """Asks variants of one engine."""
+
+    engine_of: EngineOf
+
+    def calibrations(self, variant: CaseVariant) -> list[Calibration]:
+        """What was measured about limbs of the size they had before the world was scaled, at their size now.
+
+        The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
+        """
+        half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
+        radius = variant.radius / variant.size
+        known = [
+            calibration(self.engine_of, variant.setup, float(r), float(h)) for r, h in zip(radius, half, strict=True)
+        ]
+        return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
+
+    def __call__(self, variant: CaseVariant) -> Outcome:
+        """Ask both sides."""
+        return self.several(variant, [variant])[0]
+
+    def several(self, world: CaseVariant, variants: Sequence[CaseVariant]) -> list[Outcome]:
+        """Ask both sides variants that differ from ``world`` in their segments only."""
+        start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
+        scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
+        both, found = compare(scene, self.engine_of, self.calibrations(world))
+        outcomes = []
+        for row in range(len(variants)):
+            mine = np.flatnonzero(found.row == row)
+            causes = {Kind(found.kind[i]): Cause(found.cause[i]) for i in mine}
+            amounts = {Kind(found.kind[i]): float(found.amount[i]) for i in mine}
+            outcomes.append(Outcome(int(both.ours.limb[row]), int(both.theirs.limb[row]), causes, amounts))
+        return outcomes
+
+    def look(self, variant: CaseVariant, limb: int) -> Sight:
+        """Look at one limb from the segment."""
+        at = np.array([limb], dtype=np.int32)
+        return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)
 
 
 @dataclass(frozen=True)
@@ -46,32 +189,63 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Live:
-    """A case asked again."""
+class Replayed:
+    """A case as it was, and asked again."""
 
+    case: Case
     ours: EngineAnswer
     theirs: EngineAnswer | None  # None: the engine gave no answer
     exact: Proved
-    cases: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
+    now: tuple[Case, ...]  # every disagreement about the segment, with the numbers of now
 
-    def again(self, case: Case) -> Case | None:
-        """The disagreement of this case's kind, about the same limbs, if it is still there."""
-        return next((now for now in self.cases if _same(now, case)), None)
+    @property
+    def again(self) -> Case | None:
+        """The disagreement of the case's kind, about the same limbs, if it is still there."""
+        was = self.case
+        found = [now for now in self.now if now.kind == was.kind]
+        if was.kind_code in VERDICTS:
+            found = [now for now in found if (now.limb_true, now.limb_engine) == (was.limb_true, was.limb_engine)]
+        return found[0] if found else None
 
     @property
     def proved(self) -> bool:
         """Whether rational arithmetic confirms this library's verdict and limb."""
         return self.exact.limb == self.ours.limb
 
+    @property
+    def reproduced(self) -> bool:
+        """Whether the engine still disagrees in this way, and rational arithmetic confirms this library."""
+        return self.again is not None and self.proved
 
-def recast(case: Case, runner: CaseRunner) -> Live:
+    @property
+    def instead(self) -> str:
+        """What came instead of the disagreement, in one sentence."""
+        if not self.proved:
+            exact, ours = (f"limb {side.limb}" if side.limb >= 0 else "no limb" for side in (self.exact, self.ours))
+            return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
+        said = [headline(now) for now in self.now]
+        return " ".join(said) or f"{engine_name(self.case)} and this library agree."
+
+    def record(self) -> JsonObject:
+        """As ``cylcollide replay --json`` prints it."""
+        return {
+            "schema": SCHEMA,
+            "case": self.case.record(),
+            "reproduced": self.reproduced,
+            "again": None if self.again is None else self.again.record(),
+            "instead": None if self.reproduced else self.instead,
+            "exact": asdict(self.exact) | {"face": self.exact.face.name},
+        }
+
+
+def recast(case: Case, runner: CaseRunner) -> Replayed:
     """Ask both sides about a case, in a batch of equal segments if its engine lost it in a batch."""
     scene, row = _scene(case)
     both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
     answers = both_answers(both.ours, both.theirs, row)
-    cases = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
-    return Live(EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(cases))
+    now = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
+    return Replayed(case, EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(now))
 
 
 def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
@@ -84,8 +258,7 @@ def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
 
 def exact_answer(case: Case) -> Proved:
     """Ask rational arithmetic."""
-    limbs = [(index, Cylinder(*solid)) for index, solid in enumerate(zip(case.p1, case.p2, case.radius, strict=True))]
-    hit, _ = closest(RayNumbers(case.start, case.end, True, 1.0), limbs, "hit")
+    hit = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius))
     if hit is None:
         return Proved(-1, None, Face.NONE)
     limb, chord = hit
@@ -105,8 +278,3 @@ def _scene(case: Case) -> tuple[ShotScene, int]:
     scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
     # Of lists that are one too long PyBullet answers most; of arrays, none.
     return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
-
-
-def _same(now: Case, case: Case) -> bool:
-    of_limbs = now.limb_true == case.limb_true and now.limb_engine == case.limb_engine
-    return now.kind == case.kind and (of_limbs or case.kind_code not in VERDICTS)

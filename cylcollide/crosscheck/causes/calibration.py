@@ -18,29 +18,32 @@ single             whether all fractions reported are float32 numbers
 =================  ===================================================================================================
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.rounded_cylinder import (
+from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, Setup
+from cylcollide.crosscheck.generate.families.aimed import aimed
+from cylcollide.crosscheck.generate.families.surface import grazes
+from cylcollide.crosscheck.generate.shots import joined
+from cylcollide.crosscheck.generate.target import SIZES, Body
+from cylcollide.crosscheck.judge.comparison import points_told, usable
+from cylcollide.crosscheck.judge.rounded_cylinder import (
     Rounded,
     least_distance,
     outward_normal,
     signed_distance,
     taken,
 )
-from cylcollide.crosscheck.engine.setup import RayEngine
-from cylcollide.crosscheck.generate.families.generic import aimed
-from cylcollide.crosscheck.generate.families.shots import joined
-from cylcollide.crosscheck.generate.families.side_graze import grazes
-from cylcollide.crosscheck.generate.families.target import Body
-from cylcollide.crosscheck.judge.comparison import points_told, usable
-from cylcollide.engines import EngineHits
+from cylcollide.engines import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
+DIGITS = "%.12g"
+"""Limbs that are equal up to the rounding of their ends share a calibration, each measured once a process."""
 AZIMUTHS = 128
 SAMPLE = 1024
 REFERENCE = (0.05, 0.2)
@@ -90,9 +93,15 @@ class Calibration:
         return float((self.degeneracy / (2 * self.half * np.sqrt(8 * self.radius))) ** (2 / 3))
 
     @property
-    def is_faceted(self) -> bool:
-        """Whether the side's growth varies by more than early exits and the rounding of big shapes explain."""
-        return self.side_growth[1] - self.side_growth[0] > 4 * self.early_exit + 1e-4 * self.radius
+    def growth(self) -> float:
+        """By how much the solid reaches out of the limb: of its corner if both faces do."""
+        return float(np.hypot(max(self.side_growth[1], 0), max(self.cap_growth, 0)))
+
+    @property
+    def facets(self) -> float:
+        """By how much the side's growth varies, where more than early exits and rounding of big shapes explain."""
+        spread = self.side_growth[1] - self.side_growth[0]
+        return spread if spread > 4 * self.early_exit + 1e-4 * self.radius else 0.0
 
     def solid(self, p1: Float64Array, p2: Float64Array) -> Rounded:
         """The solid measured, at these ends (n, 3): with the greatest growth of the side."""
@@ -107,18 +116,36 @@ class Calibration:
         )
 
 
-def calibrate(make: Callable[[], RayEngine], radius: float, half: float, reference: Calibration) -> Calibration:
-    """Measure an engine on one limb of this size; what holds for the engine comes from ``reference``."""
-    with _standing(make, radius, half) as (engine, body):
-        probe = _Probe(engine, body)
-        found = probe.noise(probe.measure(reference.stop))
-    return replace(found, degeneracy=reference.degeneracy)
+def calibrated_setup(setup: Setup) -> Setup:
+    """The part of a setup that changes the solid: not where the body was before, nor the age of its boxes."""
+    return Setup(construction=setup.construction, margin=setup.margin)
 
 
-def calibrate_reference(make: Callable[[], RayEngine]) -> Calibration:
+def calibration(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Calibration:
+    """Measure an engine on a limb of this size, once a process."""
+    found = calibrate(engine_of, calibrated_setup(setup), float(DIGITS % radius), float(DIGITS % half))
+    return replace(found, big_from=big_from(engine_of))
+
+
+@cache
+def big_from(engine_of: EngineOf) -> float:
+    """Least of the families' radii at which rounding, not early exits, says how deep an overshoot goes."""
+    every = [calibrate(engine_of, DEFAULT, radius, half) for radius, half in SIZES]
+    return min([found.radius for found in every if found.is_big], default=np.inf)
+
+
+@cache
+def calibrate(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Calibration:
+    """Measure an engine on one limb of this size; what holds for the engine comes from the reference."""
+    known = reference(engine_of)
+    with _standing(engine_of, setup, radius, half) as probe:
+        return replace(probe.noise(probe.measure(known.stop)), degeneracy=known.degeneracy)
+
+
+@cache
+def reference(engine_of: EngineOf) -> Calibration:
     """Measure an engine on the reference limb, as thick as an arm, in its default setup."""
-    with _standing(make, *REFERENCE) as (engine, body):
-        probe = _Probe(engine, body)
+    with _standing(engine_of, DEFAULT, *REFERENCE) as probe:
         found = probe.noise(probe.measure(probe.stop()))
     # The overshoot x is where a simplex h long and √(8 R x) wide has the degenerate volume.
     volume = found.overshoot**1.5 * 2 * found.half * np.sqrt(8 * found.radius)
@@ -126,13 +153,13 @@ def calibrate_reference(make: Callable[[], RayEngine]) -> Calibration:
 
 
 @contextmanager
-def _standing(make: Callable[[], RayEngine], radius: float, half: float) -> Iterator[tuple[RayEngine, Body]]:
+def _standing(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Iterator["_Probe"]:
     across, athwart, up = np.eye(3)
     body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
     reach = (half * body.axis)[None]
-    with make() as engine:
+    with engine_of(setup) as engine:
         engine.build(Limbs.cylinders(-reach, reach, radius))
-        yield engine, body
+        yield _Probe(engine, body)
 
 
 def _resolution(size: float) -> float:
@@ -144,7 +171,7 @@ def _resolution(size: float) -> float:
 class _Probe:
     """One engine that holds one limb."""
 
-    engine: RayEngine
+    engine: Engine
     body: Body
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:

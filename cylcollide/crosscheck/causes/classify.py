@@ -1,20 +1,42 @@
-"""Both answers about the segments of a scene: every disagreement with its kind, its cause and its evidence."""
+"""A scene put to an engine: every disagreement with its kind, its cause and its evidence.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Rays that geometry cannot explain are cast again: alone, with fresh boxes, and with their limb alone in the world.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.cause import Cause, Verdict
-from cylcollide.crosscheck.causes.distances import distances
-from cylcollide.crosscheck.causes.normals import differs, normals
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.causes.verdicts import Reported, missed, phantoms, wrong_limbs
-from cylcollide.crosscheck.judge.comparison import Comparison
+from cylcollide.crosscheck.engine.setup import EngineOf
+from cylcollide.crosscheck.generate.shots import ShotScene
+from cylcollide.crosscheck.judge.comparison import Comparison, Truth, angle, engine_answers
 from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.engines import Engine
+from cylcollide.limbs.limbs import Limbs
+
+DOUBTFUL = (Cause.UNEXPLAINED, Cause.NO_CORE_DISTANCE, Cause.NOISY_NORMAL, Cause.BIG_SHAPE, Cause.SEGMENT_END)
+"""A hit lost for one of these stays lost when its ray is cast alone; one lost for another reason comes back."""
+
+
+def compare(
+    scene: ShotScene, engine_of: EngineOf, calibrations: Sequence[Calibration] | None
+) -> tuple[Comparison, Disagreements]:
+    """Cast the segments of a scene on both sides; with calibrations of its limbs every disagreement gets its cause."""
+    truth = Truth(scene)
+    with engine_of(scene.setup) as engine:
+        answers = engine_answers(engine, truth)
+        if calibrations is None:
+            compared = Comparison(truth, *answers)
+            return compared, compared.disagreements()
+        classified = Classified(truth, *answers, calibrations)
+        return classified, _cast_again(classified.disagreements(), classified, engine, engine_of)
 
 
 @dataclass(frozen=True)
@@ -25,86 +47,110 @@ class Classified(Comparison):
 
     def disagreements(self) -> Disagreements:
         """Every disagreement of the scene."""
-        wrong = self.wrong
-        parts = [
-            self._lost(wrong[Kind.LOST]),
-            self._phantoms(wrong[Kind.PHANTOM]),
-            self._missed(wrong[Kind.MISSED]),
-            self._wrong_limbs(wrong[Kind.WRONG_LIMB]),
-            *self._agreed(self.right_hits),
-            self._misplaced(self.misplaced),
-        ]
-        return Disagreements.joined(parts)
-
-    def _lost(self, rows: Int64Array) -> Disagreements:
-        found = Verdict(len(rows))
-        total, came = float(len(self.answered)), float(self.answered.sum())
-        found.claim(Cause.API_LIMIT, np.ones(len(rows), bool), np.full(len(rows), came), total)
-        return _table(rows, Kind.LOST, found, np.full(len(rows), np.nan))
-
-    def _phantoms(self, rows: Int64Array) -> Disagreements:
-        view = self._sight(rows, self.theirs.limb[rows])
-        return _table(rows, Kind.PHANTOM, phantoms(view, self._reported(rows, view)), view.least_true.distance)
-
-    def _missed(self, rows: Int64Array) -> Disagreements:
-        view = self._sight(rows, self.ours.limb[rows])
-        found = missed(view, self.ours.distance[rows], self._on_cap(rows))
-        return _table(rows, Kind.MISSED, found, -view.least_true.distance)
-
-    def _wrong_limbs(self, rows: Int64Array) -> Disagreements:
-        true, other = self._sight(rows, self.ours.limb[rows]), self._sight(rows, self.theirs.limb[rows])
-        reported, entry = self._reported(rows, true), self.ours.distance[rows]
-        found = wrong_limbs(true, other, reported, entry, self._on_cap(rows))
-        return _table(rows, Kind.WRONG_LIMB, found, np.abs(reported.distance - entry))
+        wrong, ours, theirs = self.wrong, self.ours.limb, self.theirs.limb
+        rows = wrong[Kind.LOST]
+        lost = Disagreements.of_kind(rows, Kind.LOST, np.full(len(rows), np.nan))
+        came, total = np.full(len(rows), float(self.answered.sum())), float(len(self.answered))
+        lost.claim(Cause.API_LIMIT, True, came, total)
+        view = self._sight(rows := wrong[Kind.PHANTOM], theirs)
+        phantom = Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance)
+        phantoms(phantom, view, self._hit(rows, view))
+        view = self._sight(rows := wrong[Kind.MISSED], ours)
+        unseen = Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance)
+        missed(unseen, view, self._hit(rows, view))
+        view = self._sight(rows := wrong[Kind.WRONG_LIMB], ours)
+        hit = self._hit(rows, view)
+        confused = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(hit.distance - hit.entry))
+        wrong_limbs(confused, view, self._sight(rows, theirs), hit)
+        errors = self._errors(self.right_hits)
+        return Disagreements.joined([lost, phantom, unseen, confused, *errors, self._misplaced(self.misplaced)])
 
     def _misplaced(self, rows: Int64Array) -> Disagreements:
-        found, off = Verdict(len(rows)), self.points[1][rows]
+        off = self.points[1][rows]
+        found = Disagreements.of_kind(rows, Kind.POSITION, off)
         # Half a unit in the last place of float32 coordinates as large as these, once for each of three.
         ends = np.abs([self.truth.start[rows], self.truth.end[rows]]).max(axis=(0, 2), initial=0.0)
         found.claim(Cause.SINGLE_PRECISION, off <= 2.0**-22 * ends, off, 2.0**-22 * ends)
-        found.rest(off, ROUNDING_BOUND * ends)
-        return _table(rows, Kind.POSITION, found, off)
+        found.claim(Cause.UNEXPLAINED, True, off, ROUNDING_BOUND * ends)
+        return found
 
-    def _agreed(self, rows: Int64Array) -> list[Disagreements]:
-        view = self._sight(rows, self.ours.limb[rows])
-        reported, entry = self._reported(rows, view), self.ours.distance[rows]
-        error = reported.distance - entry
-        normal, reported_normal = self.ours.normal[rows], self.theirs.normal[rows]
-        off = self._is_off(view, reported, error)
-        # Where the true normal is zero, inside the limb, no unit normal is right.
-        meaningless = ~normal.any(axis=1) & np.nan_to_num(reported_normal).any(axis=1)
-        tilted = differs(normal, reported_normal, view) | meaningless | self.malformed(rows)
+    def _errors(self, rows: Int64Array) -> list[Disagreements]:
+        """The distances and normals of right hits that are off beyond the rounding."""
+        view = self._sight(rows, self.ours.limb)
+        hit, normal, said = self._hit(rows, view), self.ours.normal[rows], self.theirs.normal[rows]
+        error, off = hit.distance - hit.entry, self._is_off(view, hit)
         parts = []
-        for kind, wrong in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
-            some = np.flatnonzero(wrong)
-            seen = self._sight(rows[some], self.ours.limb[rows[some]])
-            found = distances(seen, reported.of_rows(some), entry[some], self._on_cap(rows[some]))
-            parts.append(_table(rows[some], kind, found, error[some]))
-        some = np.flatnonzero(tilted)
-        seen = self._sight(rows[some], self.ours.limb[rows[some]])
-        found = normals(seen, reported.of_rows(some), entry[some], normal[some], reported_normal[some])
-        amount = np.where(normal[some].any(axis=1), self.tilt(rows[some]), np.nan)
-        return [*parts, _table(rows[some], Kind.NORMAL, found, amount)]
+        for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
+            seen = self._sight(rows[which], self.ours.limb)
+            found = Disagreements.of_kind(rows[which], kind, error[which])
+            parts.append(distances(found, seen, self._hit(rows[which], seen)))
+        # A tilt that a point right to the rounding would have is none. Where the true normal is zero, inside the limb,
+        # no unit normal is right.
+        allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
+        meaningless = ~normal.any(axis=1) & np.nan_to_num(said).any(axis=1)
+        tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)
+        some, normal = rows[tilted], normal[tilted]
+        seen = self._sight(some, self.ours.limb)
+        found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
+        return [*parts, normals(found, seen, self._hit(some, seen), normal, said[tilted])]
 
-    def _is_off(self, view: Sight, reported: Reported, error: Float64Array) -> BoolArray:
+    def _is_off(self, view: Sight, hit: Hit) -> BoolArray:
         # The point lies on the surface up to the rounding, and on the near side of where the segment is deepest:
         # then it is the hit of a limb that differs from the true one by no more than the rounding.
-        on_surface = np.abs(view.from_true(reported.position)) <= view.rounding
+        on_surface = np.abs(view.from_true(hit.position)) <= view.rounding
         nearest = view.least_true
-        near_side = (reported.distance <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
-        inside = view.start_true <= 0.0
-        return np.where(inside, np.abs(error) > view.rounding, ~(on_surface & near_side))
+        near_side = (hit.distance <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
+        late = np.abs(hit.distance - hit.entry) > view.rounding
+        return np.where(view.start_true <= 0.0, late, ~(on_surface & near_side))
 
-    def _reported(self, rows: Int64Array, view: Sight) -> Reported:
-        return Reported(self.theirs.fraction[rows] * view.length, self.points[0][rows])
-
-    def _on_cap(self, rows: Int64Array) -> BoolArray:
-        return np.isin(self.ours.face[rows], (Face.CAP1, Face.CAP2))
+    def _hit(self, rows: Int64Array, view: Sight) -> Hit:
+        on_cap = np.isin(self.ours.face[rows], (Face.CAP1, Face.CAP2))
+        reported = self.theirs.fraction[rows] * view.length
+        return Hit(reported, self.points[0][rows], self.ours.distance[rows], on_cap)
 
     def _sight(self, rows: Int64Array, limb: Int32Array) -> Sight:
-        return sight(self.truth.scene, rows, self.calibrations, limb)
+        return sight(self.truth.scene, rows, self.calibrations, limb[rows])
 
 
-def _table(rows: Int64Array, kind: Kind, found: Verdict, amount: Float64Array) -> Disagreements:
-    codes = np.full(len(rows), kind, dtype=np.int8)
-    return Disagreements(rows.astype(np.int64), codes, found.cause, amount, found.measured, found.bound)
+def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engine_of: EngineOf) -> Disagreements:
+    """Return the disagreements with the causes that casting again shows: API limit or broad phase."""
+    true = compared.ours.limb[found.row]
+    rows = np.flatnonzero(np.isin(found.kind, (Kind.MISSED, Kind.WRONG_LIMB)) & np.isin(found.cause, DOUBTFUL))
+    if not len(rows):
+        return found
+    cause, bound = found.cause.copy(), found.bound.copy()
+    truth, scene = compared.truth, compared.truth.scene
+    start, end = truth.start[found.row], truth.end[found.row]
+
+    def alone(some: Int64Array) -> BoolArray:
+        limbs = [engine.cast_segments(start[[row]], end[[row]]).limb[0] for row in some]
+        return np.asarray(np.array(limbs, dtype=np.int32) == true[some])
+
+    def refreshed(some: Int64Array) -> BoolArray:
+        refresh = getattr(engine, "refresh_boxes", None)
+        if refresh is None:
+            return np.zeros(len(some), dtype=np.bool_)
+        refresh()
+        return alone(some)
+
+    def lonely(some: Int64Array) -> BoolArray:
+        back = np.zeros(len(some), dtype=np.bool_)
+        for limb in np.unique(true[some]) if len(scene.radius) > 1 else ():
+            mine = np.flatnonzero(true[some] == limb)
+            with engine_of(scene.setup) as other:
+                other.build(Limbs.cylinders(scene.p1[[limb]], scene.p2[[limb]], scene.radius[[limb]]))
+                back[mine] = other.cast_segments(start[some[mine]], end[some[mine]]).limb == 0
+        return back
+
+    ways: tuple[tuple[Callable[[Int64Array], BoolArray], Cause], ...] = (
+        (alone, Cause.API_LIMIT),
+        (refreshed, Cause.BROAD_PHASE),
+        (lonely, Cause.BROAD_PHASE),
+    )
+    for cast, answer in ways:
+        back = cast(rows)
+        cause[rows[back]] = answer
+        # Seen when cast again: there is no bound to keep.
+        bound[rows[back]] = np.nan
+        rows = rows[~back]
+    return replace(found, cause=cause, bound=bound)

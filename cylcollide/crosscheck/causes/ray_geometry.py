@@ -8,8 +8,10 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.crosscheck.causes.calibration import EARLY_EXIT_ROOM, Calibration
-from cylcollide.crosscheck.causes.rounded_cylinder import (
+from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
+from cylcollide.crosscheck.generate.shots import ShotScene
+from cylcollide.crosscheck.judge.comparison import angle
+from cylcollide.crosscheck.judge.rounded_cylinder import (
     Least,
     Rounded,
     first_reach,
@@ -17,8 +19,6 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     outward_normal,
     signed_distance,
 )
-from cylcollide.crosscheck.generate.families.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import angle
 
 
 @dataclass(frozen=True)
@@ -49,32 +49,32 @@ class Limits:
         """Whether a step may land in the core: of an engine that walks, and so stops in front of surfaces."""
         return (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
 
+    @property
+    def into_core(self) -> Float64Array:
+        """Overshoot that goes through the skin; nan where none does."""
+        return np.where(self.overshoot >= self.rim, self.overshoot, np.nan)
+
+    @property
+    def lost_rim(self) -> Float64Array:
+        """How deep a cut may be that the rounding of the rim takes away."""
+        lost: Float64Array = CORNER * self.rim
+        return lost
+
     @classmethod
     def of(cls, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> "Limits":
         """Spread the calibrations of a scene's limbs over its rows."""
-
-        def column(values: Sequence[float]) -> Float64Array:
-            return np.array(values, dtype=np.float64)[limb]
-
-        early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
-        spread = [c.side_growth[1] - c.side_growth[0] for c in calibrations]
         asked = 0.0 if margin is None else margin
-        return cls(
-            radius=column([c.radius for c in calibrations]),
-            half=column([c.half for c in calibrations]),
-            stop=column([c.stop for c in calibrations]),
-            rim=column([c.rim for c in calibrations]),
-            growth=column([float(np.hypot(max(c.side_growth[1], 0), max(c.cap_growth, 0))) for c in calibrations]),
-            facets=column([w if c.is_faceted else 0.0 for w, c in zip(spread, calibrations, strict=True)]),
-            early_exit=column(early_exit),
-            overshoot=column([max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)]),
-            normal_noise=column([c.normal_noise for c in calibrations]),
-            deep_misses=column([c.deep_misses for c in calibrations]),
-            caps_open=np.array([c.caps_open for c in calibrations])[limb],
-            single=np.array([c.single for c in calibrations])[limb],
-            coreless=np.array([asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations])[limb],
-            margin=column([asked] * len(calibrations)),
-        )
+        early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
+        derived: dict[str, Sequence[float]] = {
+            "early_exit": early_exit,
+            "overshoot": [max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)],
+            "coreless": [asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations],
+            "margin": [asked] * len(calibrations),
+        }
+        measured = {
+            name: [getattr(c, name) for c in calibrations] for name in cls.__dataclass_fields__ if name not in derived
+        }
+        return cls(**{name: np.array(column)[limb] for name, column in (measured | derived).items()})
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,6 @@ class Sight:
     def start_true(self) -> Float64Array:
         """Of the start from the true limb."""
         return signed_distance(self.true, self.start)
-
-    @cached_property
-    def start_held(self) -> Float64Array:
-        """Of the start from the held solid."""
-        return signed_distance(self.held, self.start)
 
     def entry_held(self, level: Float64Array) -> Float64Array:
         """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
@@ -161,12 +156,7 @@ class Sight:
         return self.on_rim(nearest)
 
 
-def sight(
-    scene: ShotScene,
-    rows: Int64Array,
-    calibrations: Sequence[Calibration],
-    limb: Int32Array,
-) -> Sight:
+def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
     """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
     limits = Limits.of(calibrations, scene.setup.margin, limb)
     a, b = np.ascontiguousarray(scene.p1[limb]), np.ascontiguousarray(scene.p2[limb])

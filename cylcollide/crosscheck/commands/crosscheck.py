@@ -1,6 +1,7 @@
 """The command ``cylcollide crosscheck``: options in, progress, tables and folder out."""
 
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -8,19 +9,17 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cylcollide.crosscheck.commands.executor import executor_of
-from cylcollide.crosscheck.commands.progress import bars, compile_ahead
-from cylcollide.crosscheck.commands.scoreboard import CASES, run_scoreboard
+from cylcollide.crosscheck.commands.scoreboard import CASES, compile_ahead, run_scoreboard
 from cylcollide.crosscheck.commands.tables import print_result
 from cylcollide.crosscheck.generate.families import FAMILIES
-from cylcollide.crosscheck.generate.motion import load_motions
+from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.csv_tables import write_tables
 from cylcollide.crosscheck.report.page import write_page
-from cylcollide.crosscheck.run.chunk_store import UnfinishedError
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan
-from cylcollide.crosscheck.run.run import Result, run_plan, write_numbers
+from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers
 from cylcollide.crosscheck.scoreboard.scoreboard import ALL, Score, check_names
 from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS as SCORED_RAYS
+from cylcollide.terminal import bars, make_writable, stop
 
 DEFAULT_RAYS = 200_000
 DEFAULT_RAYS_BY_FAMILIES = 1_000_000
@@ -68,22 +67,18 @@ def crosscheck(
     console = Console()
     if motion and (families or engines):
         option = "--families" if families else "--engines"
-        _stop(f"--motion does not go with {option}: the humanoid family plays all motions; leave one of them out")
+        stop(f"--motion does not go with {option}: the humanoid family plays all motions; leave one of them out")
     if scheduler is not None and not families:
-        _stop("--scheduler goes with --families only; add --families all")
+        stop("--scheduler goes with --families only; add --families all")
     if engines and not families:
         _fail_if_unproved(_score(console, engines, rays or SCORED_RAYS, seed, out), out)
         return
     plan = _plan(families, rays, seed, motion or [])
-    _make_writable(out)
+    make_writable(out)
     # Before all else, so that the message about a wrong name comes at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
-    try:
+    with _errors_in_one_line():
         result = _run(console, plan, out, jobs, scheduler, scores)
-    except UnfinishedError as error:
-        _stop(str(error), status=1)
-    except (ValueError, ImportError, OSError) as error:
-        _stop(" ".join(str(error).split()))
     print_result(console, result)
     console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
     if result.unproved:
@@ -92,18 +87,23 @@ def crosscheck(
     _fail_if_unproved(scores, out)
 
 
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    """Status 1 for what was not finished, 2 for what cannot be done; nothing in it may end the command itself."""
+    try:
+        yield
+    except RuntimeError as error:
+        stop(str(error), status=1)
+    except (ValueError, ImportError, OSError) as error:
+        stop(one_line(error))
+
+
 def _plan(families: list[str] | None, rays: int | None, seed: int, motions: list[str]) -> Plan:
-    if families:
-        wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
-        try:
+    with _errors_in_one_line():
+        if families:
+            wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
             return FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
-        except ValueError as error:
-            _stop(str(error))
-    known = load_motions()
-    unknown = [name for name in motions if name not in known]
-    if unknown:
-        _stop(f"no motion {unknown[0]!r}; known motions: {', '.join(known)}")
-    return PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motions))
+        return PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motions))
 
 
 def _run(
@@ -123,19 +123,14 @@ def _run(
 
 
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
-    try:
+    with _errors_in_one_line():
         check_names(engines)
-    except ValueError as error:
-        _stop(str(error))
-    _make_writable(out)  # not in a try: the end of the command, typer.Exit, is a RuntimeError
+    make_writable(out)
     try:
-        scores = run_scoreboard(console, engines, rays, seed, out)
+        with _errors_in_one_line():
+            scores = run_scoreboard(console, engines, rays, seed, out)
     except KeyboardInterrupt:
-        _stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
-    except RuntimeError as error:
-        _stop(str(error), status=1)
-    except (ValueError, ImportError, OSError) as error:
-        _stop(" ".join(str(error).split()))
+        stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
         console.print(f"The worst of each: cylcollide replay {escape(str(out / CASES))}", soft_wrap=True)
@@ -149,20 +144,7 @@ def _fail_if_unproved(scores: list[Score], out: Path) -> None:
 
 
 def _fail(what: str, file: Path) -> NoReturn:
-    _stop(
+    stop(
         f"{what} are NOT confirmed by rational arithmetic. This is a bug in cylcollide: please report it with {file}",
         status=1,
     )
-
-
-def _make_writable(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=out).close()
-    except OSError as error:
-        _stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
-
-
-def _stop(message: str, status: int = 2) -> NoReturn:
-    typer.echo(f"cylcollide: {message}", err=True)
-    raise typer.Exit(status)

@@ -2,22 +2,22 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import track
 
-from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.minimise import minimise
-from cylcollide.crosscheck.cases.reductions import smaller_by
-from cylcollide.crosscheck.cases.replay.engines import blamed
-from cylcollide.crosscheck.cases.replay.load import PLACE, read_chosen
-from cylcollide.crosscheck.cases.replay.print_story import overview, print_story
-from cylcollide.crosscheck.cases.replay.story import Replayed, Story, replayed, story_of
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
+from cylcollide.crosscheck.cases.load import PLACE, read_chosen
+from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
+from cylcollide.crosscheck.cases.recast import CaseRunner, Replayed
+from cylcollide.crosscheck.cases.story import Story, blamed, replayed, story_of
+from cylcollide.crosscheck.commands.print_story import overview, print_story
+from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.repro_scripts import repro_source
+from cylcollide.terminal import stop
 
 
 def replay(
@@ -37,9 +37,9 @@ def replay(
     try:
         cases = read_chosen(case, row, place)
         if len(cases) > 1 and (smaller or out or repro):
-            _stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
+            stop(f"--minimise, --out and --repro take one case, got {len(cases)}; choose one with --row or --place")
         if repro is not None and cases[0].engine != BULLET:
-            _stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
+            stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
         found: list[Replayed] = []
         try:
             _replay(cases, found)
@@ -53,9 +53,9 @@ def replay(
         _show(console, stories, as_json=as_json)
         _write(console, stories[0].case, out, repro, quiet=as_json)
     except OSError as error:
-        _stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
+        stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
     except (ValueError, ImportError) as error:
-        _stop(" ".join(str(error).split()))
+        stop(one_line(error))
     if not all(story.reproduced for story in stories):
         raise typer.Exit(1)
 
@@ -91,12 +91,7 @@ def _write(console: Console, case: Case, out: Path | None, repro: Path | None, *
     if repro is not None:
         repro.write_text(repro_source(case), encoding="utf-8")
     if out is not None:
-        write_case(out, case)
+        write_cases(out, case)
     for what, path in (("Case", out), ("Script", repro)):
         if path is not None and not quiet:
             console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
-
-
-def _stop(message: str) -> NoReturn:
-    typer.echo(f"cylcollide: {message}", err=True)
-    raise typer.Exit(2)

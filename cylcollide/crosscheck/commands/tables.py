@@ -1,13 +1,33 @@
-"""What a run found, as it is printed."""
+"""Tables for a terminal, and what a run found as they show it."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.sentences import not_tried_words
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import ALL, JsonObject
+from cylcollide.crosscheck.run.tally import ALL
+
+PLACES = ("median", "99 %", "max")
+
+
+def table(words: Sequence[str], numbers: Sequence[str] = (), title: str | None = None, **look: Any) -> Table:
+    """Return a table without rows: columns of words, then of numbers, whose heads break at spaces only.
+
+    With a title it is a table of results, whose first column stays on one line.
+    """
+    usual: dict[str, Any] = {"box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    shown = Table(title=title, title_justify="left", caption_justify="left", **(usual | look))
+    for place, name in enumerate(words):
+        shown.add_column(name, no_wrap=place == 0 and bool(title))
+    for name in numbers:
+        shown.add_column(name, justify="right", min_width=max(map(len, name.split())))
+    return shown
 
 
 def print_result(console: Console, result: Result) -> None:
@@ -36,45 +56,34 @@ def print_result(console: Console, result: Result) -> None:
 def _by_measure(summary: JsonObject, title: str) -> Table:
     """A column per family, of which there are few, and a row per count and error."""
     engine, rows = summary["engine"], summary["families"]
-    table = Table(title=title)
-    table.add_column()
-    for row in rows:
-        table.add_column(row["family"], justify="right", style="bold" if row["family"] == ALL else "")
+    shown = table([""], [row["family"] for row in rows], title)
     counts = {name: name.replace("_", " ") for name in ("rays", "hits", "missed", "phantom", "wrong_limb", "proved")}
     counts |= {"missed": f"missed by {engine}", "phantom": f"phantom in {engine}"}
     for field, label in counts.items():
-        table.add_row(label, *(f"{row[field]:,}" for row in rows), end_section=field == "proved")
+        shown.add_row(label, *(f"{row[field]:,}" for row in rows), end_section=field == "proved")
     errors = {"early_mm": "early, mm", "late_mm": "late, mm", "normal_deg": "normal off, degrees"}
     for field, label in errors.items():
-        for place, figure in enumerate(("median", "99 %", "max")):
+        for place, figure in enumerate(PLACES):
             cells = ["-" if row[field][place] is None else f"{row[field][place]:.3g}" for row in rows]
-            table.add_row(f"{label}: {figure}", *cells, end_section=figure == "max")
-    return table
+            shown.add_row(f"{label}: {figure}", *cells, end_section=figure == "max")
+    return shown
 
 
 def _by_family(summary: JsonObject, title: str) -> Table:
-    """A row per family."""
-    table = Table(title=title, box=SIMPLE, pad_edge=False, padding=0)  # so it fits into 80 columns
-    table.add_column("family", no_wrap=True)
-    for name in ("rays", *(kind.label for kind in Kind)):
-        table.add_column(name, justify="right")
+    """A row per family; without padding, so that it fits into 80 columns."""
+    shown = table(["family"], ["rays", *(kind.label for kind in Kind)], title, padding=0)
     for row in summary["families"]:
         numbers = [f"{row[name]:,}" for name in ("rays", *(kind.field for kind in Kind))]
-        table.add_row(row["family"], *numbers, style="bold" if row["family"] == ALL else "")
-    return table
+        shown.add_row(row["family"], *numbers, style="bold" if row["family"] == ALL else "")
+    return shown
 
 
 def _causes(summary: JsonObject) -> Table:
-    table = Table(title="Causes, and the interventions on a sample of each", box=SIMPLE, pad_edge=False)
-    for name in ("cause", "count", "share", "nearest to its bound", "proved"):
-        table.add_column(name, justify="left" if name == "cause" else "right", no_wrap=name == "cause")
+    numbers = ("count", "share", "nearest to its bound", "proved")
+    shown = table(["cause"], numbers, "Causes, and the interventions on a sample of each")
     for row in summary["causes"]:
         ratio, trials = row["nearest_to_bound"]["ratio"], row["interventions"]
-        table.add_row(
-            row["cause"],
-            f"{row['count']:,}",
-            f"{100 * row['share']:.3g} %",
-            "-" if ratio is None else f"{ratio:.6f}",
-            f"{trials['proved']} of {trials['tested']}" if trials["tested"] else "-",
-        )
-    return table
+        nearest = "-" if ratio is None else f"{ratio:.6f}"
+        proved = f"{trials['proved']} of {trials['tested']}" if trials["tested"] else "-"
+        shown.add_row(row["cause"], f"{row['count']:,}", f"{100 * row['share']:.3g} %", nearest, proved)
+    return shown

@@ -2,24 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar
 
-from cylcollide._types import Float64Array
-from cylcollide.engines import Capabilities, EngineHits, registry
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Construction
-from cylcollide.limbs.limbs import Limbs
-
-__all__ = [
-    "CONSTRUCTIONS",
-    "DEFAULT",
-    "Construction",
-    "EngineOf",
-    "NamedEngine",
-    "PlainEngine",
-    "RayEngine",
-    "Setup",
-    "as_record",
-]
+from cylcollide.engines import Engine, registry
+from cylcollide.engines._bullet_bodies import Construction
 
 
 @dataclass(frozen=True)
@@ -49,72 +35,17 @@ DEFAULT = Setup()
 """What a user of PyBullet gets without asking."""
 
 
-class RayEngine(Protocol):
-    """What a run of families needs of an engine; every `cylcollide.engines.Engine` has it."""
-
-    name: str
-    versions: dict[str, str]
-    capabilities: Capabilities
-
-    def build(self, limbs: Limbs) -> None:
-        """Hold these limbs, and no others."""
-
-    def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
-        """Move every limb to the axis from ``p1`` to ``p2``, both (m, 3) in metres."""
-
-    def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """The closest hit of each segment, ``starts`` and ``ends`` (n, 3) in metres."""
-
-    def __enter__(self) -> Self:
-        """Return the engine itself."""
-
-    def __exit__(self, *exc_info: object) -> None:
-        """Close the engine."""
-
-
 Options = tuple[tuple[str, Any], ...]
 """Names and values for an engine's constructor."""
 
-EngineOf = Callable[[Setup], RayEngine]
+EngineOf = Callable[[Setup], Engine]
 """Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
 
 
-@dataclass(frozen=True)
-class PlainEngine:
-    """An engine that knows nothing of PyBullet's settings, as a maker of engines; see :data:`EngineOf`."""
+class _WithoutSettings:
+    """A maker of engines that know nothing of PyBullet's settings; see :data:`EngineOf`."""
 
-    factory: Callable[[], RayEngine]
-
-    @property
-    def name(self) -> str:
-        """What the engine calls itself."""
-        return str(getattr(self.factory, "name", "an engine without a name"))
-
-    @property
-    def options(self) -> Options:
-        """None: they are the factory's own."""
-        return ()
-
-    def __call__(self, setup: Setup) -> RayEngine:
-        """Return a new engine.
-
-        Raises
-        ------
-        ValueError
-            For any setup but the default.
-        """
-        _refuse_settings(setup)
-        return self.factory()
-
-
-@dataclass(frozen=True)
-class NamedEngine:
-    """An engine of :mod:`cylcollide.engines.registry`, as a maker of engines that a saved case can name."""
-
-    name: str
-    options: Options = ()
-
-    def __call__(self, setup: Setup) -> RayEngine:
+    def __call__(self, setup: Setup) -> Engine:
         """Return a new engine.
 
         Raises
@@ -124,15 +55,36 @@ class NamedEngine:
         ImportError
             If its package is missing; the message names the extra.
         """
-        _refuse_settings(setup)
+        if not setup.is_default:
+            raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
+        return self._made()
+
+    def _made(self) -> Engine:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PlainEngine(_WithoutSettings):
+    """Any engine's class, or another function that makes one."""
+
+    factory: Callable[[], Engine]
+    options: ClassVar[Options] = ()
+
+    @property
+    def name(self) -> str:
+        """What the engine calls itself."""
+        return str(getattr(self.factory, "name", "an engine without a name"))
+
+    def _made(self) -> Engine:
+        return self.factory()
+
+
+@dataclass(frozen=True)
+class NamedEngine(_WithoutSettings):
+    """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name."""
+
+    name: str
+    options: Options = ()
+
+    def _made(self) -> Engine:
         return registry.create(self.name, **dict(self.options))
-
-
-def _refuse_settings(setup: Setup) -> None:
-    if not setup.is_default:
-        raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
-
-
-def as_record(setup: Setup) -> dict[str, Any]:
-    """Return the fields as JSON has them; ``Setup(**record)`` reads them back."""
-    return asdict(setup)

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
+from cylcollide.crosscheck.generate.shots import Intent, Shots
+from cylcollide.crosscheck.generate.target import Frame, across, angles, directions, either_way, signs, unit
 
 BULLET_FAMILIES = ("aimed", "graze", "rim", "miss")
 AIMED, GRAZE, RIM, MISS = range(len(BULLET_FAMILIES))
@@ -32,15 +34,11 @@ BEHIND_METRES = 1.0
 MISS_GAP_METRES = 0.002
 
 
-@dataclass(frozen=True)
-class Bullets:
-    """Bullets at one pose, length n."""
+@dataclass(frozen=True, kw_only=True)
+class Bullets(Shots):
+    """Bullets at one pose: the target of a miss is -1, depths are shares of the target's radius (graze, rim) or nan."""
 
-    family: Int32Array  # code into BULLET_FAMILIES
-    target: Int32Array  # limb the bullet is about; -1 for a miss
-    depth: Float64Array  # share of the target's radius (graze, rim), else nan
-    start: Float64Array  # metres, (n, 3)
-    end: Float64Array
+    family: Int32Array  # code into BULLET_FAMILIES, (n,)
 
 
 def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> Bullets:
@@ -57,8 +55,8 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     """
     family = rng.choice(len(BULLET_FAMILIES), size=n, p=SHARES).astype(np.int32)
     target = rng.integers(len(radius), size=n, dtype=np.int32)
-    depth = np.where(rng.random(n) < 0.5, -1.0, 1.0) * 10.0 ** rng.uniform(*DEPTH_DECADES, size=n)
-    limb = _Frames.of(p1[target], p2[target], radius[target])
+    depth = -signs(rng, n) * 10.0 ** rng.uniform(*DEPTH_DECADES, size=n)
+    limb = _Limbs.of(p1[target], p2[target], radius[target])
     through, heading = np.empty((n, 3)), np.empty((n, 3))
     for code, draw in ((AIMED, _aim), (GRAZE, _graze), (RIM, _cross_rim)):
         rows = np.flatnonzero(family == code)
@@ -74,12 +72,13 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     before = nearest * (farthest / nearest) ** rng.random(n)
     start = through + (middle - reach - before)[:, None] * heading
     end = through + (middle + reach + BEHIND_METRES)[:, None] * heading
-    return Bullets(family, target, depth, start, end)
+    intent = np.where((family == AIMED) | (depth > 0), Intent.HIT, Intent.MISS).astype(np.int8)
+    return Bullets(start, end, intent, depth, target, family=family)
 
 
 @dataclass(frozen=True)
-class _Frames:
-    """Limbs with an orthonormal frame each: unit axis and two directions across it, (n, 3) each."""
+class _Limbs(Frame):
+    """Limbs with an orthonormal frame each, (n, 3)."""
 
     p1: Float64Array
     p2: Float64Array
@@ -89,53 +88,39 @@ class _Frames:
     athwart: Float64Array
 
     @classmethod
-    def of(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> "_Frames":
-        axis = _unit(p2 - p1)
-        # Cross with the coordinate axis that is most across the limb's.
-        across = _unit(np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=1)]))
-        return cls(p1, p2, radius, axis, across, np.cross(axis, across))
+    def of(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> "_Limbs":
+        axis = unit(p2 - p1)
+        aside = across(axis)
+        return cls(p1, p2, radius, axis, aside, np.cross(axis, aside))
 
-    def take(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> "_Frames":
-        return _Frames(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+    def take(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> "_Limbs":
+        return _Limbs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def on_axis(self, share: Float64Array) -> Float64Array:
         return self.p1 + share[:, None] * (self.p2 - self.p1)
 
-    def radial(self, angle: Float64Array) -> Float64Array:
-        return np.cos(angle)[:, None] * self.across + np.sin(angle)[:, None] * self.athwart
 
-
-def _aim(rng: np.random.Generator, limb: _Frames, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _aim(rng: np.random.Generator, limb: _Limbs, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
     n = len(depth)
     off = 0.999 * limb.radius * np.sqrt(rng.random(n))
-    point = limb.on_axis(rng.uniform(0.001, 0.999, n)) + off[:, None] * limb.radial(_angles(rng, n))
-    return point, _directions(rng, n)
+    point = limb.on_axis(rng.uniform(0.001, 0.999, n)) + off[:, None] * limb.radial(angles(rng, n))
+    return point, directions(rng, n)
 
 
-def _graze(rng: np.random.Generator, limb: _Frames, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _graze(rng: np.random.Generator, limb: _Limbs, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
     n = len(depth)
     # The line runs in a plane parallel to the axis, at least 30° off the axis' direction; its closest approach to the
     # axis is this point, so that its distance from the axis is exactly (1 - depth) radius.
-    angle, slope = _angles(rng, n), rng.uniform(np.pi / 6, 5 * np.pi / 6, n)
+    angle, slope = angles(rng, n), rng.uniform(np.pi / 6, 5 * np.pi / 6, n)
     point = limb.on_axis(rng.uniform(0.05, 0.95, n)) + (limb.radius * (1 - depth))[:, None] * limb.radial(angle)
-    tangent = limb.radial(angle + np.pi / 2)
-    heading = np.cos(slope)[:, None] * limb.axis + np.sin(slope)[:, None] * tangent
-    return point, _either_way(rng, heading)
+    return point, -either_way(rng, limb.slanted(angle, slope))
 
 
-def _cross_rim(rng: np.random.Generator, limb: _Frames, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
-    n = len(depth)
-    at_p2 = rng.random(n) < 0.5
-    outward = np.where(at_p2, 1.0, -1.0)[:, None] * limb.axis
-    angle = _angles(rng, n)
-    radial = limb.radial(angle)
-    point = np.where(at_p2[:, None], limb.p2, limb.p1) + (limb.radius * (1 - depth))[:, None] * radial
-    # Down through the cap and out through the side, with some way along the rim. Outside the rim such a line leaves the
-    # infinite cylinder before it comes below the cap's plane, whatever its slopes: it cannot meet the limb.
-    fall, swerve = rng.uniform(np.pi / 9, 7 * np.pi / 18, n), rng.uniform(-1.0, 1.0, n)
-    down_and_out = np.cos(fall)[:, None] * radial - np.sin(fall)[:, None] * outward
-    heading = np.cos(swerve)[:, None] * down_and_out + np.sin(swerve)[:, None] * limb.radial(angle + np.pi / 2)
-    return point, _either_way(rng, heading)
+def _cross_rim(rng: np.random.Generator, limb: _Limbs, depth: Float64Array) -> tuple[Float64Array, Float64Array]:
+    cap, angle = signs(rng, len(depth)), angles(rng, len(depth))
+    centre = np.where(cap[:, None] > 0, limb.p2, limb.p1)
+    point = centre + (limb.radius * (1 - depth))[:, None] * limb.radial(angle)
+    return point, -either_way(rng, limb.across_rim(rng, cap, angle))
 
 
 def _pass_by(
@@ -146,8 +131,8 @@ def _pass_by(
     rows = np.arange(n)
     # Draw again whatever comes near a limb; a limb lies within its radius of its axis segment.
     while len(rows):
-        heading[rows] = _directions(rng, len(rows))
-        offset = np.cross(heading[rows], _directions(rng, len(rows)))
+        heading[rows] = directions(rng, len(rows))
+        offset = np.cross(heading[rows], directions(rng, len(rows)))
         point[rows] = centre + reach * offset
         gap = _line_segment_distance(point[rows], heading[rows], p1, p2) - radius
         rows = rows[np.any(gap < MISS_GAP_METRES, axis=1)]
@@ -178,20 +163,3 @@ def _bounding_ball(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> 
     centre = 0.5 * (np.minimum(p1, p2).min(axis=0) + np.maximum(p1, p2).max(axis=0))
     ends = np.maximum(np.linalg.norm(p1 - centre, axis=1), np.linalg.norm(p2 - centre, axis=1))
     return centre, float(np.max(ends + radius))
-
-
-def _directions(rng: np.random.Generator, n: int) -> Float64Array:
-    return _unit(rng.normal(size=(n, 3)))
-
-
-def _angles(rng: np.random.Generator, n: int) -> Float64Array:
-    return rng.uniform(0, 2 * np.pi, n)
-
-
-def _either_way(rng: np.random.Generator, heading: Float64Array) -> Float64Array:
-    return np.where(rng.random(len(heading)) < 0.5, -1.0, 1.0)[:, None] * heading
-
-
-def _unit(vector: Float64Array) -> Float64Array:
-    unit: Float64Array = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
-    return unit

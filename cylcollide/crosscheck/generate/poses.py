@@ -4,16 +4,17 @@ All chance at a pose comes from (seed, pose): how the poses are dealt out to chu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.crosscheck.generate.bullets import GRAZE, MISS, draw_bullets
-from cylcollide.crosscheck.generate.families.shots import Intent, Shots, ShotScene
+from cylcollide.crosscheck.generate.bullets import GRAZE, draw_bullets
 from cylcollide.crosscheck.generate.humanoid import Humanoid
+from cylcollide.crosscheck.generate.shots import ShotScene
 
 FRAMES_PER_MOTION = 10
+POSES_IN_MOTION = 4
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,26 @@ def draw_pose(poses: Poses, pose: int, rays: int, seed: int) -> PosedScene:
     first, last = rays * pose // count, rays * (pose + 1) // count
     p1, p2 = poses.p1[pose], poses.p2[pose]
     bullets = draw_bullets(np.random.default_rng([seed, pose]), last - first, p1, p2, poses.radius)
-    depth = np.where(bullets.family == GRAZE, bullets.depth, np.nan)
-    intent = np.where(bullets.family == MISS, Intent.MISS, Intent.EITHER).astype(np.int8)
+    shots = replace(bullets, depth=np.where(bullets.family == GRAZE, bullets.depth, np.nan))
     return PosedScene(
-        p1,
-        p2,
-        poses.radius,
-        Shots(bullets.start, bullets.end, intent, depth, bullets.target),
-        family=bullets.family,
-        names=poses.limb_names,
-        pose=pose,
-        first_ray=first,
+        p1, p2, poses.radius, shots, family=bullets.family, names=poses.limb_names, pose=pose, first_ray=first
     )
+
+
+def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
+    """The humanoid in motion: n bullets at four poses, each any time of any motion.
+
+    Depth: signed metres of the grazes; nan for the others. A bullet's intention speaks of its target alone.
+    """
+    scenes = []
+    with Humanoid() as humanoid:
+        radius, motions = humanoid.radius, list(humanoid.motions)
+        for count in np.diff([n * place // POSES_IN_MOTION for place in range(POSES_IN_MOTION + 1)]).tolist():
+            motion = motions[int(rng.random() * len(motions))]
+            p1, p2 = humanoid.pose(motion, rng.random() * humanoid.motions[motion].duration)
+            bullets = draw_bullets(rng, count, p1, p2, radius)
+            # A bullet that is meant to miss misses every limb: any will do as its target.
+            target = np.maximum(bullets.target, 0)
+            depth = np.where(bullets.family == GRAZE, bullets.depth * radius[target], np.nan)
+            scenes.append(ShotScene(p1, p2, radius, replace(bullets, target=target, depth=depth)))
+    return scenes

@@ -14,11 +14,10 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import RayEngine
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
 from cylcollide.crosscheck.judge.exact_truth import clearances, exact_first_limbs
-from cylcollide.engines import EngineHits
+from cylcollide.engines import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
@@ -94,7 +93,7 @@ class Answers(NamedTuple):
     tells_normal: bool = True
 
 
-def engine_answers(engine: RayEngine, truth: Truth) -> Answers:
+def engine_answers(engine: Engine, truth: Truth) -> Answers:
     """Let an engine hold the limbs of a scene, moved there if the scene says so, and cast the scene's segments."""
     scene, limbs = truth.scene, truth.limbs
     if scene.was is None:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int8Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
 
 
 class Kind(IntEnum):
@@ -45,7 +45,10 @@ NOT_SOUGHT = -1
 
 @dataclass(frozen=True)
 class Disagreements:
-    """Disagreements, length k: a row of the scene may stand here twice, for its distance and for its normal."""
+    """Disagreements, length k: a row of the scene may stand here twice, for its distance and for its normal.
+
+    While causes are decided, the first that claims a row keeps it.
+    """
 
     row: Int64Array  # segment of the scene
     kind: Int8Array  # codes of Kind
@@ -62,9 +65,28 @@ class Disagreements:
         unknown = np.full(len(rows), np.nan)
         return cls(rows.astype(np.int64), kinds, causes, amount, unknown, unknown.copy())
 
+    def claim(self, cause: int, where: BoolArray | bool, measured: Float64Array, bound: Float64Array | float) -> None:
+        """Give a cause to the rows without one where the predicate holds, with the number that its bound is for."""
+        rows = (self.cause == NOT_SOUGHT) & where
+        self.cause[rows] = cause
+        self.measured[rows] = measured[rows]
+        self.bound[rows] = np.broadcast_to(bound, rows.shape)[rows]
+
     @classmethod
     def joined(cls, parts: Sequence["Disagreements"]) -> Self:
         """All rows of the parts, in the order of segments, then of kinds."""
         columns = [np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__]
         order = np.lexsort((columns[1], columns[0]))
         return cls(*(column[order] for column in columns))
+
+
+Figures = tuple[float, float, float]
+"""Median, 99th percentile, greatest; nan if there is nothing to measure."""
+
+
+def median_99_max(values: Float64Array) -> Figures:
+    """Figures of the finite values."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return (np.nan, np.nan, np.nan)
+    return float(np.median(values)), float(np.percentile(values, 99)), float(values.max())

@@ -2,26 +2,25 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.number_format import counted, length, percent
-from cylcollide.crosscheck.report.measures import ARM, construction_rows, margin_rows, scale_rows
-from cylcollide.crosscheck.report.sentences import facts, scale_words
-from cylcollide.crosscheck.run.tally import JsonObject
+from cylcollide.crosscheck.number_format import counted, length, percent, scale_words
+from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.report.measures import ARM, construction_rows, facts, margin_rows, scale_rows
+from cylcollide.crosscheck.run.run import wrong_count
 
 ADVISED_MARGIN = 1e-3
 """Metres: what PyBullet gives to a limb that is built by default."""
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(NamedTuple):
     """What to do, why, and the numbers of this run behind it."""
 
     title: str
     text: str
-    evidence: tuple[str, ...]
+    evidence: list[str]
     code: str = ""
 
 
@@ -36,7 +35,7 @@ def _scale(summary: JsonObject) -> Advice | None:
     rows, big = scale_rows(summary, ("generic",)), facts(summary)["big"]
     small = [row for row in rows if row["radius"] <= ARM]
     large = [row for row in rows if ARM < row["radius"] < (math.inf if math.isnan(big) else big)]
-    tried = _trials(summary, Cause.TERMINATION, lambda change: change.startswith("world x"))
+    tried = _trials(summary, Cause.TERMINATION, "world x")
     if not (small and large and tried):
         return None
     at, grown = small[-1], large[-1]
@@ -48,79 +47,75 @@ def _scale(summary: JsonObject) -> Advice | None:
             f" Radii have to stay below {length(big)}, from where the rounding of big shapes was measured: a limb of "
             f"{scale_words(ARM)} can grow by {10 ** math.floor(math.log10(0.99 * big / ARM)):,}."
         )
+    shares, sizes = ([of(row) for row in (at, grown)] for of in (_phantoms, lambda row: scale_words(row["radius"])))
     return Advice(
         "Ask in a larger world",
-        "Multiply positions and sizes before they go into the engine that rays are asked of, and divide the "
-        "answers: the "
-        f"stop of {length(facts(summary)['stop'])} stays what it is, and becomes a smaller share of the limb.{limit}",
-        (
-            f"{percent(at['phantom'], at['misses'])} of the generic segments that miss a limb of "
-            f"{scale_words(at['radius'])} "
-            f"are phantom hits, {percent(grown['phantom'], grown['misses'])} in a world where it has "
-            f"{scale_words(grown['radius'])}",
-            f"grown worlds did as predicted in {_of(tried)} trials on cases of the {Cause.TERMINATION.label}",
-        ),
+        "Multiply positions and sizes before they go into the engine that rays are asked of, and divide the answers: "
+        f"the stop of {length(facts(summary)['stop'])} stays what it is, and becomes a smaller share of the limb."
+        f"{limit}",
+        [
+            f"{shares[0]} of the generic segments that miss a limb of {sizes[0]} are phantom hits, {shares[1]} in a "
+            f"world where it has {sizes[1]}",
+            f"grown worlds did as predicted in {tried} trials on cases of the {Cause.TERMINATION.label}",
+        ],
     )
+
+
+def _phantoms(row: JsonObject) -> str:
+    return percent(row["phantom"], row["misses"])
 
 
 def _margin(summary: JsonObject) -> Advice | None:
     rows = {row["margin"]: row for row in margin_rows(summary) if row["hits"]}
     if ADVISED_MARGIN not in rows or 0.0 not in rows:
         return None
-    kept, none, widest = rows[ADVISED_MARGIN], rows[0.0], rows[max(rows)]
-    if _rate(kept) >= min(_rate(none), _rate(widest)):
+    none, kept, widest = rows[0.0], rows[ADVISED_MARGIN], rows[max(rows)]
+    missed = [row["missed"] / row["hits"] for row in (none, kept, widest)]
+    if missed[1] >= min(missed[0], missed[2]):
         return None
     return Advice(
         "Leave the collision margin alone",
         "Above all do not set it to zero to get rid of phantoms: those do not come from the margin, and hits are lost.",
-        tuple(
-            f"margin {length(row['margin']) if row['margin'] else '0'}: {percent(row['missed'], row['hits'])} of "
-            f"the hits "
-            f"are missed, {percent(row['phantom'], row['misses'])} of the misses are phantom hits"
+        [
+            f"margin {length(row['margin']) if row['margin'] else '0'}: {percent(row['missed'], row['hits'])} of the "
+            f"hits are missed, {_phantoms(row)} of the misses are phantom hits"
             for row in (none, kept, widest)
-        ),
+        ],
     )
-
-
-def _rate(row: JsonObject) -> float:
-    return float(row["missed"] / row["hits"])
 
 
 def _flag(summary: JsonObject) -> Advice | None:
     rows = {row["construction"]: row for row in construction_rows(summary)}
-    hull, implicit = rows.get("urdf"), rows.get("urdf-implicit")
-    if not hull or not implicit:
+    if not {"urdf", "urdf-implicit"} <= set(rows):
         return None
-    wrong = [(row["missed"] + row["phantom"] + row["wrong_limb"], row["rays"]) for row in (hull, implicit)]
-    tried = _trials(summary, Cause.SHAPE, lambda change: change == "implicit cylinder")
-    if wrong[0][0] * wrong[1][1] <= wrong[1][0] * wrong[0][1]:
+    hull, implicit = ((wrong_count(row), row["rays"]) for row in (rows["urdf"], rows["urdf-implicit"]))
+    if hull[0] * implicit[1] <= implicit[0] * hull[1]:
         return None
-    evidence = [f"wrong verdicts: {percent(*wrong[0])} without the flag, {percent(*wrong[1])} with it"]
-    evidence += [f"the error of shape went away in {_of(tried)} trials with the flag"] if tried else []
+    tried = _trials(summary, Cause.SHAPE, "implicit cylinder")
+    evidence = [f"wrong verdicts: {percent(*hull)} without the flag, {percent(*implicit)} with it"]
     return Advice(
         "Load cylinders as cylinders",
         "Without the flag loadURDF makes a prism of a cylinder and adds a margin around it.",
-        tuple(evidence),
+        evidence + ([f"the error of shape went away in {tried} trials with the flag"] if tried else []),
         "p.loadURDF(path, flags=p.URDF_USE_IMPLICIT_CYLINDER)",
     )
 
 
 def _batch(summary: JsonObject) -> Advice | None:
     whole = [call["asked"] for call in summary["calls"] if call["asked"] == call["answered"]]
-    short = [call for call in summary["calls"] if call["asked"] > call["answered"]]
-    if not whole or not short:
-        return None
-    said = [
+    short = [
         f"{call['asked']:,} segments as {'lists' if call['as_lists'] else 'arrays'}: "
         f"{counted(call['answered'], 'answer')}"
-        for call in short
+        for call in summary["calls"]
+        if call["asked"] > call["answered"]
     ]
+    if not whole or not short:
+        return None
     return Advice(
         f"Send at most {max(whole):,} rays in a call",
-        "And compare the number of answers with that of the rays: a call that is too long loses them, not always "
-        "with an "
-        "error.",
-        (f"{max(whole):,} segments: {max(whole):,} answers", *said),
+        "And compare the number of answers with that of the rays: a call that is too long loses them, not always with "
+        "an error.",
+        [f"{max(whole):,} segments: {max(whole):,} answers", *short],
     )
 
 
@@ -130,23 +125,19 @@ def _starts(summary: JsonObject) -> Advice | None:
     if not inside or not inside["missed"]:
         return None
     evidence = [f"{percent(inside['missed'], inside['hits'])} of the segments that start inside a limb get no hit"]
-    stop = length(facts(summary)["stop"])
     if near and near["phantom"]:
-        misses = near["rays"] - near["hits"]
-        evidence.append(
-            f"of those that start 0.5 to 2 mm outside and miss, {percent(near['phantom'], misses)} are phantom hits"
-        )
+        phantoms = percent(near["phantom"], near["rays"] - near["hits"])
+        evidence.append(f"of those that start 0.5 to 2 mm outside and miss, {phantoms} are phantom hits")
     return Advice(
         "Start rays outside of the limbs",
-        f"And more than the stop of {stop} away from them. Take the shooter's own limbs out, and begin earlier on "
-        f"the line "
-        "where a muzzle is inside something.",
-        tuple(evidence),
+        f"And more than the stop of {length(facts(summary)['stop'])} away from them. Take the shooter's own limbs out, "
+        "and begin earlier on the line where a muzzle is inside something.",
+        evidence,
     )
 
 
 def _boxes(summary: JsonObject) -> Advice | None:
-    tried = _trials(summary, Cause.BROAD_PHASE, lambda change: change == "boxes refreshed")
+    tried = _trials(summary, Cause.BROAD_PHASE, "boxes refreshed")
     if not tried:
         return None
     # Those of the extremes have no length, and no box helps them.
@@ -154,25 +145,23 @@ def _boxes(summary: JsonObject) -> Advice | None:
     count = sum(row["causes"].get(Cause.BROAD_PHASE.label, 0) for row in rows)
     return Advice(
         "Refresh the boxes before you ask",
-        "The box of a body that was made and left alone fits tightly, and after a new margin it is an old one: "
-        "hits at its "
-        "very edge are lost until the boxes have been computed anew.",
-        (f"{counted(count, 'hit')} missed at a box", f"they came back in {_of(tried)} trials with fresh boxes"),
+        "The box of a body that was made and left alone fits tightly, and after a new margin it is an old one: hits at "
+        "its very edge are lost until the boxes have been computed anew.",
+        [f"{counted(count, 'hit')} missed at a box", f"they came back in {tried} trials with fresh boxes"],
         "p.performCollisionDetection()",
     )
 
 
 def _ends(summary: JsonObject) -> Advice | None:
-    cause = _cause(summary, Cause.SEGMENT_END)
-    tried = _trials(summary, Cause.SEGMENT_END, lambda change: change == "segment lengthened")
+    cause, tried = _cause(summary, Cause.SEGMENT_END), _trials(summary, Cause.SEGMENT_END, "segment lengthened")
     if cause is None or not tried:
         return None
-    kinds = [f"{count:,} {kind}" for kind, count in cause["kinds"].items()]
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in cause["kinds"].items())
     return Advice(
         "End rays behind the limb, not at it",
         "A ray that ends within a stop of a surface may be a hit or not. Let it go on, and compare the distance "
         "yourself.",
-        (f"{', '.join(kinds)} at the end of a segment", f"right in {_of(tried)} trials with a longer segment"),
+        [f"{kinds} at the end of a segment", f"right in {tried} trials with a longer segment"],
     )
 
 
@@ -181,43 +170,32 @@ def _errors(summary: JsonObject) -> Advice | None:
     if row is None:
         return None
     median, most, worst = (length(mm / 1e3) for mm in row["early_mm"])
-    off = row["normal_deg"]
-    evidence = [f"{percent(row['early'], row['hits'])} of the hits on the humanoid are early: half by over {median}, "
-                f"one in a hundred by over {most}, the worst by {worst}"]  # fmt: skip
+    evidence = [
+        f"{percent(row['early'], row['hits'])} of the hits on the humanoid are early: half by over {median}, one in a "
+        f"hundred by over {most}, the worst by {worst}"
+    ]
     if row["normal"]:
-        evidence.append(f"normals that are off are so by {off[0]:.3g}° in the median, by {off[2]:.3g}° at worst")
+        tilt, _, steepest = row["normal_deg"]
+        evidence.append(f"normals that are off are so by {tilt:.3g}° in the median, by {steepest:.3g}° at worst")
     return Advice(
         "Do not build on the point and the normal",
-        "Decals, ricochets and damage by depth see these errors. Where they matter, take the limb from the "
-        "engine and the "
-        "point and normal from exact geometry.",
-        tuple(evidence),
+        "Decals, ricochets and damage by depth see these errors. Where they matter, take the limb from the engine and "
+        "the point and normal from exact geometry.",
+        evidence,
     )
 
 
-RULES: Sequence[Callable[[JsonObject], Advice | None]] = (
-    _scale,
-    _margin,
-    _flag,
-    _batch,
-    _starts,
-    _boxes,
-    _ends,
-    _errors,
-)
+Rule = Callable[[JsonObject], Advice | None]
+RULES: Sequence[Rule] = (_scale, _margin, _flag, _batch, _starts, _boxes, _ends, _errors)
 
 
 def _cause(summary: JsonObject, cause: Cause) -> JsonObject | None:
     return next((row for row in summary["causes"] if row["cause"] == cause.label), None)
 
 
-def _trials(summary: JsonObject, cause: Cause, wanted: Callable[[str], bool]) -> tuple[int, int] | None:
-    """How many trials of a change held, of how many; None if there was none."""
+def _trials(summary: JsonObject, cause: Cause, change: str) -> str:
+    """How many trials of a change held, of how many; nothing if there was none."""
     row = _cause(summary, cause)
-    changes = [] if row is None else [c for c in row["interventions"]["changes"] if wanted(c["change"])]
+    changes = [] if row is None else [c for c in row["interventions"]["changes"] if c["change"].startswith(change)]
     held, failed = (sum(change[name] for change in changes) for name in ("held", "failed"))
-    return (held, held + failed) if held else None
-
-
-def _of(tried: tuple[int, int]) -> str:
-    return f"all {tried[1]:,}" if tried[0] == tried[1] else f"{tried[0]:,} of {tried[1]:,}"
+    return "" if not held else f"{held:,} of {held + failed:,}" if failed else f"all {held:,}"

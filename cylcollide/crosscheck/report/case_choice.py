@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.calibration_cache import calibrated_setup
+from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.rounded_cylinder import Least, Rounded, least_distance
-from cylcollide.crosscheck.engine.setup import as_record
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import Least, Rounded, least_distance
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
 
 HUMAN = (0.01, 1.0)
@@ -54,22 +53,19 @@ def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[C
         How many to return at most.
     """
     mine = [case for case in cases if case.cause_code == cause and case.kind_code != Kind.LOST]
-    kinds = [kind for kind in SHOWS.get(cause, ()) if any(case.kind_code == kind for case in mine)]
-    kinds = kinds or sorted({case.kind_code for case in mine})
-    return [_worst([case for case in mine if case.kind_code == kind]) for kind in kinds[:most]]
+    worst = _worst_of_kinds(mine, [*SHOWS.get(cause, ())])
+    return (worst or _worst_of_kinds(mine, [*Kind]))[:most]
 
 
 def worst_cases(cases: Sequence[Case], causes: Sequence[Cause], most: int = 20) -> list[Case]:
     """The worst case of every cause and kind: the causes take turns, in the order given, until there are enough."""
     queues = []
     for cause in causes:
-        mine = [case for case in cases if case.cause_code == cause]
-        first = clearest_cases(mine, cause)
-        rest = sorted({case.kind_code for case in mine} - {case.kind_code for case in first})
-        queues.append(first + [_worst([case for case in mine if case.kind_code == kind]) for kind in rest])
-    chosen = [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
+        first = clearest_cases(cases, cause)
+        rest = [kind for kind in Kind if kind not in {case.kind_code for case in first}]
+        queues.append(first + _worst_of_kinds([case for case in cases if case.cause_code == cause], rest))
     # Of a loss there is little to be seen.
-    return sorted(chosen, key=lambda case: case.kind_code == Kind.LOST)
+    return sorted(_in_turns(queues, most), key=lambda case: case.kind_code == Kind.LOST)
 
 
 def worst_in_turns(cases: Sequence[Case], most: int = 10) -> list[Case]:
@@ -78,33 +74,27 @@ def worst_in_turns(cases: Sequence[Case], most: int = 10) -> list[Case]:
     A gap of one millimetre and a distance error of one millimetre cannot be weighed against each other.
     """
     ranked = worst_of_kinds(cases, most)
-    queues = [[case for case in ranked if case.kind_code == kind] for kind in WORST_KINDS]
+    return _in_turns([[case for case in ranked if case.kind_code == kind] for kind in WORST_KINDS], most)
+
+
+def _in_turns(queues: Sequence[Sequence[Case]], most: int) -> list[Case]:
     return [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
 
 
-def subject(case: Case) -> int:
-    """The limb that a case is about; the first where the case names none."""
-    return max(case.limb, 0)
+def _worst_of_kinds(cases: Sequence[Case], kinds: Sequence[Kind]) -> list[Case]:
+    """Of each kind that is there, in this order, the greatest amount.
 
-
-def radius_of(case: Case) -> float:
-    """Radius of the limb that a case is about, metres."""
-    return case.radius[subject(case)]
-
-
-def _worst(cases: Sequence[Case]) -> Case:
-    """The greatest amount, among limbs as large as those of people and, if the cause allows it, built by default."""
+    It is that among limbs as large as those of people and, if the cause allows it, built by default.
+    """
 
     def rank(case: Case) -> tuple[Any, ...]:
-        pictured = HUMAN[0] <= radius_of(case) <= HUMAN[1]
-        unusual = not case.built.is_default and case.cause_code not in OF_SETUPS
-        return case.start == case.end, not pictured, case.family == "extremes", unusual, -_size(case), case.place
+        pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
+        usual = case.built.is_default or case.cause_code in OF_SETUPS
+        whole, size = case.start != case.end, abs(case.amount or 0.0)
+        return not whole, not pictured, case.family == "extremes", not usual, -size, case.place
 
-    return min(cases, key=rank)
-
-
-def _size(case: Case) -> float:
-    return 0.0 if case.amount is None else abs(case.amount)
+    groups = [[case for case in cases if case.kind_code == kind] for kind in kinds]
+    return [min(group, key=rank) for group in groups if group]
 
 
 @dataclass(frozen=True)
@@ -119,19 +109,19 @@ class Drawn:
     calibration: Calibration | None  # of the limb, None if it was not measured
 
     @classmethod
-    def of(cls, case: Case, calibrations: Sequence[dict[str, Any]]) -> "Drawn":
+    def of(cls, case: Case, calibrations: Sequence[JsonObject]) -> "Drawn":
         """Place a case; ``calibrations`` are those of the run's summary."""
-        p1, p2, limb = np.array(case.p1), np.array(case.p2), subject(case)
+        p1, p2, limb = np.array(case.p1), np.array(case.p2), case.limb
         centre = 0.5 * (p1[limb] + p2[limb])
         half = 0.5 * math.dist(case.p1[limb], case.p2[limb])
-        known = _known(calibrations, as_record(calibrated_setup(case.built)), case.radius[limb], half)
+        known = _known(calibrations, case, half)
         start, end = np.array(case.start) - centre, np.array(case.end) - centre
         return cls(case, p1 - centre, p2 - centre, start, end, known)
 
     @property
     def limb(self) -> int:
         """The limb that the case is about."""
-        return subject(self.case)
+        return self.case.limb
 
     @property
     def radius(self) -> float:
@@ -139,14 +129,9 @@ class Drawn:
         return self.case.radius[self.limb]
 
     @property
-    def length(self) -> float:
-        """Of the segment."""
-        return float(np.linalg.norm(self.end - self.start))
-
-    @property
     def direction(self) -> Float64Array:
         """Unit direction of the segment; for one of no length the limb's axis."""
-        step = self.end - self.start if self.length else self.p2[self.limb] - self.p1[self.limb]
+        step = self.end - self.start if self.case.length else self.p2[self.limb] - self.p1[self.limb]
         along: Float64Array = step / np.linalg.norm(step)
         return along
 
@@ -179,15 +164,14 @@ class Drawn:
         return self.start + float(least.fraction[0]) * (self.end - self.start)
 
 
-def _known(
-    calibrations: Sequence[dict[str, Any]], setup: dict[str, Any], radius: float, half: float
-) -> Calibration | None:
-    """Of the calibrations of a setup that of the size, which is there up to the rounding of its ends."""
-    size = np.array([radius, half])
-    mine = [c for c in calibrations if c["setup"] == setup and np.allclose([c["radius"], c["half"]], size, rtol=1e-6)]
-    if not mine:
-        return None
-    # JSON has no infinity: no radius was seen from which limbs count as big.
-    record: dict[str, Any] = {name: math.inf if value is None else value for name, value in mine[0].items()}
-    del record["setup"]
-    return Calibration(**record)
+def _known(calibrations: Sequence[JsonObject], case: Case, half: float) -> Calibration | None:
+    """The calibration of the limb's setup and size, which is there up to the rounding of its ends."""
+    setup, size = asdict(calibrated_setup(case.built)), [case.radius[case.limb], half]
+    for known in calibrations:
+        if known["setup"] == setup and np.allclose([known["radius"], known["half"]], size, rtol=1e-6):
+            # JSON has no infinity: no radius was seen from which limbs count as big.
+            record: JsonObject = {
+                name: math.inf if value is None else value for name, value in known.items() if name != "setup"
+            }
+            return Calibration(**record)
+    return None

@@ -1,4 +1,7 @@
-"""What all charts share: colours, ticks, how many points are drawn."""
+"""What all charts share: colours, ticks, axes and traces; each holds data, axes and colours of what is wrong.
+
+Fonts, lines and backgrounds are set in the page, which knows whether it is light or dark.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,11 +24,45 @@ COLORS = {
 }
 """One colour a meaning, readable on white and on near black; ``true`` is the right answer."""
 
-
 MOST_POINTS = 5_000
-
-
 MM_TICKS = {-6: "1 nm", -5: "", -4: "", -3: "1 µm", -2: "10 µm", -1: "0.1 mm", 0: "1 mm", 1: "1 cm", 2: "10 cm"}
+
+
+def chart(x: Mapping[str, Any], y: Mapping[str, Any], **layout: Any) -> go.Figure:
+    """Return a figure without traces."""
+    return go.Figure(layout={"xaxis": dict(x), "yaxis": dict(y), **layout})
+
+
+def logarithmic(title: str, ticks: Mapping[int, str], **options: Any) -> dict[str, Any]:
+    """An axis with words at powers of ten."""
+    decades = {"tickvals": [10.0**decade for decade in ticks], "ticktext": list(ticks.values())}
+    return {"title": title, "type": "log", **decades, **options}
+
+
+def shares(title: str) -> dict[str, Any]:
+    """An axis of per cent, from 0."""
+    return {"title": title, "ticksuffix": " %", "rangemode": "tozero"}
+
+
+def add_line(figure: go.Figure, name: str, x: Any, y: Any, color: str, hover: str, **options: Any) -> None:
+    """A line with a mark at each point; ``ink`` is coloured by the page."""
+    look: dict[str, Any] = {"line": {"width": 2}, "meta": "ink"}
+    if color != "ink":
+        look = {"line": {"width": 2, "color": COLORS[color]}, "marker": {"size": 8, "color": COLORS[color]}}
+    look = {"name": name, "mode": "lines+markers", "hovertemplate": f"{hover}<extra></extra>", **look, **options}
+    figure.add_scatter(x=x, y=y, **look)
+
+
+def add_dots(figure: go.Figure, name: str, x: Any, y: Any, color: str, hover: str, **look: Any) -> None:
+    """Dots in a colour."""
+    marker = {"color": COLORS[color], **look}
+    figure.add_scatter(name=name, x=x, y=y, mode="markers", marker=marker, hovertemplate=f"{hover}<extra></extra>")
+
+
+def add_bars(figure: go.Figure, edges: Float64Array, y: Any, color: str, hover: str, customdata: Any = None) -> None:
+    """Bars between edges, (n + 1,), with a little room between them."""
+    look = {"marker_color": COLORS[color], "hovertemplate": f"{hover}<extra></extra>", "customdata": customdata}
+    figure.add_bar(x=(edges[:-1] + edges[1:]) / 2, y=y, width=0.92 * np.diff(edges), **look)
 
 
 def thin_out(values: Float64Array, most: int = MOST_POINTS) -> Int64Array:
@@ -36,40 +73,12 @@ def thin_out(values: Float64Array, most: int = MOST_POINTS) -> Int64Array:
     return order[np.linspace(0, len(order) - 1, most).round().astype(np.int64)]
 
 
-def stacked_shares(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], things: str) -> go.Figure | None:
-    """Share of each family's rays that are wrong, a bar a family, stacked by kind; the count stands in the bar.
+def parts_of(rows: Sequence[Mapping[str, Any]], part: str, whole: str) -> dict[str, Any]:
+    """Shares in per cent of one field of the rows in another, with both counts for the hover."""
+    counts = [[row[part], row[whole]] for row in rows]
+    return {"y": [100.0 * some / max(every, 1) for some, every in counts], "customdata": counts}
 
-    Parameters
-    ----------
-    rows
-        Of each family its name, the count of its ``rays`` and of each kind.
-    kinds
-        In the order in which they are stacked; keys of ``COLORS``.
-    things
-        What the rays are called.
-    """
-    rows = [row for row in reversed(rows) if row["rays"] > 0]
-    if not rows:
-        return None
-    labels = [f"all {things}" if row["family"] == "all" else row["family"] for row in rows]
-    figure = go.Figure()
-    for kind in kinds:
-        counts = [int(row[kind.replace(" ", "_")]) for row in rows]
-        figure.add_bar(
-            name=kind,
-            orientation="h",
-            y=labels,
-            x=[100.0 * count / row["rays"] for count, row in zip(counts, rows, strict=True)],
-            text=[f"{count:,}" if count else "" for count in counts],
-            customdata=[[count, row["rays"]] for count, row in zip(counts, rows, strict=True)],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            marker_color=COLORS[kind],
-            hovertemplate=f"%{{y}}: %{{customdata[0]:,}} {kind} of %{{customdata[1]:,}} (%{{x:.3g}} %)<extra></extra>",
-        )
-    figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
-    figure.update_layout(uniformtext={"minsize": 9, "mode": "hide"})
-    figure.update_yaxes(dtick=1)
-    figure.update_xaxes(title=f"share of the family's {things}", ticksuffix=" %", rangemode="tozero")
-    return figure
+
+def of(whole: str = "", part: str = "", axis: str = "y") -> str:
+    """A count, what it is a share of, and the share, as Plotly shows them."""
+    return f"%{{customdata[0]:,}}{part} of %{{customdata[1]:,}}{whole} (%{{{axis}:.3g}} %)"

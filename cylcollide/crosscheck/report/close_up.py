@@ -4,14 +4,16 @@ In that plane the segment is the horizontal axis, and gaps of a micrometre are s
 drawn by their signed distance, which is convex: every column of the picture meets one in an interval, found by halving.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from cylcollide._types import Float64Array, Int64Array
+from cylcollide._types import Float64Array
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.rounded_cylinder import (
+from cylcollide.crosscheck.generate.target import across, unit
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import (
     Least,
     Rounded,
     first_reach,
@@ -19,7 +21,6 @@ from cylcollide.crosscheck.causes.rounded_cylinder import (
     outward_normal,
     taken,
 )
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.number_format import UNITS
 from cylcollide.crosscheck.report.case_choice import Drawn
 from cylcollide.crosscheck.report.chart_style import COLORS
@@ -42,12 +43,14 @@ WHOLE_LIMB = (Cause.INSIDE_START, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cau
 def cut(drawn: Drawn) -> go.Figure:
     """Draw one case; the origin lies where the segment truly hits or, if it does not, is nearest to the limb."""
     path, out, origin = drawn.direction, outward(drawn), _origin(drawn)
-    true, engine = (_along(drawn.hit(side), origin, path) for side in ("true", "engine"))
+    points = [drawn.hit(side) for side in ("true", "engine")]
+    true, engine = (None if point is None else float((point - origin) @ path) for point in points)
     # Of a missed hit and of a wrong limb the true hit may be far away.
     seen = (engine, 0.0) if drawn.case.kind_code in VERDICTS else (true, engine, 0.0)
     places = [at for at in seen if at is not None]
     middle, half = 0.5 * (min(places) + max(places)), _half(drawn, max(places) - min(places))
-    size, name = _unit(half)
+    # The unit in which the window is at least a few wide.
+    size, name = next(((size, name) for size, name in UNITS if half >= 0.9 * size), UNITS[-1])
     plane = Plane(origin + middle * path, path, out, BEYOND * half)
     figure = go.Figure()
     held = drawn.held if drawn.case.cause_code != Cause.API_LIMIT else None  # what is inside out has no such shape
@@ -65,19 +68,20 @@ def cut(drawn: Drawn) -> go.Figure:
         if at is not None:
             normal = np.array([drawn.normal(side) @ path, drawn.normal(side) @ out])
             _add_hit(figure, text, at / size, 0.4 * half * normal / size, COLORS[color], symbol)
-    figure.update_xaxes(title=f"{name} along the segment", range=[(middle - half) / size, (middle + half) / size])
-    figure.update_yaxes(title=f"{name} outward", range=[-TALL * half / size, TALL * half / size], scaleanchor="x")
-    figure.update_xaxes(zeroline=False, constrain="domain")
-    figure.update_yaxes(zeroline=False, constrain="domain")
-    figure.update_layout(showlegend=False)
-    return figure
+    plain = {"zeroline": False, "constrain": "domain"}
+    across, tall = [(middle - half) / size, (middle + half) / size], TALL * half / size
+    figure.update_xaxes(title=f"{name} along the segment", range=across, **plain)
+    figure.update_yaxes(title=f"{name} outward", range=[-tall, tall], scaleanchor="x", **plain)
+    return figure.update_layout(showlegend=False)
 
 
-class Plane:
-    """The plane of a picture, its middle in the middle of the window."""
+class Plane(NamedTuple):
+    """The plane of a picture, its middle in the middle of the window: all vectors (3,), metres."""
 
-    def __init__(self, middle: Float64Array, path: Float64Array, out: Float64Array, reach: float) -> None:
-        self.middle, self.path, self.out, self.reach = middle, path, out, reach
+    middle: Float64Array
+    path: Float64Array
+    out: Float64Array
+    reach: float
 
     def region(self, solid: Rounded, level: float) -> Float64Array | None:
         """Corners (n, 2), metres from the middle, of where a solid's signed distance is at most ``level``."""
@@ -93,24 +97,20 @@ class Plane:
             if 0 <= there < len(columns):
                 edges.append(self._edge(solid, level, float(columns[here]), float(columns[there])))
         columns = np.sort(np.concatenate([columns[inside], edges]))
-        least = self._least(solid, columns)
+        least, every = self._least(solid, columns), taken(solid, np.zeros(len(columns), dtype=np.int64))
         low, high = self._ends(columns)
-        rows: Int64Array = np.zeros(len(columns), dtype=np.int64)
         at = np.maximum(level, least.distance)
-        up = first_reach(taken(solid, rows), low, high, least, at)
-        down = first_reach(taken(solid, rows), high, low, Least(least.distance, 1 - least.fraction), at)
-        heights = 2 * self.reach * np.stack([up, 1 - down]) - self.reach
-        corners = np.concatenate([np.stack([columns, h], axis=1) for h in heights])
-        corners[len(columns) :] = corners[len(columns) :][::-1]
-        return corners
+        up = first_reach(every, low, high, least, at)
+        down = first_reach(every, high, low, Least(least.distance, 1 - least.fraction), at)
+        below, above = (np.stack([columns, 2 * self.reach * h - self.reach], axis=1) for h in (up, 1 - down))
+        return np.concatenate([below, above[::-1]])
 
     def _ends(self, columns: Float64Array) -> tuple[Float64Array, Float64Array]:
         feet = self.middle + columns[:, None] * self.path
         return feet - self.reach * self.out, feet + self.reach * self.out
 
     def _least(self, solid: Rounded, columns: Float64Array) -> Least:
-        rows: Int64Array = np.zeros(len(columns), dtype=np.int64)
-        return least_distance(taken(solid, rows), *self._ends(columns))
+        return least_distance(taken(solid, np.zeros(len(columns), dtype=np.int64)), *self._ends(columns))
 
     def _edge(self, solid: Rounded, level: float, inside: float, outside: float) -> float:
         """The last column that meets the solid, between one that does and one that does not."""
@@ -133,13 +133,7 @@ def outward(drawn: Drawn) -> Float64Array:
         if np.linalg.norm(aside) > 1e-3:
             return unit(aside)
     # A segment straight along the normal has no outward side: any will do.
-    return unit(np.cross(path, np.eye(3)[int(np.argmin(np.abs(path)))]))
-
-
-def unit(vector: Float64Array) -> Float64Array:
-    """The vector at length 1."""
-    scaled: Float64Array = vector / np.linalg.norm(vector)
-    return scaled
+    return across(path)
 
 
 def _origin(drawn: Drawn) -> Float64Array:
@@ -165,15 +159,6 @@ def _half(drawn: Drawn, spread: float) -> float:
     shown = max(0.75 * spread, least, 3.0 * amount if of_verdict and least == 0.0 else 0.0)
     # Nothing but a normal differs: it is seen on any scale.
     return shown if shown > 1e-9 * drawn.radius else 0.3 * drawn.radius
-
-
-def _along(point: Float64Array | None, origin: Float64Array, path: Float64Array) -> float | None:
-    return None if point is None else float((point - origin) @ path)
-
-
-def _unit(half: float) -> tuple[float, str]:
-    """The unit, in metres and in words, in which a window is at least a few wide."""
-    return next(((size, name) for size, name in UNITS if half >= 0.9 * size), UNITS[-1])
 
 
 LOOK = {

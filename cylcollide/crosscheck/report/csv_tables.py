@@ -5,24 +5,21 @@ packed with gzip, which every reader of data frames opens by its name, and has s
 chunk, scene and row the segment itself can be drawn again, to the last bit.
 """
 
-import csv
 import gzip
-import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject, Tally
+from cylcollide.crosscheck.run.tally import Tally
 
 DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
 """Columns of that table."""
 
 KINDS, CAUSES = ([one.label for one in names] for names in (Kind, Cause))
-FIGURES = ("median", "99", "max")
 
 
 def write_tables(result: Result, folder: Path) -> list[Path]:
@@ -37,46 +34,33 @@ def write_tables(result: Result, folder: Path) -> list[Path]:
     """
     target = folder / "tables"
     target.mkdir(parents=True, exist_ok=True)
-    plain = {"families.csv": _families, "causes.csv": _causes, "setups.csv": _setups}
-    for name, rows in plain.items():
-        _write(target / name, [rows(row) for row in result.summary[name.removesuffix(".csv")]])
+    plain = {"families": _families, "causes": _causes, "setups": _setups}
+    for name, flat in plain.items():
+        write_csv(target / f"{name}.csv", [flat(row) for row in result.summary[name]])
     packed = target / "disagreements.csv.gz"
     # No name and no time in the file's head: equal runs give equal bytes.
     with packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
         file.write((",".join(DISAGREEMENTS) + "\n").encode())
         for lines in _disagreements(result.tally):
             file.write(lines.encode())
-    return [*(target / name for name in plain), packed]
-
-
-def _write(path: Path, rows: Sequence[JsonObject]) -> None:
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    path.write_text(text.getvalue(), encoding="utf-8")
+    return [*(target / f"{name}.csv" for name in plain), packed]
 
 
 def _families(row: JsonObject) -> JsonObject:
-    errors = ("early_mm", "late_mm", "normal_deg")
-    flat = {name: value for name, value in row.items() if name not in (*errors, "causes")}
-    for name in errors:
-        flat |= {f"{name}_{figure}": value for figure, value in zip(FIGURES, row[name], strict=True)}
-    return flat | {cause: row["causes"].get(cause, 0) for cause in CAUSES}
+    flat = with_figures_apart(row, ("early_mm", "late_mm", "normal_deg"))
+    causes = flat.pop("causes")
+    return flat | {cause: causes.get(cause, 0) for cause in CAUSES}
 
 
 def _causes(row: JsonObject) -> JsonObject:
     nearest, trials = row["nearest_to_bound"], row["interventions"]
     return {
-        "cause": row["cause"],
-        "count": row["count"],
-        "share": row["share"],
+        **{name: row[name] for name in ("cause", "count", "share")},
         **{kind: row["kinds"].get(kind, 0) for kind in KINDS},
         **{f"worst {kind}": row["worst"].get(kind) for kind in KINDS},
         **{f"nearest_{name}": nearest[name] for name in ("kind", "measured", "bound", "ratio")},
         **{name: trials[name] for name in ("cases", "tested", "proved")},
-        "held": sum(change["held"] for change in trials["changes"]),
-        "failed": sum(change["failed"] for change in trials["changes"]),
+        **{name: sum(change[name] for change in trials["changes"]) for name in ("held", "failed")},
     }
 
 
@@ -87,15 +71,9 @@ def _setups(row: JsonObject) -> JsonObject:
 def _disagreements(tally: Tally) -> Iterator[str]:
     """Lines of each chunk."""
     for key, chunk in tally.chunks.items():
-        place = f"{key.family},{key.seed},{key.number}"
         columns = [chunk.columns[name].tolist() for name in DISAGREEMENTS[3:]]
-        yield "".join(
-            f"{place},{scene},{row},{KINDS[kind]},{CAUSES[cause]},{_six(amount)},{_six(measured)},{_six(bound)},"
-            f"{_six(depth)}\n"
-            for scene, row, kind, cause, amount, measured, bound, depth in zip(*columns, strict=True)
-        )
-
-
-def _six(number: Any) -> str:
-    """Six digits; nothing for what is not a number or has no bound."""
-    return f"{number:.6g}" if math.isfinite(number) else ""
+        for scene, row, kind, cause, *numbers in zip(*columns, strict=True):
+            # Six digits; nothing for what is not a number or has no bound.
+            said = [f"{number:.6g}" if math.isfinite(number) else "" for number in numbers]
+            place = (key.family, key.seed, key.number, scene, row, KINDS[kind], CAUSES[cause])
+            yield ",".join([*map(str, place), *said]) + "\n"

@@ -1,19 +1,20 @@
 """Numbers of a run that figures, captions and advice share: each is counted in one place."""
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import DEFAULT
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import HUMAN
-from cylcollide.crosscheck.report.sentences import facts
-from cylcollide.crosscheck.run.breakdowns import GRAZES, grazes
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject, Tally
+from cylcollide.crosscheck.run.tally import GRAZES, Tally
 
 ARM = 0.05
 """Metres: where limbs of several sizes were shot at, a figure of one size shows that nearest to this radius."""
@@ -23,6 +24,14 @@ SPREAD = ("generic", "same-line", "elbow", "humanoid")
 """Families whose segments pass at any distance from the limb, not at powers of ten."""
 STRAIGHT = ("generic", GRAZES, "rim")
 """Families of which shares of phantoms are drawn by size: their segments differ in nothing but the scale."""
+
+
+def facts(summary: JsonObject) -> dict[str, float]:
+    """What was measured of the limbs built by default: the stop, the rim's radius, and from where limbs are big."""
+    default = [c for c in summary["calibrations"] if c["setup"] == asdict(DEFAULT)] or summary["calibrations"]
+    big = [c["big_from"] for c in summary["calibrations"] if c["big_from"] is not None]
+    most = {name: max((c[name] for c in default), default=math.nan) for name in ("stop", "rim")}
+    return {**most, "big": min(big, default=math.nan)}
 
 
 def arm(radii: Float64Array) -> float:
@@ -44,7 +53,7 @@ def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) 
 
 def earlier_than_bound(result: Result) -> int:
     """How many hits of the grazing family are earlier than the stop allows; of all sizes of limb."""
-    radius, depth = grazes(result.tally)
+    radius, depth = result.tally.grazes()
     kind, cause, amount = (result.tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
     mine: BoolArray = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
     allowed = early_bound(radius[mine], depth[mine], facts(result.summary)["stop"])
@@ -86,40 +95,29 @@ def gaps(tally: Tally) -> Float64Array:
     any_gap = np.repeat(
         [key.family in SPREAD for key in tally.chunks], [len(c.columns["kind"]) for c in tally.chunks.values()]
     )
-    passed: Float64Array = amount[(kind == Kind.PHANTOM) & any_gap & is_default(tally) & (amount > 0)]
+    usual = np.array([setup == asdict(DEFAULT) for setup in tally.of_scene("setup")], dtype=np.bool_)
+    passed: Float64Array = amount[(kind == Kind.PHANTOM) & any_gap & usual & (amount > 0)]
     return passed
-
-
-def is_default(tally: Tally) -> BoolArray:
-    """Which disagreements are about limbs that were built by default."""
-    parts = [
-        np.array([about["setup"] == as_record(Setup()) for about in chunk.record["scenes"]])[chunk.columns["scene"]]
-        for chunk in tally.chunks.values()
-    ]
-    every: BoolArray = np.concatenate(parts) if parts else np.empty(0, dtype=np.bool_)
-    return every
 
 
 def scale_rows(summary: JsonObject, families: Sequence[str] = STRAIGHT) -> list[JsonObject]:
     """Phantoms and true misses by radius, limbs built by default, smallest first."""
-    rows = [row for row in summary["setups"] if row["family"] in families and row["setup"] == as_record(Setup())]
+    rows = [row for row in summary["setups"] if row["family"] in families and row["setup"] == asdict(DEFAULT)]
     return [row for row in _pooled(rows, "radius", lambda row: row["radius"]) if row["misses"]]
 
 
 def margin_rows(summary: JsonObject) -> list[JsonObject]:
     """Counts of the margin sweep by margin, least first, limbs as large as those of people."""
-    rows = [row for row in _pictured(summary) if row["family"] == "margin-sweep"]
-    return _pooled(rows, "margin", lambda row: row["setup"]["margin"])
+    return _pooled(_pictured(summary, "margin-sweep"), "margin", lambda row: row["setup"]["margin"])
 
 
 def construction_rows(summary: JsonObject) -> list[JsonObject]:
     """Counts of the family of constructions by construction, limbs as large as those of people."""
-    rows = [row for row in _pictured(summary) if row["family"] == "construction"]
-    return _pooled(rows, "construction", lambda row: row["setup"]["construction"])
+    return _pooled(_pictured(summary, "construction"), "construction", lambda row: row["setup"]["construction"])
 
 
-def _pictured(summary: JsonObject) -> list[JsonObject]:
-    return [row for row in summary["setups"] if HUMAN[0] <= row["radius"] <= HUMAN[1]]
+def _pictured(summary: JsonObject, family: str) -> list[JsonObject]:
+    return [row for row in summary["setups"] if row["family"] == family and HUMAN[0] <= row["radius"] <= HUMAN[1]]
 
 
 def _pooled(rows: Sequence[JsonObject], name: str, of: Callable[[JsonObject], Any]) -> list[JsonObject]:

@@ -4,9 +4,9 @@ It shows the sections for which the run has data: a sweep over poses has figures
 and advice, a run with ``--engines`` a scoreboard.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,69 +15,83 @@ from plotly.offline import get_plotlyjs
 
 from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.case_words import headline
+from cylcollide.crosscheck.cases.words import explained, headline, measured_words, quantity
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.report import bullet_charts, bullet_sentences, cause_charts, measures, sentences
+from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
-from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, radius_of, worst_cases, worst_in_turns
-from cylcollide.crosscheck.report.cause_texts import EXPLAINED
+from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases, worst_in_turns
 from cylcollide.crosscheck.report.chart_style import COLORS
 from cylcollide.crosscheck.report.close_up import cut
+from cylcollide.crosscheck.report.measures import facts, right_hits
 from cylcollide.crosscheck.report.rendering import Panel, as_json, template
 from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.report.view_3d import views
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import JsonObject
 
-Chart = Callable[[Result], go.Figure | None]
 Links = Sequence[tuple[str, str]]
 """Of each of the worst cases the file and the script, relative to the page."""
 
-CHARTS: dict[str, tuple[tuple[Cause, ...], Chart, str, str]] = {
-    "depth": (
+
+class Chart(NamedTuple):
+    """A figure over the whole run that stands with a cause: the first of these that was found."""
+
+    draw: Callable[[Result], go.Figure | None]
+    causes: tuple[Cause, ...]
+    title: str
+    caption: str
+
+
+CHARTS = {
+    "depth": Chart(
+        charts.early_by_depth,
         (Cause.TERMINATION,),
-        cause_charts.early_by_depth,
         "The shallower the cut, the earlier the hit",
         "Segments that graze the side of a limb of {arm} radius. The line is the bound that follows from the "
         "measured stop for the flattest of them, at 30° to the axis; {earlier}.",
     ),
-    "gap": (
+    "gap": Chart(
+        charts.phantoms_by_gap,
         (Cause.TERMINATION, Cause.SEGMENT_END),
-        cause_charts.phantoms_by_gap,
         "Phantoms end where the stop does",
         "Segments of the families {spread}, whose distance from the limb may be any, at limbs built by default. "
         "{beyond} beyond the stop of {stop}, which was measured on its own.",
     ),
-    "scale": (
+    "scale": Chart(
+        charts.phantoms_by_scale,
         (Cause.TERMINATION,),
-        cause_charts.phantoms_by_scale,
         "Phantoms fade as the world grows",
         "The same segments at limbs of every size, in a world that grows with them: the share of the true misses "
         "that {engine} reports as hits.",
     ),
-    "margin": (
+    "margin": Chart(
+        charts.misses_by_margin,
         (Cause.NO_CORE_DISTANCE, Cause.RIM_ROUNDING, Cause.API_LIMIT, Cause.TERMINATION),
-        cause_charts.misses_by_margin,
         "Too thin a margin loses hits, too thick a one as well",
         "Limbs of 1 cm to 1 m radius with the collision margin changed. Thin margins miss for want of a distance "
         "at the core; thick ones round the rim away and, once larger than the limb, turn it inside out.",
     ),
-    "construction": (
+    "construction": Chart(
+        charts.by_construction,
         (Cause.SHAPE, Cause.TERMINATION),
-        cause_charts.by_construction,
         "The same limb, built in four ways",
         "Limbs of 1 cm to 1 m radius by createCollisionShape (geom), loadMJCF, and loadURDF without and with "
         "URDF_USE_IMPLICIT_CYLINDER.",
     ),
-    "calls": (
+    "calls": Chart(
+        charts.answers_by_call,
         (Cause.API_LIMIT,),
-        cause_charts.answers_by_call,
         "Rays that a call loses",
         "Answers that came back from one call, beside the segments that went in.",
     ),
 }
-"""Figures over the whole run: the causes that they may stand with, the first that was found; how, title and caption."""
+FILTERS: dict[str, Callable[..., str]] = {
+    "length_of": lambda millimetres: number_format.length(None if millimetres is None else millimetres / 1e3),
+    "angle_of": number_format.angle,
+    "percent": lambda share: number_format.percent(round(share * 1e9), 10**9),
+    "fixed": number_format.fixed,
+}
 
 
 def write_page(result: Result, folder: Path) -> Path:
@@ -102,11 +116,9 @@ def write_page(result: Result, folder: Path) -> Path:
 def page_html(result: Result, links: Links = ()) -> str:
     """Return the page as text; ``links`` are those of the worst cases, to their file and script."""
     summary, worst, posed = result.summary, _worst(result), isinstance(result.plan, PosesPlan)
-    hits = measures.right_hits(result.tally)
-    page = template("page.html.j2", escape=True, length_of=_length, angle_of=_angle, percent=_percent, fixed=_fixed)
-    return page.render(
+    return template("page.html.j2", escape=True, **FILTERS).render(
         title=sentences.title(summary, result.plan.thing),
-        verdict=bullet_sentences.verdict(summary, hits.error, hits.tilt) if posed else sentences.verdict(summary),
+        verdict=sentences.bullet_verdict(summary, right_hits(result.tally)) if posed else sentences.verdict(summary),
         engine=summary["engine"],
         summary=summary,
         thing=result.plan.thing,
@@ -114,10 +126,10 @@ def page_html(result: Result, links: Links = ()) -> str:
         colors=COLORS,
         not_tried=sentences.not_tried_words(summary),
         tiles=_tiles(summary, posed),
-        by_family=_panel(result, "family", cause_charts.by_family, "Wrong verdicts by family", ""),
-        by_bound=_panel(result, "bound", cause_charts.by_bound, "How near the causes come to their bounds", ""),
+        by_family=None if posed else _panel("family", "Wrong verdicts by family", "", charts.by_family(result)),
+        by_bound=_panel("bound", "How near the causes come to their bounds", "", charts.by_bound(result)),
         panels=_bullet_panels(result) if posed else [],
-        causes=[_cause(result, row) for row in summary["causes"]],
+        causes=_causes(result),
         advice=advice(summary),
         rows=[_view(result, rank, case, links) for rank, case in enumerate(worst, 1)],
         scene=as_json(views(summary["calibrations"], worst)),
@@ -129,101 +141,99 @@ def page_html(result: Result, links: Links = ()) -> str:
 def _worst(result: Result) -> list[Case]:
     if not result.plan.finds_causes:
         return worst_in_turns(result.tally.cases)
-    causes = [next(cause for cause in Cause if cause.label == row["cause"]) for row in result.summary["causes"]]
-    return worst_cases(result.tally.cases, causes)
+    return worst_cases(result.tally.cases, [_cause(row) for row in result.summary["causes"]])
+
+
+def _cause(row: JsonObject) -> Cause:
+    return next(cause for cause in Cause if cause.label == row["cause"])
 
 
 def _tiles(summary: JsonObject, posed: bool) -> list[dict[str, str]]:
     """The five numbers at the top."""
     total, open_ = summary["families"][-1], summary["unexplained"]
-    counts = {"phantom hits": "phantom", "missed": "missed", "wrong limb": "wrong_limb"}
-    tiles = [
-        {"label": label, "value": f"{total[field]:,}", "color": field.replace("_", "-")}
-        for label, field in counts.items()
-    ]
+    wrong, proved, every = total["disagreements"], total["proved"], open_["disagreements"]
+    tiles = [("phantom hits", "phantom", f"{total['phantom']:,}"), ("missed", "missed", f"{total['missed']:,}")]
+    tiles.append(("wrong limb", "wrong-limb", f"{total['wrong_limb']:,}"))
     if posed:
-        median, _, most = (_length(millimetres) for millimetres in total["early_mm"])
-        wrong, proved = total["disagreements"], total["proved"]
-        value = f"all {wrong:,}" if proved == wrong > 0 else f"{proved:,} of {wrong:,}"
-        tiles.append({"label": f"early at worst, {median} in the median", "value": most, "color": "early"})
-        return [*tiles, {"label": "disagreements proved", "value": value, "color": "true"}]
-    known = open_["disagreements"] - open_["count"]
-    value = "all" if not open_["count"] else f"{known:,}"
-    tiles.append({"label": "without an answer", "value": f"{total['lost']:,}", "color": "lost"})
-    label = f"of {open_['disagreements']:,} disagreements explained"
-    return [*tiles, {"label": label, "value": value, "color": "true"}]
+        median, _, most = map(FILTERS["length_of"], total["early_mm"])
+        tiles.append((f"early at worst, {median} in the median", "early", most))
+        said = f"all {wrong:,}" if proved == wrong > 0 else f"{proved:,} of {wrong:,}"
+        tiles.append(("disagreements proved", "true", said))
+    else:
+        tiles.append(("without an answer", "lost", f"{total['lost']:,}"))
+        known = number_format.all_or(every - open_["count"], every)
+        tiles.append((f"of {every:,} disagreements explained", "true", known))
+    return [dict(zip(("label", "color", "value"), tile, strict=True)) for tile in tiles]
 
 
 def _bullet_panels(result: Result) -> list[Panel]:
     """The figures of a sweep over poses with their titles and words."""
-    hits, plots = measures.right_hits(result.tally), bullet_charts.figures(result)
-    distance = bullet_sentences.graze_words(hits.depth, abs(hits.error), number_format.length, "distance error")
-    normal = bullet_sentences.graze_words(hits.depth, hits.tilt, number_format.angle, "normal's error")
-    family = cause_charts.by_family(result)
+    hits, plots = right_hits(result.tally), charts.figures(result)
+    distance = sentences.graze_words(hits.depth, abs(hits.error), number_format.length, "distance error")
+    normal = sentences.graze_words(hits.depth, hits.tilt, number_format.angle, "normal's error")
+    family, phantom = charts.by_family(result), sentences.phantom_words(result)
     return [
         Panel.of("distance", "Distance error of grazing hits", distance, plots["distance"]),
         Panel.of("normal", "Normal error of grazing hits", normal, plots["normal"]),
-        Panel.of("family", "Wrong answers by family", bullet_sentences.family_words(result.summary), family),
-        Panel.of(
-            "phantom", "Phantom hits by gap to the limb", bullet_sentences.phantom_words(result), plots["phantom"]
-        ),
-        Panel.of("early", "How early the early hits are", bullet_sentences.early_words(result), plots["early"]),
+        Panel.of("family", "Wrong answers by family", sentences.family_words(result.summary), family),
+        Panel.of("phantom", "Phantom hits by gap to the limb", phantom, plots["phantom"]),
+        Panel.of("early", "How early the early hits are", sentences.early_words(result), plots["early"]),
     ]
 
 
-def _cause(result: Result, row: JsonObject) -> JsonObject:
-    """One cause with its words, its numbers and its figures."""
-    summary = result.summary
-    cause = next(cause for cause in Cause if cause.label == row["cause"])
-    measured = sentences.facts(summary)
-    known = {name: number_format.length(measured[name]) for name in measured}
-    cases = clearest_cases(result.tally.cases, cause)
-    panels = [_cut_panel(summary, cause, case) for case in cases]
-    present = [found["cause"] for found in summary["causes"]]
-    for name, (causes, chart, title, caption) in CHARTS.items():
-        home = next((c for c in causes if c.label in present), None)
-        if home == cause and (panel := _panel(result, name, chart, title, caption)) is not None:
-            panels.append(panel)
-    return {
-        **row,
-        "name": cause.name.lower().replace("_", "-"),
-        "text": EXPLAINED[cause].format(engine=summary["engine"], **known),
-        "kinds": sentences.kinds_words(row["kinds"]),
-        "worst": {kind: sentences.quantity(amount, kind) for kind, amount in row["worst"].items()},
-        "bound": sentences.bound_words(row["nearest_to_bound"], cause),
-        "changes": sentences.change_rows(row["interventions"]["changes"]),
-        "panels": panels,
-    }
+def _causes(result: Result) -> list[JsonObject]:
+    """Every cause with its words, its numbers and its figures."""
+    summary, rows = result.summary, result.summary["causes"]
+    found, measured = [_cause(row) for row in rows], facts(result.summary)
+    homes = {name: next((c for c in chart.causes if c in found), None) for name, chart in CHARTS.items()}
+    said = _caption_facts(result) if rows else {}
+    causes = []
+    for cause, row in zip(found, rows, strict=True):
+        mine = {name: chart for name, chart in CHARTS.items() if homes[name] == cause}
+        panels = [_cut_panel(summary, cause, case) for case in clearest_cases(result.tally.cases, cause)]
+        panels += [
+            panel
+            for name, chart in mine.items()
+            if (panel := _panel(name, chart.title, chart.caption.format(**said), chart.draw(result)))
+        ]
+        more = {
+            "name": cause.name.lower().replace("_", "-"),
+            "text": explained(cause, summary["engine"], measured),
+            "kinds": sentences.kinds_words(row["kinds"]),
+            "worst": {kind: quantity(amount, kind) for kind, amount in row["worst"].items()},
+            "bound": sentences.bound_words(row["nearest_to_bound"], cause),
+            "changes": sentences.change_rows(row["interventions"]["changes"]),
+            "panels": panels,
+        }
+        causes.append(row | more)
+    return causes
 
 
-def _panel(result: Result, name: str, chart: Chart, title: str, caption: str) -> Panel | None:
-    """A figure of a run that finds causes, None where there is nothing to plot."""
-    figure = chart(result) if result.plan.finds_causes else None
-    return None if figure is None else Panel.of(name, title, caption.format(**_caption_facts(result)), figure)
+def _panel(name: str, title: str, caption: str, figure: go.Figure | None) -> Panel | None:
+    """A figure with its words, None where there is nothing to plot."""
+    return None if figure is None else Panel.of(name, title, caption, figure)
 
 
 def _caption_facts(result: Result) -> dict[str, str]:
     """What captions say about the run."""
-    summary, measured = result.summary, sentences.facts(result.summary)
+    summary, stop = result.summary, facts(result.summary)["stop"]
     radii = np.array([row["radius"] for row in summary["grazes"] if row["early"]])
-    gaps = measures.gaps(result.tally)
-    spread = [family for family in measures.SPREAD if family in result.tally.families]
-    earlier = measures.earlier_than_bound(result)
-    beyond = int(np.sum(gaps > measured["stop"] * (1 + 1e-9)))
+    passed, earlier = measures.gaps(result.tally), measures.earlier_than_bound(result)
+    beyond = int(np.sum(passed > stop * (1 + 1e-9)))
     return {
         "engine": summary["engine"],
         "earlier": "no hit is earlier" if not earlier else f"{number_format.counted(earlier, 'hit')} lie beyond it",
-        "spread": ", ".join(spread),
-        "stop": number_format.length(measured["stop"]),
-        "arm": sentences.scale_words(measures.arm(radii)) if len(radii) else "",
-        "beyond": f"None of {len(gaps):,} lies" if not beyond else f"{beyond:,} of {len(gaps):,} lie",
+        "spread": ", ".join(family for family in measures.SPREAD if family in result.tally.families),
+        "stop": number_format.length(stop),
+        "arm": number_format.scale_words(measures.arm(radii)) if len(radii) else "",
+        "beyond": f"None of {len(passed):,} lies" if not beyond else f"{beyond:,} of {len(passed):,} lie",
     }
 
 
 def _cut_panel(summary: JsonObject, cause: Cause, case: Case) -> Panel:
     text = sentences.case_words(case)
-    size = f", {sentences.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * radius_of(case) else ""
-    measured = sentences.measured_words(summary["engine"], case)
+    size = f", {sentences.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * case.radius[case.limb] else ""
+    measured = measured_words(summary["engine"], case)
     name = f"{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
     figure = cut(Drawn.of(case, summary["calibrations"]))
     return Panel.of(f"cut-{name}", f"{case.kind.capitalize()}{size}", f"{text} {measured}".strip(), figure)
@@ -255,19 +265,3 @@ def _view(result: Result, rank: int, case: Case, links: Links) -> JsonObject:
 
 def _after(fraction: float | None, length: float) -> str:
     return "no hit" if fraction is None else f"{fraction * length:.7g} m"
-
-
-def _length(millimetres: float | None) -> str:
-    return number_format.length(math.nan if millimetres is None else millimetres / 1e3)
-
-
-def _angle(degrees: float | None) -> str:
-    return number_format.angle(math.nan if degrees is None else degrees)
-
-
-def _fixed(number: float | None) -> str:
-    return number_format.fixed(math.nan if number is None else number)
-
-
-def _percent(share: float) -> str:
-    return number_format.percent(round(share * 1e9), 10**9)

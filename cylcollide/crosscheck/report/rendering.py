@@ -1,18 +1,15 @@
 """The text templates, which are data of this package, and Plotly figures as parts of a page."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from plotly.io.json import to_json_plotly
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """A figure with what it shows in words; ``json`` is empty where there is nothing to plot."""
 
     name: str
@@ -38,11 +35,11 @@ def as_json(thing: dict[str, Any]) -> Markup:
     return Markup(to_json_plotly(thing).replace("<", "\\u003c"))
 
 
-def template(name: str, *, escape: bool, **filters: Callable[[float], str]) -> Template:
+def template(name: str, *, escape: bool, **filters: Callable[..., str]) -> Template:
     """Return a Jinja template; ``escape`` for HTML, not for Python. An unknown name in it is an error."""
     environment = Environment(
         autoescape=escape,
-        loader=FunctionLoader(_read_text),
+        loader=PackageLoader("cylcollide.crosscheck.report"),
         undefined=StrictUndefined,
         trim_blocks=escape,
         lstrip_blocks=escape,
@@ -50,8 +47,3 @@ def template(name: str, *, escape: bool, **filters: Callable[[float], str]) -> T
     )
     environment.filters |= filters
     return environment.get_template(name)
-
-
-def _read_text(name: str) -> str:
-    """Return one file of the ``templates`` folder."""
-    return files("cylcollide.crosscheck.report").joinpath("templates", name).read_text(encoding="utf-8")

@@ -6,14 +6,14 @@ The bodies are built from the same numbers as in :mod:`cylcollide.engines.bullet
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases import case_words
-from cylcollide.crosscheck.cases.case import BULLET, Case, write_case
+from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.rendering import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
 from cylcollide.engines.bullet import axis_quaternion
@@ -45,12 +45,14 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
         For a case of an engine for which there is no script; the message names it.
     """
     sources = [repro_source(case) for case in cases]
-    _emptied(folder / "cases", "json")
-    _emptied(folder / "repro", "py")
+    for room, suffix in (("cases", "json"), ("repro", "py")):
+        (folder / room).mkdir(parents=True, exist_ok=True)
+        for stale in (folder / room).glob(f"[0-9][0-9].{suffix}"):
+            stale.unlink()
     written = []
     for number, (case, source) in enumerate(zip(cases, sources, strict=True), 1):
         record, script = folder / "cases" / f"{number:02d}.json", folder / "repro" / f"{number:02d}.py"
-        write_case(record, case)
+        write_cases(record, case)
         script.write_text(source, encoding="utf-8")
         written.append((record, script))
     return written
@@ -74,47 +76,31 @@ def repro_source(case: Case) -> str:
         raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
     if setup.spin:
         raise ValueError(f"spin: expected 0, got {setup.spin}; a script cannot spin a limb about its axis")
-    lost = case.kind_code == Kind.LOST
     chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
     changed = setup.margin is not None or bool(setup.moved)
     found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
+    headline = f"{words.headline(case)} {found}"
+    # What the engine's adapter writes into a file, as the inside of an f-string.
+    xml = MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
+    if setup.construction != "mjcf":
+        xml = " ".join(URDF.format('<cylinder radius="{radius!r}" length="{height!r}"/>').split())
+    call = {"rays": int(case.bound or 0), "arrays": case.measured == 0.0} if case.kind_code == Kind.LOST else None
     return template("repro.py.j2", escape=False).render(
-        headline=_plain(f"{case_words.headline(case)} {found}"),
+        # Text that may stand between triple quotes.
+        headline=headline.replace("\u00a0", " ").replace("\\", "/").replace('"', "'"),
         path="segment" if case.cause else "bullet",
-        start=case.start,
-        end=case.end,
+        case=case,
         limbs=[_limb_literals(case, limb) for limb in chosen],
-        construction=setup.construction,
-        xml=_file_text(setup.construction),
-        files=setup.construction != "geom",
+        setup=setup,
+        xml=xml,
         plain=setup.construction == "geom" and not changed,
-        moved=setup.moved,
-        margin=setup.margin,
         refresh=setup.fresh or (changed and not setup.stale),
         normals=case.kind_code == Kind.NORMAL,
-        call={"rays": int(case.bound or 0), "arrays": case.measured == 0.0} if lost else None,
+        call=call,
     )
 
 
-def _file_text(construction: str) -> str:
-    """What the engine's adapter writes into a file, as the inside of an f-string."""
-    if construction == "mjcf":
-        return MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
-    return " ".join(URDF.format('<cylinder radius="{radius!r}" length="{height!r}"/>').split())
-
-
-def _emptied(folder: Path, suffix: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for stale in folder.glob(f"[0-9][0-9].{suffix}"):
-        stale.unlink()
-
-
-def _plain(text: str) -> str:
-    """Text that may stand between triple quotes."""
-    return text.replace("\u00a0", " ").replace("\\", "/").replace('"', "'")
-
-
-def _limb_literals(case: Case, limb: int) -> dict[str, Any]:
+def _limb_literals(case: Case, limb: int) -> JsonObject:
     """One limb twice: as this library holds it, and as ``createMultiBody`` is.
 
     The body is computed with the very operations of :mod:`cylcollide.engines.bullet`, since one unit in the last place

@@ -1,28 +1,36 @@
-"""What the page of a run by families says in words. All numbers are the run's; what a cause is, is written here."""
+"""What the page says in words. All numbers are the run's; what a cause is, stands in ``cases/words.py``."""
 
 import math
+from collections.abc import Callable
 
+import numpy as np
+
+from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.case_words import headline
+from cylcollide.crosscheck.cases.words import MEASURED, headline, quantity
 from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.number_format import SPACE, angle, counted, digits, length, percent
-from cylcollide.crosscheck.report.case_choice import radius_of, subject
-from cylcollide.crosscheck.report.cause_texts import MEASURED
-from cylcollide.crosscheck.run.run import wrong_count
-from cylcollide.crosscheck.run.tally import JsonObject
+from cylcollide.crosscheck.number_format import (
+    SPACE,
+    all_or,
+    angle,
+    counted,
+    digits,
+    length,
+    listed,
+    percent,
+    power,
+    scale_words,
+)
+from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.report.measures import RightHits, grazing_phantoms, phantom_gaps, right_hits
+from cylcollide.crosscheck.run.run import Result, wrong_count
 
+ENOUGH = 5
+"""Hits in a decade of graze depth before its median is worth a sentence."""
 
-def facts(summary: JsonObject) -> dict[str, float]:
-    """What was measured of the limbs built by default: the stop, the rim's radius, and from where limbs are big."""
-    default = [c for c in summary["calibrations"] if c["setup"] == as_record(Setup())] or summary["calibrations"]
-    big = [c["big_from"] for c in summary["calibrations"] if c["big_from"] is not None]
-    return {
-        "stop": max((c["stop"] for c in default), default=math.nan),
-        "rim": max((c["rim"] for c in default), default=math.nan),
-        "big": min(big, default=math.nan),
-    }
+# What is wrong, in all ------------------------------------------------------------------------------------------------
 
 
 def title(summary: JsonObject, thing: str = "segment") -> str:
@@ -36,27 +44,41 @@ def title(summary: JsonObject, thing: str = "segment") -> str:
 
 
 def verdict(summary: JsonObject) -> tuple[str, str]:
-    """Two sentences: what is wrong, and whether it is explained."""
+    """Two sentences on a run by families: what is wrong, and whether it is explained."""
     total, engine = summary["families"][-1], summary["engine"]
     wrong = wrong_count(total)
     several = len(summary["families"]) > 2
-    drawn = "drawn to bring out one way of being wrong each" if several else f"of the family “{total_family(summary)}”"
-    proof = (
-        "every one of these is proved by rational arithmetic"
-        if total["proved"] == wrong
-        else f"only {total['proved']:,} of these are proved by rational arithmetic"
-    )
+    one = f"of the family “{summary['families'][0]['family']}”"
+    drawn = "drawn to bring out one way of being wrong each" if several else one
     parts = [counted(total["phantom"], "phantom hit"), f"{total['missed']:,} missed"]
     parts += [f"{total['wrong_limb']:,} on the wrong limb"] if total["wrong_limb"] else []
     lost = f", and {total['lost']:,} segments get no answer at all" if total["lost"] else ""
-    share = percent(wrong, total["rays"])
-    first = (
-        f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives {wrong:,} ({share}) a wrong verdict: "
-        f"{_listed(parts)}; {proof}{lost}."
-        if wrong
-        else f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives every one the right verdict{lost}."
+    said = f"every one the right verdict{lost}."
+    if wrong:
+        share, proof = percent(wrong, total["rays"]), _proof(total, "every one of these is")
+        said = f"{wrong:,} ({share}) a wrong verdict: {listed(parts)}; {proof}{lost}."
+    return f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives {said}", _explained(summary)
+
+
+def _proof(total: JsonObject, every: str) -> str:
+    proved = every if total["proved"] == wrong_count(total) else f"only {total['proved']:,} of these are"
+    return f"{proved} proved by rational arithmetic"
+
+
+def _explained(summary: JsonObject) -> str:
+    open_, causes = summary["unexplained"], [c for c in summary["causes"] if c["cause"] != Cause.UNEXPLAINED.label]
+    every = open_["disagreements"]
+    if not every:
+        return "Distances and normals agree as well."
+    named = [f"{percent(cause['count'], every)} {cause['cause']}" for cause in causes[:3]]
+    left = "none is" if not open_["count"] else f"{open_['count']:,} {'is' if open_['count'] == 1 else 'are'}"
+    tested, proved = (sum(cause["interventions"][name] for cause in causes) for name in ("tested", "proved"))
+    tried = f"; of {counted(tested, 'case')} tried again with one thing changed, {all_or(proved, tested)} did as the "
+    return (
+        f"With errors of distance and of normal there are {counted(every, 'disagreement')}, and {left} left "
+        f"unexplained: {listed(named)}{' come first' if len(causes) > 3 else ''}"
+        f"{tried + 'cause predicts' if tested else ''}."
     )
-    return first, _explained(summary)
 
 
 def not_tried_words(summary: JsonObject) -> list[str]:
@@ -68,36 +90,30 @@ def not_tried_words(summary: JsonObject) -> list[str]:
     ]
 
 
-def total_family(summary: JsonObject) -> str:
-    """The family of a run of one."""
-    return str(summary["families"][0]["family"])
-
-
-def _explained(summary: JsonObject) -> str:
-    open_, causes = summary["unexplained"], [c for c in summary["causes"] if c["cause"] != Cause.UNEXPLAINED.label]
-    every = open_["disagreements"]
-    if not every:
-        return "Distances and normals agree as well."
-    named = [f"{percent(cause['count'], every)} {cause['cause']}" for cause in causes[:3]]
-    left = "none is" if not open_["count"] else f"{open_['count']:,} {'is' if open_['count'] == 1 else 'are'}"
-    tested, proved = (sum(cause["interventions"][name] for cause in causes) for name in ("tested", "proved"))
-    tried = (
-        f"; of {counted(tested, 'case')} tried again with one thing changed, {_all(proved, tested)} did as the "
-        f"cause predicts"
-        if tested
-        else ""
-    )
-    return (
-        f"With errors of distance and of normal there are {counted(every, 'disagreement')}, and {left} left "
-        f"unexplained: {_listed(named)}{' come first' if len(causes) > 3 else ''}{tried}."
-    )
+# Cases and causes -----------------------------------------------------------------------------------------------------
 
 
 def case_words(case: Case) -> str:
     """What is wrong about a case, its limb called by its size, and how the limb was built."""
-    about = f"the limb (radius {scale_words(radius_of(case))})"
+    about = f"the limb (radius {scale_words(case.radius[case.limb])})"
     built = "" if case.built.is_default else f" Built with {_built(case.built)}."
-    return headline(case, lambda limb: about if limb == subject(case) else "another limb") + built
+    return headline(case, lambda limb: about if limb == case.limb else "another limb") + built
+
+
+def _built(setup: Setup) -> str:
+    """The fields of a setup that are not the default, in words."""
+    ways = {
+        "urdf": "loadURDF",
+        "urdf-implicit": "loadURDF and URDF_USE_IMPLICIT_CYLINDER",
+        "mjcf": "loadMJCF",
+    }
+    parts = (
+        ways.get(setup.construction, ""),
+        f"a collision margin of {length(setup.margin)}" if setup.margin is not None else "",
+        f"a move of {length(setup.moved)} into place" if setup.moved else "",
+        "no step of the simulation since" if setup.stale else "",
+    )
+    return listed([part for part in parts if part])
 
 
 def amount_words(case: Case) -> str:
@@ -105,54 +121,13 @@ def amount_words(case: Case) -> str:
     return quantity(None if case.amount is None else abs(case.amount), case.kind)
 
 
-def quantity(value: float | None, kind: str) -> str:
-    """A number of a kind of disagreement in its unit: an angle, a count of answers, or a length."""
-    if value is None:
-        return "–"
-    if kind == Kind.NORMAL.label:
-        degrees = math.degrees(value)
-        return angle(degrees) if not 0.0 < degrees < 1e-3 else f"{degrees:.2g}°"
-    return f"{value:,.0f}" if kind == Kind.LOST.label else length(value)
-
-
-def measured_words(engine: str, case: Case) -> str:
-    """The number of a case's cause beside its bound, or nothing where there is none."""
-    text, cause = MEASURED.get(case.cause_code, ""), case.cause_code
-    if not text or case.measured is None or case.bound is None or case.kind_code == Kind.LOST:
-        return ""
-    if case.kind_code == Kind.NORMAL and cause != Cause.API_LIMIT:
-        tilt, most = (quantity(value, case.kind) for value in (case.measured, case.bound))
-        return f"The cause explains up to {most} of tilt; here it adds {tilt}."
-    measured, bound = (quantity(value, Kind.LATE.label) for value in (case.measured, case.bound))
-    return text.format(engine=engine, measured=measured, bound=bound)
-
-
 def bound_words(nearest: JsonObject, cause: Cause) -> str:
     """What the cause allows at most, and how near a disagreement of the run came to it; nothing if it has no bound."""
     if nearest["ratio"] is None or cause not in MEASURED:
         return ""
-    kind = nearest["kind"]
     # A margin beyond the limb's size is a length, whatever it does to the normal.
-    of = Kind.LATE.label if cause == Cause.API_LIMIT else kind
-    bound = quantity(nearest["bound"], of)
+    bound = quantity(nearest["bound"], Kind.LATE.label if cause == Cause.API_LIMIT else nearest["kind"])
     return f"The disagreement nearest to its bound reaches {ratio_words(nearest['ratio'])} of the {bound} allowed."
-
-
-def change_rows(changes: list[JsonObject]) -> list[JsonObject]:
-    """The interventions on a cause, scales and margins of one direction put together."""
-    rows: dict[tuple[str, str], JsonObject] = {}
-    for change in changes:
-        what, _, factor = change["change"].partition(" x ")
-        larger = bool(factor) and float(factor) > 1
-        name = (what if not factor else f"{what} {'larger' if larger else 'smaller'}", change["predicted"])
-        row = rows.setdefault(name, {"factors": [], "held": 0, "failed": 0})
-        row["factors"] += [float(factor)] if factor else []
-        row["held"] += change["held"]
-        row["failed"] += change["failed"]
-    return [
-        {"change": _factors(what, row["factors"]), "must": MUST[predicted], **row}
-        for (what, predicted), row in rows.items()
-    ]
 
 
 MUST = {
@@ -165,12 +140,21 @@ MUST = {
 """What an error must do, in the words of the trials."""
 
 
-def _factors(what: str, factors: list[float]) -> str:
-    """A change with the range of its factors."""
-    if not factors:
-        return what
-    least, most = (f"{factor:,.0f}" if factor >= 1 else f"{factor:g}" for factor in (min(factors), max(factors)))
-    return f"{what}: × {least}" + (f" to {most}" if least != most else "")
+def change_rows(changes: list[JsonObject]) -> list[JsonObject]:
+    """The interventions on a cause; scales and margins of one direction are put together, with the range of factors."""
+    rows: dict[tuple[str, str], JsonObject] = {}
+    for change in changes:
+        what, _, factor = change["change"].partition(" x ")
+        what += f" {'larger' if float(factor) > 1 else 'smaller'}" if factor else ""
+        new = {"change": what, "must": MUST[change["predicted"]], "factors": [], "held": 0, "failed": 0}
+        row = rows.setdefault((what, change["predicted"]), new)
+        row["factors"] += [float(factor)] if factor else []
+        row["held"] += change["held"]
+        row["failed"] += change["failed"]
+    for row in rows.values():
+        said = [f"{factor:,.0f}" if factor >= 1 else f"{factor:g}" for factor in sorted(row["factors"])]
+        row["change"] += f": × {' to '.join(dict.fromkeys((said[0], said[-1])))}" if said else ""
+    return list(rows.values())
 
 
 def ratio_words(ratio: float) -> str:
@@ -188,28 +172,94 @@ def kinds_words(kinds: dict[str, int]) -> str:
     return ", ".join(counted(count, *said.get(kind, (kind, kind))) for kind, count in ranked)
 
 
-def _built(setup: Setup) -> str:
-    """The fields of a setup that are not the default, in words."""
-    margin = f"a collision margin of {length(setup.margin)}" if setup.margin is not None else ""
-    ways = {
-        "urdf": "loadURDF",
-        "urdf-implicit": "loadURDF and URDF_USE_IMPLICIT_CYLINDER",
-        "mjcf": "loadMJCF",
-    }
-    moved = f"a move of {length(setup.moved)} into place" if setup.moved else ""
-    stale = "no step of the simulation since" if setup.stale else ""
-    return _listed([part for part in (ways.get(setup.construction, ""), margin, moved, stale) if part])
+# Bullets at the humanoid ----------------------------------------------------------------------------------------------
 
 
-def _listed(parts: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+def bullet_verdict(summary: JsonObject, hits: RightHits) -> tuple[str, str]:
+    """Two sentences on a sweep over poses: how many verdicts are wrong, and how far off the right hits are."""
+    total, error, wrong = summary["families"][-1], hits.error, wrong_count(summary["families"][-1])
+    first = (
+        f"{counted(summary['rays'], 'bullet')} at {counted(summary['poses'], 'pose')} of "
+        f"{counted(len(summary['motions']), 'motion')}: {summary['engine']} "
+    )
+    first += (
+        f"is wrong about {wrong:,} ({percent(wrong, total['rays'])}): {counted(total['phantom'], 'phantom hit')}, "
+        f"{total['missed']:,} missed and {total['wrong_limb']:,} on the wrong limb; {_proof(total, 'every one is')}."
+        if wrong
+        else "agrees on every verdict and every limb."
+    )
+    if len(error) == 0:
+        return first, "There is no hit on which both sides agree."
+    early, late = percent(int((error < 0).sum()), len(error)), percent(int((error > 0).sum()), len(error))
+    earliest, latest = length(-min(float(error.min()), 0.0)), length(max(float(error.max()), 0.0))
+    return first, (
+        f"Of the {counted(len(error), 'hit')} that both sides credit to the same limb, {early} are reported early, by "
+        f"up to {earliest}, and {late} late, by up to {latest}; the normal is off by "
+        f"{angle(float(np.median(hits.tilt)))} in the median and by {angle(float(hits.tilt.max()))} at worst."
+    )
 
 
-def _all(part: int, whole: int) -> str:
-    return "all" if part == whole else f"{part:,}"
+def graze_words(depth: Float64Array, error: Float64Array, show: Callable[[float], str], what: str) -> str:
+    """Compare the error of the deepest and the shallowest grazing hits; both (n,), of all right hits."""
+    grazing = depth > 0.0
+    if not grazing.any():
+        return "No bullet of this run grazed a limb and hit it on both sides."
+    decade = np.floor(np.log10(depth, where=grazing, out=np.full(len(depth), np.nan)))
+    decades = [int(d) for d in np.unique(decade[grazing]) if (decade == d).sum() >= ENOUGH]
+    medians = {d: float(np.median(error[decade == d])) for d in decades}
+    text = f"{counted(int(grazing.sum()), 'grazing hit')} on which both sides agree."
+    if len(medians) < 2:
+        return text
+    shallow, deep = medians[min(medians)], medians[max(medians)]
+    trend = "grows as the cut gets shallower" if shallow > 2 * deep else (
+        "shrinks as the cut gets shallower" if deep > 2 * shallow else "hardly depends on the depth of the cut"
+    )  # fmt: skip
+    return (
+        f"{text} The {what} {trend}: in the median {show(deep)} where the line passes {power(max(medians))} to "
+        f"{power(max(medians) + 1)} of the radius inside, {show(shallow)} at {power(min(medians))} to "
+        f"{power(min(medians) + 1)}."
+    )
 
 
-def scale_words(radius: float) -> str:
-    """A radius on an axis."""
-    return f"{digits(1e2 * radius)}{SPACE}cm" if 0.01 <= radius < 1.0 else length(radius)
+def family_words(summary: JsonObject) -> str:
+    """Which family goes wrong most, and how often a plainly aimed bullet does."""
+    rows = [row for row in summary["families"][:-1] if row["rays"] > 0]
+    if not rows or wrong_count(summary["families"][-1]) == 0:
+        return "No bullet of any family got a wrong verdict or limb."
+    ranked = sorted(rows, key=lambda row: wrong_count(row) / row["rays"], reverse=True)
+    worst, shares = ranked[0], [f"{row['family']} {percent(wrong_count(row), row['rays'])}" for row in ranked]
+    return (
+        f"Bullets of the family “{worst['family']}” go wrong most: {wrong_count(worst):,} of {worst['rays']:,}. "
+        f"Share of wrong answers: {', '.join(shares)}."
+    )
+
+
+def phantom_words(result: Result) -> str:
+    """How far from a limb a phantom hit can be."""
+    gap, outside = phantom_gaps(result.tally), 100.0 * grazing_phantoms(result.tally)
+    if not len(gap):
+        return "There is no phantom hit in this run."
+    largest = f" The largest gap between bullet and limb is {length(float(gap.max()))}."
+    if not len(outside):
+        return f"{counted(len(gap), 'phantom hit')}, none of them by a grazing bullet.{largest}"
+    row = next(row for row in result.summary["families"] if row["family"] == "graze")
+    rate = percent(row["phantom"], row["rays"] - row["hits"])
+    half, most = (f"{digits(float(share))}{SPACE}%" for share in np.percentile(outside, (50, 100)))
+    return (
+        f"{result.summary['engine']} reports a hit for {rate} of the grazing bullets that hit nothing. Half of these "
+        f"{counted(len(outside), 'phantom')} pass at least {half} of the radius outside the limb, the farthest {most}."
+        f"{largest}"
+    )
+
+
+def early_words(result: Result) -> str:
+    """How early the early hits are."""
+    error = right_hits(result.tally).error
+    early = -error[error < 0.0]
+    if len(early) == 0:
+        return "No hit of this run is reported early."
+    median, most, largest = (length(float(metres)) for metres in np.percentile(early, (50, 99, 100)))
+    return (
+        f"{len(early):,} of {counted(len(error), 'agreed hit')} are early: half of these by more than {median}, one in "
+        f"a hundred by more than {most}, the worst by {largest}."
+    )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide.crosscheck.generate.families import ChunkKey
+from cylcollide.crosscheck.records import one_line
 
 Arrays = dict[str, NDArray[Any]]
 Warn = Callable[[str], None]
@@ -55,7 +56,7 @@ class ChunkStore:
         except FileNotFoundError:
             return None
         except Exception as error:  # whatever zip, zlib, NumPy and JSON make of a damaged file
-            warn(f"{path} is damaged ({_one_line(error)}): computing this chunk anew")
+            warn(f"{path} is damaged ({one_line(error, named=True)}): computing this chunk anew")
             return None
         if stamp != self.stamp:
             warn(f"{path} was computed with other versions or settings: computing this chunk anew")
@@ -65,7 +66,7 @@ class ChunkStore:
     def save(self, key: ChunkKey, chunk: Chunk) -> None:
         """Write a chunk so that it is there wholly or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        about = json.dumps({"stamp": self.stamp, "record": chunk.record}, sort_keys=True)
+        about = json.dumps({"stamp": self.stamp, "record": chunk.record})
         handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -131,7 +132,7 @@ def run_chunks(
     elif failed := _computed(missing, work, executor, done, keep):
         key, error = failed
         raise UnfinishedError(
-            f"chunk {key} failed ({_one_line(error)}); {len(done)} of {len(wanted)} chunks are finished "
+            f"chunk {key} failed ({one_line(error, named=True)}); {len(done)} of {len(wanted)} chunks are finished "
             "and kept: run the same command again to go on"
         ) from error
     return {key: done[key] for key in wanted}
@@ -164,7 +165,3 @@ def _computed(
             if not future.cancel() and key not in done and future.done() and future.exception() is None:
                 keep(key, future.result())
     return None
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -4,27 +4,26 @@ import hashlib
 import json
 import math
 import platform
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, ClassVar
 
 from cylcollide import __version__
 from cylcollide.crosscheck.cases.case import BULLET
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import EngineOf, NamedEngine, PlainEngine, Setup
+from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import (
     FAMILIES,
     OF_PYBULLET_ONLY,
     WHOLE_BATCHES,
     ChunkKey,
-    batch_limits,
     draw_chunk,
+    of_pybullet,
 )
-from cylcollide.crosscheck.generate.families.shots import ShotScene
 from cylcollide.crosscheck.generate.motion import load_motions
 from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
+from cylcollide.crosscheck.generate.shots import ShotScene
+from cylcollide.crosscheck.records import JsonObject
 
 CHUNK = 6000
 """Segments of a family in a chunk: a fraction of a second, so that little is lost when a sweep stops."""
@@ -41,37 +40,18 @@ AT_POSES = "poses"
 """The family in the keys of chunks of a sweep over poses."""
 
 
-class Plan(ABC):
-    """What every plan says; equal plans on equal versions give equal results. Picklable."""
+def own_versions(**engine: str) -> dict[str, str]:
+    """Versions of this library and of all that it computes with, those of an engine among them."""
+    packages = {package: version(package) for package in ("numpy", "numba")}
+    return {"cylcollide": __version__, **engine, **packages, "python": platform.python_version()}
+
+
+class _Run:
+    """What every plan has; equal plans on equal versions give equal results. Picklable."""
 
     rays: int
     seed: int
     engine_of: EngineOf
-    tried: int
-    """Cases of every cause on which the interventions are run."""
-    finds_causes: ClassVar[bool]
-    name: ClassVar[str]
-    thing: ClassVar[str]
-    """What a segment is called."""
-
-    @property
-    @abstractmethod
-    def keys(self) -> list[ChunkKey]:
-        """The chunks, in order."""
-
-    @abstractmethod
-    def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
-        """Draw one chunk."""
-
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """What determines a chunk besides its key, the engine and the versions, as JSON has it."""
-
-    @property
-    @abstractmethod
-    def options(self) -> list[str]:
-        """The options of the command line that ask for this plan."""
 
     def _check(self) -> None:
         for name, value, least, most in (("rays", self.rays, 1, MOST_RAYS), ("seed", self.seed, 0, MOST_SEED)):
@@ -80,7 +60,7 @@ class Plan(ABC):
                 raise ValueError(f"{name} must be at {bound}, got {value}")
 
     @property
-    def blamed(self) -> dict[str, Any]:
+    def blamed(self) -> JsonObject:
         """The engine, as a case names it."""
         maker = self.engine_of
         if not isinstance(maker, PlainEngine | NamedEngine):
@@ -89,20 +69,12 @@ class Plan(ABC):
 
     def engine(self) -> tuple[str, dict[str, str]]:
         """Name of the engine, and the versions of all that takes part."""
-        with self.engine_of(Setup()) as probe:
-            name, own = probe.name, probe.versions
-        packages = {package: version(package) for package in ("numpy", "numba")}
-        return name, {"cylcollide": __version__, **own, **packages, "python": platform.python_version()}
-
-    def stamp(self, engine: str, versions: dict[str, str]) -> dict[str, Any]:
-        """What kept chunks must have been computed with to be used again."""
-        maker = hashlib.sha256(repr(self.engine_of).encode()).hexdigest()[:16]
-        what = {"layout": LAYOUT, **self.settings, "engine": engine, "versions": versions, "maker": maker}
-        return dict(json.loads(json.dumps(what)))
+        with self.engine_of(DEFAULT) as probe:
+            return probe.name, own_versions(**probe.versions)
 
 
 @dataclass(frozen=True)
-class PosesPlan(Plan):
+class PosesPlan(_Run):
     """Bullets at the humanoid: ``rays``, dealt out evenly to poses of the ``motions``; none means all.
 
     Raises
@@ -119,7 +91,7 @@ class PosesPlan(Plan):
     tried = 0
     finds_causes = False
     name = "poses"
-    thing = "bullet"
+    thing = "bullet"  # what a segment is called
 
     def __post_init__(self) -> None:
         """Check the numbers, and pose the humanoid, which checks the motions."""
@@ -139,20 +111,20 @@ class PosesPlan(Plan):
         return [draw_pose(self.poses, pose, self.rays, self.seed) for pose in range(first, last)]
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """All but the seed, which keys have."""
+    def settings(self) -> JsonObject:
+        """What determines a chunk besides its key, the engine and the versions, as JSON has it."""
         return {"rays": self.rays, "motions": list(dict.fromkeys(self.poses.motion))}
 
     @property
     def options(self) -> list[str]:
-        """Without the motions if all are played."""
+        """The options of the command line that ask for this plan; without the motions if all are played."""
         motions = dict.fromkeys(self.poses.motion)
         chosen = [] if list(motions) == list(load_motions()) else [f"--motion {name}" for name in motions]
         return [f"--rays {self.rays}", f"--seed {self.seed}", *chosen]
 
 
 @dataclass(frozen=True)
-class FamiliesPlan(Plan):
+class FamiliesPlan(_Run):
     """Segments of ``families``, about as many as ``rays``; cases of every cause to be ``tried`` by interventions.
 
     Raises
@@ -176,11 +148,11 @@ class FamiliesPlan(Plan):
         unknown = [family for family in self.families if family not in FAMILIES]
         if unknown:
             raise ValueError(f"expected families out of all, {', '.join(FAMILIES)}, got {unknown[0]!r}")
-        if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.intersection(self.families)):
+        if self.engine_of is not BulletClient and (only := OF_PYBULLET_ONLY.keys() & self.families):
             raise ValueError(f"expected families that any engine can be asked, got {sorted(only)[0]!r} (PyBullet only)")
         if not self.keys:
             raise ValueError(
-                f"rays: expected at least {batch_limits.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
+                f"rays: expected at least {of_pybullet.LEAST:,}, half a call of {self.families[0]}, got {self.rays:,}"
             )
 
     def size_of(self, family: str) -> int:
@@ -189,21 +161,21 @@ class FamiliesPlan(Plan):
         return math.ceil(self._each(family) / chunks) if chunks else 0
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The size of each family's chunks."""
+    def settings(self) -> JsonObject:
+        """What determines a chunk besides its key, the engine and the versions, as JSON has it."""
         return {"sizes": {family: self.size_of(family) for family in self.families}}
 
     @property
     def options(self) -> list[str]:
-        """With the families by name, unless all are wanted."""
+        """The options of the command line that ask for this plan; families by name, unless all are wanted."""
         ordered = sorted(self.families, key=lambda family: (not self.size_of(family), FAMILIES.index(family)))
         named = ["all"] if len(ordered) == len(FAMILIES) else ordered
         return [*(f"--families {family}" for family in named), f"--rays {self.rays}", f"--seed {self.seed}"]
 
     @property
-    def not_tried(self) -> list[dict[str, Any]]:
+    def not_tried(self) -> list[JsonObject]:
         """Families of calls that cannot be made as small as an even share, and the ``rays`` that would do for them."""
-        rays = batch_limits.LEAST * len(self.families)
+        rays = of_pybullet.LEAST * len(self.families)
         return [{"family": family, "rays": rays} for family in self.families if not self.size_of(family)]
 
     @property
@@ -222,7 +194,7 @@ class FamiliesPlan(Plan):
 
     def _each(self, family: str) -> int:
         """Segments of a family: an even share, which those of whole calls round to calls, and the others fill up."""
-        whole = batch_limits.fitting(self.rays // len(self.families))
+        whole = of_pybullet.fitting(self.rays // len(self.families))
         if family in WHOLE_BATCHES:
             return whole
         drawn = [family for family in self.families if family not in WHOLE_BATCHES]
@@ -232,3 +204,13 @@ class FamiliesPlan(Plan):
         if family in WHOLE_BATCHES:
             return min(1, self._each(family))
         return max(1, round(self._each(family) / CHUNK))
+
+
+Plan = PosesPlan | FamiliesPlan
+
+
+def stamp(plan: Plan, engine: str, versions: dict[str, str]) -> JsonObject:
+    """What kept chunks must have been computed with to be used again."""
+    maker = hashlib.sha256(repr(plan.engine_of).encode()).hexdigest()[:16]
+    what = {"layout": LAYOUT, **plan.settings, "engine": engine, "versions": versions, "maker": maker}
+    return dict(json.loads(json.dumps(what)))

@@ -1,8 +1,10 @@
 """A plan run: its chunks over an executor, trials of a sample, and the summary of it all."""
 
 import json
+import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -13,19 +15,18 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case, write_cases
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.interventions.trials import Trial, trials
+from cylcollide.crosscheck.cases.recast import CaseRunner
+from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
-from cylcollide.crosscheck.engine.setup import EngineOf
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
-from cylcollide.crosscheck.run.breakdowns import call_rows, graze_rows, setup_rows
+from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan
-from cylcollide.crosscheck.run.tally import JsonObject, Tally, sample
+from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan, stamp
+from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
@@ -34,14 +35,12 @@ SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
 RAYS_SCHEMA = 1
 """Version of ``rays.npz``."""
+LIMBS = 15
+"""Of the humanoid."""
 
 
-@dataclass(frozen=True)
-class Proof:
-    """One case and its trials."""
-
-    case: Case
-    trials: list[Trial]
+Proof = tuple[Case, list[Trial]]
+"""One case and its trials."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +100,12 @@ def run_plan(
         done += 1
         report("chunks", done, len(keys))
 
-    store = None if folder is None else ChunkStore(folder / "chunks", plan.stamp(engine, versions))
+    store = None if folder is None else ChunkStore(folder / "chunks", stamp(plan, engine, versions))
     tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, warn, finished))
     proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
-    tried: dict[Cause, list[list[Trial]]] = {}
-    for proof in proofs:
-        tried.setdefault(proof.case.cause_code, []).append(proof.trials)
+    tried: dict[Cause, list[list[Trial]]] = defaultdict(list)
+    for case, run in proofs:
+        tried[case.cause_code].append(run)
     summary = {
         "schema": SCHEMA,
         "run": plan.name,
@@ -122,9 +121,9 @@ def run_plan(
         "findings": [asdict(finding) for finding in _findings(tally)],
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
-        "setups": setup_rows(tally),
-        "grazes": graze_rows(tally),
-        "calls": call_rows(tally),
+        "setups": tally.setup_rows(),
+        "grazes": tally.graze_rows(),
+        "calls": tally.call_rows(),
         "scoreboard": [],
         "calibrations": tally.calibrations,
     }
@@ -133,13 +132,12 @@ def run_plan(
 
 def write_numbers(result: Result, folder: Path) -> None:
     """Write ``summary.json``, and ``rays.npz`` of a sweep over poses or ``cases.json`` of families."""
-    text = json.dumps(result.summary, indent=2, allow_nan=False)
-    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+    write_json(folder / "summary.json", result.summary)
     if isinstance(result.plan, PosesPlan):
         np.savez_compressed(folder / "rays.npz", **wrong_bullets(result, result.plan))
         return
     unexplained = [case for case in result.tally.cases if case.cause_code == Cause.UNEXPLAINED]
-    every = {case.place: case for case in [*unexplained, *(proof.case for proof in result.proofs)]}
+    every = {case.place: case for case in [*unexplained, *(case for case, _ in result.proofs)]}
     write_cases(folder / "cases.json", [every[place] for place in sorted(every)])
 
 
@@ -188,6 +186,31 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
         yield pool
 
 
+@contextmanager
+def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
+    """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
+
+    Raises
+    ------
+    ImportError
+        For a scheduler without the extra ``cluster``.
+    OSError
+        If the cluster is not there.
+    """
+    if scheduler is None:
+        with local_processes(jobs or os.cpu_count() or 1) as executor:
+            yield executor
+        return
+    try:
+        from distributed import Client  # noqa: PLC0415  # an extra of its own
+    except ImportError as missing:
+        raise ImportError(
+            f"--scheduler needs distributed, which is missing ({missing}): pip install 'cylcollide[cluster]'"
+        ) from missing
+    with Client(scheduler) as client:
+        yield client.get_executor(retries=3)
+
+
 def _character(plan: Plan) -> JsonObject:
     """The motions, the number of poses and the limbs of a sweep over poses; nothing for families."""
     if not isinstance(plan, PosesPlan):
@@ -200,16 +223,12 @@ def _character(plan: Plan) -> JsonObject:
     }
 
 
-def _proof(engine_of: EngineOf, case: Case) -> Proof:
-    return Proof(case, trials(case, CaseRunner(engine_of)))
-
-
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
     cases = [case for some in sample(tally.cases, plan.tried).values() for case in some]
-    prove, proofs = partial(_proof, plan.engine_of), []
+    prove, proofs = partial(trials, runner=CaseRunner(plan.engine_of)), []
     try:
-        for proof in map(prove, cases) if executor is None else executor.map(prove, cases):
-            proofs.append(proof)
+        for case, run in zip(cases, (map if executor is None else executor.map)(prove, cases), strict=True):
+            proofs.append((case, run))
             report("interventions", len(proofs), len(cases))
     except BrokenExecutor as error:
         raise UnfinishedError(
@@ -219,12 +238,12 @@ def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable
     return proofs
 
 
-def _findings(tally: Tally) -> Sequence[Finding]:
-    hits, reported = [0] * 15, [0] * 15
-    for chunk in tally.chunks.values():
-        if len(chunk.record["limb_hits"]) == len(hits):
-            hits = [a + b for a, b in zip(hits, chunk.record["limb_hits"], strict=True)]
-            reported = [a + b for a, b in zip(reported, chunk.record["limb_reported"], strict=True)]
+def _findings(tally: Tally) -> Iterator[Finding]:
+    of_humanoid = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
+    hits, reported = (
+        [sum(record[name][limb] for record in of_humanoid) for limb in range(LIMBS)]
+        for name in ("limb_hits", "limb_reported")
+    )
     # A hit that came back has no bound; one of a limb thinner than its margin has the limb's size.
     came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
     lost = int((came_back & (tally.column("kind") != Kind.LOST)).sum())

@@ -4,18 +4,19 @@ Chunks are taken in the order of their keys, so that nothing depends on the orde
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array
-from cylcollide.crosscheck.cases.case import Case, plain
-from cylcollide.crosscheck.cases.interventions.trials import Trial, is_proved
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.trials import Trial, is_proved
 from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
-from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
-from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind
+from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
+from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind, median_99_max
+from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES
 
@@ -23,7 +24,12 @@ ALL = "all"
 """The family of the row of all."""
 
 MM_PER_METRE = 1000.0
-JsonObject = dict[str, Any]
+
+COUNTED = (Kind.MISSED, Kind.PHANTOM, Kind.WRONG_LIMB, Kind.LOST)
+"""The kinds that are counted by group: the verdicts, and no answer at all."""
+
+GRAZES = "side-graze"
+"""The family whose depth is that of the cut below the side, and the same for limbs of all sizes."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Tally:
             "proved": self.total("proved", family),
             "disagreements": int(np.sum((cause != NOT_SOUGHT) | np.isin(kind, VERDICTS))),
             **{k.field: int(np.sum((kind == k) & off)) for k in Kind},
-            **error_figures(kind, np.where(off | (kind == Kind.NORMAL), amount, np.nan)),
+            **_error_figures(kind, np.where(off | (kind == Kind.NORMAL), amount, np.nan)),
             "causes": {c.label: n for c in Cause if (n := int(np.sum(cause == c)))},
         }
 
@@ -135,6 +141,64 @@ class Tally:
             "interventions": _trial_row(tried),
         }
 
+    def setup_rows(self) -> list[JsonObject]:
+        """One row per family, way to build and greatest radius of limbs, in order of families, then as they came."""
+        groups: dict[str, JsonObject] = {}
+        for family, about, kinds in self._scenes():
+            of = {"family": family, "setup": about["setup"], "radius": about["radius"]}
+            new = {**of, "rays": 0, "hits": 0, **{kind.field: 0 for kind in COUNTED}}
+            row = groups.setdefault(json.dumps(of, sort_keys=True), new)
+            row["rays"] += about["rays"]
+            row["hits"] += about["hits"]
+            for kind in COUNTED:
+                row[kind.field] += int(np.sum(kinds == kind))
+        return list(groups.values())
+
+    def call_rows(self) -> list[JsonObject]:
+        """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
+        rows = [
+            {
+                "asked": about["rays"],
+                "as_lists": about["as_lists"],
+                "answered": about["rays"] - int(np.sum(kinds == Kind.LOST)),
+            }
+            for family, about, kinds in self._scenes()
+            if family in WHOLE_BATCHES
+        ]
+        return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
+
+    def graze_rows(self) -> list[JsonObject]:
+        """One row per radius and depth of cut, as a share of the radius: errors of the hits that are reported."""
+        kind, amount = self.column("kind", GRAZES), self.column("amount", GRAZES)
+        radius, depth = self.grazes()
+        cut = depth > 0
+        exponent = np.round(np.log10(np.where(cut, depth, 1.0) / radius)).astype(int)
+        rows = []
+        for size, decade in sorted(set(zip(radius[cut].tolist(), exponent[cut].tolist(), strict=True))):
+            mine: BoolArray = (radius == size) & (exponent == decade) & cut
+            counts = {k.field: int(np.sum(mine & (kind == k))) for k in (Kind.EARLY, Kind.LATE, Kind.NORMAL)}
+            rows.append({"radius": size, "depth": 10.0**decade, **counts, **_error_figures(kind[mine], amount[mine])})
+        return rows
+
+    def grazes(self) -> tuple[Float64Array, Float64Array]:
+        """Radius of the limb and depth of the cut, metres, of every disagreement of the grazing family."""
+        return self.of_scene("radius", GRAZES), self.column("depth", GRAZES)
+
+    def of_scene(self, name: str, family: str | None = None) -> Any:
+        """What the scenes of all disagreements, or of those of a family, were: ``setup`` or ``radius``."""
+        parts = [
+            np.array([about[name] for about in chunk.record["scenes"]])[chunk.columns["scene"]]
+            for key, chunk in self.chunks.items()
+            if family in (None, key.family)
+        ]
+        return np.concatenate([np.empty(0), *parts])
+
+    def _scenes(self) -> Iterator[tuple[str, JsonObject, Int8Array]]:
+        """Family, description and kinds of disagreement of every scene."""
+        for key, chunk in self.chunks.items():
+            for number, about in enumerate(chunk.record["scenes"]):
+                yield key.family, about, chunk.columns["kind"][chunk.columns["scene"] == number]
+
     def unexplained(self) -> JsonObject:
         """How many disagreements no cause claims, of those whose cause was sought."""
         cause = self.column("cause")
@@ -170,22 +234,14 @@ def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:
     }
 
 
-def error_figures(kind: Int8Array, amount: Float64Array) -> JsonObject:
+def _error_figures(kind: Int8Array, amount: Float64Array) -> JsonObject:
     """Figures of the early hits, the late ones and the normals among some disagreements."""
     early, late = (amount[kind == k] * MM_PER_METRE for k in (Kind.EARLY, Kind.LATE))
     return {
-        "early_mm": median_99_max(-early),
-        "late_mm": median_99_max(late),
-        "normal_deg": median_99_max(np.degrees(amount[kind == Kind.NORMAL])),
+        "early_mm": plain(median_99_max(-early)),
+        "late_mm": plain(median_99_max(late)),
+        "normal_deg": plain(median_99_max(np.degrees(amount[kind == Kind.NORMAL]))),
     }
-
-
-def median_99_max(values: Float64Array) -> list[float | None]:
-    """Median, 99th percentile and maximum of the finite values; None where there are none."""
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return [None, None, None]
-    return [float(np.median(values)), float(np.percentile(values, 99)), float(values.max())]
 
 
 def sample(cases: Sequence[Case], count: int) -> dict[Cause, list[Case]]:

@@ -5,27 +5,28 @@ is each engine's own choice. `EngineErrors.inside` says what it did. Errors are 
 people; the towers and far worlds of the families would hide them, and count by their verdicts.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of, plain
+from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.engine.setup import Setup, as_record
+from cylcollide.crosscheck.engine.setup import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.comparison import Answers, Comparison, Truth, usable
 from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
+from cylcollide.crosscheck.records import plain
 from cylcollide.engines import EngineHits
 
 Cast = Callable[[Float64Array, Float64Array], EngineHits]
 """Casts segments, (n, 3) twice, by the engine."""
 
-Figures = tuple[float, float, float]
-"""Median, 99th percentile, greatest; nan if there is nothing to measure."""
+COUNTED = ("missed", "phantom", "wrong_limb", "lost")
+"""What counts against an engine. Besides these are counted `unproved`, `moved` and the ERRORS."""
 
 PEOPLE = 0.5
 """Metres: the greatest radius for which `Capabilities.accuracy` is stated, and for which errors are measured."""
@@ -37,29 +38,14 @@ NEARLY_ALL = 0.99
 """Share of starts inside from which a policy is stated as one; shares are given all the same."""
 
 
-@dataclass
-class Wrong:
-    """Wrong verdicts, each proved, and those that were not, which are errors of this library; errors of hits."""
+@dataclass(frozen=True)
+class Question:
+    """One scene, a chunk's ``number``-th, with an engine's answers; ``cast`` puts one more question to the engine."""
 
-    missed: int = 0
-    phantom: int = 0
-    wrong_limb: int = 0
-    lost: int = 0
-    unproved: int = 0
-    early: int = 0  # right hits that are off beyond the rounding of float64, at any scale
-    late: int = 0
-    normal: int = 0
-    position: int = 0  # all hits, right or wrong
-    moved: int = 0  # verdicts that are right where the limbs are built and wrong where they are moved to
-
-    def count(self, kind: Kind, number: int) -> None:
-        """Add to the number of a kind."""
-        setattr(self, kind.field, getattr(self, kind.field) + number)
-
-    @property
-    def total(self) -> int:
-        """All verdicts that count against the engine."""
-        return self.missed + self.phantom + self.wrong_limb + self.lost
+    key: ChunkKey
+    number: int
+    both: Comparison
+    cast: Cast
 
 
 @dataclass
@@ -69,104 +55,84 @@ class EngineErrors:
     engine: str = BULLET
     options: Mapping[str, Any] = field(default_factory=dict)
     rays: int = 0
-    wrong: dict[str, Wrong] = field(default_factory=dict)  # by family
-    distance: list[Float64Array] = field(default_factory=list)  # metres along the ray, right hits
-    normal: list[Float64Array] = field(default_factory=list)  # radians
+    wrong: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`."""
+    off: dict[str, list[Float64Array]] = field(default_factory=lambda: defaultdict(list))
+    """Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres."""
     policies: list[int] = field(default_factory=lambda: [0] * len(POLICIES))
-    position: list[Float64Array] = field(default_factory=list)  # metres between position and fraction, all hits
     worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = field(default_factory=dict)
     """The worst of every family and way to be wrong: how bad it is, and the case that the engine can be asked again."""
 
     def add(self, key: ChunkKey, number: int, truth: Truth, answers: Answers, cast: Cast) -> None:
         """Compare the answers to a scene, a chunk's ``number``-th; ``cast`` puts one more question to the engine."""
         self.rays += len(truth.start)
-        wrong = self.wrong.setdefault(key.family, Wrong())
         both = Comparison(truth, *answers)
-        keep = partial(self._keep, both, key, number, cast)
+        about = Question(key, number, both, cast)
         outside = ~truth.hits.started_inside
-        lost = both.wrong[Kind.LOST]
-        wrong.lost += len(lost)
-        keep("lost", Kind.LOST, lost, np.zeros(len(lost)))
+        self._count(about, "lost", Kind.LOST, both.wrong[Kind.LOST])
         for kind in VERDICTS:
             rows = both.wrong[kind][outside[both.wrong[kind]]]
             proved = truth.confirms(rows)
-            wrong.unproved += int((~proved).sum())
+            self.wrong[key.family]["unproved"] += int((~proved).sum())
             rows = rows[proved]
             if kind == Kind.MISSED:
                 alone = [cast(truth.start[[row]], truth.end[[row]]).limb[:1] == truth.hits.limb[row] for row in rows]
                 back = np.array([one.all() and len(one) == 1 for one in alone], dtype=np.bool_)
-                wrong.lost += int(back.sum())
-                keep("lost by its place", kind, rows[back], _by_how_much(both, kind, rows[back]))
+                self._count(about, "lost", kind, rows[back], "lost by its place")
                 rows = rows[~back]
-            wrong.count(kind, len(rows))
-            keep(kind.field, kind, rows, _by_how_much(both, kind, rows))
+            self._count(about, kind.field, kind, rows)
         right = both.right_hits[outside[both.right_hits]]
         error, tilt, rounding = both.distance_error(right), both.tilt(right), truth.rounding(right)
         limb = truth.hits.limb[right]
         half = 0.5 * np.linalg.norm(truth.limbs.p2[limb] - truth.limbs.p1[limb], axis=1)
         bent = rounding / np.minimum(truth.limbs.radius[limb], half) + 8 * np.finfo(np.float64).eps
-        for kind, off, amount in (
-            (Kind.EARLY, error < -rounding, error),
-            (Kind.LATE, error > rounding, error),
-            (Kind.NORMAL, tilt > bent, tilt),
-        ):
-            wrong.count(kind, int(off.sum()))
-            keep(kind.field, kind, right[off], amount[off])
-        wrong.count(Kind.POSITION, len(both.misplaced))
-        keep("position", Kind.POSITION, both.misplaced, both.points[1][both.misplaced])
+        for kind, wrong in ((Kind.EARLY, error < -rounding), (Kind.LATE, error > rounding), (Kind.NORMAL, tilt > bent)):
+            self._count(about, kind.field, kind, right[wrong])
+        self._count(about, "position", Kind.POSITION, both.misplaced)
         near = _at_the_scale_of_people(truth)
-        self.distance.append(np.abs(error[near[right]]))
-        self.normal.append(tilt[near[right]])
-        self.position.append(both.points[1][near & (both.theirs.limb >= 0)])
+        self.off["distance"].append(np.abs(error[near[right]]))
+        self.off["normal"].append(tilt[near[right]])
+        self.off["position"].append(both.points[1][near & (both.theirs.limb >= 0)])
         if key.family == "inside-start":
             self._look_inside(both)
 
     def add_moved(self, key: ChunkKey, number: int, still: Answers, moved: Truth, answers: Answers, cast: Cast) -> None:
         """Compare the answers after limbs were moved into a scene with those of ``still``, where they were built."""
-        both, wrong = Comparison(moved, *answers), self.wrong[key.family]
+        both = Comparison(moved, *answers)
         right_before = still.answered & (still.hits.limb == moved.hits.limb) & ~moved.hits.started_inside
         for kind in (*VERDICTS, Kind.LOST):
             rows = both.wrong[kind][right_before[both.wrong[kind]]]
             rows = rows[moved.confirms(rows)]
-            wrong.moved += len(rows)
-            self._keep(
-                both, key, number, cast, f"{kind.field} after a move", kind, rows, _by_how_much(both, kind, rows)
-            )
+            self._count(Question(key, number, both, cast), "moved", kind, rows, f"{kind.field} after a move")
 
-    def _keep(
-        self,
-        both: Comparison,
-        key: ChunkKey,
-        number: int,
-        cast: Cast,
-        way: str,
-        kind: Kind,
-        rows: Int64Array,
-        amounts: Float64Array,
-    ) -> None:
-        """Look at the rows that are wrong in one way, and keep the worst if there was none as bad in the family.
+    def _count(self, about: Question, counted: str, kind: Kind, rows: Int64Array, way: str = "") -> None:
+        """Count rows that are wrong in one way, and keep the worst if there was none as bad in the family.
 
         An error at the scale of people is worse than one elsewhere. Where the segment alone is answered otherwise, the
         case holds the others of its call, as few as will do.
         """
+        both, key = about.both, about.key
+        truth, place = both.truth, (key.family, way or kind.field)
+        self.wrong[key.family][counted] += len(rows)
         if not len(rows):
             return
-        truth, size = both.truth, np.nan_to_num(np.abs(amounts), posinf=np.inf)
+        amounts = _by_how_much(both, kind, rows)
+        size = np.nan_to_num(np.abs(amounts), posinf=np.inf)
         near = np.full(len(rows), True) if kind not in ERRORS else _at_the_scale_of_people(truth)[rows]
         worst = int(np.argmax(np.where(near | ~near.any(), size, -1.0)))
         rank = bool(near.any()), float(size[worst])
-        if (key.family, way) in self.worst and rank <= self.worst[key.family, way][0]:
+        if place in self.worst and rank <= self.worst[place][0]:
             return
-        # PyBullet's options are settings, which every other case of it has in its setup.
-        setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
         row, n = int(rows[worst]), len(truth.start)
         calls = (row, row + 1), (max(row - 1, 0), row + 1), (row, min(row + 2, n)), (0, row + 1), (0, n)
-        first, end = next((call for call in calls if _answered_alike(both, row, *call, cast)), (0, n))
-        of_call = {"measured": float(both.answered.sum()), "bound": float(n)} if kind == Kind.LOST else {}
-        self.worst[key.family, way] = rank, case_of(
+        first, end = next((call for call in calls if _answered_alike(both, row, *call, about.cast)), (0, n))
+        # PyBullet's options are settings, which every other case of it has in its setup.
+        setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
+        of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
+        self.worst[place] = rank, case_of(
             truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=as_record(setup), amount=plain(amounts[worst]),
-            engine=self.engine, options=options, **{"measured": None, "bound": None, **of_call},
+            scene=about.number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), engine=self.engine,
+            options=options, amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
             **called(truth.scene, row, first, end),
         )  # fmt: skip
 
@@ -192,15 +158,6 @@ class EngineErrors:
         return shares if parts[0][1] >= NEARLY_ALL else f"mixed: {shares}"
 
 
-def figures(parts: list[Float64Array], unit: float) -> Figures:
-    """Median, 99 % and greatest of all finite numbers, in a unit."""
-    values = np.concatenate([*parts, np.empty(0)])
-    values = unit * values[np.isfinite(values)]
-    if not len(values):
-        return (np.nan, np.nan, np.nan)
-    return float(np.median(values)), float(np.percentile(values, 99)), float(values.max())
-
-
 def _at_the_scale_of_people(truth: Truth) -> BoolArray:
     """Segments whose limbs are that thick and whose coordinates are that small, (n,)."""
     limbs = truth.limbs
@@ -210,11 +167,18 @@ def _at_the_scale_of_people(truth: Truth) -> BoolArray:
 
 
 def _by_how_much(both: Comparison, kind: Kind, rows: Int64Array) -> Float64Array:
-    """Metres by which the verdicts of a kind are wrong, (k,)."""
-    if kind == Kind.WRONG_LIMB:
-        return np.abs(both.distance_error(rows))
-    if kind == Kind.LOST or not len(rows):  # of none the search alone would take milliseconds
-        return np.zeros(len(rows))
+    """By how much rows of a kind are wrong, in metres; normals in radians, (k,)."""
+    match kind:
+        case Kind.LOST:
+            return np.zeros(len(rows))
+        case Kind.WRONG_LIMB:
+            return np.abs(both.distance_error(rows))
+        case Kind.EARLY | Kind.LATE:
+            return both.distance_error(rows)
+        case Kind.NORMAL:
+            return both.tilt(rows)
+        case Kind.POSITION:
+            return both.points[1][rows]
     return np.abs(both.truth.clearances(rows, (both.ours if kind == Kind.MISSED else both.theirs).limb[rows]))
 
 

@@ -8,22 +8,24 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Shape
+from cylcollide._types import Float64Array, Shape
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.families.shots import ShotScene
+from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
-from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors, Figures, Wrong, figures
+from cylcollide.crosscheck.judge.disagreements import ERRORS, Figures, median_99_max
+from cylcollide.crosscheck.records import JsonObject, one_line, plain
+from cylcollide.crosscheck.scoreboard.engine_errors import COUNTED, EngineErrors
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
 
-ASKED = tuple(family for family in FAMILIES if family not in OF_PYBULLET_ONLY)
+ASKED = (*OF_ANY_ENGINE, "humanoid")
 """The families that any engine can be asked."""
 IN_MOTION = "humanoid"
 DEFAULT_RAYS = 2000 * len(ASKED)
@@ -68,9 +70,9 @@ class Score:
     position_mm: Figures = NONE  # between the two
     moved: int = 0  # verdicts that are wrong only after the limbs were moved there
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """As JSON has it: nan is null; the cases have a file of their own."""
-        return {name: _plain(value) for name, value in asdict(self).items() if name != "cases"}
+        return {name: plain(value) for name, value in asdict(replace(self, cases=())).items() if name != "cases"}
 
 
 @dataclass
@@ -100,23 +102,20 @@ class _Contender:
         if self.watch is not None:
             self.watch(self.place, what)
         try:
-            if self.engine is None:
-                self._open()
-            assert self.engine is not None
-            work(self.engine)
+            work(self.engine or self._opened())
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # a panic of a Rust engine is no Exception
-            self.error = f"{what}: {type(error).__name__}: {_one_line(error)}"
+            self.error = f"{what}: {one_line(error, named=True)}"
             self.close()
 
-    def _open(self) -> None:
-        self.engine = create(self.name, **self.options)
-        self.label = f"{self.engine.name}, {self.words}" if self.words else self.engine.name
-        self.versions = dict(self.engine.versions)
-        self.limits = tuple(self.engine.capabilities.cannot())
-        if self.engine.capabilities.lacks([Shape.CYLINDER]):
+    def _opened(self) -> Engine:
+        engine = self.engine = create(self.name, **self.options)
+        self.label = f"{engine.name}, {self.words}" if self.words else engine.name
+        self.versions, self.limits = dict(engine.versions), tuple(engine.capabilities.cannot())
+        if engine.capabilities.lacks([Shape.CYLINDER]):
             raise ValueError(f"{self.label} holds no cylinders, and all families are about cylinders")
+        return engine
 
     def close(self) -> None:
         """Close the engine; one that failed may fail at that too."""
@@ -129,22 +128,27 @@ class _Contender:
         """What came of it."""
         if self.error:
             return Score(self.label, self.versions, self.error, limits=self.limits)
-        wrong, errors = self.errors.wrong, self.errors
+        wrong, off = self.errors.wrong, self.errors.off
+        names = (*COUNTED, "unproved", "moved", *(kind.field for kind in ERRORS))
         return Score(
-            engine=self.label,
-            versions=self.versions,
-            error="",
-            rays=errors.rays,
-            **{name: sum(getattr(row, name) for row in wrong.values()) for name in Wrong.__dataclass_fields__},
-            distance_mm=figures(errors.distance, MM_PER_METRE),
-            normal_deg=figures(errors.normal, math.degrees(1.0)),
-            inside=errors.inside,
+            self.label,
+            self.versions,
+            "",
+            rays=self.errors.rays,
+            **{name: sum(row[name] for row in wrong.values()) for name in names},
+            distance_mm=_figures(off["distance"], MM_PER_METRE),
+            normal_deg=_figures(off["normal"], math.degrees(1.0)),
+            position_mm=_figures(off["position"], MM_PER_METRE),
+            inside=self.errors.inside,
             limits=self.limits,
             speed=float(np.median(self.speeds)),
-            families={family: row.total for family, row in wrong.items()},
-            cases=tuple(case for _, case in errors.worst.values()),
-            position_mm=figures(errors.position, MM_PER_METRE),
+            families={family: sum(row[name] for name in COUNTED) for family, row in wrong.items()},
+            cases=tuple(case for _, case in self.errors.worst.values()),
         )
+
+
+def _figures(parts: list[Float64Array], unit: float) -> Figures:
+    return median_99_max(unit * np.concatenate([*parts, np.empty(0)]))
 
 
 def scoreboard(
@@ -225,7 +229,7 @@ def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, 
         except ImportError as missing:
             if name in engines:
                 raise
-            found.append(_Contender(name, error=_one_line(missing)))
+            found.append(_Contender(name, error=one_line(missing)))
     for contender in found:
         contender.error = dead.get(contender.place, contender.error)
     return found
@@ -276,13 +280,3 @@ def _seconds(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
     return time.process_time() - began
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

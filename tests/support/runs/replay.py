@@ -1,13 +1,13 @@
 """Cases of a small run on the installed PyBullet, shared by the tests that ask about them again."""
 
+from dataclasses import asdict
 from functools import cache
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.interventions.outcome import CaseRunner
-from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.cases.recast import CaseRunner, recast
 from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
-from cylcollide.crosscheck.generate.families.batch_limits import LEAST
+from cylcollide.crosscheck.engine.setup import DEFAULT
+from cylcollide.crosscheck.generate.families.of_pybullet import LEAST
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 
@@ -39,7 +39,7 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         row=0,
         kind=kind,
         cause="",
-        setup=more.pop("setup", as_record(DEFAULT)),
+        setup=more.pop("setup", asdict(DEFAULT)),
         p1=tuple(p1),
         p2=tuple(p2),
         radius=tuple(radius),
@@ -51,5 +51,5 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         **dict.fromkeys(("amount", "measured", "bound")),
         **more,
     )
-    (case,) = (now for now in recast(blank, runner).cases if now.kind == kind)
+    (case,) = (now for now in recast(blank, runner).now if now.kind == kind)
     return case

@@ -11,55 +11,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families import (
-    axis_parallel,
-    batch_limits,
-    construction,
-    corner_cut,
-    elbow,
-    extremes,
-    generic,
-    in_motion,
-    inside_start,
-    margin_sweep,
-    near_start,
-    rim,
-    same_line,
-    segment_ends,
-    side_graze,
-    stale_boxes,
-)
-from cylcollide.crosscheck.generate.families.shots import ShotScene
-from cylcollide.crosscheck.generate.families.target import SIZES, Body
+from cylcollide.crosscheck.generate.families import aimed, of_pybullet, starts_and_ends, surface
+from cylcollide.crosscheck.generate.poses import draw_in_motion
+from cylcollide.crosscheck.generate.shots import ShotScene
+from cylcollide.crosscheck.generate.target import SIZES, Body
 
 Draw = Callable[[np.random.Generator, Body, int], list[ShotScene]]
+"""Draws about so many segments at one body."""
 
-ABOUT_ONE_BODY: dict[str, Draw] = {
-    "generic": generic.draw,
-    "side-graze": side_graze.draw,
-    "rim": rim.draw,
-    "corner-cut": corner_cut.draw,
-    "axis-parallel": axis_parallel.draw,
-    "segment-ends": segment_ends.draw,
-    "near-start": near_start.draw,
-    "inside-start": inside_start.draw,
-    "extremes": extremes.draw,
-    "same-line": same_line.draw,
-    "elbow": elbow.draw,
-    "margin-sweep": margin_sweep.draw,
-    "construction": construction.draw,
-    "batch-limits": batch_limits.draw,
-    "stale-boxes": stale_boxes.draw,
+OF_ANY_ENGINE: dict[str, Draw] = {
+    "generic": aimed.generic,
+    "side-graze": surface.side_graze,
+    "rim": surface.rim,
+    "corner-cut": surface.corner_cut,
+    "axis-parallel": surface.axis_parallel,
+    "segment-ends": starts_and_ends.segment_ends,
+    "near-start": starts_and_ends.near_start,
+    "inside-start": starts_and_ends.inside_start,
+    "extremes": aimed.extremes,
+    "same-line": surface.same_line,
+    "elbow": aimed.elbow,
 }
+OF_PYBULLET_ONLY: dict[str, Draw] = {
+    "margin-sweep": of_pybullet.margin_sweep,
+    "construction": of_pybullet.construction,
+    "batch-limits": of_pybullet.batch_limits,
+    "stale-boxes": of_pybullet.stale_boxes,
+}
+"""Families that use settings which only PyBullet has."""
+
+ABOUT_ONE_BODY = OF_ANY_ENGINE | OF_PYBULLET_ONLY
 
 FAMILIES = (*ABOUT_ONE_BODY, "humanoid")
 """All families, in the order of reports."""
 
-OF_PYBULLET_ONLY = frozenset({"margin-sweep", "construction", "batch-limits", "stale-boxes"})
-"""Families that use settings which only PyBullet has."""
-
 WHOLE_BATCHES = frozenset({"batch-limits"})
-"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`batch_limits.fitting`."""
+"""Families of calls that cannot be made smaller: one chunk of so many as fit, see :func:`of_pybullet.fitting`."""
 
 
 @dataclass(frozen=True, order=True)
@@ -88,7 +75,7 @@ def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
         raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
     rng = key.generator()
     if key.family == "humanoid":
-        return in_motion.draw_chunk(rng, n)
+        return draw_in_motion(rng, n)
     draw = ABOUT_ONE_BODY[key.family]
     if key.family in WHOLE_BATCHES:
         return draw(rng, Body.draw(rng, 0.05, 0.2, aligned=False), n)

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.case import UNKNOWN, Case, foreign, plain, read_cases, vector
+from cylcollide.crosscheck.cases.case import UNKNOWN, Case, case_of, foreign, read_cases
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.engine.setup import DEFAULT, as_record
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.records import JsonObject, plain
+from cylcollide.engines import EngineHits
 
 RAYS_SCHEMA = 1
 PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
@@ -60,36 +62,26 @@ def _read_rays(path: Path) -> list[Case]:
             if int(columns["schema"]) != RAYS_SCHEMA:
                 raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
             return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
-        except (
-            Exception
-        ) as error:  # whatever zip, zlib and NumPy make of a foreign file, or of an array of a wrong type
+        except Exception as error:  # what zip, zlib and NumPy make of a foreign file or array
             raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
 
 
 def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
     """One row as a case without a cause; a place of it is its family, then the pose and the bullet's number."""
-    pose, kind = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]])
-    apart = float(np.linalg.norm(rays["position_true"][row] - rays["position_engine"][row]))
-    record = {
-        "family": str(rays["families"][rays["family"][row]]),
-        "seed": int(rays.get("seed", UNKNOWN)),  # older files do not say
+    pose, kind, this = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]]), slice(row, row + 1)
+    segment = shots(rays["start"][this], rays["end"][this], Intent.EITHER)
+    scene = ShotScene(rays["pose_p1"][pose], rays["pose_p2"][pose], rays["limb_radius"], segment)
+    names = ("limb", "fraction", "position", "normal")
+    true, engine = (EngineHits(*(rays[f"{name}_{side}"][this] for name in names)) for side in ("true", "engine"))
+    apart = float(np.linalg.norm(true.position[0] - engine.position[0]))
+    place: JsonObject = {
+        "seed": int(rays.get("seed", UNKNOWN)),
         "chunk": 0,
         "scene": pose,
         "row": int(rays["ray"][row]),
-        "kind": kind,
-        "cause": UNNAMED,
-        "setup": as_record(DEFAULT),
-        "p1": rays["pose_p1"][pose].tolist(),
-        "p2": rays["pose_p2"][pose].tolist(),
-        "radius": rays["limb_radius"].tolist(),
-        "start": rays["start"][row].tolist(),
-        "end": rays["end"][row].tolist(),
-        **{name: int(rays[name][row]) for name in ("limb_true", "limb_engine")},
-        **{name: plain(rays[name][row]) for name in ("fraction_true", "fraction_engine")},
-        **{name: vector(rays[name][row]) for name in ("normal_true", "normal_engine")},
-        "amount": apart if kind == "wrong limb" else plain(rays["clearance"][row]),
-        "measured": None,
-        "bound": None,
-        "names": [str(name) for name in rays["limb_names"]],
     }
-    return Case.read(record)
+    place |= {"row": int(rays["ray"][row]), "family": str(rays["families"][rays["family"][row]])}
+    amount = apart if kind == "wrong limb" else plain(float(rays["clearance"][row]))
+    told = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
+    case = case_of(scene, 0, true, engine, **place, **told, names=[str(name) for name in rays["limb_names"]])
+    return Case.read(case.record())

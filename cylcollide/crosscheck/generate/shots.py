@@ -58,24 +58,14 @@ def shots(
 ) -> Shots:
     """Return the segments with their intentions; what is one number holds for all."""
     n = len(start)
-    return Shots(
-        start,
-        end,
-        np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy(),
-        np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy(),
-        np.full(n, target, dtype=np.int32),
-    )
+    intents = np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy()
+    depths = np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy()
+    return Shots(start, end, intents, depths, np.full(n, target, dtype=np.int32))
 
 
 def joined(parts: list[Shots]) -> Shots:
     """All segments of the parts, one part after another."""
-    return Shots(
-        start=np.concatenate([part.start for part in parts]),
-        end=np.concatenate([part.end for part in parts]),
-        intent=np.concatenate([part.intent for part in parts]),
-        depth=np.concatenate([part.depth for part in parts]),
-        target=np.concatenate([part.target for part in parts]),
-    )
+    return Shots(*(np.concatenate([getattr(part, name) for part in parts]) for name in Shots.__dataclass_fields__))
 
 
 def by_sign(depth: Float64Array) -> Int8Array:

@@ -1,0 +1,313 @@
+"""Which change of one segment must make its disagreement vanish, and which must leave it, for each cause.
+
+A trial applies where the cause predicts something that differs from what was there before: a scale, for example, at
+which the predicted error is less than half of the error seen. ``docs/causes.md`` lists all trials.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
+from cylcollide.crosscheck.causes.calibration import CORNER
+from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.causes.ray_geometry import Limits, Sight
+from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import outward_normal
+
+LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
+TALLEST = 1e3
+"""Metres: no limb is scaled beyond this radius, where the rounding of big shapes would hide what is looked for."""
+SMALL = 0.5
+"""Metres: a big limb is scaled down to no less than this radius, where the rounding of big shapes is gone."""
+DEFAULT_MARGIN = 1e-3
+JITTERS = 12
+SPINS = (0.4, 1.3, 2.9)
+"""Radians: no multiples of a facet of a hull."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One change of the segment's world and what became of the disagreement."""
+
+    change: str
+    predicted: str  # "vanishes", "shrinks", "stays", "changes"
+    held: bool
+
+
+Trials = Iterator[Trial]
+
+
+def trials(case: Case, runner: CaseRunner) -> list[Trial]:
+    """Run every trial that applies to a case; none for an engine without PyBullet's settings."""
+    of = OF_CAUSE.get(case.cause_code)
+    if of is None or not isinstance(runner.engine_of, type) or not issubclass(runner.engine_of, BulletClient):
+        return []
+    return list(of(Subject(case, runner)))
+
+
+def is_proved(run: list[Trial]) -> bool:
+    """Whether a change made the disagreement go as predicted, and no change contradicted."""
+    return bool(run) and all(trial.held for trial in run)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A case under trial, and what its cause predicts for a changed world; of one limb, that which it is about."""
+
+    case: Case
+    runner: CaseRunner
+
+    @cached_property
+    def variant(self) -> CaseVariant:
+        """The case as it is."""
+        return CaseVariant.of(self.case)
+
+    @property
+    def kind(self) -> Kind:
+        """Of the disagreement."""
+        return self.case.kind_code
+
+    @property
+    def amount(self) -> float:
+        """How wrong, metres or radians."""
+        return abs(self.case.amount or 0.0)
+
+    @property
+    def radius(self) -> float:
+        """Of the limb, metres."""
+        return self.case.radius[self.case.limb]
+
+    @cached_property
+    def view(self) -> Sight:
+        """The limb as seen from the segment."""
+        return self.runner.look(self.variant, self.case.limb)
+
+    @property
+    def stop(self) -> float:
+        """How far in front of the limb the engine stops, metres."""
+        return float(self.view.limits.stop[0])
+
+    def limits(self, variant: CaseVariant) -> Limits:
+        """What was measured about the limb in another world."""
+        return self.runner.look(variant, self.case.limb).limits
+
+    def error(self, variant: CaseVariant) -> float:
+        """The error of this case's kind in another world."""
+        return self.runner(variant).error(self.kind)
+
+    def vanishes(self, change: str, variant: CaseVariant) -> Trial:
+        """A wrong verdict is right after the change."""
+        return Trial(change, "vanishes", self.runner(variant).verdicts_agree)
+
+    @property
+    def larger(self) -> list[float]:
+        """Factors by which the world may grow."""
+        return [factor for factor in LARGER if factor * self.radius <= TALLEST]
+
+    def vanishes_grown(self, where: Callable[[float], bool]) -> Trials:
+        """A wrong verdict is right in the first larger world for which ``where`` holds."""
+        for factor in self.larger:
+            if where(factor):
+                yield self.vanishes(f"world x {factor:g}", self.variant.scaled(factor))
+                return
+
+    def vanishes_far(self) -> Trials:
+        """A wrong verdict is right in a world a thousand times as large, or as large as may be."""
+        if self.larger:
+            factor = min(self.larger[-1], 1000.0)
+            yield self.vanishes(f"world x {factor:g}", self.variant.scaled(factor))
+
+    def early_allowed(self, variant: CaseVariant) -> float:
+        """Greatest early error that the stop allows, metres along the segment."""
+        view = self.runner.look(variant, self.case.limb)
+        first = float(view.entry_held(view.limits.stop + view.rounding)[0])
+        return (self.case.fraction_true or 0.0) * float(view.length[0]) - first + float(view.rounding[0])
+
+    def tilt_allowed(self, variant: CaseVariant) -> float:
+        """Greatest tilt that the stop and the early exit together allow, radians."""
+        limits = self.limits(variant)
+        beyond = 2 * (limits.stop + limits.early_exit)[0] / limits.radius[0]
+        return float(np.arccos(1 / (1 + 0.5 * beyond)) + np.sqrt(2 * limits.early_exit[0] / limits.radius[0]))
+
+
+def _termination(case: Subject) -> Trials:
+    if case.kind in VERDICTS:
+        yield from _grown_apart(case)
+        return
+    early = case.kind == Kind.EARLY
+    for factor in case.larger:
+        grown = case.variant.scaled(factor)
+        allowed = case.early_allowed(grown) if early else case.tilt_allowed(grown)
+        if allowed < 0.5 * case.amount * (factor if early else 1.0):
+            yield Trial(f"world x {factor:g}", "shrinks", case.error(grown) <= allowed)
+            return
+
+
+def _grown_apart(case: Subject) -> Trials:
+    view, stop, least = case.view, case.stop, case.view.least_true
+    gap = float(least.distance[0])
+    # A gap that is wider than the stop in a larger world is seen there.
+    yield from case.vanishes_grown(lambda factor: gap * factor > 2 * stop)
+    if case.kind == Kind.PHANTOM:
+        nearest = view.start + least.fraction[:, None] * (view.end - view.start)
+        away = outward_normal(view.true, nearest)[0]
+        aside = (1.5 * stop + max(float(view.limits.growth[0]), 0.0) - gap) * away
+        apart = replace(case.variant, start=case.variant.start + aside, end=case.variant.end + aside)
+        yield case.vanishes("segment moved 1.5 stops away from the limb", apart)
+    elif gap <= 0.0:
+        # Both limbs are met: the one behind is no longer reported before the one in front.
+        yield from case.vanishes_far()
+
+
+def _rim(case: Subject) -> Trials:
+    rim, depth = float(case.view.limits.rim[0]), -float(case.view.least_true.distance[0])
+    construction = case.variant.setup.construction
+    # The margin of a limb out of MJCF grows with it; that of a hull grows the hull.
+    grows = construction in ("geom", "urdf-implicit")
+    if case.kind == Kind.MISSED:
+        # A rim rounded less than the cut is deep is met.
+        share = next((share for share in SMALLER if depth > 2 * CORNER * share * rim), None)
+        if share is not None and construction != "urdf":
+            yield case.vanishes(f"margin x {share:g}", case.variant.with_margin(share * rim))
+        yield from case.vanishes_grown(lambda factor: grows and depth * factor > 2 * CORNER * rim)
+        return
+    # Where the hit is farther from the edge than rounding and stop reach, the surface is the true one.
+    edge, reach = case.variant.from_rim(case.case.limb_true, case.case.fraction_true or 0.0), 3 * (rim + case.stop)
+    for factor in case.larger if grows else ():
+        grown = case.variant.scaled(factor)
+        if edge * factor <= reach:
+            continue
+        after = case.runner(grown)
+        if case.kind != Kind.NORMAL:
+            gone = Cause.RIM_ROUNDING not in [after.causes.get(kind) for kind in (case.kind, *VERDICTS)]
+            yield Trial(f"world x {factor:g}", "vanishes", gone)
+            return
+        allowed = case.tilt_allowed(grown)
+        if allowed < 0.5 * case.amount:
+            yield Trial(f"world x {factor:g}", "shrinks", after.error(case.kind) <= allowed)
+            return
+
+
+def _early_exit(case: Subject) -> Trials:
+    if case.kind in VERDICTS:
+        yield from case.vanishes_far()
+        return
+    for factor in case.larger:
+        grown = case.variant.scaled(factor)
+        if case.kind == Kind.NORMAL:
+            allowed, before = case.tilt_allowed(grown), case.amount
+        else:
+            allowed, before = float(case.limits(grown).early_exit[0]), abs(case.case.measured or 0.0) * factor
+        if allowed < 0.5 * before:
+            after = case.runner(grown)
+            kept = after.causes.get(Kind.LATE) in (None, Cause.EARLY_EXIT, Cause.BIG_SHAPE)
+            held = kept if case.kind == Kind.LATE else after.error(Kind.NORMAL) <= allowed
+            yield Trial(f"world x {factor:g}", "shrinks", held)
+            return
+    yield from _changes(case)
+
+
+def _changes(case: Subject) -> Trials:
+    """Rounding lands elsewhere when the segment begins elsewhere on its line, by an ulp, or the limb is spun."""
+    change, variant = "start moved along the line or nudged, limb spun", case.variant
+    steps = 2 * case.radius * np.random.default_rng(0).uniform(0.01, 1.0, JITTERS)
+    begun = [variant.begun(float(step)) for step in steps] + [variant.nudged(ulps) for ulps in (-2, -1, 1, 2)]
+    after = case.runner.several(variant, begun) + [case.runner(variant.spun(angle)) for angle in SPINS]
+    if case.kind in VERDICTS:
+        yield Trial(change, "vanishes for some", any(outcome.verdicts_agree for outcome in after))
+        return
+    errors = [outcome.error(case.kind) for outcome in after]
+    yield Trial(change, "changes", max(errors) - min(errors) > 0.1 * case.amount)
+
+
+def _big_shape(case: Subject) -> Trials:
+    for factor in SMALLER:
+        if case.radius * factor < SMALL:
+            break
+        change, shrunk = f"world x {factor:g}", case.variant.scaled(factor)
+        law = float(case.limits(shrunk).early_exit[0])
+        if case.kind in VERDICTS and case.amount * factor > law:
+            yield case.vanishes(change, shrunk)
+            return
+        if case.kind == Kind.LATE and (case.case.measured or 0.0) * factor > 2 * law:
+            after = case.runner(shrunk).causes.get(Kind.LATE)
+            yield Trial(change, "shrinks", after in (None, Cause.EARLY_EXIT, Cause.RIM_ROUNDING))
+            return
+    yield from _changes(case)
+
+
+def _inside_start(case: Subject) -> Trials:
+    variant = case.variant
+    back = 4 * float(np.hypot(case.radius, np.linalg.norm(variant.p2 - variant.p1, axis=1).max()))
+    if not variant.direction.any():
+        variant = replace(variant, end=variant.start + np.array([case.radius, 0.0, 0.0]))
+    after = case.runner(variant.begun(back))
+    yield Trial("start moved out of the limb", "vanishes", after.limb_engine >= 0 and after.limb_true >= 0)
+
+
+def _no_core_distance(case: Subject) -> Trials:
+    margin = case.variant.setup.margin
+    if margin is not None and margin < DEFAULT_MARGIN and min(case.case.radius) > 2 * DEFAULT_MARGIN:
+        yield _without(case, "margin 1 mm", case.variant.with_margin(DEFAULT_MARGIN))
+    else:
+        yield from _changes(case)
+
+
+def _without(case: Subject, change: str, variant: CaseVariant) -> Trial:
+    """Nothing is wrong any more for the cause of the case."""
+    return Trial(change, "vanishes", case.case.cause_code not in case.runner(variant).causes.values())
+
+
+def _shape(case: Subject) -> Trials:
+    setup = case.variant.setup
+    if setup.construction != "geom" or setup.margin is not None:
+        yield _without(case, "implicit cylinder", replace(case.variant, setup=Setup(construction="urdf-implicit")))
+
+
+def _segment_end(case: Subject) -> Trials:
+    reach = 4 * (case.stop + float(case.view.limits.overshoot[0])) + 0.5 * case.radius
+    after = case.runner(case.variant.ended(reach))
+    if after.limb_true >= 0:
+        yield Trial("segment lengthened", "vanishes", after.verdicts_agree)
+    else:
+        yield from _grown_apart(case)
+
+
+def _broad_phase(case: Subject) -> Trials:
+    variant, limb = case.variant, case.case.limb
+    if variant.direction.any():
+        yield case.vanishes("boxes refreshed", variant.refreshed())
+        return
+    axis = 0.5 * (variant.p1[limb] + variant.p2[limb])
+    longer = replace(variant, end=variant.start + 1e-3 * (axis - variant.start))
+    yield case.vanishes("segment given a length", longer)
+
+
+def _api_limit(case: Subject) -> Trials:
+    if case.kind == Kind.LOST:
+        after = case.runner(case.variant)
+        yield Trial("asked alone", "vanishes", (after.limb_engine >= 0) == (after.limb_true >= 0))
+        return
+    thin = case.variant.with_margin(0.1 * min(*case.case.radius, DEFAULT_MARGIN))
+    yield _without(case, "margin below the limb's size", thin)
+
+
+OF_CAUSE: dict[Cause, Callable[[Subject], Trials]] = {
+    Cause.TERMINATION: _termination,
+    Cause.RIM_ROUNDING: _rim,
+    Cause.EARLY_EXIT: _early_exit,
+    Cause.BIG_SHAPE: _big_shape,
+    Cause.INSIDE_START: _inside_start,
+    Cause.NO_CORE_DISTANCE: _no_core_distance,
+    Cause.NOISY_NORMAL: _changes,
+    Cause.SHAPE: _shape,
+    Cause.SEGMENT_END: _segment_end,
+    Cause.BROAD_PHASE: _broad_phase,
+    Cause.API_LIMIT: _api_limit,
+}

@@ -1,0 +1,89 @@
+"""Options of queries in the past, and the requests that are made with them."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import ALL_LAYERS, InsidePolicy
+from cylcollide.history.moments import Moments, OnOld, moments_at, moments_of_ticks
+from cylcollide.history.ticks import Tick
+from cylcollide.query.request import RayRequest, ray_request, segment_request
+
+Protection = Mapping[int, float]
+"""From characters to the time from which on they are not hit."""
+
+
+class PointOptions(TypedDict, total=False):
+    """Options of `PoseHistory.contains_points`."""
+
+    tick: ArrayLike
+    alpha: ArrayLike
+    on_old: OnOld
+    protected_since: Protection | None
+    threads: int | None
+
+
+class PastOptions(TypedDict, total=False):
+    """Options of the queries of a `PoseHistory`; those that a world's queries have, mean the same."""
+
+    tick: ArrayLike
+    alpha: ArrayLike
+    on_old: OnOld
+    protected_since: Protection | None
+    inside: InsidePolicy
+    mask: ArrayLike
+    ignore_character: ArrayLike | None
+    threads: int | None
+
+
+def request_of_segments(starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None, options: PastOptions) -> RayRequest:
+    """A request about closed segments; one of them for all times, if there are several."""
+    return segment_request(_one_a_time(starts, ends, time, options), ends, *_filters(options))
+
+
+def request_of_rays(
+    origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike, time: ArrayLike | None, options: PastOptions
+) -> RayRequest:
+    """A request about rays; one of them for all times, if there are several."""
+    first = _one_a_time(origins, directions, time, options)
+    return ray_request(first, directions, max_distance, *_filters(options))
+
+
+def _one_a_time(first: ArrayLike, second: ArrayLike, time: ArrayLike | None, options: PastOptions) -> ArrayLike:
+    """Starts of rays, the only one repeated if there is one ray for several times."""
+    given: tuple[Any, ...] = (time, options.get("tick"), options.get("alpha"))
+    times = max(map(np.size, given))
+    if times > 1 and np.size(first) == np.size(second) == 3:  # two lists of three, or the request says what is wrong
+        return np.repeat(np.reshape(first, (1, 3)), times, axis=0)
+    return first
+
+
+def _filters(options: PastOptions) -> tuple[InsidePolicy, ArrayLike, ArrayLike | None]:
+    """What of the options a request takes."""
+    check_names(options, PastOptions)
+    return options.get("inside", "hit"), options.get("mask", ALL_LAYERS), options.get("ignore_character")
+
+
+def check_names(options: Mapping[str, object], known: type) -> None:
+    """Raise TypeError for a keyword that there is not."""
+    unknown = set(options) - set(known.__annotations__)
+    if unknown:
+        raise TypeError(f"unexpected keyword {sorted(unknown)[0]!r}; expected {', '.join(known.__annotations__)}")
+
+
+def moments_of(
+    ticks: tuple[Tick, ...],
+    n: int,
+    time: ArrayLike | None,
+    tick: ArrayLike | None,
+    alpha: ArrayLike | None,
+    on_old: OnOld,
+) -> Moments:
+    """The moments of n rays, by time or by tick and alpha."""
+    if time is not None and tick is None and alpha is None:
+        return moments_at(ticks, time, n, on_old)
+    if time is None and tick is not None:
+        return moments_of_ticks(ticks, tick, alpha, n)
+    raise ValueError("time: expected either time, or tick and perhaps alpha; got neither, or both")

@@ -1,0 +1,42 @@
+"""What the commands share: an error in one line, a folder that can be written, bars of how far the work has come."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+
+def stop(message: str, status: int = 2) -> NoReturn:
+    """End the command with a line on standard error; the status is 2 for bad usage."""
+    typer.echo(f"cylcollide: {message}", err=True)
+    raise typer.Exit(status)
+
+
+def make_writable(out: Path) -> None:
+    """Make a folder, and end the command if it cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=out).close()
+    except OSError as error:
+        stop(f"cannot write to {out}: {error.strerror}; choose another folder with --out")
+
+
+@contextmanager
+def bars(
+    console: Console, names: Mapping[str, str], *, transient: bool = False
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is given a task out of ``names``, how much of it is done, and how much there is; one line a task."""
+    text = TextColumn("{task.description}")
+    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=transient) as shown:
+        tasks = {what: shown.add_task(said, total=None, visible=False) for what, said in names.items()}
+
+        def progress(what: str, done: int, of: int) -> None:
+            shown.update(tasks[what], completed=done, total=of, visible=True)
+
+        yield progress

@@ -1,0 +1,118 @@
+"""Times of queries in the past: kept and not kept, by time and by tick; and who is protected then."""
+
+import pickle
+
+import numpy as np
+import pytest
+from support.one_limb import about_z, one_limb_world
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+
+pytestmark = pytest.mark.plain_python
+
+
+@pytest.fixture
+def walk() -> PoseHistory:
+    """Ticks 2 to 5 of one character that walks along x, a metre a second; times 20, 21, 22, 23."""
+    world, _, ids = one_limb_world()
+    history = PoseHistory(world, ticks=4)
+    for k in range(6):
+        world.set_poses(ids, [[float(k), 0, 0]], [about_z(0.0)])
+        assert history.record(18.0 + k) == k
+    return history
+
+
+def test_a_ring_forgets(walk: PoseHistory):
+    assert len(walk) == 4
+    assert walk.ticks.tolist() == [2, 3, 4, 5]
+    assert walk.times.tolist() == [20.0, 21.0, 22.0, 23.0]
+    assert repr(walk) == "PoseHistory(ticks 2 to 5, times 20 to 23, bones interpolated)"
+
+
+def test_times_that_are_not_kept(walk: PoseHistory):
+    shot, times = ([[2.5, -1, 0]] * 5, [[2.5, 1, 0]] * 5), [20.0, 19.9, 23.0, 23.1, 20.5]
+    with pytest.raises(ValueError, match=r"expected 20.0 to 23.0, which is kept, got 19.9 in row 1, 2 rows in all"):
+        walk.cast_segments(*shot, times)
+    clamped = walk.cast_segments(*shot, times, on_old="clamp")
+    assert clamped.clamped.tolist() == [False, True, False, True, False]
+    assert clamped.time.tolist() == [20.0, 20.0, 23.0, 23.0, 20.5]
+    assert clamped.hit.tolist() == [True, True, False, False, True]
+    missed = walk.cast_segments(*shot, times, on_old="miss")
+    assert missed.hit.tolist() == [True, False, False, False, True]
+    assert missed.tick.tolist() == [2, -1, 5, -1, 2]
+    assert missed.time.tolist() == times
+    assert np.isnan(missed.alpha[[1, 3]]).all()
+    assert not missed.clamped.any()
+    with pytest.raises(ValueError, match="on_old: expected"):
+        walk.cast_segments(*shot, times, on_old="never")
+
+
+def test_ticks_and_alphas(walk: PoseHistory):
+    shot = [2.5, -1, 0], [2.5, 1, 0]
+    hits = walk.cast_segments(*shot, tick=[2, 2, 3, 5], alpha=[0.0, 1.0, 0.25, 0.0])
+    assert hits.time.tolist() == [20.0, 21.0, 21.25, 23.0]
+    assert hits.hit.tolist() == [True, False, False, False]
+    assert walk.cast_segments(*shot, tick=2).alpha.tolist() == [0.0]
+    for arguments, message in (
+        ({"tick": 1}, "tick: expected 2 to 5, got 1"),
+        ({"tick": 6}, "tick: expected 2 to 5, got 6"),
+        ({"tick": 2, "alpha": 1.5}, "alpha: expected 0 to 1, got 1.5"),
+        ({"tick": 2, "alpha": np.nan}, "alpha: expected"),
+        ({"tick": 5, "alpha": 0.5}, "alpha: expected 0 for tick 5, the last one"),
+        ({}, "time: expected either time, or tick"),
+        ({"time": 21.0, "tick": 2}, "time: expected either time, or tick"),
+        ({"time": 21.0, "alpha": 0.5}, "time: expected either time, or tick"),
+        ({"time": np.inf}, "time: expected finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            walk.cast_segments(*shot, **arguments)
+    with pytest.raises(ValueError, match=r"time: expected one number or shape \(3,\)"):
+        walk.cast_segments([shot[0]] * 3, [shot[1]] * 3, [21.0, 22.0])
+    with pytest.raises(TypeError, match="unexpected keyword 'when'"):
+        walk.cast_segments(*shot, when=20.0)
+
+
+def test_recorded_times_increase(walk: PoseHistory):
+    for time, message in ((23.0, "expected more than 23.0"), (np.nan, "time: expected finite"), ("x", "time")):
+        with pytest.raises(ValueError, match=message):
+            walk.record(time)
+    assert walk.record(23.5) == 6
+
+
+def test_parts_of_results_keep_their_moments(walk: PoseHistory):
+    hits = walk.cast_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
+    assert hits[1:3].time.tolist() == [20.5, 21.5]
+    assert hits[hits.hit].tick.tolist() == [2, 2]
+    chords = walk.chords_segments([[2.5, -1, 0]] * 4, [[2.5, 1, 0]] * 4, [20.0, 20.5, 21.5, 22.0])
+    assert chords[[3, 0]].time.tolist() == [22.0, 20.0]
+    assert [len(one) for one in chords] == [1, 1, 0, 0]
+    assert hits[0].hit
+
+
+def test_who_is_protected_is_not_hit(walk: PoseHistory):
+    shot = [[2.5, -1, 0]] * 3, [[2.5, 1, 0]] * 3
+    times = [20.0, 20.2, 20.4]
+    assert walk.cast_segments(*shot, times).hit.all()
+    assert walk.cast_segments(*shot, times, protected_since={0: 20.2}).hit.tolist() == [True, False, False]
+    assert walk.cast_segments(*shot, times, protected_since={7: 0.0}).hit.all()
+
+
+def test_no_ticks_and_bad_arguments():
+    world = cc.HitWorld()
+    history = PoseHistory(world)
+    with pytest.raises(ValueError, match="expected a tick at least"):
+        history.cast_segments([0, 0, 0], [1, 0, 0], 0.0)
+    for arguments in ({"ticks": 0}, {"ticks": 1.5}, {"interpolate": "limbs"}, {"teleport_distance": -1.0}):
+        with pytest.raises(ValueError, match=f"{next(iter(arguments))}: expected|ticks: expected"):
+            PoseHistory(world, **arguments)
+    with pytest.raises(ValueError, match="world: expected a HitWorld"):
+        PoseHistory("world")
+    history.record(0.0)
+    assert len(history.limbs_at(0.0)) == 0
+    assert not history.cast_segments([0, 0, 0], [1, 0, 0], 0.0).hit
+
+
+def test_results_can_be_pickled(walk: PoseHistory):
+    limbs = pickle.loads(pickle.dumps(walk.limbs_at(20.5)))
+    assert limbs == walk.limbs_at(20.5)
