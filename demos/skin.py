@@ -17,8 +17,9 @@ from cylcollide.characters.skin import Skin, skin_report
 
 DATA = Path(__file__).with_name("data")
 UNIT = 0.0254 / 0.45  # metres in a unit of the clip, as its source says
-PARTS = {"Head": "head", "Neck": "head", "Arm": "arm", "Hand": "arm", "Finger": "arm", "Leg": "leg", "Foot": "leg",
-         "Toe": "leg"}  # fmt: skip
+PARTS = {"Head": "head", "Neck": "head", "Leg": "leg", "Foot": "leg", "Toe": "leg"} | dict.fromkeys(
+    ("Arm", "Hand", "Finger"), "arm"
+)
 GROUPS = {"head": 1, "torso": 2, "arm": 3, "leg": 4}
 COLORS = {1: "#d1495b", 2: "#00798c", 3: "#edae49", 4: "#66a182"}
 LIGHT = np.array([0.4, 0.5, 0.75])
@@ -37,26 +38,21 @@ def draw(axes, vertices: np.ndarray, faces: np.ndarray, limbs: cc.Limbs, right: 
     corners = (vertices @ view.T)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True) + 1e-30
-    seen = np.flatnonzero(normals[:, 2] > 0)
-    seen = seen[np.argsort(corners[seen, :, 2].mean(axis=1))]
+    seen = [k for k in np.argsort(corners[:, :, 2].mean(axis=1)) if normals[k, 2] > 0]
     shade = 0.35 + 0.6 * np.clip(normals[seen] @ LIGHT, 0, 1)[:, None] * np.ones(3)
     axes.add_collection(PolyCollection(corners[seen, :, :2], facecolors=shade, edgecolors=shade, linewidths=0.2))
     outlines = [surface_points(limbs, limb) @ view.T for limb in range(len(limbs))]
     for limb in np.argsort([points[:, 2].mean() for points in outlines]):
         x, y = hull(outlines[limb][:, :2]).T
         color = COLORS[int(limbs.hit_group[limb])]
-        axes.fill(x, y, facecolor=color, alpha=0.45)
-        axes.fill(x, y, facecolor="none", edgecolor=color, linewidth=1.0)
-    axes.set(aspect="equal")
+        axes.fill(x, y, facecolor=f"{color}73", edgecolor=color, linewidth=1.0)
     axes.set_axis_off()
-    axes.autoscale_view()
+    axes.set(aspect="equal", ylim=vertices[:, 1].min() + np.array([-0.05, 1.75]))
 
 
 def main() -> None:
     rig, skin = body()
-    print(rig)
-    print(skin_report(rig, skin))
-
+    print(rig, skin_report(rig, skin), sep="\n")
     clip = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT)
     times = np.linspace(0, clip.duration, 400)
     poses = clip.at(times, rig)
@@ -75,7 +71,8 @@ def main() -> None:
         axes.set_title(title, fontsize=10)
     kinds = repr(rig.limbs).removeprefix(f"Limbs({len(rig.limbs)}: ").removesuffix(")")
     figure.suptitle(f"Limbs fitted to a skin of {len(skin.faces):,} triangles: {kinds}", fontsize=12)
-    figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "skin.png", dpi=110)
+    for path in filter(lambda word: word.endswith((".png", ".svg")), sys.argv[1:]):
+        figure.savefig(path, dpi=110)
 
 
 if __name__ == "__main__":

@@ -95,8 +95,10 @@ def large_parts(samples: Samples, skin: Skin, least_share: float) -> BoolArray:
     """
     kept = np.ones(len(skin.parents), dtype=np.bool_)
     least = least_share * samples.areas.sum()
+    parts = parts_of(samples, skin, kept)
     for bone in range(len(kept) - 1, -1, -1):
-        rows = parts_of(samples, skin, kept).of(bone)
-        if samples.areas[rows].sum() < least or not len(rows):
-            kept[bone] = kept.sum() == 1
+        rows = parts.of(bone)
+        if (samples.areas[rows].sum() < least or not len(rows)) and kept.sum() > 1:
+            kept[bone] = False
+            parts = parts_of(samples, skin, kept)
     return kept
