@@ -1,10 +1,19 @@
-"""What is broken of the loop that judges shots: rows of `mutations.SHARED`."""
+"""What is broken of chords and of the loop that judges shots by them: rows of `mutations.SHARED`."""
 
 from support.mutation import Mutation
 
 JUDGE = "query/loops/judge.py"
 
 JUDGED: dict[str, Mutation] = {
+    "chord ends: the numbers of undecided rays depend on all limbs": Mutation(
+        "query/exact_fallback.py", "_put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))", "pass"
+    ),
+    "chord ends: the second chord of a tube is its first": Mutation(
+        "query/exact_fallback.py", "((first, False), (second, True))", "((first, False), (second, False))"
+    ),
+    "chord ends: out by the face of the entry": Mutation(
+        "query/ray_chords.py", "chords.exit_face, exact", "chords.entry_face, exact"
+    ),
     "judge: the least important limb": Mutation(
         JUDGE, "policy.rank[one] < policy.rank[other]", "policy.rank[one] > policy.rank[other]"
     ),

@@ -209,15 +209,6 @@ SHARED: dict[str, Mutation] = {
         "query/loops/columns.py", "part.offsets[:-1] + begin", "part.offsets[:-1]"
     ),
     # ends of chords
-    "chord ends: the numbers of undecided rays depend on all limbs": Mutation(
-        "query/exact_fallback.py", "_put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))", "pass"
-    ),
-    "chord ends: the second chord of a tube is its first": Mutation(
-        "query/exact_fallback.py", "((first, False), (second, True))", "((first, False), (second, False))"
-    ),
-    "chord ends: out by the face of the entry": Mutation(
-        "query/ray_chords.py", "chords.exit_face, exact", "chords.entry_face, exact"
-    ),
     # which limb counts
     **JUDGED,
     # rows resolved in exact arithmetic
