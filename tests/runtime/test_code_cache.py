@@ -115,7 +115,9 @@ def test_without_any_directory_code_is_kept_for_the_process(tmp_path: Path):
     assert not Path(found["where"]).exists(), "it ends with the process"
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "foreign"])
+@pytest.mark.parametrize(
+    "damage", ["flipped", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("cut", "empty", "foreign"))]
+)
 def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str):
     first = ask(ABOVE, NUMBA_CACHE_DIR=str(tmp_path))
     (path,) = tmp_path.rglob("*.code")
