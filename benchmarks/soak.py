@@ -134,9 +134,8 @@ def main() -> int:
     if tally.rows:
         write_csv(tally, chosen.csv)
     wrong, seconds = int(tally.total("wrong")), tally.total("seconds")
-    print(
-        f"{tally.total('pairs'):.4g} pairs, {tally.total('rays'):.4g} rays, {wrong} wrong, {seconds:.0f} s, {chosen.csv}"
-    )
+    pairs, rays = tally.total("pairs"), tally.total("rays")
+    print(f"{pairs:.4g} pairs, {rays:.4g} rays, {wrong} wrong, {seconds:.0f} s, {chosen.csv}")
     return status or int(wrong > 0)
 
 

@@ -5,7 +5,6 @@ crossed, the cast which comes first and where, and `occluded` whether there is a
 """
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
@@ -116,9 +115,8 @@ def judge(batch: Batch, inside: str) -> Judged:
     solids = exact_solids(batch.limbs, left)
     for i, near in left.items():
         found = any_shape.all_chords(((k, solids[k]) for k in near), batch.shots.query(i))
-        reason, crossed, worst = by_rationals(batch, inside, answers, found, i, solids)
-        verdict_hits[i] = crossed
-        off[i, :2] = worst
+        reason, off[i] = by_rationals(batch, inside, answers, found, i, solids)
+        verdict_hits[i] = len({k for k, _ in found})
         if reason:
             reasons[i] = reason
     judged.wrong = [Wrong(i, reason) for i, reason in sorted(reasons.items())]
@@ -219,24 +217,23 @@ def exact_solids(limbs: Shapes, left: dict[int, list[int]]) -> dict[int, Solid]:
 
 def by_rationals(
     batch: Batch, inside: str, answers: Answers, found: list[tuple[int, Chord]], i: int, solids: dict[int, Solid]
-) -> tuple[str, int, Array]:
-    """Return what is wrong with ray i, "" if nothing is, how many limbs it crosses, and how far its places are off."""
-    query, crossed, worst, hits = batch.shots.query(i), sorted({k for k, _ in found}), np.zeros(2), answers.hits
+) -> tuple[str, Array]:
+    """Return what is wrong with ray i, whose chords are `found`, and how far fraction and position are off, in ulps."""
+    query, hits, off = batch.shots.query(i), answers.hits, np.zeros(2)
     best, started = any_shape.credited(found, inside), any(c.started_inside for _, c in found)
     want = (-1, NONE, started) if best is None else (best.limb, best.face, started)
     got = (int(hits.limb[i]), int(hits.face[i]), bool(hits.started_inside[i]))
     if got != want:
-        return f"limb, face, inside {got}, true {want}", len(crossed), worst
+        return f"limb, face, inside {got}, true {want}", off
+    crossed = sorted({k for k, _ in found})
     if answers.crossed is not None and np.flatnonzero(answers.crossed[i]).tolist() != crossed:
-        return f"chords of {np.flatnonzero(answers.crossed[i])}, crossed are {crossed}", len(crossed), worst
+        return f"chords of {np.flatnonzero(answers.crossed[i])}, crossed are {crossed}", off
     if best is None:
-        return "" if np.isposinf(hits.fraction[i]) else f"a miss with fraction {hits.fraction[i]}", len(crossed), worst
-        solid = solids[best.limb]
-    position = [Fraction(x) if np.isfinite(x) else x for x in hits.position[i].tolist()]
-    worst[0] = fraction_off(solid, query, best.at, float(hits.fraction[i]))
-    worst[1] = ulps_off(solid, query, oracle.position(query, best.at), position)
-    wrong = (worst > POSITION_ULPS).any()
-    return f"fraction and position are {worst.tolist()} ulp off" if wrong else "", len(crossed), worst
+        return "" if np.isposinf(hits.fraction[i]) else f"a miss with fraction {hits.fraction[i]}", off
+    solid, position = solids[best.limb], hits.position[i].tolist()
+    off[0] = fraction_off(solid, query, best.at, float(hits.fraction[i]))
+    off[1] = ulps_off(solid, query, oracle.position(query, best.at), position)
+    return f"fraction and position are {off.tolist()} ulp off" if (off > POSITION_ULPS).any() else "", off
 
 
 def one_ray(batch: Batch, row: int, times: int) -> Batch:

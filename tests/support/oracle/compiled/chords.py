@@ -35,7 +35,7 @@ ZERO = (0.0, 0.0, 0.0)
 
 
 class Chord(NamedTuple):
-    """The first stretch of a ray inside a limb. Times count from the base; face INSIDE: the ray starts or ends there."""
+    """The first stretch of a ray inside a limb. Times count from the base. INSIDE: the ray starts or ends there."""
 
     verdict: int
     first: Enclosure
