@@ -126,6 +126,8 @@ def main() -> int:
     tally = Tally(chosen.folder, chosen.seed, version())
     print(f"seed {chosen.seed}, version {tally.version}, from chunk {tally.next} on", flush=True)
     status = 0
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background jobs ignore the first
+        signal.signal(number, signal.default_int_handler)
     try:
         run(tally, chosen.pairs, max(1, chosen.jobs))
     except KeyboardInterrupt:

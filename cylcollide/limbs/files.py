@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
+from threading import Event
 from typing import Any, NoReturn
 from zipfile import is_zipfile
 
@@ -39,17 +40,30 @@ def file_of(path: str | PathLike[str]) -> Path:
 
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
-    """Write limbs to a file; it is replaced when all is written, so that a failure leaves the old one."""
-    file = file_of(path)
+    """Write limbs to a file; it is replaced when all is written, so that a failure leaves the old one.
+
+    So does an interrupt while it is written, and the unfinished file goes, too: no handler cuts that short.
+    """
+    file, interrupted = file_of(path), Event()
     columns: dict[str, Any] = {**tables.given_columns(table), "hit_group": hit_group}
     columns["names"] = np.frombuffer(json.dumps(names).encode(), np.uint8)  # text arrays lose zeros at the end
+    try:
+        uninterrupted(lambda: _replace(file, columns, interrupted))
+    except BaseException:
+        interrupted.set()
+        raise
+
+
+def _replace(file: Path, columns: dict[str, Any], interrupted: Event) -> None:
+    """Write an archive beside a file, and put it in that file's place unless interrupted."""
     handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=".npz", dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
-            uninterrupted(lambda: np.savez_compressed(stream, **columns))
+            np.savez_compressed(stream, **columns)
         mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
         os.chmod(unfinished, mode)  # noqa: PTH101
-        os.replace(unfinished, file)  # noqa: PTH105
+        if not interrupted.is_set():
+            os.replace(unfinished, file)  # noqa: PTH105
     finally:
         with suppress(FileNotFoundError):
             os.unlink(unfinished)  # noqa: PTH108

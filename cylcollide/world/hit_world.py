@@ -1,13 +1,14 @@
 """HitWorld: limbs that move. Each query reads one whole, immutable state."""
 
 import os
-from threading import Lock, Thread, main_thread
+from threading import Lock, main_thread
 from weakref import ReferenceType, ref
 
 from numpy.typing import ArrayLike
 
 from cylcollide.constants import REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.runtime.threads import Task
 from cylcollide.world.queries import Queries
 from cylcollide.world.snapshot import Snapshot
 
@@ -25,7 +26,7 @@ class HitWorld(Queries):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._state = Snapshot.of(limbs)
         self._moving, self._fork = Lock(), _forks
-        self._rebuild: Thread | None = None
+        self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[type["HitWorld"], tuple[Limbs]]:
         """A copy or pickle has the limbs where they are now, and a newly built tree; answers are the same."""
@@ -61,20 +62,18 @@ class HitWorld(Queries):
         """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
         rebuild = self._rebuild
         if rebuild is not None:
-            rebuild.join()
+            rebuild.wait()
 
     def _rebuilds(self, limbs: Limbs) -> bool:
         """Whether a thread rebuilds the tree, started here if none does; few limbs do not pay for one."""
         if len(limbs) < REBUILT_AT_ONCE:
             return False
-        if self._rebuild is None or not self._rebuild.is_alive():  # dead: it failed, or this process is a fork
-            # not a daemon: Python must not end while compiled code runs
-            rebuild = Thread(target=_rebuild, args=(ref(self), limbs), name="cylcollide rebuild", daemon=False)
+        if self._rebuild is None or not self._rebuild.is_running:  # not running: it failed, or this process is a fork
+            world = ref(self)
             try:
-                rebuild.start()
+                self._rebuild = Task(lambda: _rebuild(world, limbs))
             except RuntimeError:  # Python is exiting, or no more threads can be started
                 return False
-            self._rebuild = rebuild
         return True
 
     def _take(self, rebuilt: Snapshot) -> Limbs | None:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from numba import njit
 from numpy.typing import NDArray
 from support.oracle.compiled.chords import (
+    HIT,
+    UNKNOWN,
     Chord,
     Extent,
     Quadratic,
@@ -21,8 +23,8 @@ from support.oracle.compiled.chords import (
     whole,
     within,
 )
-from support.oracle.compiled.enclosures import Enclosure, add, difference, exact, multiply, subtract, times
-from support.oracle.cylinder import CAP1, CAP2, SIDE
+from support.oracle.compiled.enclosures import Enclosure, add, difference, exact, multiply, sign, subtract, times
+from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
 from support.oracle.lines import BORE, BOX, CAPSULE, CYLINDER, ELLIPSOID, NEG_X, SPHERE, TAPERED, TUBE
 
 Vector = tuple[Enclosure, Enclosure, Enclosure]
@@ -111,6 +113,9 @@ def box(line: Line, limb: NDArray) -> Chord:
         begin = add(dot(line.start, axis), half)
         base, finish, rate = ends(line, axis, half, begin)
         found = intersection(found, between(line.extent, base, begin, finish, rate, times(half, 2.0), NEG_X + 2 * k))
+    if found.verdict == HIT and found.last_face != INSIDE and sign(subtract(found.last, found.first)) != 1:
+        # a point alone may lie in planes that the ray does not leave by, and belong to one of those
+        return Chord(HIT, found.first, found.first_face, found.last, UNKNOWN, False)
     return found
 
 
