@@ -29,11 +29,8 @@ FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_fou
 def farther(hits: Any, i: int, s: Shots) -> None:
     """By eight ulp of the largest coordinate."""
     step = s.end[i] - s.start[i] if s.limit is None else s.end[i]
-    hits.fraction[i] += (
-        8
-        * np.spacing(np.abs([s.start[i], s.start[i] + step, s.shapes.p1[i], s.shapes.p2[i]]).max())
-        / np.abs(step).max()
-    )
+    largest = np.abs([s.start[i], s.start[i] + step, s.shapes.p1[i], s.shapes.p2[i]]).max()
+    hits.fraction[i] += 8 * np.spacing(largest) / np.abs(step).max()
 
 
 def lost(hits: Any, i: int, _: Shots) -> None:
