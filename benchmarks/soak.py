@@ -81,6 +81,7 @@ def run(tally: Tally, pairs: float, jobs: int) -> None:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in workers:
                 worker.terminate()
+                worker.join()
 
 
 def write_csv(tally: Tally, file: Path) -> None:
