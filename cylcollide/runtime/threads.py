@@ -24,9 +24,9 @@ Result = TypeVar("Result")
 class Task:
     """A function in a thread of its own, for whose end Python waits at exit, and others may wait.
 
-    An exception that a handler raises during `Thread.start` may leave the new thread waiting for ever; during
-    `Thread.join` it makes Python before 3.13 take a running thread for ended; and where a `Thread` object ends it is
-    lost, for a weak set of them is kept. So there is no such object here: a thread is started by one call of C code.
+    An exception that a handler raises while `threading` starts a thread may leave that waiting for ever; while it waits
+    for one, Python before 3.13 takes a running thread for ended; and where a thread object is taken down it is lost,
+    for a weak set of them is kept. So there is no such object here: a thread is started by one call of C code.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """What a soak asks: chunks of rays against limbs, each drawn from a seed and its number alone.
 
-The families are those of `support.cases`, for every shape: rays aimed at walls, caps, rims, apexes and edges from
+The families are those of `tests/support/cases`, for every shape: rays aimed at walls, caps, rims, apexes and edges from
 10⁻¹⁶ beside them, tangents, rays within and beside surfaces and axes, starts on and in a limb and 10⁷ limb sizes away,
 whole numbers in which a tangent is a tangent, and those with one number moved by an ulp. Here they are also asked among
 other limbs, in units from 2⁻⁴⁵⁰ to 2⁴⁵⁰, as rays with limits, and with components of 10⁻³⁰⁰.
