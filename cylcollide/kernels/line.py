@@ -101,8 +101,9 @@ class AxisApproach(NamedTuple):
 @inlined
 def axis_approach(line: Line) -> AxisApproach:
     """Closest approach to the axis. On a nearly parallel ray `middle` may err by much, the distance does not."""
-    per_speed_squared = 1.0 / larger(dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR)
-    middle = -dot(line.q, line.p) * per_speed_squared
+    speed_squared, least = dot(line.p, line.p), SLOPE_FLOOR * SLOPE_FLOOR
+    per_speed_squared = 1.0 / larger(speed_squared, least)
+    middle = -select(speed_squared < least, 0.0, dot(line.q, line.p)) * per_speed_squared
     nearest = along(line.q, line.p, middle)
     return AxisApproach(line.shift + middle, dot(nearest, nearest), per_speed_squared)
 

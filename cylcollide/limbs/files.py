@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
+from threading import Event
 from typing import Any, BinaryIO, NoReturn
 from zipfile import is_zipfile
 
@@ -42,18 +43,32 @@ def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, na
     """Write limbs to a file; it is replaced when all is written, so that a failure leaves the old one."""
     columns: dict[str, Any] = {**tables.given_columns(table), "hit_group": hit_group}
     columns["names"] = np.frombuffer(json.dumps(names).encode(), np.uint8)  # text arrays lose zeros at the end
-    replace(file_of(path), lambda stream: uninterrupted(lambda: np.savez_compressed(stream, **columns)))
+    replace(file_of(path), lambda stream: np.savez_compressed(stream, **columns))
 
 
 def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
-    """Write a file by a function of an open stream; it is replaced when all is written."""
+    """Write a file by a function of an open stream; it is replaced when all is written.
+
+    An interrupt meanwhile leaves the old file, too, and no unfinished one: no handler cuts this short.
+    """
+    interrupted = Event()
+    try:
+        uninterrupted(lambda: _replace(file, write_to, interrupted))
+    except BaseException:
+        interrupted.set()
+        raise
+
+
+def _replace(file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event) -> None:
+    """Write beside a file, and put it in that file's place unless interrupted."""
     handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
             write_to(stream)
         mode = os.stat(file).st_mode & 0o777 if file.exists() else 0o666 & ~_umask()  # noqa: PTH116
         os.chmod(unfinished, mode)  # noqa: PTH101
-        os.replace(unfinished, file)  # noqa: PTH105
+        if not interrupted.is_set():
+            os.replace(unfinished, file)  # noqa: PTH105
     finally:
         with suppress(FileNotFoundError):
             os.unlink(unfinished)  # noqa: PTH108

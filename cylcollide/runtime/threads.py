@@ -1,12 +1,15 @@
-"""Work in threads: chunks of rows, by the calling thread and a shared pool; and tasks that no signal may cut short."""
+"""Work in threads: chunks of rows, by the caller and a shared pool; and functions that no signal may cut short."""
 
+import _thread
+import atexit
 import os
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
-from threading import Thread
 from typing import TypeVar
 
 from cylcollide.constants import (
@@ -18,26 +21,88 @@ from cylcollide.constants import (
 Result = TypeVar("Result")
 
 
-def uninterrupted(task: Callable[[], Result]) -> Result:
-    """Run a task in a thread, where no signal's handler is run: none can end an import or LLVM half-way.
+class Task:
+    """A function in a thread of its own, for whose end Python waits at exit, and others may wait.
 
-    An exception that a handler raises here, while the task runs, is passed on; the task goes on to its end.
+    An exception that a handler raises while `threading` starts a thread may leave that waiting for ever; while it waits
+    for one, Python before 3.13 takes a running thread for ended; and where a thread object is taken down it is lost,
+    for a weak set of them is kept. So there is no such object here: a thread is started by one call of C code.
+
+    Raises
+    ------
+    RuntimeError
+        If no more threads can be started, or Python is exiting.
+    """
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self._process, self._ended, self._waiting = os.getpid(), False, deque[_thread.LockType]()
+
+        def run() -> None:
+            _running.append(self)
+            try:
+                if not _exiting:  # else nobody waits
+                    function()
+            except BaseException:
+                threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), None]))
+            finally:
+                _running.remove(self)
+                self._ended = True
+                while self._waiting:
+                    self._waiting.popleft().release()
+
+        if _exiting:
+            raise RuntimeError("Python is exiting: no thread can be started")
+        _thread.start_new_thread(run, ())
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended; never in the child of a fork, which has no such thread."""
+        return not self._ended and self._process == os.getpid()
+
+    def wait(self) -> None:
+        """Return when it has ended."""
+        ended = _thread.allocate_lock()
+        ended.acquire()
+        self._waiting.append(ended)
+        if self.is_running:  # else it may have been too late to be released
+            ended.acquire()
+
+
+_running: deque[Task] = deque()
+_exiting = False
+
+
+@atexit.register
+def _exit() -> None:
+    """No task begins any more, and those that have begun end: compiled code must not run while Python is taken down."""
+    global _exiting  # noqa: PLW0603  # a fact of the process
+    _exiting = True
+    for task in list(_running):
+        task.wait()
+
+
+def uninterrupted(function: Callable[[], Result]) -> Result:
+    """Call a function in a thread, where no signal's handler is run: none can end an import or LLVM half-way.
+
+    An exception that a handler raises here, while the function runs, is passed on; the function goes on to its end.
     """
     results: list[Result] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            results.append(task())
+            results.append(function())
         except BaseException as error:
             errors.append(error)
 
-    thread = Thread(target=run, name="cylcollide-load")
-    thread.start()
-    thread.join()
+    try:
+        task = Task(run)
+    except RuntimeError:  # Python is exiting, or no more threads can be started
+        return function()
+    task.wait()
     if errors:
         raise errors[0]
-    return results[0]
+    return results[0] if results else function()  # Python began to exit before the function did
 
 
 def in_chunks(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from threading import Lock, Thread, main_thread
+from threading import Lock, main_thread
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -15,6 +15,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.constants import REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
+from cylcollide.runtime.threads import Task
 from cylcollide.world import update
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
@@ -46,7 +47,7 @@ class HitWorld(Queries):
         self._spare: Spare | None = None
         self._moved_rows = 0
         self._moving, self._fork = Lock(), _forks
-        self._rebuild: Thread | None = None
+        self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
         """A copy or pickle has the limbs and characters where they are now, and a newly built tree."""
@@ -210,20 +211,18 @@ class HitWorld(Queries):
         """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
         rebuild = self._rebuild
         if rebuild is not None:
-            rebuild.join()
+            rebuild.wait()
 
     def _rebuilds(self, state: Snapshot) -> bool:
         """Whether a thread rebuilds the tree, started here if none does; few limbs do not pay for one."""
         if len(state) < REBUILT_AT_ONCE:
             return False
-        if self._rebuild is None or not self._rebuild.is_alive():  # dead: it failed, or this process is a fork
-            # not a daemon: Python must not end while compiled code runs
-            rebuild = Thread(target=_rebuild, args=(ref(self), state), name="cylcollide rebuild", daemon=False)
+        if self._rebuild is None or not self._rebuild.is_running:  # not running: it failed, or this process is a fork
+            world = ref(self)
             try:
-                rebuild.start()
+                self._rebuild = Task(lambda: _rebuild(world, state))
             except RuntimeError:  # Python is exiting, or no more threads can be started
                 return False
-            self._rebuild = rebuild
         return True
 
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:

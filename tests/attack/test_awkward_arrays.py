@@ -175,6 +175,7 @@ def test_forms_together(asked: tuple[str, tuple[str, ...]]):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @settings(max_examples=50_000)
 @given(calls)
 def test_forms_together_for_long(asked: tuple[str, tuple[str, ...]]):

@@ -213,7 +213,9 @@ def compare(life, mirrors, hits, where):
         hits["differ"] += len(expected) - same
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.long) for k in range(2, 6))])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(k, marks=[pytest.mark.long, pytest.mark.timeout(3600)]) for k in range(2, 6))]
+)
 def test_a_random_life(seed, request):
     long = request.node.get_closest_marker("long") is not None
     taken, hits = walk(seed, 2500 if long else 110)

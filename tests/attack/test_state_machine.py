@@ -221,5 +221,6 @@ def test_random_programs():
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_random_programs_for_long():
     attack(1500, 40)

@@ -19,6 +19,8 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost
+from cylcollide.runtime import threads
+from cylcollide.runtime.threads import Task
 from cylcollide.world import hit_world, update
 
 Array = np.ndarray
@@ -33,7 +35,7 @@ class Held:
         self.error: BaseException | None = None
 
     def __call__(self, low: Array, high: Array) -> object:
-        if threading.current_thread().name == "cylcollide rebuild":
+        if isinstance(threading.current_thread(), threading._DummyThread):  # of a `Task`
             self.begun.release()
             assert self.free.acquire(timeout=WAIT)
             if self.error:
@@ -50,13 +52,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     yield held
     for _ in range(99):
         held.free.release()
-    for thread in rebuilding():
-        thread.join(WAIT)
+    for task in rebuilding():
+        task.wait()
     assert not rebuilding(), "a thread is left over"
 
 
-def rebuilding() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "cylcollide rebuild"]
+def rebuilding() -> list[Task]:
+    return list(threads._running)
 
 
 def check_answers(world: cc.HitWorld, limbs: cc.Limbs) -> None:
@@ -117,7 +119,7 @@ def test_a_world_as_large_as_can_be_comes_back(crowd: cc.Limbs):
 @pytest.mark.parametrize("limbs_count", [1023, 1024])
 def test_where_threads_begin(limbs_count: int, monkeypatch: pytest.MonkeyPatch):
     begun = []
-    monkeypatch.setattr(hit_world, "Thread", lambda *args, **rest: begun.append(1) or threading.Thread(*args, **rest))
+    monkeypatch.setattr(hit_world, "Task", lambda *arguments: begun.append(1) or Task(*arguments))
     world = cc.HitWorld(make_crowd(limbs_count))
     limbs = leap(world, 1)
     world.finish_rebuild()
@@ -202,11 +204,11 @@ def test_a_failed_rebuild_is_told_and_tried_again(crowd: cc.Limbs, held: Held, m
 
 @pytest.mark.usefixtures("held")
 def test_where_no_thread_is_to_be_had_the_update_builds(crowd: cc.Limbs, monkeypatch: pytest.MonkeyPatch):
-    def start(_: threading.Thread) -> None:
+    def start(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     world = cc.HitWorld(crowd)
-    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(threads._thread, "start_new_thread", start)
     limbs = leap(world, 1)
     assert same_tree(world, limbs)
     world.finish_rebuild()
@@ -221,8 +223,8 @@ def test_a_world_that_nobody_holds_goes_at_once(crowd: cc.Limbs, held: Held):
     gc.collect()
     assert gone() is None
     held.free.release()
-    for thread in rebuilding():
-        thread.join(WAIT)
+    for task in rebuilding():
+        task.wait()
     assert not rebuilding()
 
 
@@ -263,8 +265,6 @@ from support.cases.everyday_worlds import leap, make_crowd
 def work():
     world = cc.HitWorld(make_crowd(3000))
     leap(world, 1)
-    rebuild = world._rebuild  # none, if it is over already
-    assert rebuild is None or not rebuild.daemon
     kept.append(world)
     going.set()
     while {forever}:

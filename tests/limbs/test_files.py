@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import stat
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -196,6 +197,50 @@ def test_damaged_files(limbs: cc.Limbs, tmp_path: Path, count: int):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
+@pytest.mark.parametrize("place", ["mkstemp", "savez_compressed", "chmod", "unlink"])
+def test_an_interrupt_anywhere_in_a_save_leaves_no_other_file(
+    limbs: cc.Limbs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    """The moment after the unfinished file is made, or before it is removed, included."""
+
+    class Stop(BaseException):
+        pass
+
+    def stop(*_: Any) -> None:
+        raise Stop
+
+    owner = {"mkstemp": tempfile, "savez_compressed": np}.get(place, os)
+    function = getattr(owner, place)
+
+    def signalled(*arguments: Any, **keywords: Any) -> Any:
+        if place == "unlink":
+            signal.raise_signal(signal.SIGALRM)
+        result = function(*arguments, **keywords)
+        signal.raise_signal(signal.SIGALRM)
+        return result
+
+    limbs.save(tmp_path / "limbs")
+    monkeypatch.setattr(owner, place, signalled)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(Stop):
+            limbs[:2].save(tmp_path / "limbs")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    wait_for_saves(tmp_path)
+    assert cc.Limbs.load(tmp_path / "limbs") in (limbs, limbs[:2])
+
+
+def wait_for_saves(folder: Path) -> None:
+    """Wait until what goes on behind an interrupted save has left one file."""
+    for _ in range(1000):
+        if [path.name for path in folder.iterdir()] == ["limbs.npz"]:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"left over: {list(folder.iterdir())}")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
 def test_an_interrupt_during_a_save_comes_out(limbs: cc.Limbs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """It falls into no bookkeeping of zipfile's, and leaves the old file."""
     write, ended = np.savez_compressed, threading.Event()
@@ -220,5 +265,5 @@ def test_an_interrupt_during_a_save_comes_out(limbs: cc.Limbs, tmp_path: Path, m
     finally:
         signal.signal(signal.SIGALRM, before)
     assert ended.wait(5.0)
+    wait_for_saves(tmp_path)
     assert cc.Limbs.load(tmp_path / "limbs") == limbs
-    assert [path.name for path in tmp_path.iterdir()] == ["limbs.npz"]

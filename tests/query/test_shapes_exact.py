@@ -12,8 +12,8 @@ from support.check_shapes import Asked, ShapeTally, compare_chords, compare_hits
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
 from support.oracle.cylinder import INSIDE
-from support.oracle.lines import NAMES, TUBE, Solid
-from support.oracle.shapes.rows import Shots
+from support.oracle.lines import CAPSULE, CYLINDER, NAMES, TAPERED, TUBE, Solid
+from support.oracle.shapes.rows import Shots, shapes, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
@@ -96,6 +96,29 @@ def test_lengths_of_any_unit(segments: Shots, power: int):
     for name in ("position", "exit_position"):
         off = np.abs(getattr(one, name) - getattr(two, name) / factor)[one.hit].max(axis=1)
         assert (off <= 8 * np.spacing(largest)).all(), name
+
+
+@pytest.mark.parametrize("kind", [CYLINDER, TUBE, CAPSULE, TAPERED])
+def test_rays_that_are_parallel_but_for_less_than_any_kernel_sees(kind: int):
+    """An axis turned by 10⁻²⁵ to 10⁻⁴⁰ from rays that touch the wall, or a bore, of the limb that is not turned."""
+    turn = np.repeat([0.0, *10.0 ** -np.arange(25.0, 41.0)], 24)
+    n, rng = len(turn), np.random.default_rng(8)
+    sign = rng.choice([-1.0, 1.0], (n, 4))
+    p2 = np.column_stack([12 * sign[:, 0], turn * sign[:, 1], turn * rng.integers(-1, 2, n)])
+    limbs = shapes(kind, np.zeros((n, 3)), p2, radius=np.full(n, 4.0), radius2=np.full(n, 2.0 * (kind != CAPSULE)))
+    across = rng.choice([2.0, 4.0], n) * sign[:, 2]
+    place = np.where((rng.random(n) < 0.5)[:, None], np.column_stack([across, 0 * across]), 0.0)
+    place = np.where((place == 0.0).all(axis=1)[:, None], np.column_stack([0 * across, across]), place)
+    start, end = (np.column_stack([x * sign[:, 3], place]) for x in (np.full(n, -20.0), rng.choice([0.0, 12, 40], n)))
+    s = shots(limbs if kind in (TUBE, TAPERED) else replace(limbs, radius2=np.zeros(n)), start, end)
+    truth = row_truths(s)
+    for inside in POLICIES:
+        tally = compare_hits(s.cast(inside), truth, inside)
+        assert not tally.problems, tally.report()
+        alone = [s.take(np.array([i])).cast(inside).limb[0] for i in range(n)]
+        assert [limb >= 0 for limb in alone] == s.cast(inside).hit.tolist()
+    assert 0.05 * n < tally.hits
+    assert tally.hits < 0.95 * n or kind == CAPSULE, "whose balls are touched where its wall is not"
 
 
 def test_every_chord_of_every_row(segments: Shots, truths: list[Asked]):

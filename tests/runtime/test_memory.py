@@ -5,6 +5,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+from support.check_cylinders import JIT
+from support.package import ABOVE_PACKAGE
 
 from cylcollide.constants import MOST_KEPT
 from cylcollide.runtime import memory
@@ -41,3 +44,67 @@ def test_what_is_held_until_the_end_goes_in_silence():
     root = Path(__file__).parents[2]
     run = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
     assert run.stderr == ""
+
+
+CALLS = """
+import gc, sys
+sys.path.insert(0, {tests!r})
+import numpy as np
+import cylcollide as cc
+from support.mixed_questions import mixed_limbs, segments
+
+warm, count = int(sys.argv[1]), int(sys.argv[2])
+rng = np.random.default_rng(5)
+limbs = mixed_limbs(40, rng, 4.0)
+start, end = segments(rng, 500, 4.0)
+world = cc.HitWorld(limbs)
+
+def calls(k):
+    i = k % 500
+    hits = world.cast_segments(start[i], end[i])
+    hits.position, hits.exit_fraction
+    world.chords_segments(start[i], end[i]).thickness
+    world.occluded_segments(start[i], end[i])
+    world.contains_points(start[i]).axis_distance_squared
+    if k % 50 == 0:
+        world.set_endpoints(limbs.p1, limbs.p2)
+        world.snapshot().cast_segments(start, end).normal
+        try:
+            world.cast_segments(start[i], [np.nan] * 3)
+        except ValueError:
+            pass
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 2**20
+
+def objects():
+    return len(gc.get_objects())
+
+for k in range(warm):
+    calls(k)
+before, things = resident(), objects()
+for k in range(count):
+    calls(k)
+    if k % max(1, count // 10) == 0:
+        print(k, round(resident(), 2), file=sys.stderr, flush=True)
+print(4 * count, before, resident(), things, objects())
+"""
+
+
+@pytest.mark.skipif(not JIT or not Path("/proc/self/statm").exists(), reason="about machine code, and Linux")
+@pytest.mark.parametrize(
+    ("warm", "count"),
+    [(2000, 10_000), pytest.param(20_000, 2_500_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
+)
+def test_calls_leave_nothing(warm: int, count: int):
+    """Ten million of them as little as forty thousand: an object of 100 bytes each would be a gigabyte."""
+    script = CALLS.format(tests=str(Path(__file__).parents[1]))
+    command = [sys.executable, "-c", script, str(warm), str(count)]
+    run = subprocess.run(command, cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    print(f"calls, MB before, MB after, objects before, objects after: {run.stdout}{run.stderr}")
+    _, before, after, things, objects = map(float, run.stdout.split())
+    assert after - before < 4.0
+    assert abs(objects - things) < 50

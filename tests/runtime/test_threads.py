@@ -1,5 +1,6 @@
 """Shares of a query among threads: none too small, none lost when things end, and questions within questions."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
 from cylcollide.query.loops import stream
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import in_chunks, shared_pool
+from cylcollide.runtime.threads import Task, in_chunks, shared_pool
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
@@ -119,3 +120,57 @@ def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.Mo
     assert len(inner()) != len(want)
     assert got.offsets.tobytes() == want.offsets.tobytes()
     assert got.limb.tobytes() == want.limb.tobytes()
+
+
+EXITS_MEANWHILE = """
+import signal, sys, time
+from cylcollide.runtime.threads import Task, uninterrupted
+
+def task():
+    time.sleep(0.5)
+    print("ended", flush=True)
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, stop)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try:
+    uninterrupted(task) if sys.argv[1] == "uninterrupted" else Task(task).wait()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
+@pytest.mark.parametrize("way", ["uninterrupted", "task"])
+def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
+    """Although the wait for it was interrupted."""
+    done = subprocess.run(
+        [sys.executable, "-c", EXITS_MEANWHILE, way], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["interrupted", "ended"], "")
+
+
+def test_many_wait_for_a_task():
+    """Before it ends, while it does, and when it has."""
+    go = threading.Event()
+    task = Task(go.wait)
+    assert task.is_running
+    with ThreadPoolExecutor(8) as pool:
+        waits = [pool.submit(task.wait) for _ in range(8)]
+        time.sleep(0.05)
+        assert not any(wait.done() for wait in waits)
+        go.set()
+        for wait in waits:
+            wait.result(60)
+    assert not task.is_running
+    task.wait()
+
+
+def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):
+    seen = []
+    monkeypatch.setattr(threading, "excepthook", seen.append)
+    task = Task(lambda: 1 // 0)
+    task.wait()
+    assert seen[0].exc_type is ZeroDivisionError

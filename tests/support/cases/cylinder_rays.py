@@ -84,7 +84,11 @@ def posed(rng: Generator, n: int) -> Posed:
     axis[aligned] = np.eye(3)[rng.integers(0, 3, aligned.sum())] * rng.choice([-1.0, 1.0], (aligned.sum(), 1))
     centre = _unit(rng.normal(size=(n, 3))) * rng.choice(OFFSETS, (n, 1))
     p1 = centre + _unit(rng.normal(size=(n, 3))) * radius[:, None]
-    p2 = p1 + axis * (radius * 10.0 ** rng.uniform(-0.7, 1.3, n))[:, None]
+    return framed(p1, p1 + axis * (radius * 10.0 ** rng.uniform(-0.7, 1.3, n))[:, None], radius)
+
+
+def framed(p1: Array, p2: Array, radius: Array) -> Posed:
+    """Return limbs with a frame each."""
     # At 10⁷ m a millimetre has 19 bits left: the frame must follow the ends as rounded.
     z = _unit(p2 - p1)
     x = _unit(np.cross(z, np.where(np.abs(z[:, :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])))

@@ -1,0 +1,185 @@
+"""The compiled oracle: its error bounds hold, and what it is certain of is so in rational arithmetic."""
+
+from collections import Counter
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+from support.check_cylinders import sized
+from support.oracle import any_shape
+from support.oracle.algebraic import value
+from support.oracle.compiled import crowds, enclosures
+from support.oracle.compiled.chords import HIT, MISS
+from support.oracle.compiled.enclosures import OPEN, Enclosure
+from support.oracle.lines import BOX, NAMES
+from support.oracle.shapes.rows import Shots
+from support.oracle.shapes.table import SHAPE_ROWS
+from support.soak.judge import limb_rows, power_below, ray_rows
+from support.soak.questions import ROWS, batches
+
+COUNT = sized(4000)
+
+
+def drawn(rng: Generator) -> tuple[Enclosure, Fraction]:
+    """Return an enclosure of some number, and a number of it: whole, any, tiny, without and with an error."""
+    high = float(rng.choice([rng.integers(-9, 10), rng.uniform(-1, 1), rng.normal() * 10.0 ** rng.uniform(-300, 0)]))
+    low = float(rng.choice([0.0, high * rng.uniform(-1, 1) * 2.0**-54]))
+    error = float(rng.choice([0.0, abs(high) * 10.0 ** rng.uniform(-33, 1), 2.0**-1000]))
+    error = error if error >= enclosures.UNDERFLOW else 0.0
+    share = Fraction(int(rng.integers(-16, 17)), 16)
+    return (high, low, error), Fraction(high) + Fraction(low) + share * Fraction(error)
+
+
+def off(x: Enclosure, true: Fraction) -> Fraction:
+    """Return by how much a number lies outside of an enclosure, 0 or less where it does not."""
+    return abs(Fraction(x[0]) + Fraction(x[1]) - true) - Fraction(x[2])
+
+
+def narrow(x: Enclosure) -> bool:
+    """Return whether the bound is as small as such arithmetic makes it."""
+    return x[2] <= 2.0**-98 * abs(x[0])
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "square_root", "sign"])
+def test_every_operation_keeps_what_it_encloses(name: str):
+    rng, seen = np.random.default_rng(11), Counter()
+    operation = getattr(enclosures, name)
+    for _ in range(COUNT):
+        (x, true_x), (y, true_y) = drawn(rng), drawn(rng)
+        if name == "sign":
+            found = operation(x)
+            assert found in (OPEN, (true_x > 0) - (true_x < 0)), (x, true_x)
+            seen["decided"] += found != OPEN
+            seen["zero"] += found == 0
+            continue
+        if name == "square_root":
+            if true_x < 0:
+                continue
+            found, bits = operation(x), 2400
+            root = Fraction(isqrt((true_x.numerator << (2 * bits)) // true_x.denominator), 1 << bits)
+            true, slack = root, Fraction(1, 1 << bits)
+        elif name == "divide":
+            found = operation(x, y)
+            if not np.isfinite(found[2]):
+                seen["no quotient"] += 1
+                continue
+            true, slack = true_x / true_y, Fraction(0)
+        else:
+            found = operation(x, y)
+            true = {"add": true_x + true_y, "subtract": true_x - true_y, "multiply": true_x * true_y}[name]
+            slack = Fraction(0)
+        assert off(found, true) <= slack, (x, y, found, float(true))
+        assert found[2] == 0.0 or found[2] >= enclosures.UNDERFLOW
+        seen["exact"] += found[2] == 0.0
+        seen["narrow"] += narrow(found) and x[2] <= 2.0**-100 * abs(x[0]) and y[2] <= 2.0**-100 * abs(y[0])
+    assert max(seen["narrow"], seen["decided"]) > COUNT // 20
+    assert seen["exact"] + seen["zero"] + seen["no quotient"] > COUNT // 200, seen
+
+
+@pytest.mark.parametrize("count", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_what_it_is_certain_of_is_so(count: int):
+    """Adversarial rows of every shape, whole numbers and ulps beside them: verdict, face, inside, fraction."""
+    seen: Counter[object] = Counter()
+    for chunk in (0, 10, 12, 14):
+        for batch, _ in batches(900 + count, chunk):
+            rows = np.random.default_rng(chunk).permutation(len(batch.shots))[: 20_000 if count else sized(100)]
+            for inside in crowds.POLICIES if batch.way == ROWS else ():
+                check_rows(batch.shots.take(rows), inside, seen)
+    for row in SHAPE_ROWS.values():
+        for what in ("hit", "miss", "inside"):
+            assert seen[row.kind, what] > 10, (NAMES[row.kind], seen)
+    assert seen["open"] < 0.4 * seen["rows"]
+    assert seen["zero"] > 10
+
+
+def check_rows(s: Shots, inside: str, seen: Counter) -> None:
+    """Assert that rational arithmetic agrees with every row that is decided, and count."""
+    largest = max(np.abs(x).max() for x in (s.start, s.end, s.shapes.p1, s.shapes.p2, s.shapes.radius, s.shapes.half))
+    unit = power_below(largest if s.limit is None else max(np.abs(s.start).max(), np.abs(s.shapes.p1).max(), 1e-100))
+    limbs, limbs_exact = limb_rows(s.shapes, unit)
+    rays, rays_exact, pace = ray_rows(s, unit)
+    found = crowds.no_truths(len(s), 1)
+    crowds.cast(rays, limbs, True, crowds.POLICIES.index(inside), found)
+    usable, solids = limbs_exact & rays_exact, s.shapes.solids()
+    for i in np.flatnonzero(usable).tolist():
+        chords = [(i, c) for c in any_shape.chords(solids[i], s.query(i))]
+        best, verdict, kind = any_shape.credited(chords, inside), found.verdict[i, 0], solids[i].kind
+        label = f"row {i} {s.family[i]} {inside}: {s.query(i)} {solids[i]}"
+        assert verdict in (OPEN, HIT if chords else MISS), label
+        seen["rows"] += 1
+        seen["open"] += found.open[i]
+        if found.open[i]:
+            continue
+        seen[kind, "hit" if chords else "miss"] += 1
+        assert found.limb[i] == (-1 if best is None else i), label
+        assert found.inside[i] == any(c.started_inside for _, c in chords), label
+        seen[kind, "inside"] += found.inside[i]
+        if best is not None and np.isfinite(found.time[i, 2]):
+            time = tuple(found.time[i].tolist())
+            assert found.face[i] == best.face, label
+            assert off(time, value(best.at) * Fraction(pace[i])) <= abs(value(best.at)) / 2**150, label
+            seen["zero"] += time[2] == 0.0
+
+
+def test_a_ray_that_leaves_a_box_where_it_starts_is_left_open():
+    """On an edge, that point belongs to the lowest face, which need not be the one that the ray crosses."""
+    ray = np.array([[1.0, 0.0, -1.0, 0.5, 0.0, -3.0, 1.0, 1.0]])
+    limb = np.zeros((1, 21))
+    limb[0, 0], limb[0, 9:18], limb[0, 18:] = BOX, np.eye(3).ravel(), 1.0
+    for policy, is_open in enumerate((False, True, False)):
+        found = crowds.no_truths(1, 1)
+        crowds.cast(ray, limb, True, policy, found)
+        assert (found.verdict[0, 0], found.open[0], found.inside[0]) == (HIT, is_open, True)
+
+
+def test_the_first_of_a_crowd_and_ties():
+    """Two limbs with one entry are told apart by index where that is exact, and left open elsewhere."""
+    times = np.array([[0.5, 0.0, 0.0], [0.25, 0.0, 1e-30], [0.25, 0.0, 0.0], [0.125, 0.0, 0.0], [0.125, 0.0, 0.0]])
+    states = np.array([HIT, HIT, HIT, MISS, MISS])
+    assert crowds.first_of(states, times) == -2
+    states[1] = MISS
+    assert crowds.first_of(states, times) == 2
+    states[3:] = HIT
+    assert crowds.first_of(states, times) == 3
+    assert crowds.first_of(np.array([MISS, OPEN, MISS, MISS, HIT]), times) == -2
+    assert crowds.first_of(np.zeros(5, np.int64), times) == -1
+
+
+def test_places_that_are_off_are_measured():
+    (batch, _), *_ = batches(5, 0)
+    s = batch.shots.take(np.arange(0, len(batch.shots), 50))
+    near = s.take(np.flatnonzero(np.abs(s.shapes.p1).max(axis=1) < 1e3))
+    unit = power_below(float(max(np.abs(near.start).max(), np.abs(near.end).max(), np.abs(near.shapes.p2).max(), 1e3)))
+    limbs, rays = limb_rows(near.shapes, unit)[0], ray_rows(near, unit)[0]
+    found = crowds.no_truths(len(near), 1)
+    crowds.cast(rays, limbs, True, 0, found)
+    hits = near.cast("hit")
+    assert (found.limb >= 0).sum() > 50
+    for name in ("as it is", "late", "beside", "nan"):
+        fraction, position, measured = hits.fraction.copy(), hits.position * unit, np.empty((len(near), 3))
+        largest = np.abs(np.stack([near.start, near.end, near.shapes.p1, near.shapes.p2, hits.position])).max(
+            axis=(0, 2)
+        )
+        if name == "late":
+            fraction += 8 * np.spacing(largest) / np.abs(near.end - near.start).max(axis=1).clip(1e-300)
+        elif name == "beside":
+            position[:, 1] += 8 * np.spacing(largest) * unit
+        elif name == "nan":
+            position[:, 2] = np.nan
+        crowds.places(rays, limbs, found, fraction, position, measured)
+        known = measured[~np.isnan(measured[:, 0]) & (np.abs(near.end - near.start).max(axis=1) > 0)]
+        column = {"late": 0, "beside": 1, "nan": 1, "as it is": 0}[name]
+        assert len(known) > 50
+        assert (known[:, column] > 4).all() if name != "as it is" else (known[:, :2] < 4).all(), name
+
+
+def test_it_shares_nothing_with_the_library():
+    """Not even the product without rounding."""
+    from pathlib import Path
+
+    import support.oracle.compiled as package
+
+    for file in Path(package.__file__).parent.glob("*.py"):
+        assert "cylcollide" not in file.read_text(), file

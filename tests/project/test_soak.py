@@ -1,0 +1,207 @@
+"""The soak: whatever a wrong answer is wrong in is counted and kept as a case, and nothing finished is lost."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.check_cylinders import JIT
+from support.oracle.shapes.rows import Shots
+from support.package import ABOVE_PACKAGE
+from support.soak import judge, tally
+from support.soak.questions import PLAN, ROWS, Batch, batches
+
+SOAK = Path(__file__).parents[2] / "benchmarks" / "soak.py"
+FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_found")
+
+
+def farther(hits: Any, i: int, s: Shots) -> None:
+    """By eight ulp of the largest coordinate."""
+    step = s.end[i] - s.start[i] if s.limit is None else s.end[i]
+    largest = np.abs([s.start[i], s.start[i] + step, s.shapes.p1[i], s.shapes.p2[i]]).max()
+    hits.fraction[i] += 8 * np.spacing(largest) / np.abs(step).max()
+
+
+def lost(hits: Any, i: int, _: Shots) -> None:
+    hits.limb[i], hits.hit[i], hits.face[i], hits.fraction[i] = -1, False, 11, np.inf
+
+
+def put(name: str, value: Any, hits: Any, i: int, _: Shots) -> None:
+    getattr(hits, name)[i] = value
+
+
+FAULTS: dict[str, Callable[[Any, int, Shots], None]] = {
+    "lost": lost,
+    "another limb": lambda hits, i, s: put("limb", hits.limb[i] + 1, hits, i, s),
+    "another face": lambda hits, i, s: put("face", 1 - hits.face[i], hits, i, s),
+    "inside": lambda hits, i, s: put("started_inside", not hits.started_inside[i], hits, i, s),
+    "farther": farther,
+    "no place": partial(put, "position", np.nan),
+    "no fraction": partial(put, "fraction", np.nan),
+}
+
+
+def batch_of(chunk: int, number: int, rows: int) -> Batch:
+    """Return some rays of a batch of a chunk."""
+    batch, _ = list(batches(3, chunk))[number]
+    return replace(batch, shots=batch.shots.take(np.linspace(0, len(batch.shots) - 1, rows).astype(int)))
+
+
+ROW_BY_ROW, AT_THE_LIMIT, CROWD = (0, 0), (10, 1), (6, 0)
+
+
+@pytest.mark.parametrize("which", [ROW_BY_ROW, AT_THE_LIMIT, CROWD])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(fault: str, which: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+    """In the rays that the oracle decides, and in those that only rationals do."""
+    batch, asked, wrong = batch_of(*which, 150), judge.ask, set[int]()
+
+    def faulty(batch: Batch, inside: str) -> judge.Answers:
+        answers = asked(batch, inside)
+        hits = SimpleNamespace(**{name: getattr(answers.hits, name) for name in FIELDS})
+        for name in FIELDS[:-1]:
+            setattr(hits, name, np.array(getattr(hits, name)))
+        for i in np.flatnonzero(hits.hit & (hits.fraction > 1e-6) & (hits.face < 2))[::3].tolist():
+            FAULTS[fault](hits, i, batch.shots)
+            wrong.add(i)
+        return replace(answers, hits=hits)
+
+    assert not judge.judge(batch, "hit").wrong
+    monkeypatch.setattr(judge, "ask", faulty)
+    judged = judge.judge(batch, "hit")
+    assert len(wrong) > 5
+    assert {one.row for one in judged.wrong} == wrong
+    assert judged.columns["wrong"].sum() == len(wrong)
+
+
+@pytest.mark.parametrize("name", ["crossed", "blocked"])
+def test_a_fault_among_the_limbs_behind_is_found(name: str, monkeypatch: pytest.MonkeyPatch):
+    batch, asked = batch_of(*CROWD, 60), judge.ask
+
+    def faulty(batch: Batch, inside: str) -> judge.Answers:
+        answers = asked(batch, inside)
+        column = getattr(answers, name)
+        column[7] = ~column[7]
+        return answers
+
+    monkeypatch.setattr(judge, "ask", faulty)
+    assert [one.row for one in judge.judge(batch, "hit").wrong] == [7]
+
+
+@pytest.mark.parametrize(("chunk", "row"), [(0, 5), (6, 3), (10, 8)])
+def test_a_case_is_asked_again(chunk: int, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """With the same numbers, among the same limbs, in as many rays."""
+    number = 1 if chunk == 0 else 0
+    batch, inside = list(batches(3, chunk))[number]
+    written = {"inside": inside, **tally._written(batch, row)}
+    (tmp_path / "case.json").write_text(json.dumps(written))
+    again = tally.read_case(json.loads((tmp_path / "case.json").read_text()))
+    assert again.way == batch.way
+    assert len(again.shots) == len(batch.shots)
+    assert len(again.limbs) == (len(batch.shots) if batch.way == ROWS else len(batch.limbs))
+    for name in ("start", "end", "limit"):
+        one, two = getattr(again.shots, name), getattr(batch.shots, name)
+        assert two is None or np.array_equal(one[0], two[row])
+    assert tally.replay(tmp_path / "case.json") == ""
+    monkeypatch.setattr(tally, "judge", lambda *_: judge.Judged({}, [judge.Wrong(0, "what is wrong")]))
+    assert tally.replay(tmp_path / "case.json") == "what is wrong"
+
+
+def part(chunk: int, **numbers: float) -> tally.Part:
+    return tally.Part(chunk, {"row by row; box: aimed": {"pairs": 5.0, "wrong": 0.0, "fraction_ulps": 1.0, **numbers}})
+
+
+def test_what_is_finished_is_kept_whatever_its_order(tmp_path: Path):
+    one = tally.Tally(tmp_path, 7, "1.0")
+    for chunk in (2, 0, 5):
+        one.add(part(chunk, fraction_ulps=float(chunk)))
+    two = tally.Tally(tmp_path, 7, "1.0")
+    assert two.done == {0, 2, 5}
+    assert two.next == 1
+    missing = iter(two.missing())
+    assert [next(missing) for _ in range(4)] == [1, 3, 4, 6]
+    assert two.total("pairs") == 15.0
+    assert two.rows["row by row; box: aimed"]["fraction_ulps"] == 5.0
+    two.add(tally.Part(1, {}, [{"what": "wrong"}]))
+    assert tally.Tally(tmp_path, 7, "1.0").next == 3
+    assert json.loads((tmp_path / "cases" / "seed-7-chunk-1-0.json").read_text()) == {"what": "wrong"}
+    assert not tally.Tally(tmp_path, 8, "1.0").done
+    with pytest.raises(ValueError, match=r"seed-7\.json: expected chunks of version 2\.0, got those of 1\.0; "):
+        tally.Tally(tmp_path, 7, "2.0")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases", "seed-7.json"]
+
+
+def test_chunks_follow_from_seed_and_number():
+    for chunk in range(len(PLAN)):
+        if chunk in (6, 14, 15):
+            for (one, inside), (two, again) in zip(batches(3, chunk), batches(3, chunk), strict=True):
+                assert inside == again
+                assert np.array_equal(one.shots.start, two.shots.start)
+                assert np.array_equal(one.limbs.p1, two.limbs.p1)
+    assert not np.array_equal(next(batches(3, 6))[0].shots.start, next(batches(4, 6))[0].shots.start)
+
+
+def soak(folder: Path, *more: str) -> subprocess.Popen[str]:
+    """Start the script in a process of its own."""
+    command = [
+        sys.executable,
+        str(SOAK),
+        "--folder",
+        str(folder),
+        "--csv",
+        str(folder / "soak.csv"),
+        "--jobs",
+        "1",
+        *more,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def runs(pid: int) -> bool:
+    """Return whether there is such a process, and it has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not JIT or not hasattr(signal, "setitimer"), reason="a hundred times slower")
+def test_an_interrupted_soak_goes_on(tmp_path: Path):
+    """One line, status 130, no worker left; then the same rows as in one go."""
+    run = soak(tmp_path, "--pairs", "1e12")
+    kept = tmp_path / "seed-1.json"
+    for _ in range(3000):
+        if kept.exists():
+            break
+        time.sleep(0.1)
+    workers = [int(pid) for pid in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=120)
+    assert (run.returncode, err) == (130, ""), err
+    assert "the same command goes on" in out
+    time.sleep(1)
+    assert not [pid for pid in workers if runs(pid)]
+    done = json.loads(kept.read_text())["next"]
+    pairs = sum(row["pairs"] for row in json.loads(kept.read_text())["rows"].values())
+    rows = list(csv.DictReader((tmp_path / "soak.csv").read_text().splitlines()))
+    assert sum(int(row["pairs"]) for row in rows) == pairs
+    run = soak(tmp_path, "--pairs", str(pairs + 1))
+    out, _ = run.communicate(timeout=300)
+    assert run.returncode == 0
+    assert f"from chunk {done} on" in out
+    again = list(csv.DictReader((tmp_path / "soak.csv").read_text().splitlines()))
+    assert sum(int(row["pairs"]) for row in again) > pairs
+    assert {row["wrong"] for row in again} == {"0"}

@@ -1,0 +1,241 @@
+"""One batch of a soak: answers held against the compiled oracle, and against rationals where that leaves them open.
+
+Every pair of ray and limb is judged. Row by row a pair is a row; in a crowd the chords say of each limb whether it is
+crossed, the cast which comes first and where, and `occluded` whether there is any.
+"""
+
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from support.check_cylinders import POSITION_ULPS
+from support.check_shapes import fraction_off, ulps_off
+from support.oracle import any_shape
+from support.oracle import cylinder as oracle
+from support.oracle.compiled import crowds
+from support.oracle.compiled.chords import HIT
+from support.oracle.compiled.crowds import Array, Truths
+from support.oracle.compiled.enclosures import OPEN
+from support.oracle.compiled.pairs import (
+    AXES,
+    HALF,
+    KIND,
+    LIMB_COLUMNS,
+    LIMIT,
+    ORIGIN,
+    P1,
+    P2,
+    RADIUS,
+    RADIUS2,
+    RAY_COLUMNS,
+    SECOND,
+    SEGMENT,
+)
+from support.oracle.cylinder import NONE, Chord
+from support.oracle.lines import BOX, Solid
+from support.oracle.shapes.rows import Shapes, Shots, box_axes
+from support.soak.questions import ROWS, Batch
+
+import cylcollide as cc
+
+VAGUE = 0.1
+"""A truth that may be so many ulps from where the oracle has it is found by rationals instead."""
+
+
+@dataclass
+class Answers:
+    """What the library says of a batch."""
+
+    hits: cc.RayHits
+    crossed: np.ndarray | None  # (n, m) by the chords, None row by row
+    blocked: np.ndarray | None  # (n,)
+
+
+@dataclass
+class Wrong:
+    """A ray that is answered wrongly, with all that reproduces it."""
+
+    row: int
+    what: str
+
+
+@dataclass
+class Judged:
+    """What a batch came to: a row of numbers for each ray, and the wrong ones."""
+
+    columns: dict[str, Array] = field(default_factory=dict)
+    wrong: list[Wrong] = field(default_factory=list)
+
+
+def ask(batch: Batch, inside: Any) -> Answers:
+    """Ask the library."""
+    s, limbs = batch.shots, batch.limbs.limbs()
+    if batch.way == ROWS:
+        return Answers(s.cast(inside), None, None)
+    world = cc.HitWorld(limbs)
+    if s.limit is None:
+        rays: tuple[Array, ...] = (s.start, s.end)
+        cast, occluded, chords = world.cast_segments, world.occluded_segments, world.chords_segments
+    else:
+        rays = (s.start, s.end, s.limit)
+        cast, occluded, chords = world.cast_rays, world.occluded_rays, world.chords_rays
+    found, crossed = chords(*rays), np.zeros((len(s), len(limbs)), bool)
+    crossed[found.ray, found.limb] = True
+    return Answers(cast(*rays, inside=inside), crossed, occluded(*rays, inside=inside))
+
+
+def judge(batch: Batch, inside: str) -> Judged:
+    """Return how the library's answers compare; the seconds that it took are shared by the rays."""
+    begun = perf_counter()
+    answers = ask(batch, inside)
+    asked = perf_counter() - begun
+    truths, off, vague = truths_of(batch, inside, answers.hits)
+    hits, n = answers.hits, len(batch.shots)
+    open_rays = truths.open | vague
+    sure = ~open_rays
+    got = {"limb": np.asarray(hits.limb), "face": np.asarray(hits.face), "inside": np.asarray(hits.started_inside)}
+    judged, reasons = Judged(), {}
+    for name, column in got.items():
+        for i in np.flatnonzero(sure & (column != getattr(truths, name))).tolist():
+            reasons.setdefault(i, f"{name} {column[i]}, true {getattr(truths, name)[i]}")
+    for name, column in (("fraction", off[:, 0]), ("position", off[:, 1])):
+        for i in np.flatnonzero(sure & (column > POSITION_ULPS)).tolist():
+            reasons.setdefault(i, f"{name} {getattr(hits, name)[i]} is {column[i]:.3g} ulp off")
+    for i in np.flatnonzero(sure & (truths.limb < 0) & ~(np.isposinf(hits.fraction) & ~hits.hit)).tolist():
+        reasons.setdefault(i, f"a miss with fraction {hits.fraction[i]}")
+    if answers.crossed is not None:
+        known = truths.verdict != OPEN
+        for i in np.flatnonzero((known & ((truths.verdict == HIT) != answers.crossed)).any(axis=1)).tolist():
+            reasons.setdefault(i, "chords of other limbs than are crossed")
+        for i in np.flatnonzero(answers.blocked != hits.hit).tolist():
+            reasons.setdefault(i, "occluded is not hit")
+    verdict_hits = (truths.verdict == HIT).sum(axis=1)
+    left = left_open(batch, truths, np.flatnonzero(open_rays))
+    solids = exact_solids(batch.limbs, left)
+    for i, near in left.items():
+        found = any_shape.all_chords(((k, solids[k]) for k in near), batch.shots.query(i))
+        reason, off[i] = by_rationals(batch, inside, answers, found, i, solids)
+        verdict_hits[i] = len({k for k, _ in found})
+        if reason:
+            reasons[i] = reason
+    judged.wrong = [Wrong(i, reason) for i, reason in sorted(reasons.items())]
+    rechecked = np.zeros(n)
+    rechecked[hits._found.resolved.rows] = 1
+    judged.columns = {
+        "rays": np.ones(n),
+        "pairs": np.full(n, batch.pairs / n),
+        "hits": verdict_hits.astype(float),
+        "misses": batch.pairs / n - verdict_hits,
+        "grazes": truths.graze.astype(float),
+        "inside": np.asarray(hits.started_inside, float),
+        "undecided": rechecked,
+        "exact": open_rays.astype(float),
+        "wrong": np.isin(np.arange(n), list(reasons)).astype(float),
+        "fraction_ulps": np.nan_to_num(off[:, 0]),
+        "position_ulps": np.nan_to_num(off[:, 1]),
+        "library_seconds": np.full(n, asked / n),
+        "seconds": np.full(n, (perf_counter() - begun) / n),
+    }
+    return judged
+
+
+# The oracle ---------------------------------------------------------------------------------------------------------
+
+
+def power_below(x: float) -> float:
+    """Return the power of two that brings the largest of some numbers to between 1/2 and 1."""
+    return float(2.0 ** -np.frexp(x)[1])
+
+
+def truths_of(batch: Batch, inside: str, hits: cc.RayHits) -> tuple[Truths, Array, np.ndarray]:
+    """Return the truths, how far the library's places are off in ulps, (n, 2), and where the oracle cannot tell."""
+    s, limbs = batch.shots, batch.limbs
+    segments = s.limit is None
+    ends = (s.end,) if segments else ()
+    numbers = (s.start, *ends, limbs.p1, limbs.p2, limbs.radius, limbs.radius2, limbs.half)
+    unit = power_below(max(np.abs(x).max(initial=0.0) for x in numbers) or 1.0)
+    rows, rows_exact = limb_rows(limbs, unit)
+    rays, rays_exact, pace = ray_rows(s, unit)
+    found = crowds.no_truths(len(s), 1 if batch.crowd is None else len(limbs))
+    crowds.cast(rays, rows, batch.crowd is None, crowds.POLICIES.index(inside), found)
+    off = np.empty((len(s), 3))
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        fraction, position = hits.fraction * pace, hits.position * unit
+        same = (fraction / pace == hits.fraction) & (position / unit == hits.position).all(axis=1)
+    crowds.places(rays, rows, found, fraction, position, off)
+    exact = rays_exact & (rows_exact if batch.crowd is None else rows_exact.all())
+    found.verdict[~exact], found.open[~exact] = OPEN, True
+    return found, off[:, :2], (found.limb >= 0) & (~same | ~(off[:, 2] <= VAGUE))
+
+
+def limb_rows(limbs: Shapes, unit: float) -> tuple[Array, np.ndarray]:
+    """Return the numbers of limbs in a unit, a power of two, and which rows were scaled without rounding."""
+    rows, is_box = np.zeros((len(limbs), LIMB_COLUMNS)), limbs.kind == BOX
+    rows[:, P1 : P1 + 3], rows[:, P2 : P2 + 3] = limbs.p1, limbs.p2
+    rows[:, RADIUS], rows[:, RADIUS2], rows[:, HALF : HALF + 3] = limbs.radius, limbs.radius2, limbs.half
+    scaled = rows * unit
+    exact = (scaled / unit == rows).all(axis=1)
+    scaled[:, KIND] = limbs.kind
+    scaled[is_box, AXES : AXES + 9] = box_axes(limbs.orientation)[is_box].reshape(-1, 9)
+    return scaled, exact
+
+
+def ray_rows(s: Shots, unit: float) -> tuple[Array, np.ndarray, Array]:
+    """Return the numbers of rays in that unit, which were scaled exactly, and by what their fractions are multiplied.
+
+    A direction is brought to a length of about 1 by a power of two of its own.
+    """
+    rows = np.zeros((len(s), RAY_COLUMNS))
+    rows[:, ORIGIN : ORIGIN + 3] = s.start * unit
+    exact = (rows[:, ORIGIN : ORIGIN + 3] / unit == s.start).all(axis=1)
+    if s.limit is None:
+        rows[:, SECOND : SECOND + 3], rows[:, SEGMENT], rows[:, LIMIT] = s.end * unit, 1.0, 1.0
+        return rows, exact & (rows[:, SECOND : SECOND + 3] / unit == s.end).all(axis=1), np.ones(len(s))
+    shrink = 2.0 ** -np.frexp(np.abs(s.end).max(axis=1))[1].astype(float)
+    with np.errstate(all="ignore"):
+        pace = unit / shrink
+        limit = s.limit / np.sqrt((s.end * s.end).sum(axis=1))
+        rows[:, SECOND : SECOND + 3], rows[:, LIMIT] = s.end * shrink[:, None], limit * pace
+        exact &= (rows[:, SECOND : SECOND + 3] / shrink[:, None] == s.end).all(axis=1)
+        exact &= (rows[:, LIMIT] / pace == limit) & (pace > 0.0) & np.isfinite(pace)
+    return rows, exact, pace
+
+
+def left_open(batch: Batch, truths: Truths, rows: np.ndarray) -> dict[int, list[int]]:
+    """Return the limbs that each of some rays may hit, for all that the oracle is certain of."""
+    if batch.crowd is None:
+        return {i: [i] for i in rows.tolist()}
+    return {i: np.flatnonzero(truths.verdict[i]).tolist() for i in rows.tolist()}
+
+
+def exact_solids(limbs: Shapes, left: dict[int, list[int]]) -> dict[int, Solid]:
+    """Return the limbs of all those rays for the rational oracle."""
+    needed = sorted({k for near in left.values() for k in near})
+    return dict(zip(needed, limbs.take(np.array(needed, np.int64)).solids() if needed else [], strict=True))
+
+
+def by_rationals(
+    batch: Batch, inside: str, answers: Answers, found: list[tuple[int, Chord]], i: int, solids: dict[int, Solid]
+) -> tuple[str, Array]:
+    """Return what is wrong with ray i, whose chords are `found`, and how far fraction and position are off, in ulps."""
+    query, hits, off = batch.shots.query(i), answers.hits, np.zeros(2)
+    best, started = any_shape.credited(found, inside), any(c.started_inside for _, c in found)
+    want = (-1, NONE, started) if best is None else (best.limb, best.face, started)
+    got = (int(hits.limb[i]), int(hits.face[i]), bool(hits.started_inside[i]))
+    if got != want:
+        return f"limb, face, inside {got}, true {want}", off
+    crossed = sorted({k for k, _ in found})
+    if answers.crossed is not None and np.flatnonzero(answers.crossed[i]).tolist() != crossed:
+        return f"chords of {np.flatnonzero(answers.crossed[i])}, crossed are {crossed}", off
+    if best is None:
+        return "" if np.isposinf(hits.fraction[i]) else f"a miss with fraction {hits.fraction[i]}", off
+    solid, position = solids[best.limb], hits.position[i].tolist()
+    off[0] = fraction_off(solid, query, best.at, float(hits.fraction[i]))
+    off[1] = ulps_off(solid, query, oracle.position(query, best.at), position)
+    return f"fraction and position are {off.tolist()} ulp off" if (off > POSITION_ULPS).any() else "", off
+
+
+def one_ray(batch: Batch, row: int, times: int) -> Batch:
+    """Return a batch of the ray of one row, repeated so often that it goes the same way."""
+    return replace(batch, shots=batch.shots.take(np.full(times, row)))
