@@ -49,7 +49,7 @@ class Queries(ABC):
         return self.snapshot().limbs
 
     def __len__(self) -> int:
-        return len(self.limbs)
+        return len(self.snapshot().table.solid)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} limbs)"

@@ -43,6 +43,8 @@ def moved(state: Snapshot, roster: Roster, changed: Changed, write: Write, spare
     every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
     if spare is not None and is_free(spare.columns):
         columns, behind = spare
+        if behind is not None and len(behind.rows) > FEW_MOVED * rows.rows:
+            behind = None  # all is copied, which costs less than to make rows of so many limbs again
     else:
         columns = pose_columns(rows.rows, rows.boxes, rows.bones).with_bounds(len(state.tree.child))
         behind = None
