@@ -70,6 +70,12 @@ class RayHits(LimbFields):
         return self._found.result.limb
 
     @property
+    def limb(self) -> Int32Array:
+        """Index of the limb hit, a row of the state, -1 for a miss; int32 (n,)."""
+        found = self._found  # the most common question: no step more than it takes
+        return read_only(found.result.limb) if found.limbs.state_row is None else self._state_rows
+
+    @property
     def fraction(self) -> Float64Array:
         """Parameter of the hit point, inf for a miss; (n,)."""
         return read_only(self._found.result.fraction)

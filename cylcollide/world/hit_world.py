@@ -79,13 +79,14 @@ class HitWorld(Queries):
             bare = state.rows.bare
             chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
             first, last = checked_ends(bare.table.kind, p1, p2, chosen)
-            rows = np.arange(len(bare), dtype=np.int32) if chosen is None else chosen.astype(np.int32)
-            nothing, ascending = rows[:0], np.sort(rows)
+            place = slice(0, len(bare)) if chosen is None else chosen
+            rows = np.arange(len(bare), dtype=np.int32) if chosen is None else np.sort(chosen).astype(np.int32)
+            nothing = rows[:0]
 
             def write(columns: PoseColumns) -> None:
-                columns.p1[rows], columns.p2[rows] = first, last
+                columns.p1[place], columns.p2[place] = first, last
 
-            self._move(Changed(ascending, nothing, nothing), write)
+            self._move(Changed(rows, nothing, nothing), write)
 
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
         """Let characters live; they are hit once they are posed.
