@@ -40,11 +40,16 @@ class LimbFields(ABC):
     def _row(self) -> Int32Array:
         """Row of the limb among those that were judged, -1 for a miss; int32 (n,)."""
 
-    @cached_property
+    @property
     def limb(self) -> Int32Array:
         """Index of the limb, a row of the state, -1 for a miss; int32 (n,)."""
+        return read_only(self._row) if self._limbs.state_row is None else self._state_rows
+
+    @cached_property
+    def _state_rows(self) -> Int32Array:
+        """Rows of the state, where limbs are numbered otherwise."""
         row = self._limbs.state_row
-        return read_only(self._row) if row is None else gather(row, self._row, NO_LIMB)
+        return self._row if row is None else gather(row, self._row, NO_LIMB)
 
     @cached_property
     def character(self) -> Int32Array:
