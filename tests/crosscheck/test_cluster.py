@@ -21,6 +21,8 @@ def timeless(result):
     return {name: value for name, value in result.summary.items() if name != "seconds"}
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 def test_a_worker_killed_half_way_changes_nothing(tmp_path):
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50

@@ -105,6 +105,7 @@ def test_a_read_only_installation_reads_what_is_beside_it_and_writes_to_the_user
     assert not files_in(cache), "what is warm beside the source is used"
 
 
+@pytest.mark.long
 def test_without_any_directory_code_is_kept_for_the_process(tmp_path: Path):
     read_only_copy(tmp_path)
     nowhere = tmp_path / "file"
