@@ -6,7 +6,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cylcollide._types import ALL_LAYERS, InsidePolicy
+from cylcollide import validate
+from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
 from cylcollide.history.moments import Moments, OnOld, moments_at, moments_of_ticks
 from cylcollide.history.ticks import Tick
 from cylcollide.query.request import RayRequest, ray_request, segment_request
@@ -64,6 +65,15 @@ def _filters(options: PastOptions) -> tuple[InsidePolicy, ArrayLike, ArrayLike |
     """What of the options a request takes."""
     check_names(options, PastOptions)
     return options.get("inside", "hit"), options.get("mask", ALL_LAYERS), options.get("ignore_character")
+
+
+def checked_protection(since: Protection) -> tuple[Int64Array, Float64Array]:
+    """Characters, and the time from which on each is not hit; (k,) each."""
+    if not isinstance(since, Mapping):
+        raise ValueError(f"protected_since: expected a mapping from characters to times, got {type(since).__name__}")
+    ids = validate.list_of_integers([*since] or np.empty(0, np.int64), "protected_since", 0, 2**31 - 1)
+    times = [*since.values()]
+    return ids, validate.in_range(validate.per_row(times, "protected_since", len(ids)), "protected_since")
 
 
 def check_names(options: Mapping[str, object], known: type) -> None:

@@ -16,6 +16,7 @@ from cylcollide.history.options import (
     PointOptions,
     Protection,
     check_names,
+    checked_protection,
     moments_of,
     request_of_rays,
     request_of_segments,
@@ -293,16 +294,16 @@ def _rewound(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, rays: int)
 
 def _unprotected(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, since: Protection) -> Pairs:
     """The pairs whose characters are not protected at the moment of the ray."""
-    ids = np.array(sorted(since), np.int64)
-    begins = validate.in_range(validate.per_row([since[i] for i in ids.tolist()], "protected_since", len(ids)), "since")
+    ids, begins = checked_protection(since)
+    order = np.argsort(ids)
+    ids, begins = ids[order], begins[order]
     hit = np.ones(len(pairs.ray), np.bool_)
     index = moments.tick[pairs.ray] - ticks[0].number
-    for k in np.unique(index).tolist():
+    for k in np.unique(index).tolist() if len(ids) else ():
         rows = ticks[k].rows
         labels = np.concatenate([rows.bare.character, rows.ids])
         own = np.flatnonzero(index == k)
         character = labels[pairs.entry[own]]
         place = np.minimum(np.searchsorted(ids, character), len(ids) - 1)
-        protected = (ids[place] == character) & (moments.time[pairs.ray[own]] >= begins[place])
-        hit[own] = ~protected
+        hit[own] = (ids[place] != character) | (moments.time[pairs.ray[own]] < begins[place])
     return pairs.chosen(hit)

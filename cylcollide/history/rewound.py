@@ -1,6 +1,6 @@
 """Limbs of the past: only those that the rays of a query may hit, each where it was at the moment of its ray."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -278,11 +278,6 @@ class RewoundLimbs:
             tick, state_row = self._ticks[self._blocks.tick[block]], self.state_row[row]
             placed.p1[row], placed.p2[row] = tick.ends[0][state_row], tick.ends[1][state_row]
             mask[row] = 0
-
-    @cached_property
-    def group_names(self) -> Mapping[str, int]:
-        """Numbers of hit groups by name."""
-        return self._ticks[-1].roster.groups
 
     @cached_property
     def kernel_rows(self) -> LimbRows:

@@ -55,6 +55,8 @@ class Tick:
     """Ends p1, p2 of the bare limbs, or of all limbs if ends are interpolated."""
     box_rows: Float64Array
     """Axes and half extents of the boxes among them."""
+    roots: Float64Array
+    """Where the first bone of each posed character is, (characters, 3)."""
     bones: Bones
     """The bones of all posed characters; none if ends are interpolated."""
     centres: Centres | None
@@ -90,20 +92,9 @@ class Tick:
         teleported = np.zeros(len(found), np.bool_)
         teleported[found] = self.roster.teleports[mine[found]] != tick.roster.teleports[theirs]
         if np.isfinite(distance):
-            step = tick.root_positions()[np.where(found, place, 0)] - self.root_positions()
+            step = tick.roots[np.where(found, place, 0)] - self.roots
             teleported |= np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) > distance
         return teleported
-
-    def root_positions(self) -> Float64Array:
-        """Where the first bone of each posed character is; where its first limb begins if ends are interpolated."""
-        rows = self.rows
-        recorded = len(self.bones.positions) == rows.bones
-        roots: Float64Array = (
-            self.bones.positions[rows.first_bone]
-            if recorded
-            else self.ends[0][np.minimum(rows.first_row, rows.rows - 1)]
-        )
-        return roots
 
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation) -> Tick:
@@ -127,7 +118,8 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     centres = None
     if interpolate == "bones":
         centres = Centres(0.5 * table.p1 + 0.5 * table.p2, bones.positions, rows.transform)
-    return Tick(number, time, state.roster, rows, ends, table.boxes[:solids].copy(), bones, centres, boxes)
+    roots = columns.positions[rows.first_bone]
+    return Tick(number, time, state.roster, rows, ends, table.boxes[:solids].copy(), roots, bones, centres, boxes)
 
 
 def _limb_boxes(p1: Float64Array, p2: Float64Array, reach: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -20,7 +20,7 @@ from cylcollide.world import update
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
 from cylcollide.world.queries import Queries
-from cylcollide.world.roster import Roster, as_layers
+from cylcollide.world.roster import UNPOSED, Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.state_rows import Changed
 from cylcollide.world.update import Spare
@@ -44,6 +44,7 @@ class HitWorld(Queries):
         if not isinstance(limbs, Limbs):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._state = Snapshot.of(limbs)
+        self._written: PoseColumns | None = None  # what the present state reads, if a move has written it
         self._spare: Spare | None = None
         self._moved_rows = 0
         self._moving, self._fork = Lock(), _forks
@@ -106,8 +107,8 @@ class HitWorld(Queries):
         Raises
         ------
         ValueError
-            If `rig` is no Rig or gives the name of a hit group another number than a rig in the world does, or if
-            there are no ids left; the world is left as it was.
+            If `rig` is no Rig or gives the name of a hit group another number than a rig of this world did before, or
+            if there are not so many ids left; the world is left as it was.
         """
         with self._lock():
             state = self._state
@@ -178,27 +179,37 @@ class HitWorld(Queries):
         with self._lock():
             state = self._state
             index = state.roster.index_of(ids)
-            self._restructure(state.roster.without(index), None)
+            roster = state.roster.without(index)
+            if (state.roster.place[index] == UNPOSED).all():
+                self._state = state.with_roster(roster)
+            else:
+                self._restructure(roster, None)
 
     def _move(self, changed: Changed, write: update.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
         state, spare, self._spare = self._state, self._spare, None  # its columns are of no use after an error
-        moved = update.moved(state, roster or state.roster, changed, write, spare)
+        moved, columns = update.moved(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
-        is_old = False
         if self._moved_rows >= len(moved) // 8:
             self._moved_rows = 0
-            is_old = not moved.fits and not self._rebuilds(moved)
-        self._state = update.with_new_tree(moved) if is_old else moved
-        if state._owned is not None and not is_old:
-            self._spare = Spare(state._owned, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
+            if not moved.fits and not self._rebuilds(moved):
+                self._replace(update.with_new_tree(moved))
+                return
+        before, self._written, self._state = self._written, None, moved
+        self._written = columns
+        if before is not None:
+            self._spare = Spare(before, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""
-        state, self._spare = self._state, None
-        made = update.restructured(state, roster, poses)
+        made = update.restructured(self._state, roster, poses)
         self._moved_rows = 0
-        self._state = update.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made
+        self._replace(update.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
+
+    def _replace(self, state: Snapshot) -> None:
+        """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
+        self._written = self._spare = None
+        self._state = state
 
     def _lock(self) -> Lock:
         """What an update holds; a new one in the child of a fork."""
@@ -229,8 +240,8 @@ class HitWorld(Queries):
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
         """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
         with self._lock():
-            self._spare = None
-            self._state = state = update.with_tree_of(rebuilt, self._state)
+            state = update.with_tree_of(rebuilt, self._state)
+            self._replace(state)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
                 return state
             self._rebuild = None

@@ -44,7 +44,7 @@ class Roster(NamedTuple):
         if not isinstance(rig, Rig):
             raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}; make one with Rig.humanoid()")
         groups = self._joined_groups(rig)
-        count = validate.index(count, "count", LARGEST_ID - self.next_id + 1)
+        count = validate.index(count, "count", LARGEST_ID - self.next_id + 2)
         known = [row for row, one in enumerate(self.rigs) if one is rig]
         rigs = self.rigs if known else (*self.rigs, rig)
         row, more = known[0] if known else len(self.rigs), np.arange(self.next_id, self.next_id + count)

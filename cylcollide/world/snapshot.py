@@ -37,20 +37,16 @@ class Snapshot(Queries):
     """Which rows there are."""
     columns: PoseColumns
     """The columns that moves change, read-only."""
-    _owned: PoseColumns | None
-    """The same columns, to be written when there is no snapshot of them any more; None: they belong to `Limbs`."""
     built_cost: float
     """`tree_cost` when the tree was built."""
     state_row: None = None
     """Limbs are numbered as in the state."""
 
-    def __init__(
-        self, roster: Roster, rows: StateRows, columns: PoseColumns, tree: Tree, built_cost: float, is_owner: bool
-    ) -> None:
+    def __init__(self, roster: Roster, rows: StateRows, columns: PoseColumns, tree: Tree, built_cost: float) -> None:
         read = columns.frozen()
         vars(self).update(
             roster=roster.frozen(), rows=rows, columns=read, table=read.table(rows),
-            tree=tree._replace(bounds=read.bounds), _owned=columns if is_owner else None, built_cost=built_cost,
+            tree=tree._replace(bounds=read.bounds), built_cost=built_cost,
             kernel_rows=LimbRows(read.solid, rows.character, rows.mask, read.rows, rows.shared_mask),
         )  # fmt: skip
 
@@ -76,8 +72,7 @@ class Snapshot(Queries):
 
     def with_roster(self, roster: Roster) -> "Snapshot":
         """The same state with other characters that have no pose, or with others' counts of teleports."""
-        columns = self.columns if self._owned is None else self._owned
-        return Snapshot(roster, self.rows, columns, self.tree, self.built_cost, self._owned is not None)
+        return Snapshot(roster, self.rows, self.columns, self.tree, self.built_cost)
 
     def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
         """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
@@ -122,13 +117,13 @@ def _restored(
     t, tree = limbs.table, build(*limb_boxes(limbs.table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
     cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-    return Snapshot(roster, roster.rows(bare), columns, tree, cost, is_owner=False)
+    return Snapshot(roster, roster.rows(bare), columns, tree, cost)
 
 
 def _of_limbs(limbs: Limbs, roster: Roster, rows: StateRows, tree: Tree, built_cost: float) -> Snapshot:
     """A snapshot that reads the columns of the limbs; no character is posed."""
     t = limbs.table
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
-    made = Snapshot(roster, rows, columns, tree, built_cost, is_owner=False)
+    made = Snapshot(roster, rows, columns, tree, built_cost)
     vars(made)["limbs"] = limbs
     return made

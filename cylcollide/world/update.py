@@ -37,8 +37,13 @@ class Spare(NamedTuple):
     behind: Changed | None
 
 
-def moved(state: Snapshot, roster: Roster, changed: Changed, write: Write, spare: Spare | None) -> Snapshot:
-    """The state with other ends of some limbs, which `write` writes; the roster has the same characters."""
+def moved(
+    state: Snapshot, roster: Roster, changed: Changed, write: Write, spare: Spare | None
+) -> tuple[Snapshot, PoseColumns]:
+    """The state with other ends of some limbs, which `write` writes, and its columns as they were written.
+
+    The roster has the same characters.
+    """
     rows = state.rows
     every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
     if spare is not None and is_free(spare.columns):
@@ -61,10 +66,10 @@ def moved(state: Snapshot, roster: Roster, changed: Changed, write: Write, spare
         tree = _fitted(tree, low, high)
     else:
         tree = tree._replace(space=space)
-    made = Snapshot(roster, rows, columns, tree, state.built_cost, is_owner=True)
+    made = Snapshot(roster, rows, columns, tree, state.built_cost)
     if "places" in vars(state):
         vars(made)["places"] = state.places
-    return made
+    return made, columns
 
 
 def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapshot:
@@ -77,7 +82,7 @@ def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapsh
         written = poses.changed(roster, rows).rows
         _refill(columns.table(rows), written)
     columns = columns.with_bounds(0)
-    return with_tree_of(state, Snapshot(roster, rows, columns, state.tree, state.built_cost, is_owner=True))
+    return with_tree_of(state, Snapshot(roster, rows, columns, state.tree, state.built_cost))
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
@@ -97,26 +102,22 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     if not same:
         tree = grafted(renumbered(tree, number, len(low)), new, low[new], high[new], len(low))
         cost *= len(low) / len(number)
-    columns = (wanted.columns if wanted._owned is None else wanted._owned).with_bounds(len(tree.child))
+    columns = wanted.columns.with_bounds(len(tree.child))
     tree = _fitted(tree._replace(bounds=columns.bounds), low, high)
-    return Snapshot(wanted.roster, wanted.rows, columns, tree, cost, wanted._owned is not None)
+    return Snapshot(wanted.roster, wanted.rows, columns, tree, cost)
 
 
 def with_new_tree(state: Snapshot) -> Snapshot:
     """The state with a newly built tree."""
-    columns = state.columns if state._owned is None else state._owned
     tree = build(*limb_boxes(state.table))
-    columns = columns.with_bounds(len(tree.child))
-    columns.bounds[...] = tree.bounds
     cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-    return Snapshot(state.roster, state.rows, columns, tree, cost, state._owned is not None)
+    return Snapshot(state.roster, state.rows, state.columns._replace(bounds=tree.bounds), tree, cost)
 
 
 def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
     """The state where characters have the layers of this roster, which is otherwise its own."""
     rows = state.rows.with_layers(roster.layers[roster.place >= 0])
-    columns = state.columns if state._owned is None else state._owned
-    return Snapshot(roster, rows, columns, state.tree, state.built_cost, state._owned is not None)
+    return Snapshot(roster, rows, state.columns, state.tree, state.built_cost)
 
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:

@@ -98,6 +98,41 @@ def test_who_is_protected_is_not_hit(walk: PoseHistory):
     assert walk.cast_segments(*shot, times, protected_since={7: 0.0}).hit.all()
 
 
+@pytest.mark.parametrize(
+    ("since", "message"),
+    [
+        ({"a": 1.0}, "protected_since: expected integers"),
+        ({1.5: 2.0}, "protected_since: expected integers"),
+        ({-1: 2.0}, "protected_since: expected 0 to"),
+        ({1: np.nan}, "protected_since: expected finite"),
+        ({1: "x"}, "protected_since: expected real numbers"),
+        ([1], "protected_since: expected a mapping from characters to times, got list"),
+    ],
+)
+def test_protection_of_nobody(walk: PoseHistory, since, message: str):
+    with pytest.raises(ValueError, match=message):
+        walk.cast_segments([2.5, -1, 0], [2.5, 1, 0], 20.0, protected_since=since)
+
+
+def test_protection_of_several_in_any_order():
+    """Of characters, and of bare limbs by their label; nobody protected is as without."""
+    bare = cc.Limbs.spheres([[0, 0, 0], [4, 0, 0]], 0.5, character=[7, -1])
+    world = cc.HitWorld(bare)
+    limb = cc.Limbs.spheres([0, 0, 0], 0.5)
+    ids = world.spawn(cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limb, [0]), 2)
+    world.set_poses(ids, [[[8, 0, 0]], [[12, 0, 0]]], [[[0, 0, 0, 1]]] * 2)
+    history = PoseHistory(world)
+    history.record(1.0)
+    x = np.array([[0.0], [4.0], [8.0], [12.0]]) * [1, 0, 0]
+    shot = x + np.array([0, -2, 0]), x + np.array([0, 2, 0])
+    for since, hit in (
+        ({}, [True] * 4),
+        ({int(ids[1]): 0.5, 7: 1.0}, [False, True, True, False]),
+        ({int(ids[1]): 1.5, int(ids[0]): 1.0}, [True, True, False, True]),
+    ):
+        assert history.cast_segments(*shot, 1.0, protected_since=since).hit.tolist() == hit
+
+
 def test_no_ticks_and_bad_arguments():
     world = cc.HitWorld()
     history = PoseHistory(world)

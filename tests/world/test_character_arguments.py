@@ -97,6 +97,17 @@ def test_rigs_must_agree_about_groups(pair):
             world.spawn(rig, count)
 
 
+def test_all_ids_are_used_and_no_more():
+    world = cc.HitWorld(cc.Limbs.spheres([0, 0, 0], 1.0, character=2**31 - 3))
+    rig = cc.Rig.humanoid()
+    with pytest.raises(ValueError, match="count: expected 0 to 2, got 3"):
+        world.spawn(rig, 3)
+    assert world.spawn(rig, 2).tolist() == [2**31 - 2, 2**31 - 1]
+    assert world.spawn(rig, 0).tolist() == []
+    with pytest.raises(ValueError, match="count: expected 0 to 0, got 1"):
+        world.spawn(rig)
+
+
 def test_no_poses_change_nothing(pair):
     world, *_ = pair
     before = world.snapshot()

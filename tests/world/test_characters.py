@@ -186,6 +186,22 @@ def test_a_copy_lives_on_its_own(copied):
     assert other.spawn(rig) == world.spawn(rig) == [6]
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_do_not_write_into_each_other(copied):
+    """In every order of moves: what one has written before is never what the other writes into."""
+    world, rig, ids, life = crowd_of(40, 3.0)
+    world.set_poses(ids[0], *life.pose(rig, 1))
+    pair = [world, copied(world)]
+    expected = [cc.Limbs.concat([one.limbs]) for one in pair]  # not the arrays of a state, which would keep it
+    for which in (0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 1, 0, *life.rng.integers(0, 2, 60)):
+        k, pose = int(life.rng.integers(40)), life.pose(rig, 1)
+        pair[which].set_poses(ids[k], *pose)
+        placed, rows = rig.place(*pose), np.arange(17 * k, 17 * k + 17)
+        expected[which] = expected[which].moved(placed.p1, placed.p2, rows)
+        for one, limbs in zip(pair, expected, strict=True):
+            assert one.limbs == limbs
+
+
 def test_the_same_pose_gives_the_same_bits_one_by_one_and_in_a_batch():
     world, rig, ids, life = crowd_of(30, 3.0)
     at, turn = life.pose(rig, 30)
