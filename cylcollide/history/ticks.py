@@ -92,8 +92,8 @@ class Tick:
         teleported = np.zeros(len(found), np.bool_)
         teleported[found] = self.roster.teleports[mine[found]] != tick.roster.teleports[theirs]
         if np.isfinite(distance):
-            step = tick.roots[np.where(found, place, 0)] - self.roots
-            teleported |= np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) > distance
+            step = tick.roots[place[found]] - self.roots[found]
+            teleported[found] |= np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) > distance
         return teleported
 
 

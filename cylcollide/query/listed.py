@@ -10,7 +10,7 @@ from cylcollide.query import exact_fallback
 from cylcollide.query.chords import chord_rows
 from cylcollide.query.exact_fallback import ResolvedHits
 from cylcollide.query.exact_points import axis_distances, resolve_point
-from cylcollide.query.limb_fields import ray_lengths
+from cylcollide.query.limb_fields import distances, ray_lengths
 from cylcollide.query.loops.columns import ChordRows, empty_hits
 from cylcollide.query.loops.listed import Lists, cast_listed, locate_listed, pieces_of_lists
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
@@ -25,8 +25,7 @@ LENGTH_PAD = 2.0**-40
 
 def farthest(rays: Rays, fraction: Float64Array) -> Float64Array:
     """Lengths (n,) beyond which rays certainly do not reach these fractions, inf for a miss."""
-    lengths = ray_lengths(rays)
-    return np.where(np.isfinite(fraction), (fraction * lengths) * (1.0 + LENGTH_PAD), np.inf)
+    return distances(fraction, ray_lengths(rays)) * (1.0 + LENGTH_PAD)
 
 
 def closest_listed(limbs: LabelledLimbs, request: RayRequest, lists: Lists, threads: int | None) -> ResolvedHits:
