@@ -177,7 +177,7 @@ def test_a_short_match():
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_a_match():
-    """100,800 shots by either interpolation, each by eight kinds of query, at 12,600 moments; 4 minutes on one core."""
+    """100,800 shots by either interpolation, each by eight kinds of query, at 12,600 moments; 5 minutes on one core."""
     referee = play(2, 60 * TICKS_A_SECOND, 64)
     seen, match = referee.seen, referee.match
     assert seen["cast_segments"] == 2 * 100_800
@@ -187,7 +187,7 @@ def test_a_match():
     assert all(seen[name] > 100 for name in (*RARE, "moments at ticks")), seen
     assert all(match.events[name] > 20 for name in EVENTS), match.events
     for name in ("cast_segments", "cast_rays", "chords", "judge", "impacts", "contains_points"):
-        assert seen[f"{name}, hits"] > 40_000, name
+        assert seen[f"{name}, hits"] > 25_000, name
     assert seen["asked again"] > 100_000
     assert seen["as the live world, hits on bones"] > 10_000
 
