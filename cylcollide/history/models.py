@@ -10,7 +10,6 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.kernels.recorded import (
     BONE,
-    BONE_COUNT,
     BOX_ROW,
     CHARACTER_SIZE,
     CODES_SIZE,
@@ -105,8 +104,10 @@ class Structure:
         """As in `kernels.recorded.TickRows`, before it is known what follows."""
         characters[:, ID], characters[:, LAYERS] = rows.ids, rows.layers
         characters[:, FIRST_ROW], characters[:, ROW_COUNT] = rows.first_row, rows.counts.rows
-        characters[:, FIRST_BONE], characters[:, BONE_COUNT] = rows.first_bone, rows.counts.bones
-        characters[:, FIRST_BOX] = rows.first_box - models.first_box[rows.rig]
+        characters[:, FIRST_BONE], characters[:, FIRST_BOX] = (
+            rows.first_bone,
+            rows.first_box - models.first_box[rows.rig],
+        )
         characters[:, NEXT_ROW] = characters[:, NEXT_BONE] = STAYS
         self.settled: Int64Array = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""

@@ -75,6 +75,23 @@ def test_ends_go_straight(loop):
         assert np.array_equal(rows[is_box, 3:12], here.box_axes[is_box].reshape(-1, 9))
 
 
+@both(place_recorded)
+def test_a_limb_that_has_no_axis_half_way(loop):
+    """It is where it was, in no layer; a capsule becomes a ball."""
+    limbs = cc.Limbs.concat(
+        [cc.Limbs.cylinders([0, 0, 0], [1, 0, 0], 0.1), cc.Limbs.capsules([0, 0, 0], [1, 0, 0], 0.1)]
+    )
+    world = cc.HitWorld(limbs)
+    history = cc.PoseHistory(world)
+    history.record(0.0)
+    world.set_endpoints(limbs.p2, limbs.p1)
+    history.record(1.0)
+    got = placed(loop, history, 0, 0.5, np.arange(2))
+    assert got.mask.tolist() == [0, limbs.mask[1]]
+    assert got.rows[0, 9:15].tolist() == [0, 0, 0, 1, 0, 0]
+    assert got.solid.tolist() == [Shape.CYLINDER, Shape.SPHERE]
+
+
 @both(place_bones)
 def test_bones(loop):
     """The bone of each limb; nothing for bare limbs."""

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from support.cases.recorded_world import recorded_world
-from support.check_cylinders import JIT
 from support.machine_code import interpreted
 
 import cylcollide as cc
@@ -36,7 +35,7 @@ def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, loops: tuple,
     """At many moments; and no box is larger than what it holds and two radii, but for the arc of a turn."""
     history, low, high = swept(monkeypatch, loops, interpolate)
     least, most = np.full_like(low, np.inf), np.full_like(low, -np.inf)
-    for alpha in np.linspace(0, 1, 33 if JIT else 5)[:-1]:
+    for alpha in np.linspace(0, 1, 18)[:-1]:
         a, b = limb_boxes(history.limbs_at(alpha).table)
         assert (low <= a).all()
         assert (b <= high).all()
