@@ -26,6 +26,7 @@ from cylcollide.kernels.recorded import (
     NEXT_ROW,
     NUMBERS_SIZE,
     ORDINARY,
+    OWN_LAYERS,
     ROW_COUNT,
     SOLID,
 )
@@ -100,6 +101,11 @@ class Structure:
         self.row[:, 0] = rows.stacked_row
         self.row[: self.bare, 1] = NOBODY
         self.row[self.bare :, 1] = np.repeat(np.arange(len(rows.ids)), rows.counts.rows)
+        layers = np.repeat(rows.layers, rows.counts.rows)
+        of_rig = models.codes[self.row[:, 0], MASK]
+        of_rig[self.bare :] = np.where(layers == OWN_LAYERS, of_rig[self.bare :], layers)
+        self.shared_layers = int(np.bitwise_and.reduce(of_rig))
+        """The layers that all limbs are in."""
         self.characters = characters = np.zeros((len(rows.ids), CHARACTER_SIZE), np.int64)
         """As in `kernels.recorded.TickRows`, before it is known what follows."""
         characters[:, ID], characters[:, LAYERS] = rows.ids, rows.layers

@@ -20,11 +20,11 @@ from cylcollide.runtime.entry_point import entry_point
 BOX = int(Shape.BOX)
 
 (
-    ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES,
+    ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES, SHARED_LAYERS,
     ROW, CHARACTER, NUMBERS, CODES, MODEL_BOX, P1, P2, AXES, BONE_ROWS, BOUNDS, CHILD, AXIS,
-) = range(20)  # fmt: skip
-"""Columns of `Recorded.address`: eight counts, then addresses."""
-COLUMNS = 20
+) = range(21)  # fmt: skip
+"""Columns of `Recorded.address`: eight counts, the layers that all limbs are in, then addresses."""
+COLUMNS = 21
 
 MODEL, OWNER = 0, 1
 """Of a row: its limb among the bare ones and those of all rigs; its character, by place, or -1."""
