@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, motion, whole
+from support.check_motions import check_motion
 from support.hypothesis import cylinders, shapes
 from support.oracle.lines import CYLINDER
 
 from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
 from cylcollide.exact.contacts import Contact, common, first_contact, united, without
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.line import RayNumbers, Triple
 from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
@@ -189,6 +190,42 @@ def test_a_flight_backwards_has_the_same_contacts_backwards(shape):
                 assert x.rounded(-1, 1) == -y.rounded(), m
         found += len(there)
     assert found > 15
+
+
+def scaled(m: Motion, factor: float) -> Motion:
+    """Return the motion with every length times a power of two."""
+
+    def times_factor(v: Triple) -> Triple:
+        return v[0] * factor, v[1] * factor, v[2] * factor
+
+    ends = [(times_factor(p[0]), times_factor(p[1])) for p in (m.p1, m.p2)]
+    radii = m.radius * factor, m.radius2 * factor
+    return Motion(times_factor(m.start), times_factor(m.end), m.shape, *ends, *radii, m.stretch)
+
+
+@EVERY_SHAPE
+def test_the_unit_of_length_changes_nothing(shape):
+    rng = Random(200 + int(shape))
+    for family in FAMILIES:
+        m = family(rng, shape)
+        contacts = contact_intervals(m)
+        for factor in (2.0**-450, 2.0**450):
+            assert contact_intervals(scaled(m, factor)) == contacts
+
+
+@EVERY_SHAPE
+def test_numbers_of_any_size_are_taken(shape):
+    """Coordinates down to the least float64 beside some of 2^450, and a limb a billion times as far as it is thick."""
+    rng, least = Random(300 + int(shape)), 5e-324
+    m = scaled(everyday(rng, shape), 2.0**450)
+    fly_by = m._replace(start=(least, m.start[1], m.start[2]), stretch=WHOLE_FLIGHT)
+    through = m._replace(start=m.p1[0], end=(m.p1[1][0], m.p1[1][1], least), stretch=WHOLE_FLIGHT)
+    for case in (fly_by, through):
+        check_motion(case)
+    inside = 0 if shape == Shape.TUBE else 1
+    assert len(contact_intervals(through)) >= inside
+    thin = everyday(rng, shape)
+    check_motion(thin._replace(radius=thin.radius * 1e-9, radius2=thin.radius2 * 1e-9))
 
 
 # Stretches ----------------------------------------------------------------------------------------------------------
