@@ -32,8 +32,9 @@ MOVED: dict[str, Mutation] = {
         CONTACTS, "gap == 0 and not (contact.entry_open and found[-1].exit_open)", "gap == 0"
     ),
     "contacts: points in common are missed": Mutation(
-        CONTACTS, "if contact.entry <= contact.exit", "if contact.entry < contact.exit"
+        CONTACTS, "(order == 0 and not (later", "(order == 1 and not (later"
     ),
+    "contacts: an open end is a point": Mutation(CONTACTS, " and not (later.entry_open or earlier.exit_open)", ""),
     "contacts: a moment left out is not open": Mutation(CONTACTS, "exit=point, exit_open=True", "exit=point"),
     "contacts: the highest row": Mutation(CONTACTS, "or row - first[0]) < 0", "or first[0] - row) < 0"),
     "contacts: open entries are not later": Mutation(
