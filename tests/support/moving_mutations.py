@@ -8,7 +8,7 @@ POLYNOMIALS, ALGEBRAIC, CONTACTS, MOVING = (
 
 MOVED_SEEN_BY: dict[str, list[str]] = {
     "roots": ["tests/exact/test_algebraic.py"],
-    "contacts": ["tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"],
+    "contacts": ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"],
 }
 
 MOVED: dict[str, Mutation] = {
