@@ -12,7 +12,7 @@ from support.check_cylinders import sized
 from support.moving_kernels import accurate, flight_parameter, kernel_arguments
 
 from cylcollide._types import Face
-from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND
+from cylcollide.constants import CONTACT_ERROR
 from cylcollide.exact.moving import contact_face, contact_intervals
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.moving import moving_hit_bounds
