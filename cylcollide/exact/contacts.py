@@ -68,10 +68,9 @@ def common(first: list[Contact], second: list[Contact]) -> list[Contact]:
     for a in first:
         for b in second:
             later, earlier = max(a, b, key=by_entry), min(a, b, key=by_exit)
-            shared = Contact(later.entry, earlier.exit, later.entry_open, earlier.exit_open)
-            order = shared.entry.compare(shared.exit)
-            if order < 0 or (order == 0 and not (shared.entry_open or shared.exit_open)):
-                found.append(shared)
+            order = later.entry.compare(earlier.exit)
+            if order < 0 or (order == 0 and not (later.entry_open or earlier.exit_open)):
+                found.append(Contact(later.entry, earlier.exit, later.entry_open, earlier.exit_open))
     return found
 
 
