@@ -1,5 +1,6 @@
 """Rows for `project.test_mutations` about roots, times of contact, and limbs that move."""
 
+from support.moving_kernel_mutations import MOVING_KERNELS, MOVING_KERNELS_SEEN_BY
 from support.mutation import Mutation
 
 POLYNOMIALS, ALGEBRAIC, CONTACTS, MOVING = (
@@ -7,11 +8,13 @@ POLYNOMIALS, ALGEBRAIC, CONTACTS, MOVING = (
 )
 
 MOVED_SEEN_BY: dict[str, list[str]] = {
+    **MOVING_KERNELS_SEEN_BY,
     "roots": ["tests/exact/test_algebraic.py"],
     "contacts": ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"],
 }
 
 MOVED: dict[str, Mutation] = {
+    **MOVING_KERNELS,
     "roots: variations are repetitions": Mutation(POLYNOMIALS, "now == -last", "now == last"),
     "roots: right half turned round": Mutation(POLYNOMIALS, "    right.reverse()\n", ""),
     "roots: no root in the middle": Mutation(POLYNOMIALS, "if right[0] == 0:", "if right == []:"),
