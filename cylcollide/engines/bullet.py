@@ -27,6 +27,14 @@ BATCH = 16_000
 """Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops rays above that without an error."""
 
 
+def connect() -> int:
+    """Connect a new, empty DIRECT client."""
+    client: int = pybullet.connect(pybullet.DIRECT)
+    if client < 0:
+        raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
+    return client
+
+
 def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
     """The quaternion x, y, z, w that rotates Bullet's cylinder axis z to ``axis`` (3,), of any length but 0."""
     x, y, z = (float(c) for c in axis)
@@ -79,11 +87,7 @@ class BulletEngine:
         self._limb_of_body: dict[int, int] = {}
 
     def _connected(self) -> int:
-        """Connect a new, empty client."""
-        client: int = pybullet.connect(pybullet.DIRECT)
-        if client < 0:
-            raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
-        return client
+        return connect()
 
     def build(self, limbs: Limbs) -> None:
         """Replace all bodies by one per limb.

@@ -52,6 +52,8 @@ FARTHEST = 0.2
 """Metres above or below a cap at which a hit still counts as one of the cap, besides a tenth of the radius."""
 EARLY_EXIT_ROOM = 2.0
 """How far an early exit may exceed the measured law, which is fitted to the deepest of a thousand rays."""
+RESOLUTION = 16 * float(np.finfo(np.float64).eps)
+"""How far thresholds are narrowed down, as a share of the body's size: to a few roundings of such coordinates."""
 CORNER = np.sqrt(2.0) - 1.0
 """A ball of radius m in a right-angled corner leaves this times m between itself and the edge."""
 
@@ -162,11 +164,6 @@ def _standing(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> 
         yield _Probe(engine, body)
 
 
-def _resolution(size: float) -> float:
-    """How far thresholds are narrowed down: to a few roundings of coordinates of this size."""
-    return float(16 * np.finfo(np.float64).eps * size)
-
-
 @dataclass(frozen=True)
 class _Probe:
     """One engine that holds one limb."""
@@ -234,7 +231,7 @@ class _Probe:
     def _growth(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
         growth: Float64Array = np.nan_to_num(self._thresholds(base, outward, stop) - stop)
         # Two thresholds are each right to the resolution, that of the reference limb and this one.
-        told_apart = 2 * (_resolution(self.body.size) + _resolution(float(np.hypot(*REFERENCE))))
+        told_apart = 2 * RESOLUTION * (self.body.size + float(np.hypot(*REFERENCE)))
         return np.where(np.abs(growth) > told_apart, growth, 0.0)
 
     def _thresholds(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
@@ -245,9 +242,8 @@ class _Probe:
         # still sees it from half the stopping distance. From there on in growing steps, then by halving.
         low: Float64Array = np.nan_to_num(np.einsum("ni,ni->n", found.position - base, outward))
         low = np.where(self._at_once(base + low[:, None] * outward, -outward), low, low + 0.5 * stop)
-        resolution = _resolution(self.body.size)
-        step = resolution
-        high = low + step
+        resolution = RESOLUTION * self.body.size
+        step, high = resolution, low + resolution
         while step < far:
             hit = self._at_once(base + high[:, None] * outward, -outward)
             if not hit.any():

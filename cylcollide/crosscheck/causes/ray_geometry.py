@@ -57,8 +57,7 @@ class Limits:
     @property
     def lost_rim(self) -> Float64Array:
         """How deep a cut may be that the rounding of the rim takes away."""
-        lost: Float64Array = CORNER * self.rim
-        return lost
+        return np.asarray(CORNER * self.rim)
 
     @classmethod
     def of(cls, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> "Limits":
@@ -118,18 +117,6 @@ class Sight:
         """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
         return first_reach(self.held, self.start, self.end, self.least_held, level) * self.length
 
-    def from_true(self, points: Float64Array) -> Float64Array:
-        """Of points from the true limb."""
-        return signed_distance(self.true, points)
-
-    def from_held(self, points: Float64Array) -> Float64Array:
-        """Of points from the held solid."""
-        return signed_distance(self.held, points)
-
-    def normal_held(self, points: Float64Array) -> Float64Array:
-        """Outward normals of the held solid, (n, 3)."""
-        return outward_normal(self.held, points)
-
     def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
         """Least angle, radians, between a normal and those of the held solid's nearest point, its side and its cap.
 
@@ -138,22 +125,20 @@ class Sight:
         no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
         no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
         every = [angle(outward_normal(solid, points), normal) for solid in (self.held, no_side, no_caps)]
-        least: Float64Array = np.min(every, axis=0)
-        return least
+        return np.asarray(np.min(every, axis=0))
 
     def on_rim(self, points: Float64Array) -> BoolArray:
         """Whether the held solid is rounded where it is nearest to points."""
-        normal = self.normal_held(points)
-        axis = self.true.p2 - self.true.p1
+        normal, axis = outward_normal(self.held, points), self.true.p2 - self.true.p1
         cosine = np.abs(np.einsum("ni,ni->n", normal, axis)) / np.linalg.norm(axis, axis=1)
         # Neither the side, whose normal is across the axis, nor a cap, whose normal is along it.
         tilt = 1e-9
         return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
 
-    def meets_rim(self) -> BoolArray:
-        """Whether the segment comes closest to the held solid at its rounded rim."""
-        nearest = self.start + self.least_held.fraction[:, None] * (self.end - self.start)
-        return self.on_rim(nearest)
+    @property
+    def nearest_held(self) -> Float64Array:
+        """Where the segment comes closest to the held solid, (n, 3)."""
+        return self.start + self.least_held.fraction[:, None] * (self.end - self.start)
 
 
 def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:

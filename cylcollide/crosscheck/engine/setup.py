@@ -42,30 +42,14 @@ EngineOf = Callable[[Setup], Engine]
 """Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
 
 
-class _WithoutSettings:
-    """A maker of engines that know nothing of PyBullet's settings; see :data:`EngineOf`."""
-
-    def __call__(self, setup: Setup) -> Engine:
-        """Return a new engine.
-
-        Raises
-        ------
-        ValueError
-            For any setup but the default, and for an unknown name.
-        ImportError
-            If its package is missing; the message names the extra.
-        """
-        if not setup.is_default:
-            raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
-        return self._made()
-
-    def _made(self) -> Engine:
-        raise NotImplementedError
+def _refuse_settings(setup: Setup) -> None:
+    if not setup.is_default:
+        raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
 
 
 @dataclass(frozen=True)
-class PlainEngine(_WithoutSettings):
-    """Any engine's class, or another function that makes one."""
+class PlainEngine:
+    """Any engine's class, or another function that makes one; an :data:`EngineOf` for the default setup alone."""
 
     factory: Callable[[], Engine]
     options: ClassVar[Options] = ()
@@ -75,16 +59,20 @@ class PlainEngine(_WithoutSettings):
         """What the engine calls itself."""
         return str(getattr(self.factory, "name", "an engine without a name"))
 
-    def _made(self) -> Engine:
+    def __call__(self, setup: Setup) -> Engine:
+        """Return a new engine; ValueError for any other setup."""
+        _refuse_settings(setup)
         return self.factory()
 
 
 @dataclass(frozen=True)
-class NamedEngine(_WithoutSettings):
-    """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name."""
+class NamedEngine:
+    """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name; for the default setup alone."""
 
     name: str
     options: Options = ()
 
-    def _made(self) -> Engine:
+    def __call__(self, setup: Setup) -> Engine:
+        """Return a new engine; ValueError for any other setup and for an unknown name, ImportError if not installed."""
+        _refuse_settings(setup)
         return registry.create(self.name, **dict(self.options))

@@ -42,25 +42,15 @@ class Bullets(Shots):
 
 
 def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> Bullets:
-    """Draw ``n`` bullets at one pose of a character.
-
-    Parameters
-    ----------
-    rng
-        The source of all chance: equal generators draw equal bullets.
-    n
-        How many bullets.
-    p1, p2, radius
-        The limbs: ends (m, 3) and radii (m,) in metres.
-    """
+    """Draw ``n`` bullets at one pose of a character: limb ends (m, 3) and radii (m,) in metres."""
     family = rng.choice(len(BULLET_FAMILIES), size=n, p=SHARES).astype(np.int32)
     target = rng.integers(len(radius), size=n, dtype=np.int32)
     depth = -signs(rng, n) * 10.0 ** rng.uniform(*DEPTH_DECADES, size=n)
-    limb = _Limbs.of(p1[target], p2[target], radius[target])
     through, heading = np.empty((n, 3)), np.empty((n, 3))
     for code, draw in ((AIMED, _aim), (GRAZE, _graze), (RIM, _cross_rim)):
         rows = np.flatnonzero(family == code)
-        through[rows], heading[rows] = draw(rng, limb.take(rows), depth[rows])
+        limb = target[rows]
+        through[rows], heading[rows] = draw(rng, _Limbs.of(p1[limb], p2[limb], radius[limb]), depth[rows])
     centre, reach = _bounding_ball(p1, p2, radius)
     rows = np.flatnonzero(family == MISS)
     through[rows], heading[rows] = _pass_by(rng, len(rows), p1, p2, radius)
@@ -92,9 +82,6 @@ class _Limbs(Frame):
         axis = unit(p2 - p1)
         aside = across(axis)
         return cls(p1, p2, radius, axis, aside, np.cross(axis, aside))
-
-    def take(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> "_Limbs":
-        return _Limbs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def on_axis(self, share: Float64Array) -> Float64Array:
         return self.p1 + share[:, None] * (self.p2 - self.p1)
@@ -144,8 +131,7 @@ def _line_segment_distance(
 ) -> Float64Array:
     """Return the distance of each line (n) from each segment (m), (n, m); ``heading`` has unit length."""
     # Seen along the line everything is flat: the distance of the origin from the projected segment.
-    flat1 = _across(p1[None] - point[:, None], heading)
-    flat = _across((p2 - p1)[None], heading)
+    flat1, flat = _across(p1[None] - point[:, None], heading), _across((p2 - p1)[None], heading)
     squared = np.einsum("nmi,nmi->nm", flat, flat)
     share = -np.einsum("nmi,nmi->nm", flat1, flat) / np.where(squared > 0, squared, 1.0)
     nearest: Float64Array = np.linalg.norm(flat1 + np.clip(share, 0, 1)[..., None] * flat, axis=2)

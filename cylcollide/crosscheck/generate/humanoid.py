@@ -15,27 +15,87 @@ box       length of its longest side along that side (the first if equal), radiu
 ========  ==================================================================================================
 
 Limbs overlap, as the model's shapes do: the thigh reaches into the pelvis, the hand into the forearm.
+
+Between two frames of a motion positions and angles are linear and rotations follow ``getQuaternionSlerp``, the short
+way round. A motion that wraps begins again at its end, and its root moves on by the way from the first frame to the
+last with every turn, as DeepMimic's PyBullet environment has it; a motion that does not wrap stays in its first or last
+frame outside its duration.
 """
 
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 from xml.etree import ElementTree
 
 import numpy as np
 
 from cylcollide._pybullet import data_folder, pybullet
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.generate.motion import Motion, load_motions
+from cylcollide.bullet.client import Client
+from cylcollide.characters import deepmimic, keyframes
+from cylcollide.characters.deepmimic import ROOT_COLUMNS, Recording
+from cylcollide.engines.bullet import connect
 from cylcollide.limbs.limbs import Limbs
 
 SCALE = 0.25
 """DeepMimic's ``globalScaling``: the URDF is four times life size."""
+MOTION_PREFIX = "humanoid3d_"
+
+JointValue = tuple[float, ...]
+"""A ball joint's quaternion x, y, z, w or a hinge's angle in radians, as ``resetJointStatesMultiDof`` takes it."""
 
 
-@dataclass(frozen=True)
-class LimbShape:
+class RootPose(NamedTuple):
+    """Where the character's root is: position in metres, (3,), and quaternion x, y, z, w."""
+
+    position: Float64Array
+    orientation: JointValue
+
+
+class Motion(Recording):
+    """One recorded motion."""
+
+    def pose(self, time: float, joint_widths: tuple[int, ...]) -> tuple[RootPose, list[JointValue]]:
+        """The root and the joints at ``time`` seconds from the first frame; any finite number.
+
+        ``joint_widths`` are the columns of each joint in the order of the file: 4 for a quaternion, 1 for an angle.
+        ValueError if the joints do not fill a frame of the file exactly.
+        """
+        self.check_columns(sum(joint_widths))
+        between = keyframes.locate(self.times, np.asarray(time, dtype=np.float64), self.wraps)
+        share, a, b = float(between.share), self.frames[between.first], self.frames[between.second]
+        root = RootPose(a[1:4] + share * (b[1:4] - a[1:4]) + between.turns * self.travel, _slerp(a[4:8], b[4:8], share))
+        joints, column = [], ROOT_COLUMNS
+        for width in joint_widths:
+            here = slice(column, column + width)
+            joints.append((_slerp if width == 4 else _lerp)(a[here], b[here], share))
+            column += width
+        return root, joints
+
+
+def load_motions() -> dict[str, Motion]:
+    """Read every motion of PyBullet's humanoid, by short name ("walk", "backflip", ...), in alphabetical order."""
+    paths = sorted((data_folder() / "data" / "motions").glob(f"{MOTION_PREFIX}*.txt"))
+    if not paths:
+        raise FileNotFoundError(
+            f"expected motions {MOTION_PREFIX}*.txt in {data_folder()}, found none; reinstall pybullet"
+        )
+    recordings = map(deepmimic.read, paths)
+    return {(name := r.name.removeprefix(MOTION_PREFIX)): Motion(name, r.wraps, r.frames) for r in recordings}
+
+
+def _slerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
+    # The files' quaternions are not all of unit length: see deepmimic.SHORTEST.
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+    q: JointValue = pybullet.getQuaternionSlerp(np.roll(a, -1).tolist(), np.roll(b, -1).tolist(), share)
+    return q
+
+
+def _lerp(a: Float64Array, b: Float64Array, share: float) -> JointValue:
+    return tuple((a + share * (b - a)).tolist())
+
+
+class LimbShape(NamedTuple):
     """One limb in the inertial frame of its link: a cylinder and the link it is fastened to."""
 
     name: str
@@ -46,18 +106,10 @@ class LimbShape:
 
 
 def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tuple[Float64Array, float]:
-    """Return the half axis (3,) and radius of the cylinder around a shape's centre, in the shape's own frame.
+    """Half axis (3,) and radius of the cylinder around a shape's centre, in the shape's own frame.
 
-    Parameters
-    ----------
-    kind, dimensions
-        Geometry type and dimensions as ``getCollisionShapeData`` gives them: a sphere's radius (three times), a
-        capsule's length and radius along z, a box's three sides.
-
-    Raises
-    ------
-    ValueError
-        For any other kind of shape.
+    Geometry type and dimensions are those of ``getCollisionShapeData``: a sphere's radius (three times), a capsule's
+    length and radius along z, a box's three sides. ValueError for any other kind of shape.
     """
     if kind == pybullet.GEOM_SPHERE:
         return np.array([0.0, dimensions[0], 0.0]), dimensions[0]
@@ -66,35 +118,22 @@ def containing_cylinder(kind: int, dimensions: tuple[float, float, float]) -> tu
     if kind == pybullet.GEOM_BOX:
         sides = np.array(dimensions)
         longest = int(np.argmax(sides))
-        half_axis = np.zeros(3)
-        half_axis[longest] = sides[longest] / 2
-        return half_axis, float(np.hypot(*np.delete(sides, longest))) / 2
+        return sides[longest] / 2 * np.eye(3)[longest], float(np.hypot(*np.delete(sides, longest))) / 2
     raise ValueError(f"expected a sphere, capsule or box, got PyBullet geometry type {kind}; give it a rule here")
 
 
 class Humanoid:
-    """The character in a PyBullet client of its own. Use it as a context manager.
+    """The character in a PyBullet client of its own; a context manager.
 
-    Attributes
-    ----------
-    names
-        Limb names, the names of their links, length m.
-    radius
-        Limb radii in metres, (m,).
-    motions
-        The recorded motions by name.
+    It has m limbs: their ``names``, those of their links, and ``radius`` (m,) in metres; and ``motions`` by name.
     """
 
     def __init__(self) -> None:
         self.motions: dict[str, Motion] = load_motions()
-        self._client: int = pybullet.connect(pybullet.DIRECT)
-        if self._client < 0:
-            raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
-        self._body = _load_body(self._client)
-        joints = [
-            pybullet.getJointInfo(self._body, j, physicsClientId=self._client)
-            for j in range(pybullet.getNumJoints(self._body, physicsClientId=self._client))
-        ]
+        self._client = connect()
+        self._bullet = bullet = Client(self._client)
+        self._body = _load_body(bullet)
+        joints = [bullet.getJointInfo(self._body, joint) for joint in range(bullet.getNumJoints(self._body))]
         # Joints that move, in link order, which is the order of the motion files.
         widths = {pybullet.JOINT_SPHERICAL: 4, pybullet.JOINT_REVOLUTE: 1}
         self._moving = [joint[0] for joint in joints if joint[2] in widths]
@@ -104,30 +143,27 @@ class Humanoid:
         self.radius = np.array([shape.radius for shape in self._shapes])
 
     def pose(self, motion: str, time: float) -> tuple[Float64Array, Float64Array]:
-        """Return the limb ends p1 and p2, (m, 3) each in metres, at ``time`` seconds into a motion.
-
-        Raises
-        ------
-        ValueError
-            If there is no such motion.
-        """
+        """The limb ends p1 and p2, (m, 3) each in metres, at ``time`` seconds into a motion; ValueError if unknown."""
         if motion not in self.motions:
             raise ValueError(f"expected a motion out of {', '.join(self.motions)}, got {motion!r}")
         root, joints = self.motions[motion].pose(time, self._joint_widths)
-        pybullet.resetBasePositionAndOrientation(
-            self._body, root.position.tolist(), root.orientation, physicsClientId=self._client
-        )
-        pybullet.resetJointStatesMultiDof(self._body, self._moving, joints, physicsClientId=self._client)
-        return self._limb_ends()
+        self._bullet.resetBasePositionAndOrientation(self._body, root.position.tolist(), root.orientation)
+        self._bullet.resetJointStatesMultiDof(self._body, self._moving, joints)
+        # Entries 0 and 1 of a link state are the inertial frame in float64; 4 and 5, the joint frame, are float32.
+        links = [shape.link for shape in self._shapes]
+        states = self._bullet.getLinkStates(self._body, links, computeForwardKinematics=True)
+        origin, turn = np.array([state[0] for state in states]), np.array([_rotation(state[1]) for state in states])
+        p1, p2 = np.array([shape.p1 for shape in self._shapes]), np.array([shape.p2 for shape in self._shapes])
+        return origin + np.einsum("mij,mj->mi", turn, p1), origin + np.einsum("mij,mj->mi", turn, p2)
 
     def limbs(self, p1: Float64Array, p2: Float64Array) -> Limbs:
-        """Return the character's named limbs at these ends."""
+        """The character's named limbs at these ends."""
         return Limbs.cylinders(p1, p2, self.radius, name=self.names)
 
     def close(self) -> None:
         """Disconnect the client."""
         if self._client >= 0:
-            pybullet.disconnect(physicsClientId=self._client)
+            self._bullet.disconnect()
             self._client = -1
 
     def __enter__(self) -> Self:
@@ -139,32 +175,21 @@ class Humanoid:
         self.close()
 
     def _link_shapes(self, link: int, name: str) -> list[LimbShape]:
-        found = pybullet.getCollisionShapeData(self._body, link, physicsClientId=self._client)
-        shapes = []
-        for number, (_, _, kind, dimensions, _, centre, orientation) in enumerate(found):
+        shapes: list[LimbShape] = []
+        for _, _, kind, dimensions, _, centre, orientation in self._bullet.getCollisionShapeData(self._body, link):
             half_axis, radius = containing_cylinder(kind, dimensions)
             # Local frames of collision shapes are relative to the link's inertial frame.
             half_axis = _rotation(orientation) @ half_axis
-            label = name if number == 0 else f"{name}_{number + 1}"
+            label = f"{name}_{len(shapes) + 1}" if shapes else name
             shapes.append(LimbShape(label, link, centre - half_axis, centre + half_axis, radius))
         return shapes
-
-    def _limb_ends(self) -> tuple[Float64Array, Float64Array]:
-        # Entries 0 and 1 of a link state are the inertial frame in float64; 4 and 5, the joint frame, are float32.
-        links = [shape.link for shape in self._shapes]
-        states = pybullet.getLinkStates(self._body, links, computeForwardKinematics=True, physicsClientId=self._client)
-        origin = np.array([state[0] for state in states])
-        rotation = np.array([_rotation(state[1]) for state in states])
-        p1 = origin + np.einsum("mij,mj->mi", rotation, np.array([shape.p1 for shape in self._shapes]))
-        p2 = origin + np.einsum("mij,mj->mi", rotation, np.array([shape.p2 for shape in self._shapes]))
-        return p1, p2
 
 
 def _rotation(quaternion: tuple[float, float, float, float]) -> Float64Array:
     return np.array(pybullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
 
 
-def _load_body(client: int) -> int:
+def _load_body(bullet: Client) -> int:
     # PyBullet's own parser overlooks that the file ends in a zero byte.
     text = (data_folder() / "humanoid" / "humanoid.urdf").read_bytes().rstrip(b"\0")
     urdf = ElementTree.ElementTree(ElementTree.fromstring(text))
@@ -175,11 +200,6 @@ def _load_body(client: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "humanoid.urdf"
         urdf.write(path)
-        body: int = pybullet.loadURDF(
-            str(path),
-            useFixedBase=True,
-            globalScaling=SCALE,
-            flags=pybullet.URDF_MAINTAIN_LINK_ORDER,
-            physicsClientId=client,
-        )
+        order = pybullet.URDF_MAINTAIN_LINK_ORDER
+        body: int = bullet.loadURDF(str(path), useFixedBase=True, globalScaling=SCALE, flags=order)
     return body

@@ -42,10 +42,7 @@ class PosedScene(ShotScene):
 def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Poses:
     """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches of its duration.
 
-    Raises
-    ------
-    ValueError
-        If there is no such motion.
+    ValueError if there is no such motion.
     """
     with Humanoid() as humanoid:
         unknown = [name for name in motions if name not in humanoid.motions]

@@ -33,12 +33,7 @@ NOT_SETTLED = -2
 class Truth:
     """What is true about a scene. Exact arithmetic settles a segment once, however many engines differ there.
 
-    Attributes
-    ----------
-    hits
-        This library's answers, (n,).
-    length
-        Of the segments in metres, (n,).
+    ``hits`` are this library's answers, ``length`` is that of the segments in metres, (n,).
     """
 
     def __init__(self, scene: ShotScene) -> None:
@@ -61,8 +56,7 @@ class Truth:
         left = rows[self._exact[rows] == NOT_SETTLED]
         limbs = self.limbs
         self._exact[left] = exact_first_limbs(self.start[left], self.end[left], limbs.p1, limbs.p2, limbs.radius)
-        confirmed: BoolArray = self._exact[rows] == self.hits.limb[rows]
-        return confirmed
+        return np.asarray(self._exact[rows] == self.hits.limb[rows])
 
     def rounding(self, rows: Int64Array) -> Float64Array:
         """Metres that float64 leaves open about true hits: the bound that this library's kernels are proved to keep."""
@@ -183,8 +177,7 @@ class Comparison:
 
     def distance_error(self, rows: Int64Array) -> Float64Array:
         """Metres by which the engine's hit lies behind the true one, < 0 before it."""
-        error: Float64Array = (self.theirs.fraction[rows] - self.ours.fraction[rows]) * self.truth.length[rows]
-        return error
+        return np.asarray((self.theirs.fraction[rows] - self.ours.fraction[rows]) * self.truth.length[rows])
 
     def tilt(self, rows: Int64Array) -> Float64Array:
         """Radians between both normals; nan where the engine tells none.
@@ -202,8 +195,7 @@ class Comparison:
     def malformed(self, rows: Int64Array) -> BoolArray:
         """Whether the normal is no unit vector where there is one to tell, (k,)."""
         length = np.linalg.norm(self.theirs.normal[rows], axis=1)
-        wrong: BoolArray = self.ours.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal
-        return wrong
+        return np.asarray(self.ours.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
 
     def proved(self, found: Disagreements) -> BoolArray:
         """Which disagreements are verdicts of this library that exact arithmetic confirms, (k,)."""
@@ -213,24 +205,25 @@ class Comparison:
 
     def disagreements(self) -> Disagreements:
         """Every wrong verdict, and the errors in distance and in normal of every right hit, those of 0 too."""
-        right, error = self.right_hits, self.distance_error(self.right_hits)
-        early, normal = error < 0, right if self.tells_normal else right[:0]
-        parts = [Disagreements.of_kind(self.wrong[kind], kind, self._amount(kind)) for kind in (*VERDICTS, Kind.LOST)]
-        parts += [
-            Disagreements.of_kind(right[early], Kind.EARLY, error[early]),
-            Disagreements.of_kind(right[~early], Kind.LATE, error[~early]),
-            Disagreements.of_kind(normal, Kind.NORMAL, self.tilt(normal)),
-            Disagreements.of_kind(self.misplaced, Kind.POSITION, self.points[1][self.misplaced]),
-        ]
-        return Disagreements.joined(parts)
+        right, early = self.right_hits, self.distance_error(self.right_hits) < 0
+        of_right = {Kind.EARLY: right[early], Kind.LATE: right[~early], Kind.POSITION: self.misplaced}
+        every = self.wrong | of_right | {Kind.NORMAL: right if self.tells_normal else right[:0]}
+        return Disagreements.joined([Disagreements.of_kind(rows, k, self.amount(k, rows)) for k, rows in every.items()])
 
-    def _amount(self, kind: Kind) -> Float64Array:
-        """How wrong the verdicts of a kind are, in metres."""
-        rows = self.wrong[kind]
-        if kind == Kind.WRONG_LIMB:
-            apart: Float64Array = np.linalg.norm(self.ours.position[rows] - self.theirs.position[rows], axis=1)
-            return apart
-        return np.full(len(rows), np.nan) if kind == Kind.LOST else self.clearance(rows)
+    def amount(self, kind: Kind, rows: Int64Array) -> Float64Array:
+        """How wrong rows of a kind are, in metres; normals in radians, (k,)."""
+        match kind:
+            case Kind.LOST:
+                return np.full(len(rows), np.nan)
+            case Kind.WRONG_LIMB:
+                return np.asarray(np.linalg.norm(self.ours.position[rows] - self.theirs.position[rows], axis=1))
+            case Kind.EARLY | Kind.LATE:
+                return self.distance_error(rows)
+            case Kind.NORMAL:
+                return self.tilt(rows)
+            case Kind.POSITION:
+                return self.points[1][rows]
+        return self.clearance(rows)
 
     def clearance(self, rows: Int64Array) -> Float64Array:
         """Metres by which the verdicts of some rows are decided, see ``docs/crosscheck.md``; rows of VERDICTS, (k,)."""
@@ -253,6 +246,4 @@ class Comparison:
 
 def angle(a: Float64Array, b: Float64Array) -> Float64Array:
     """Angles between vectors (n, 3), in radians, (n,)."""
-    sine = np.linalg.norm(np.cross(a, b), axis=1)
-    radians: Float64Array = np.arctan2(sine, np.einsum("ni,ni->n", a, b))
-    return radians
+    return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ni,ni->n", a, b)))

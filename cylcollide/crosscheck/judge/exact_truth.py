@@ -19,14 +19,9 @@ from cylcollide.exact.order import Chord, closest
 def exact_first_limbs(
     starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
 ) -> Int32Array:
-    """Return the limb that each closed segment meets first, -1 for none, in rational arithmetic, (n,).
+    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in rational arithmetic, (n,).
 
-    Parameters
-    ----------
-    starts, ends
-        Segments, (n, 3) in metres, taken as the exact numbers they are.
-    p1, p2, radius
-        The limbs of the pose, (m, 3) and (m,) in metres. Limbs met at the same point are ordered by their index.
+    Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
     """
     limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
     first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

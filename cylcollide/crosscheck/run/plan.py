@@ -20,7 +20,7 @@ from cylcollide.crosscheck.generate.families import (
     draw_chunk,
     of_pybullet,
 )
-from cylcollide.crosscheck.generate.motion import load_motions
+from cylcollide.crosscheck.generate.humanoid import load_motions
 from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject

@@ -116,7 +116,9 @@ class EngineErrors:
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):
             return
-        amounts = _by_how_much(both, kind, rows)
+        # Of a wrong limb it is the way along the segment; a loss has no size.
+        amounts = np.abs(both.distance_error(rows)) if kind == Kind.WRONG_LIMB else both.amount(kind, rows)
+        amounts = np.zeros(len(rows)) if kind == Kind.LOST else amounts
         size = np.nan_to_num(np.abs(amounts), posinf=np.inf)
         near = np.full(len(rows), True) if kind not in ERRORS else _at_the_scale_of_people(truth)[rows]
         worst = int(np.argmax(np.where(near | ~near.any(), size, -1.0)))
@@ -164,22 +166,6 @@ def _at_the_scale_of_people(truth: Truth) -> BoolArray:
     small = limbs.radius.max() <= PEOPLE and np.abs([limbs.p1, limbs.p2]).max() <= NEAR
     near: BoolArray = np.abs([truth.start, truth.end]).max(axis=(0, 2)) <= NEAR
     return near & bool(small)
-
-
-def _by_how_much(both: Comparison, kind: Kind, rows: Int64Array) -> Float64Array:
-    """By how much rows of a kind are wrong, in metres; normals in radians, (k,)."""
-    match kind:
-        case Kind.LOST:
-            return np.zeros(len(rows))
-        case Kind.WRONG_LIMB:
-            return np.abs(both.distance_error(rows))
-        case Kind.EARLY | Kind.LATE:
-            return both.distance_error(rows)
-        case Kind.NORMAL:
-            return both.tilt(rows)
-        case Kind.POSITION:
-            return both.points[1][rows]
-    return np.abs(both.truth.clearances(rows, (both.ours if kind == Kind.MISSED else both.theirs).limb[rows]))
 
 
 def _answered_alike(both: Comparison, row: int, first: int, end: int, cast: Cast) -> bool:

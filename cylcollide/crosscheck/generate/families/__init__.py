@@ -66,10 +66,7 @@ class ChunkKey:
 def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
     """Draw a chunk of about ``n`` segments; whole bodies and calls may make it a few more or less.
 
-    Raises
-    ------
-    ValueError
-        If there is no such family.
+    ValueError if there is no such family.
     """
     if key.family not in FAMILIES:
         raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
