@@ -124,8 +124,7 @@ def test_spin_uncovers_a_phantom_that_the_box_hides():
     )
     tell = CaseRunner(BulletClient)
     assert tell(variant).verdicts_agree
-    assert Kind.PHANTOM in tell(variant.spun(0.4)).causes
-    assert tell(variant.spun(0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
+    assert tell(variant.built(spin=0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
 
 
 def test_an_ulp_and_a_start_elsewhere_move_the_hit():
@@ -156,8 +155,8 @@ def test_changes_leave_the_question_alone():
     grown = variant.scaled(10.0).scaled(100.0)
     assert grown.size == 1000.0
     np.testing.assert_array_equal(grown.radius, 100.0)
-    assert variant.with_margin(0.1).setup.margin == 0.1
-    assert variant.refreshed().setup == Setup(fresh=True)
+    assert variant.built(margin=0.1).setup == Setup(margin=0.1)
+    assert variant.built(fresh=True).setup == Setup(fresh=True)
     np.testing.assert_array_equal(variant.start, before)
 
 

@@ -121,13 +121,7 @@ class Case:
 
     @classmethod
     def read(cls, record: JsonObject) -> Self:
-        """Read what ``record`` gave, through JSON or not.
-
-        Raises
-        ------
-        ValueError
-            If it is something else: a message that names the field.
-        """
+        """Read what ``record`` gave, through JSON or not; ValueError, naming the field, if it is something else."""
         case = cls(**checked.read_fields(record, *_checks()))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
@@ -156,15 +150,7 @@ def write_cases(path: Path, cases: Case | list[Case]) -> None:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read what ``write_cases`` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the file holds something else; the message is one line.
-    OSError
-        If it cannot be read.
-    """
+    """Read what ``write_cases`` wrote; ValueError, in one line, if the file holds something else."""
     with path.open("rb") as file:
         text = file.read(MOST_BYTES + 1)
     try:
@@ -182,9 +168,14 @@ def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
+def tuples(values: Any) -> Any:
+    """Numbers, or lists of them to any depth, as a case holds them: tuples."""
+    return tuple(map(tuples, values)) if isinstance(values, list | tuple) else values
+
+
 def vector(row: Any) -> checked.Vector | None:
     """Three Python numbers, or None if one of them is nan."""
-    return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
+    return tuples(row.tolist()) if np.isfinite(row).all() else None
 
 
 def explained(found: Disagreements, at: int) -> JsonObject:
@@ -196,30 +187,24 @@ def explained(found: Disagreements, at: int) -> JsonObject:
 
 def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> JsonObject:
     """The answers of both sides to a segment, as a case holds them."""
-    answers: JsonObject = {}
-    for side, hits in (("true", ours), ("engine", theirs)):
-        answers[f"limb_{side}"] = int(hits.limb[row])
-        answers[f"fraction_{side}"] = plain(hits.fraction[row])
-        answers[f"normal_{side}"] = vector(hits.normal[row])
-    return answers
+    sides = {"true": ours, "engine": theirs}
+    return {
+        **{f"limb_{side}": int(hits.limb[row]) for side, hits in sides.items()},
+        **{f"fraction_{side}": plain(hits.fraction[row]) for side, hits in sides.items()},
+        **{f"normal_{side}": vector(hits.normal[row]) for side, hits in sides.items()},
+    }
 
 
 def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[checked.Segment, ...]]:
     """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
-    ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
-    segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]
-    return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
+    segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
+    return {"before": segments[: row - first], "after": segments[row - first + 1 :]}
 
 
 def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
-    shown = {
-        "setup": asdict(scene.setup),
-        "p1": tuple(tuple(point) for point in scene.p1.tolist()),
-        "p2": tuple(tuple(point) for point in scene.p2.tolist()),
-        "radius": tuple(scene.radius.tolist()),
-        "start": tuple(scene.shots.start[row].tolist()),
-        "end": tuple(scene.shots.end[row].tolist()),
-        "was": () if scene.was is None else tuple(tuple(map(tuple, ends.tolist())) for ends in scene.was),
-    }
+    ends = {"start": scene.shots.start[row], "end": scene.shots.end[row]}
+    lengths = {"p1": scene.p1, "p2": scene.p2, "radius": scene.radius, **ends}
+    shown = {name: tuples(values.tolist()) for name, values in lengths.items()}
+    shown |= {"setup": asdict(scene.setup), "was": tuples([ends.tolist() for ends in scene.was or ()])}
     return Case(**(shown | both_answers(ours, theirs, row) | others))

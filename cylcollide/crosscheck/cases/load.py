@@ -8,7 +8,7 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import UNKNOWN, Case, case_of, foreign, read_cases
 from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.records import JsonObject, plain
+from cylcollide.crosscheck.records import plain
 from cylcollide.engines import EngineHits
 
 RAYS_SCHEMA = 1
@@ -16,23 +16,10 @@ PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
 
 
 def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
-    """Read the cases of a file: all, the one of a row, or those at a place.
+    """Read the cases of ``cases.json``, of a single case as JSON or of ``rays.npz``.
 
-    Parameters
-    ----------
-    path
-        ``cases.json``, a single case as JSON, or ``rays.npz``.
-    row
-        Counted from 0; None: all.
-    place
-        ``Case.address``, at which two kinds may stand; None: anywhere.
-
-    Raises
-    ------
-    ValueError
-        If the file holds something else, or has no such row or place; the message is one line.
-    OSError
-        If it cannot be read.
+    All of them, the one of a row, counted from 0, or those at a place, ``Case.address``, at which two kinds may stand.
+    ValueError, in one line, if the file holds something else, or has no such row or place.
     """
     if row is not None and place is not None:
         raise ValueError("expected --row or --place, got both; leave one of them out")
@@ -46,9 +33,8 @@ def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
     if place is not None:
         found = [case for case in cases if case.address == place]
         if not found:
-            raise ValueError(
-                f"--place: expected {PLACE} of a case of {path}, such as {cases[0].address}, got {place!r}"
-            )
+            such = cases[0].address
+            raise ValueError(f"--place: expected {PLACE} of a case of {path}, such as {such}, got {place!r}")
         return found
     return cases
 
@@ -74,13 +60,8 @@ def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
     names = ("limb", "fraction", "position", "normal")
     true, engine = (EngineHits(*(rays[f"{name}_{side}"][this] for name in names)) for side in ("true", "engine"))
     apart = float(np.linalg.norm(true.position[0] - engine.position[0]))
-    place: JsonObject = {
-        "seed": int(rays.get("seed", UNKNOWN)),
-        "chunk": 0,
-        "scene": pose,
-        "row": int(rays["ray"][row]),
-    }
-    place |= {"row": int(rays["ray"][row]), "family": str(rays["families"][rays["family"][row]])}
+    family, seed = str(rays["families"][rays["family"][row]]), int(rays.get("seed", UNKNOWN))
+    place = {"family": family, "seed": seed, "chunk": 0, "scene": pose, "row": int(rays["ray"][row])}
     amount = apart if kind == "wrong limb" else plain(float(rays["clearance"][row]))
     told = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
     case = case_of(scene, 0, true, engine, **place, **told, names=[str(name) for name in rays["limb_names"]])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,21 +61,12 @@ class CaseVariant:
 
     def scaled(self, factor: float) -> Self:
         """The whole world and the segment, ``factor`` times as large; margins stay."""
-        setup = replace(self.setup, moved=self.setup.moved * factor)
-        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end")}
-        return replace(self, **scaled, setup=setup, size=self.size * factor)
+        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end", "size")}
+        return replace(self, **scaled).built(moved=self.setup.moved * factor)
 
-    def with_margin(self, margin: float) -> Self:
-        """The limbs with another collision margin, boxes refreshed."""
-        return replace(self, setup=replace(self.setup, margin=margin, stale=False))
-
-    def spun(self, angle: float) -> Self:
-        """The limbs turned about their own axes, radians: the same solids."""
-        return replace(self, setup=replace(self.setup, spin=self.setup.spin + angle))
-
-    def refreshed(self) -> Self:
-        """The limbs with fresh boxes."""
-        return replace(self, setup=replace(self.setup, stale=False, fresh=True))
+    def built(self, **changes: Any) -> Self:
+        """The limbs in a setup with some fields changed."""
+        return replace(self, setup=replace(self.setup, **changes))
 
     def begun(self, earlier: float) -> Self:
         """The segment begun so many metres earlier on its line; later if negative."""
