@@ -10,11 +10,10 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.story import replayed
-from cylcollide.crosscheck.engine.setup import NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Truth, usable
-from cylcollide.crosscheck.judge.exact_truth import clearances
+from cylcollide.crosscheck.judge.comparison import Truth, clearances, usable
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors

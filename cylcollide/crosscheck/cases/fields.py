@@ -6,9 +6,8 @@ from math import isfinite
 from reprlib import repr as shortened
 from typing import Annotated, Any, NamedTuple
 
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.engine import Setup
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""

@@ -16,7 +16,7 @@ from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
 from cylcollide.crosscheck.cases.fields import Vector
 from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
-from cylcollide.crosscheck.engine.setup import DEFAULT
+from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 Size = tuple[int, int, int, int, int]

@@ -11,14 +11,12 @@ from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vect
 from cylcollide.crosscheck.cases.fields import Vector
 from cylcollide.crosscheck.cases.words import engine_name, headline
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.engine.setup import EngineOf, Setup
+from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
-from cylcollide.crosscheck.judge.exact_truth import exact_hit, solids
+from cylcollide.crosscheck.judge.comparison import Truth, engine_answers, exact_hit, solids
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.engines import EngineHits
 from cylcollide.query.hits import RayHits

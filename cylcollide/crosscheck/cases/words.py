@@ -8,9 +8,8 @@ from math import degrees, hypot
 
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.fields import UNNAMED, Vector
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.comparison import UNIT
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.number_format import angle, length
 
 TOUCHES = 1e-9

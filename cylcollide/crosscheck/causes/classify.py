@@ -11,13 +11,12 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.engine.setup import EngineOf
+from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison, Truth, angle, engine_answers
-from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance
 from cylcollide.engines import Engine
 from cylcollide.limbs.limbs import Limbs

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.crosscheck.engine.setup import DEFAULT
+from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.records import JsonObject
 
 ENOUGH = 20
@@ -25,16 +25,10 @@ class Finding:
 def diagnose(
     calibrations: Sequence[JsonObject], limb_hits: Sequence[int], limb_reported: Sequence[int], lost: int
 ) -> Iterator[Finding]:
-    """Name what stands out.
+    """Name what stands out: in what was measured of the default setup, and in counts.
 
-    Parameters
-    ----------
-    calibrations
-        What was measured; those of the default setup count.
-    limb_hits, limb_reported
-        Of the humanoid's limbs: how often each is truly hit first, and how often the engine says so.
-    lost
-        Missed hits that came back when asked for alone.
+    Of the humanoid's limbs, how often each is truly hit first and how often the engine says so; and how many missed
+    hits came back when asked for alone.
     """
     default = [c for c in calibrations if c["setup"] == asdict(DEFAULT)]
     if default:

@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.judge.comparison import angle
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
+from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import outward_normal, signed_distance
 
 

@@ -9,8 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cylcollide.crosscheck.commands.scoreboard import CASES, compile_ahead, run_scoreboard
-from cylcollide.crosscheck.commands.tables import print_result
+from cylcollide.crosscheck.commands.tables import CASES, compile_ahead, print_result, run_scoreboard
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.csv_tables import write_tables

@@ -22,8 +22,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.crosscheck.generate.shots import Intent, Shots
-from cylcollide.crosscheck.generate.target import Frame, across, angles, directions, either_way, signs, unit
+from cylcollide.crosscheck.generate.shots import (
+    Frame,
+    Intent,
+    Shots,
+    across,
+    angles,
+    directions,
+    either_way,
+    signs,
+    unit,
+)
 
 BULLET_FAMILIES = ("aimed", "graze", "rim", "miss")
 AIMED, GRAZE, RIM, MISS = range(len(BULLET_FAMILIES))

@@ -3,7 +3,7 @@
 It says which verdicts differ and which of these exact arithmetic confirms, and of hits on the right limb the errors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,14 +13,55 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.judge.exact_truth import clearances, exact_first_limbs
+from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
 from cylcollide.engines import Engine, EngineHits
+from cylcollide.exact.cylinder import Cylinder
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import Chord, closest
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
+
+
+def exact_first_limbs(
+    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
+) -> Int32Array:
+    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in rational arithmetic, (n,).
+
+    Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
+    """
+    limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
+    first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.array([-1 if hit is None else hit[0] for hit in first], dtype=np.int32)
+
+
+def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> list[tuple[int, Cylinder]]:
+    """The limbs as exact arithmetic holds them, with their indices."""
+    ends = zip(p1, p2, radius, strict=True)
+    return [(index, Cylinder(tuple(a), tuple(b), r)) for index, (a, b, r) in enumerate(ends)]
+
+
+def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
+    """The limb that a closed segment meets first, and its way through it; None for a miss."""
+    hit, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), limbs, "hit")
+    return hit
+
+
+def clearances(
+    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
+) -> Float64Array:
+    """Return the least signed distance of each segment from its own cylinder, in metres, (n,).
+
+    Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
+    nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
+    """
+    none = np.zeros(len(starts))
+    solids = Rounded(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
+    return least_distance(solids, np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
+
 
 UNIT = 1e-6
 """By how much a unit vector's length may differ from 1: float32 rounds it by a tenth of that."""

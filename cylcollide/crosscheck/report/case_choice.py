@@ -11,8 +11,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import Least, Rounded, least_distance
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
@@ -41,17 +40,7 @@ OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, C
 
 
 def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
-    """The most telling case of each of the kinds that show a cause, best kind first; of any kind if none of these is.
-
-    Parameters
-    ----------
-    cases
-        Those that a run kept.
-    cause
-        Its cases are looked at, no others.
-    most
-        How many to return at most.
-    """
+    """The most telling case of each kind that shows a cause, best kind first; of any kind if there is none of these."""
     mine = [case for case in cases if case.cause_code == cause and case.kind_code != Kind.LOST]
     worst = _worst_of_kinds(mine, [*SHOWS.get(cause, ())])
     return (worst or _worst_of_kinds(mine, [*Kind]))[:most]

@@ -16,17 +16,16 @@ from plotly.offline import get_plotlyjs
 from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.words import explained, headline, measured_words, quantity
-from cylcollide.crosscheck.causes.cause import Cause
+from cylcollide.crosscheck.judge.disagreements import Cause
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases, worst_in_turns
 from cylcollide.crosscheck.report.chart_style import COLORS
-from cylcollide.crosscheck.report.close_up import cut
 from cylcollide.crosscheck.report.measures import facts, right_hits
+from cylcollide.crosscheck.report.pictures import cut, views
 from cylcollide.crosscheck.report.rendering import Panel, as_json, template
 from cylcollide.crosscheck.report.repro_scripts import write_case_files
-from cylcollide.crosscheck.report.view_3d import views
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
 

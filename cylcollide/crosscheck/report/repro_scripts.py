@@ -11,8 +11,7 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.rendering import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
@@ -23,26 +22,10 @@ NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
 
 
 def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
-    """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, a pair for each case, in their order.
+    """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, and return the pair of each case.
 
     Files of an earlier run go. The JSON file is what ``cylcollide replay`` takes; the script needs the engine alone.
-
-    Parameters
-    ----------
-    cases
-        What to write, such as the worst of a report.
-    folder
-        The report's folder; ``cases`` and ``repro`` are made in it if needed.
-
-    Returns
-    -------
-    list of (Path, Path)
-        The JSON file and the script of each case.
-
-    Raises
-    ------
-    ValueError
-        For a case of an engine for which there is no script; the message names it.
+    ValueError for a case of an engine for which there is no script.
     """
     sources = [repro_source(case) for case in cases]
     for room, suffix in (("cases", "json"), ("repro", "py")):
@@ -59,17 +42,10 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
 
 
 def repro_source(case: Case) -> str:
-    """Return the text of one script; every coordinate is written so that it reads back as the same float64.
+    """The text of one script; every coordinate is written so that it reads back as the same float64.
 
-    Parameters
-    ----------
-    case
-        The limbs, how they are built, and the segment, which is called a bullet if nobody has looked for its cause.
-
-    Raises
-    ------
-    ValueError
-        If the engine is not PyBullet, or a limb is spun, which no family does.
+    The segment is called a bullet if nobody has looked for its cause. ValueError if the engine is not PyBullet, or a
+    limb is spun, which no family does.
     """
     setup = case.built
     if case.engine != BULLET:

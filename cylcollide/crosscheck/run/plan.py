@@ -10,8 +10,7 @@ from importlib.metadata import version
 
 from cylcollide import __version__
 from cylcollide.crosscheck.cases.case import BULLET
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import (
     FAMILIES,
     OF_PYBULLET_ONLY,
@@ -77,10 +76,7 @@ class _Run:
 class PosesPlan(_Run):
     """Bullets at the humanoid: ``rays``, dealt out evenly to poses of the ``motions``; none means all.
 
-    Raises
-    ------
-    ValueError
-        When made with a number that is too small or a motion that does not exist.
+    ValueError for a number that is too small or a motion that does not exist.
     """
 
     rays: int
@@ -127,10 +123,7 @@ class PosesPlan(_Run):
 class FamiliesPlan(_Run):
     """Segments of ``families``, about as many as ``rays``; cases of every cause to be ``tried`` by interventions.
 
-    Raises
-    ------
-    ValueError
-        For an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
+    ValueError for an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
     """
 
     families: tuple[str, ...]

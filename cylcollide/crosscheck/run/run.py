@@ -17,11 +17,10 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import Case, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
@@ -167,13 +166,7 @@ def wrong_bullets(result: Result, plan: PosesPlan) -> dict[str, Any]:
 
 @contextmanager
 def local_processes(jobs: int) -> Iterator[Executor | None]:
-    """Worker processes of this machine; None, for this thread, if one job is enough.
-
-    Raises
-    ------
-    ValueError
-        For less than one job.
-    """
+    """Worker processes of this machine; None, for this thread, if one job is enough."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     if jobs == 1:
@@ -190,12 +183,7 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
 def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
     """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
 
-    Raises
-    ------
-    ImportError
-        For a scheduler without the extra ``cluster``.
-    OSError
-        If the cluster is not there.
+    ImportError for a scheduler without the extra ``cluster``, OSError if the cluster is not there.
     """
     if scheduler is None:
         with local_processes(jobs or os.cpu_count() or 1) as executor:

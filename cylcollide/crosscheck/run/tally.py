@@ -13,9 +13,16 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.trials import Trial, is_proved
-from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
 from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
-from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind, median_99_max
+from cylcollide.crosscheck.judge.disagreements import (
+    ERRORS,
+    NOT_SOUGHT,
+    VERDICTS,
+    WITHOUT_BOUND,
+    Cause,
+    Kind,
+    median_99_max,
+)
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES

@@ -15,7 +15,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.comparison import Answers, Comparison, Truth, usable
 from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind

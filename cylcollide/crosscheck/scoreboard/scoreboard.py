@@ -159,35 +159,20 @@ def scoreboard(
     watch: Watch | None = None,
     dead: Mapping[str, str] | None = None,
 ) -> list[Score]:
-    """Ask engines the same segments and count what each gets wrong.
+    """Ask engines the same segments and count what each gets wrong: equal seeds and rays give equal scores but speeds.
 
     Parameters
     ----------
     engines
         Names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine that comes
-        in several variants, as PyBullet's constructions, has a row for each.
+        in several variants, as PyBullet's constructions, has a row for each; one that raises a row that says so. So
+        has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
     rays
         Segments that each engine is asked, dealt out evenly to the families; at least 1.
-    seed
-        Of all chance, at least 0: equal seeds and rays give equal scores, but for the speed.
-    progress
-        Told what is being done.
-    watch
-        Told before an engine is asked what, so that whoever looks on knows which one ended the process.
+    progress, watch
+        Told what is being done; told before an engine is asked what, so that one that ends the process is known.
     dead
         Engines not to be asked, as `watch` was given them, and the error that each is to have.
-
-    Returns
-    -------
-    list of Score
-        An engine that raises has a row that says so. So has, where all were asked for, one whose package is missing.
-
-    Raises
-    ------
-    ValueError
-        For an unknown engine, the message names the known; or a number that is too small.
-    ImportError
-        For the missing package of an engine that was named; the message names the extra to install.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:

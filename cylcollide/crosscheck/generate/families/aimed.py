@@ -4,8 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.shots import Intent, Shots, ShotScene, by_sign, joined, shots
-from cylcollide.crosscheck.generate.target import Body, angles, directions, signs, unit
+from cylcollide.crosscheck.generate.shots import (
+    Body,
+    Intent,
+    Shots,
+    ShotScene,
+    angles,
+    by_sign,
+    directions,
+    joined,
+    shots,
+    signs,
+    unit,
+)
 
 
 def generic(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
