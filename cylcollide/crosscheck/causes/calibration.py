@@ -1,21 +1,7 @@
 """What an engine does to one limb, measured from outside: rays go in, answers come out, no source is read.
 
-Every number is measured on a limb of the size in question, upright in the origin, built in the way in question.
-
-=================  ===================================================================================================
-number             how
-=================  ===================================================================================================
-stop               a ray that starts closer than this to the surface, heading for it, hits at once: the largest such
-                   distance over a cap, less the height at which the engine sees the cap
-cap growth         height above the true cap at which a perpendicular shot is reported
-side growth        the same thresholds around the side, less ``stop``: least and greatest over 128 azimuths
-rim                along the diagonal of the rim the threshold is lower by (√2 - 1) times the radius of its rounding
-overshoot          how deep below the surface so measured the engine reports hits of random rays: the deepest
-normal noise       the greatest angle between its normals and those of that surface, for the same rays
-core, skin starts  shares of rays from deep inside and from just below the surface that are hit at once
-deep misses        rays that cut the limb through at more than a third of the radius and are not hit
-single             whether all fractions reported are float32 numbers
-=================  ===================================================================================================
+Every number is measured on a limb of the size in question, upright in the origin, built in the way in question;
+``docs/causes.md``, "What is measured", says how.
 """
 
 from collections.abc import Iterator
@@ -63,10 +49,10 @@ class Calibration:
 
     radius: float
     half: float
-    stop: float
-    cap_growth: float
+    stop: float  # a ray that starts closer than this to the surface, heading for it, hits at once
+    cap_growth: float  # height above the true cap at which a perpendicular shot is reported
     side_growth: tuple[float, float]  # least, greatest
-    rim: float
+    rim: float  # radius of the rounding
     caps_open: bool
     overshoot: float = 0.0
     normal_noise: float = 0.0

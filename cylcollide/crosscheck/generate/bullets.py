@@ -1,20 +1,7 @@
-"""The bullets: four families, seeded, each of which knows what it intends.
+"""The bullets: four families, seeded, each of which knows what it intends; ``docs/crosscheck.md`` lists them.
 
-======  =====  =====================================================================================================
-family  share  intention
-======  =====  =====================================================================================================
-aimed    60 %  through a point inside the target limb: meets the target
-graze    20 %  past the target's side at ``depth``, a signed share 10⁻¹ … 10⁻⁷ of its radius: > 0 meets, < 0 misses it
-rim      10 %  across the target's rim through a point of the cap's plane, ``depth`` inside the rim: > 0 clips the
-               edge, < 0 passes it
-miss     10 %  through the character's bounding ball, but at least 2 mm past every limb: meets none
-======  =====  =====================================================================================================
-
-Depths are even in their logarithm and half of them negative. A depth speaks of the target alone: another limb may be
-in the way, or may overlap the point.
-
-Every bullet comes from any direction. Its start is 2-50 m (even in the logarithm) in front of the character's bounding
-ball, measured along the bullet, so that no bullet starts in a limb; its end is 1 m behind the ball.
+A depth is a signed share of the target's radius: > 0 meets the target, < 0 misses it. It speaks of the target alone:
+another limb may be in the way, or may overlap the point. No bullet starts in a limb.
 """
 
 from dataclasses import dataclass

@@ -1,20 +1,7 @@
-"""PyBullet's humanoid as named limb cylinders, posed by its recorded motions.
+"""PyBullet's humanoid as named limb cylinders, posed by its recorded motions; ``docs/crosscheck.md``, "The character".
 
-The character is ``pybullet_data/humanoid/humanoid.urdf`` at a quarter of its size, as DeepMimic uses it: about 1.6 m
-tall. PyBullet itself computes the pose; the frame of the data is kept, so the y axis points up. Units are metres.
-
-Every collision shape becomes one cylinder that contains it, named after its link:
-
-========  ==================================================================================================
-shape     cylinder around the shape's centre
-========  ==================================================================================================
-sphere    radius R, length 2R along the link's own y axis, in which all bones of this model lie
-capsule   radius r, length l + 2r along the capsule's axis, where l is the length between its ball centres
-box       length of its longest side along that side (the first if equal), radius of the circle around the
-          other two: half their diagonal
-========  ==================================================================================================
-
-Limbs overlap, as the model's shapes do: the thigh reaches into the pelvis, the hand into the forearm.
+PyBullet itself computes the pose; the frame of the data is kept, so the y axis points up. Units are metres. Limbs
+overlap, as the model's shapes do: the thigh reaches into the pelvis, the hand into the forearm.
 
 Between two frames of a motion positions and angles are linear and rotations follow ``getQuaternionSlerp``, the short
 way round. A motion that wraps begins again at its end, and its root moves on by the way from the first frame to the

@@ -29,9 +29,6 @@ from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
 
-Links = Sequence[tuple[str, str]]
-"""Of each of the worst cases the file and the script, relative to the page."""
-
 
 class Chart(NamedTuple):
     """A figure over the whole run that stands with a cause: the first of these that was found."""
@@ -96,41 +93,36 @@ FILTERS: dict[str, Callable[..., str]] = {
 def write_page(result: Result, folder: Path) -> Path:
     """Write ``folder/index.html``, and its worst cases as files and scripts, and return its path.
 
-    Parameters
-    ----------
-    result
-        A run; one family and a run without disagreements are fine.
-    folder
-        Where to write; made if needed. The other files of a run are linked to. An engine but PyBullet has no scripts,
-        and the page no links to them.
+    An engine but PyBullet has no scripts, and the page no links to them; the other files of a run are linked to.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = write_case_files(_worst(result), folder) if result.plan.blamed["engine"] == BULLET else []
-    links = [(case.relative_to(folder).as_posix(), script.relative_to(folder).as_posix()) for case, script in files]
+    if linked := result.plan.blamed["engine"] == BULLET:
+        write_case_files(_worst(result), folder)
     path = folder / "index.html"
-    path.write_text(page_html(result, links), encoding="utf-8")
+    path.write_text(page_html(result, linked=linked), encoding="utf-8")
     return path
 
 
-def page_html(result: Result, links: Links = ()) -> str:
-    """Return the page as text; ``links`` are those of the worst cases, to their file and script."""
-    summary, worst, posed = result.summary, _worst(result), isinstance(result.plan, PosesPlan)
+def page_html(result: Result, *, linked: bool = False) -> str:
+    """Return the page as text; ``linked``: the worst cases have files and scripts."""
+    summary, worst, posed, thing = result.summary, _worst(result), not result.plan.finds_causes, result.plan.thing
+    by_family = Panel.of("family", "Wrong verdicts by family", "", charts.by_family(result))
     return template("page.html.j2", escape=True, **FILTERS).render(
-        title=sentences.title(summary, result.plan.thing),
+        title=sentences.title(summary, thing),
         verdict=sentences.bullet_verdict(summary, right_hits(result.tally)) if posed else sentences.verdict(summary),
         engine=summary["engine"],
         summary=summary,
-        thing=result.plan.thing,
+        thing=thing,
         posed=posed,
         colors=COLORS,
         not_tried=sentences.not_tried_words(summary),
         tiles=_tiles(summary, posed),
-        by_family=None if posed else _panel("family", "Wrong verdicts by family", "", charts.by_family(result)),
-        by_bound=_panel("bound", "How near the causes come to their bounds", "", charts.by_bound(result)),
+        by_family=[] if posed else _drawn([by_family]),
+        by_bound=_drawn([Panel.of("bound", "How near the causes come to their bounds", "", charts.by_bound(result))]),
         panels=_bullet_panels(result) if posed else [],
         causes=_causes(result),
         advice=advice(summary),
-        rows=[_view(result, rank, case, links) for rank, case in enumerate(worst, 1)],
+        rows=[_view(result, rank, case, linked) for rank, case in enumerate(worst, 1)],
         scene=as_json(views(summary["calibrations"], worst)),
         command=" ".join(["cylcollide crosscheck", *result.plan.options]),
         plotly=Markup(get_plotlyjs()),
@@ -147,22 +139,25 @@ def _cause(row: JsonObject) -> Cause:
     return next(cause for cause in Cause if cause.label == row["cause"])
 
 
-def _tiles(summary: JsonObject, posed: bool) -> list[dict[str, str]]:
-    """The five numbers at the top."""
+def _drawn(panels: Sequence[Panel]) -> list[Panel]:
+    """Those of the panels that have something to plot."""
+    return [panel for panel in panels if panel.json]
+
+
+def _tiles(summary: JsonObject, posed: bool) -> list[tuple[str, str, str]]:
+    """The five numbers at the top: label, colour, value."""
     total, open_ = summary["families"][-1], summary["unexplained"]
-    wrong, proved, every = total["disagreements"], total["proved"], open_["disagreements"]
-    tiles = [("phantom hits", "phantom", f"{total['phantom']:,}"), ("missed", "missed", f"{total['missed']:,}")]
-    tiles.append(("wrong limb", "wrong-limb", f"{total['wrong_limb']:,}"))
-    if posed:
-        median, _, most = map(FILTERS["length_of"], total["early_mm"])
-        tiles.append((f"early at worst, {median} in the median", "early", most))
-        said = f"all {wrong:,}" if proved == wrong > 0 else f"{proved:,} of {wrong:,}"
-        tiles.append(("disagreements proved", "true", said))
-    else:
-        tiles.append(("without an answer", "lost", f"{total['lost']:,}"))
-        known = number_format.all_or(every - open_["count"], every)
-        tiles.append((f"of {every:,} disagreements explained", "true", known))
-    return [dict(zip(("label", "color", "value"), tile, strict=True)) for tile in tiles]
+    counts = {"phantom": "phantom hits", "missed": "missed", "wrong_limb": "wrong limb"}
+    counts |= {} if posed else {"lost": "without an answer"}
+    tiles = [(label, name.replace("_", "-"), f"{total[name]:,}") for name, label in counts.items()]
+    if not posed:
+        known = number_format.all_or(open_["disagreements"] - open_["count"], open_["disagreements"])
+        return [*tiles, (f"of {open_['disagreements']:,} disagreements explained", "true", known)]
+    median, _, most = map(FILTERS["length_of"], total["early_mm"])
+    wrong, proved = total["disagreements"], total["proved"]
+    said = f"all {wrong:,}" if proved == wrong > 0 else f"{proved:,} of {wrong:,}"
+    early = f"early at worst, {median} in the median", "early", most
+    return [*tiles, early, ("disagreements proved", "true", said)]
 
 
 def _bullet_panels(result: Result) -> list[Panel]:
@@ -190,11 +185,9 @@ def _causes(result: Result) -> list[JsonObject]:
     for cause, row in zip(found, rows, strict=True):
         mine = {name: chart for name, chart in CHARTS.items() if homes[name] == cause}
         panels = [_cut_panel(summary, cause, case) for case in clearest_cases(result.tally.cases, cause)]
-        panels += [
-            panel
-            for name, chart in mine.items()
-            if (panel := _panel(name, chart.title, chart.caption.format(**said), chart.draw(result)))
-        ]
+        panels += _drawn(
+            [Panel.of(name, c.title, c.caption.format(**said), c.draw(result)) for name, c in mine.items()]
+        )
         more = {
             "name": cause.name.lower().replace("_", "-"),
             "text": explained(cause, summary["engine"], measured),
@@ -206,11 +199,6 @@ def _causes(result: Result) -> list[JsonObject]:
         }
         causes.append(row | more)
     return causes
-
-
-def _panel(name: str, title: str, caption: str, figure: go.Figure | None) -> Panel | None:
-    """A figure with its words, None where there is nothing to plot."""
-    return None if figure is None else Panel.of(name, title, caption, figure)
 
 
 def _caption_facts(result: Result) -> dict[str, str]:
@@ -230,37 +218,29 @@ def _caption_facts(result: Result) -> dict[str, str]:
 
 
 def _cut_panel(summary: JsonObject, cause: Cause, case: Case) -> Panel:
-    text = sentences.case_words(case)
     size = f", {sentences.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * case.radius[case.limb] else ""
-    measured = measured_words(summary["engine"], case)
-    name = f"{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
-    figure = cut(Drawn.of(case, summary["calibrations"]))
-    return Panel.of(f"cut-{name}", f"{case.kind.capitalize()}{size}", f"{text} {measured}".strip(), figure)
+    caption = f"{sentences.case_words(case)} {measured_words(summary['engine'], case)}".strip()
+    name = f"cut-{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
+    return Panel.of(name, f"{case.kind.capitalize()}{size}", caption, cut(Drawn.of(case, summary["calibrations"])))
 
 
-def _view(result: Result, rank: int, case: Case, links: Links) -> JsonObject:
+def _view(result: Result, rank: int, case: Case, linked: bool) -> JsonObject:
     """One of the worst cases as the viewer and the table name it."""
-    file, script = links[rank - 1] if rank <= len(links) else ("", "")
     plan, about = result.plan, case.limb_engine if case.limb_engine >= 0 else case.limb_true
+    words = {"limb": case.cause, "text": sentences.case_words(case)}
     if isinstance(plan, PosesPlan):
         words = {"limb": case.name(about), "text": headline(case), "motion": plan.poses.motion[case.scene]}
         words["time"] = f"{plan.poses.time[case.scene]:.2f} s"
-    else:
-        words = {"limb": case.cause, "text": sentences.case_words(case)}
-    return {
-        "rank": rank,
-        "kind": case.kind,
-        "cause": case.cause,
-        "size": "" if case.amount is None else sentences.amount_words(case),
-        **words,
-        "family": case.family,
-        "row": case.row,
-        "after_true": _after(case.fraction_true, case.length),
-        "after_engine": "no answer" if case.kind == "lost" else _after(case.fraction_engine, case.length),
-        "file": file,
-        "script": script,
+    hits = {
+        side: "no hit" if fraction is None else f"{fraction * case.length:.7g} m"
+        for side, fraction in (("after_true", case.fraction_true), ("after_engine", case.fraction_engine))
     }
-
-
-def _after(fraction: float | None, length: float) -> str:
-    return "no hit" if fraction is None else f"{fraction * length:.7g} m"
+    return {
+        **{name: getattr(case, name) for name in ("kind", "cause", "family", "row")},
+        **{"rank": rank, "size": "" if case.amount is None else sentences.amount_words(case)},
+        **words,
+        **hits,
+        **({"after_engine": "no answer"} if case.kind == "lost" else {}),
+        "file": f"cases/{rank:02d}.json" if linked else "",
+        "script": f"repro/{rank:02d}.py" if linked else "",
+    }
