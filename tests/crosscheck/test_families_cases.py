@@ -93,7 +93,7 @@ def test_a_cut_draws_the_surfaces_where_they_are(result):
     checked = dict.fromkeys(NAMES.values(), 0)
     for cause in (Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.SHAPE):
         for case in clearest_cases(result.tally.cases, cause):
-            drawn = Drawn.of(case, result.summary["calibrations"])
+            drawn = Drawn(case, result.summary["calibrations"])
             assert drawn.calibration is not None
             figure = cut(drawn)
             unit = {"m": 1.0, "mm": 1e-3, "µm": 1e-6, "nm": 1e-9}[figure.layout.xaxis.title.text.split()[0]]

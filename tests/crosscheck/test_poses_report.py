@@ -100,7 +100,7 @@ def test_every_worst_bullet_can_be_seen(result, page):
         limbs = [trace for trace in scene["poses"][view["pose"]] if trace["type"] == "mesh3d"]
         assert [trace["name"] for trace in limbs] == [name.replace("_", " ") for name in result.plan.poses.limb_names]
         points = [t for t in view["answers"] if t["type"] == "scatter3d" and t["mode"] == "markers"]
-        claims = [hit for side in ("true", "engine") if (hit := Drawn.of(case, []).hit(side)) is not None]
+        claims = [hit for side in ("true", "engine") if (hit := Drawn(case, []).hit(side)) is not None]
         assert [(t["x"][0], t["y"][0], t["z"][0]) for t in points] == [tuple(claim) for claim in claims]
         cut = [trace for trace in view["section"]["data"] if trace.get("fill") == "toself"]
         assert len(cut) >= 1

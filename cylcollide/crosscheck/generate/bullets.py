@@ -46,7 +46,7 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     for code, draw in ((AIMED, _aim), (GRAZE, _graze), (RIM, _cross_rim)):
         rows = np.flatnonzero(family == code)
         limb = target[rows]
-        through[rows], heading[rows] = draw(rng, _Limbs.of(p1[limb], p2[limb], radius[limb]), depth[rows])
+        through[rows], heading[rows] = draw(rng, _Limbs(p1[limb], p2[limb], radius[limb]), depth[rows])
     centre, reach = _bounding_ball(p1, p2, radius)
     rows = np.flatnonzero(family == MISS)
     through[rows], heading[rows] = _pass_by(rng, len(rows), p1, p2, radius)
@@ -62,22 +62,13 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     return Bullets(start, end, intent, depth, target, family=family)
 
 
-@dataclass(frozen=True)
 class _Limbs(Frame):
     """Limbs with an orthonormal frame each, (n, 3)."""
 
-    p1: Float64Array
-    p2: Float64Array
-    radius: Float64Array
-    axis: Float64Array
-    across: Float64Array
-    athwart: Float64Array
-
-    @classmethod
-    def of(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> "_Limbs":
-        axis = unit(p2 - p1)
-        aside = across(axis)
-        return cls(p1, p2, radius, axis, aside, np.cross(axis, aside))
+    def __init__(self, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> None:
+        self.p1, self.p2, self.radius, self.axis = p1, p2, radius, unit(p2 - p1)
+        self.across = across(self.axis)
+        self.athwart = np.cross(self.axis, self.across)
 
     def on_axis(self, share: Float64Array) -> Float64Array:
         return self.p1 + share[:, None] * (self.p2 - self.p1)

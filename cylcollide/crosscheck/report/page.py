@@ -221,7 +221,7 @@ def _cut_panel(summary: JsonObject, cause: Cause, case: Case) -> Panel:
     size = f", {sentences.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * case.radius[case.limb] else ""
     caption = f"{sentences.case_words(case)} {measured_words(summary['engine'], case)}".strip()
     name = f"cut-{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
-    return Panel.of(name, f"{case.kind.capitalize()}{size}", caption, cut(Drawn.of(case, summary["calibrations"])))
+    return Panel.of(name, f"{case.kind.capitalize()}{size}", caption, cut(Drawn(case, summary["calibrations"])))
 
 
 def _view(result: Result, rank: int, case: Case, linked: bool) -> JsonObject:

@@ -224,7 +224,7 @@ def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObje
     ``poses`` are traces of the limbs by case; ``rays`` hold of each case its ``pose``, the traces of its ``answers``,
     the ``layout`` of the view, and the cut beside it, ``section``.
     """
-    places = {str(rank): Drawn.of(case, calibrations) for rank, case in enumerate(cases, 1)}
+    places = {str(rank): Drawn(case, calibrations) for rank, case in enumerate(cases, 1)}
     return {
         "poses": {rank: _limbs(place).to_dict()["data"] for rank, place in places.items()},
         "rays": [{"pose": rank, **_view(place), "section": bare(cut(place))} for rank, place in places.items()],
