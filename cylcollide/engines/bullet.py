@@ -118,7 +118,7 @@ class BulletEngine:
         pybullet.resetSimulation(physicsClientId=self._client)
         with TemporaryDirectory(prefix="cylcollide-") as folder:
             self._limb_of_body = {
-                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(_bodies(self._limbs, p1, p2))
+                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(bodies(self._limbs, p1, p2))
             }
         if self.margin is not None:
             for body in self._limb_of_body:
@@ -185,7 +185,7 @@ class BulletEngine:
         self.close()
 
 
-def _bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
+def bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
     """The limbs at these ends as PyBullet describes bodies."""
     axis = p2 - p1
     length = np.linalg.norm(axis, axis=1)

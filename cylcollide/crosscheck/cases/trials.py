@@ -33,7 +33,7 @@ class Trial:
     """One change of the segment's world and what became of the disagreement."""
 
     change: str
-    predicted: str  # "vanishes", "shrinks", "stays", "changes"
+    predicted: str  # "vanishes", "shrinks", "changes", "vanishes for some"
     held: bool
 
 

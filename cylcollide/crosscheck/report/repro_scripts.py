@@ -12,10 +12,9 @@ import numpy as np
 from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
-from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.rendering import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
-from cylcollide.engines.bullet import axis_quaternion
+from cylcollide.engines.bullet import bodies
 
 NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
 """Causes in which limbs that nobody names may take part: scripts hold them all."""
@@ -32,12 +31,10 @@ def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Pa
         (folder / room).mkdir(parents=True, exist_ok=True)
         for stale in (folder / room).glob(f"[0-9][0-9].{suffix}"):
             stale.unlink()
-    written = []
-    for number, (case, source) in enumerate(zip(cases, sources, strict=True), 1):
-        record, script = folder / "cases" / f"{number:02d}.json", folder / "repro" / f"{number:02d}.py"
+    written = [(folder / f"cases/{n:02d}.json", folder / f"repro/{n:02d}.py") for n in range(1, len(cases) + 1)]
+    for case, source, (record, script) in zip(cases, sources, written, strict=True):
         write_cases(record, case)
         script.write_text(source, encoding="utf-8")
-        written.append((record, script))
     return written
 
 
@@ -52,7 +49,7 @@ def repro_source(case: Case) -> str:
         raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
     if setup.spin:
         raise ValueError(f"spin: expected 0, got {setup.spin}; a script cannot spin a limb about its axis")
-    chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
+    limbs, chosen = case.limbs, range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
     changed = setup.margin is not None or bool(setup.moved)
     found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
     headline = f"{words.headline(case)} {found}"
@@ -66,7 +63,9 @@ def repro_source(case: Case) -> str:
         headline=headline.replace("\u00a0", " ").replace("\\", "/").replace('"', "'"),
         path="segment" if case.cause else "bullet",
         case=case,
-        limbs=[_limb_literals(case, limb) for limb in chosen],
+        chosen=chosen,
+        # As the engine's adapter builds them: an ulp of the height can move a hit by half a millimetre.
+        bodies=bodies(limbs, np.asarray(limbs.p1), np.asarray(limbs.p2)),
         setup=setup,
         xml=xml,
         plain=setup.construction == "geom" and not changed,
@@ -74,22 +73,3 @@ def repro_source(case: Case) -> str:
         normals=case.kind_code == Kind.NORMAL,
         call=call,
     )
-
-
-def _limb_literals(case: Case, limb: int) -> JsonObject:
-    """One limb twice: as this library holds it, and as ``createMultiBody`` is.
-
-    The body is computed with the very operations of :mod:`cylcollide.engines.bullet`, since one unit in the last place
-    of its height can move Bullet's hit by half a millimetre.
-    """
-    p1, p2 = np.array(case.p1[limb]), np.array(case.p2[limb])
-    axis = p2 - p1
-    return {
-        "name": repr(case.names[limb] if case.names else f"limb {limb}"),
-        "p1": case.p1[limb],
-        "p2": case.p2[limb],
-        "radius": case.radius[limb],
-        "center": tuple((p1 + 0.5 * axis).tolist()),
-        "height": float(np.linalg.norm(axis[None], axis=1)[0]),
-        "quaternion": tuple(float(q) for q in axis_quaternion(axis)),
-    }

@@ -46,17 +46,15 @@ def verdict(summary: JsonObject) -> tuple[str, str]:
     """Two sentences on a run by families: what is wrong, and whether it is explained."""
     total, engine = summary["families"][-1], summary["engine"]
     wrong = wrong_count(total)
-    several = len(summary["families"]) > 2
-    one = f"of the family “{summary['families'][0]['family']}”"
-    drawn = "drawn to bring out one way of being wrong each" if several else one
+    drawn = "drawn to bring out one way of being wrong each"
+    if len(summary["families"]) <= 2:
+        drawn = f"of the family “{summary['families'][0]['family']}”"
     parts = [counted(total["phantom"], "phantom hit"), f"{total['missed']:,} missed"]
     parts += [f"{total['wrong_limb']:,} on the wrong limb"] if total["wrong_limb"] else []
     lost = f", and {total['lost']:,} segments get no answer at all" if total["lost"] else ""
-    said = f"every one the right verdict{lost}."
-    if wrong:
-        share, proof = percent(wrong, total["rays"]), _proof(total, "every one of these is")
-        said = f"{wrong:,} ({share}) a wrong verdict: {listed(parts)}; {proof}{lost}."
-    return f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives {said}", _explained(summary)
+    share, proof = percent(wrong, total["rays"]), _proof(total, "every one of these is")
+    said = f"{wrong:,} ({share}) a wrong verdict: {listed(parts)}; {proof}" if wrong else "every one the right verdict"
+    return f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives {said}{lost}.", _explained(summary)
 
 
 def _proof(total: JsonObject, every: str) -> str:
@@ -101,18 +99,11 @@ def case_words(case: Case) -> str:
 
 def _built(setup: Setup) -> str:
     """The fields of a setup that are not the default, in words."""
-    ways = {
-        "urdf": "loadURDF",
-        "urdf-implicit": "loadURDF and URDF_USE_IMPLICIT_CYLINDER",
-        "mjcf": "loadMJCF",
-    }
-    parts = (
-        ways.get(setup.construction, ""),
-        f"a collision margin of {length(setup.margin)}" if setup.margin is not None else "",
-        f"a move of {length(setup.moved)} into place" if setup.moved else "",
-        "no step of the simulation since" if setup.stale else "",
-    )
-    return listed([part for part in parts if part])
+    ways = {"urdf": "loadURDF", "urdf-implicit": "loadURDF and URDF_USE_IMPLICIT_CYLINDER", "mjcf": "loadMJCF"}
+    parts = [ways[setup.construction]] if setup.construction in ways else []
+    parts += [f"a collision margin of {length(setup.margin)}"] if setup.margin is not None else []
+    parts += [f"a move of {length(setup.moved)} into place"] if setup.moved else []
+    return listed([*parts, *(["no step of the simulation since"] if setup.stale else [])])
 
 
 def amount_words(case: Case) -> str:
@@ -129,13 +120,7 @@ def bound_words(nearest: JsonObject, cause: Cause) -> str:
     return f"The disagreement nearest to its bound reaches {ratio_words(nearest['ratio'])} of the {bound} allowed."
 
 
-MUST = {
-    "vanishes": "vanish",
-    "shrinks": "shrink",
-    "changes": "change",
-    "stays": "stay",
-    "vanishes for some": "vanish at times",
-}
+MUST = {"vanishes": "vanish", "shrinks": "shrink", "changes": "change", "vanishes for some": "vanish at times"}
 """What an error must do, in the words of the trials."""
 
 

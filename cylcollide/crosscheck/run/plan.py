@@ -85,6 +85,7 @@ class PosesPlan(_Run):
     engine_of: EngineOf = BulletClient
     poses: Poses = field(init=False, repr=False, compare=False)
     tried = 0
+    not_tried = ()
     finds_causes = False
     name = "poses"
     thing = "bullet"  # what a segment is called

@@ -9,6 +9,7 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,11 @@ from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
-from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan, stamp
+from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.limbs.limbs import Limbs
@@ -92,15 +92,11 @@ def run_plan(
     began = time.perf_counter()
     report = progress or (lambda _what, _done, _of: None)
     engine, versions = plan.engine()
-    keys, done = plan.keys, 0
-
-    def finished(_: ChunkKey) -> None:
-        nonlocal done
-        done += 1
-        report("chunks", done, len(keys))
-
+    keys, done, poses = plan.keys, count(1), plan.poses if isinstance(plan, PosesPlan) else None
     store = None if folder is None else ChunkStore(folder / "chunks", stamp(plan, engine, versions))
-    tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, warn, finished))
+    work = partial(compute_chunk, plan)
+    chunks = run_chunks(keys, work, executor, store, warn, lambda _: report("chunks", next(done), len(keys)))
+    tally = Tally(chunks)
     proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
     tried: dict[Cause, list[list[Trial]]] = defaultdict(list)
     for case, run in proofs:
@@ -111,11 +107,15 @@ def run_plan(
         "engine": engine,
         "seed": plan.seed,
         "asked": plan.rays,
-        "not_tried": plan.not_tried if isinstance(plan, FamiliesPlan) else [],
+        "not_tried": list(plan.not_tried),
         "rays": tally.total("rays"),
         "seconds": round(time.perf_counter() - began, 3),
         "versions": versions,
-        **_character(plan),
+        "motions": list(dict.fromkeys(poses.motion)) if poses else [],
+        "poses": len(poses.motion) if poses else 0,
+        "limbs": [{"name": n, "radius": r} for n, r in zip(poses.limb_names, poses.radius.tolist(), strict=True)]
+        if poses
+        else [],
         "unexplained": tally.unexplained(),
         "findings": [asdict(finding) for finding in _findings(tally)],
         "families": tally.rows(),
@@ -197,18 +197,6 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
         ) from missing
     with Client(scheduler) as client:
         yield client.get_executor(retries=3)
-
-
-def _character(plan: Plan) -> JsonObject:
-    """The motions, the number of poses and the limbs of a sweep over poses; nothing for families."""
-    if not isinstance(plan, PosesPlan):
-        return {"motions": [], "poses": 0, "limbs": []}
-    limbs = zip(plan.poses.limb_names, plan.poses.radius.tolist(), strict=True)
-    return {
-        "motions": list(dict.fromkeys(plan.poses.motion)),
-        "poses": len(plan.poses.motion),
-        "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
-    }
 
 
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
