@@ -10,6 +10,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.words import TEXTS
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
@@ -19,22 +20,6 @@ from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
 HUMAN = (0.01, 1.0)
 """Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
 
-SHOWS = {
-    Cause.TERMINATION: (Kind.PHANTOM, Kind.EARLY),
-    Cause.RIM_ROUNDING: (Kind.MISSED, Kind.NORMAL),
-    Cause.EARLY_EXIT: (Kind.LATE, Kind.NORMAL),
-    Cause.BIG_SHAPE: (Kind.MISSED, Kind.LATE),
-    Cause.INSIDE_START: (Kind.MISSED,),
-    Cause.NO_CORE_DISTANCE: (Kind.MISSED,),
-    Cause.NOISY_NORMAL: (Kind.NORMAL, Kind.MISSED),
-    Cause.SHAPE: (Kind.PHANTOM, Kind.EARLY),
-    Cause.SEGMENT_END: (Kind.PHANTOM, Kind.MISSED),
-    Cause.BROAD_PHASE: (Kind.MISSED,),
-    Cause.API_LIMIT: (Kind.PHANTOM, Kind.MISSED),
-    Cause.SINGLE_PRECISION: (Kind.LATE, Kind.EARLY),
-}
-"""The kinds of disagreement that show a cause best; a loss in a batch has no geometry to be shown."""
-
 OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
 """Causes that lie in how the limb was built: they show best on limbs that were not built by default."""
 
@@ -42,7 +27,8 @@ OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, C
 def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
     """The most telling case of each kind that shows a cause, best kind first; of any kind if there is none of these."""
     mine = [case for case in cases if case.cause_code == cause and case.kind_code != Kind.LOST]
-    worst = _worst_of_kinds(mine, [*SHOWS.get(cause, ())])
+    # A loss in a batch has no geometry to be shown.
+    worst = _worst_of_kinds(mine, [Kind[name] for name in TEXTS[cause].get("shows", ())])
     return (worst or _worst_of_kinds(mine, [*Kind]))[:most]
 
 

@@ -6,10 +6,8 @@ and advice, a run with ``--engines`` a scoreboard.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -17,7 +15,7 @@ from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.words import explained, headline, measured_words, quantity
 from cylcollide.crosscheck.judge.disagreements import Cause
-from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.records import JsonObject, texts
 from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases, worst_in_turns
@@ -29,59 +27,15 @@ from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
 
-
-class Chart(NamedTuple):
-    """A figure over the whole run that stands with a cause: the first of these that was found."""
-
-    draw: Callable[[Result], go.Figure | None]
-    causes: tuple[Cause, ...]
-    title: str
-    caption: str
-
-
 CHARTS = {
-    "depth": Chart(
-        charts.early_by_depth,
-        (Cause.TERMINATION,),
-        "The shallower the cut, the earlier the hit",
-        "Segments that graze the side of a limb of {arm} radius. The line is the bound that follows from the "
-        "measured stop for the flattest of them, at 30° to the axis; {earlier}.",
-    ),
-    "gap": Chart(
-        charts.phantoms_by_gap,
-        (Cause.TERMINATION, Cause.SEGMENT_END),
-        "Phantoms end where the stop does",
-        "Segments of the families {spread}, whose distance from the limb may be any, at limbs built by default. "
-        "{beyond} beyond the stop of {stop}, which was measured on its own.",
-    ),
-    "scale": Chart(
-        charts.phantoms_by_scale,
-        (Cause.TERMINATION,),
-        "Phantoms fade as the world grows",
-        "The same segments at limbs of every size, in a world that grows with them: the share of the true misses "
-        "that {engine} reports as hits.",
-    ),
-    "margin": Chart(
-        charts.misses_by_margin,
-        (Cause.NO_CORE_DISTANCE, Cause.RIM_ROUNDING, Cause.API_LIMIT, Cause.TERMINATION),
-        "Too thin a margin loses hits, too thick a one as well",
-        "Limbs of 1 cm to 1 m radius with the collision margin changed. Thin margins miss for want of a distance "
-        "at the core; thick ones round the rim away and, once larger than the limb, turn it inside out.",
-    ),
-    "construction": Chart(
-        charts.by_construction,
-        (Cause.SHAPE, Cause.TERMINATION),
-        "The same limb, built in four ways",
-        "Limbs of 1 cm to 1 m radius by createCollisionShape (geom), loadMJCF, and loadURDF without and with "
-        "URDF_USE_IMPLICIT_CYLINDER.",
-    ),
-    "calls": Chart(
-        charts.answers_by_call,
-        (Cause.API_LIMIT,),
-        "Rays that a call loses",
-        "Answers that came back from one call, beside the segments that went in.",
-    ),
+    "depth": charts.early_by_depth,
+    "gap": charts.phantoms_by_gap,
+    "scale": charts.phantoms_by_scale,
+    "margin": charts.misses_by_margin,
+    "construction": charts.by_construction,
+    "calls": charts.answers_by_call,
 }
+"""Figures over the whole run that stand with a cause; their texts are in ``charts.toml``."""
 FILTERS: dict[str, Callable[..., str]] = {
     "length_of": lambda millimetres: number_format.length(None if millimetres is None else millimetres / 1e3),
     "angle_of": number_format.angle,
@@ -179,14 +133,14 @@ def _causes(result: Result) -> list[JsonObject]:
     """Every cause with its words, its numbers and its figures."""
     summary, rows = result.summary, result.summary["causes"]
     found, measured = [_cause(row) for row in rows], facts(result.summary)
-    homes = {name: next((c for c in chart.causes if c in found), None) for name, chart in CHARTS.items()}
-    said = _caption_facts(result) if rows else {}
+    said, words = _caption_facts(result) if rows else {}, texts("report/charts.toml")
+    homes = {name: next((c for c in word["causes"] if Cause[c] in found), "") for name, word in words.items()}
     causes = []
     for cause, row in zip(found, rows, strict=True):
-        mine = {name: chart for name, chart in CHARTS.items() if homes[name] == cause}
+        mine = {name: word for name, word in words.items() if homes[name] == cause.name}
         panels = [_cut_panel(summary, cause, case) for case in clearest_cases(result.tally.cases, cause)]
         panels += _drawn(
-            [Panel.of(name, c.title, c.caption.format(**said), c.draw(result)) for name, c in mine.items()]
+            [Panel.of(n, w["title"], w["caption"].format(**said), CHARTS[n](result)) for n, w in mine.items()]
         )
         more = {
             "name": cause.name.lower().replace("_", "-"),
