@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from cylcollide._pybullet import pybullet
+from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Body, Construction, add_body
 from cylcollide.engines._poses import quaternions
@@ -25,14 +25,6 @@ from cylcollide.limbs.limbs import Limbs
 
 BATCH = 16_000
 """Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops rays above that without an error."""
-
-
-def connect() -> int:
-    """Connect a new, empty DIRECT client."""
-    client: int = pybullet.connect(pybullet.DIRECT)
-    if client < 0:
-        raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
-    return client
 
 
 def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:

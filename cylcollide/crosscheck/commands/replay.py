@@ -38,7 +38,7 @@ def replay(
 
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=as_json)
     try:
         cases = read_chosen(case, row, place)
         if len(cases) > 1 and (smaller or out or repro):
@@ -47,38 +47,34 @@ def replay(
             stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
         found: list[Replayed] = []
         try:
-            _replay(cases, found)
+            # A bar is for a person who looks on.
+            terminal = Console(stderr=True)
+            hidden = len(cases) == 1 or not terminal.is_terminal
+            for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
+                found.append(replayed(one))
         except KeyboardInterrupt:
             _show(console, found, as_json=as_json)
             raise
         if smaller and found[0].reproduced:
-            found = [_minimised(console, found[0], quiet=as_json)]
+            before = found[0].case
+            small = minimise(before, CaseRunner(blamed(before)))
+            console.print(f"Minimised: {smaller_by(before, small)}.")
+            found = [replayed(small)]
         # Two kinds of one segment, at one place, are explained in full.
         stories = [story_of(one) if len({one.case.address for one in found}) == 1 else one for one in found]
         _show(console, stories, as_json=as_json)
-        _write(console, stories[0].case, out, repro, quiet=as_json)
+        if out is not None:
+            write_cases(out, stories[0].case)
+            console.print(f"Case: {escape(str(out))}", soft_wrap=True)
+        if repro is not None:
+            repro.write_text(repro_source(stories[0].case), encoding="utf-8")
+            console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
     except OSError as error:
         stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
     except (ValueError, ImportError) as error:
         stop(one_line(error))
     if not all(story.reproduced for story in stories):
         raise typer.Exit(1)
-
-
-def _replay(cases: list[Case], found: list[Replayed]) -> None:
-    """Ask about each case again and append what comes of it; a bar is for a person who looks on."""
-    terminal = Console(stderr=True)
-    hidden = len(cases) == 1 or not terminal.is_terminal
-    for case in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
-        found.append(replayed(case))
-
-
-def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
-    """Tell of the smaller case instead, saying how much smaller it is."""
-    small = minimise(story.case, CaseRunner(blamed(story.case)))
-    if not quiet:
-        console.print(f"Minimised: {smaller_by(story.case, small)}.")
-    return replayed(small)
 
 
 def _show(console: Console, stories: list[Replayed], *, as_json: bool) -> None:
@@ -90,16 +86,6 @@ def _show(console: Console, stories: list[Replayed], *, as_json: bool) -> None:
         print_story(console, story)
     if not whole:
         overview(console, stories)
-
-
-def _write(console: Console, case: Case, out: Path | None, repro: Path | None, *, quiet: bool) -> None:
-    if repro is not None:
-        repro.write_text(repro_source(case), encoding="utf-8")
-    if out is not None:
-        write_cases(out, case)
-    for what, path in (("Case", out), ("Script", repro)):
-        if path is not None and not quiet:
-            console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
 
 
 SHOWN = 6
@@ -135,10 +121,8 @@ def verdict(story: Replayed) -> Text:
     again = story.again
     if not story.reproduced or again is None:
         return Text.assemble(("NOT reproduced: ", "bold red"), story.instead)
-    then, now = (
-        "no hit" if one.fraction_engine is None else f"{one.fraction_engine!r} of the way"
-        for one in (story.case, again)
-    )
+    places = [one.fraction_engine for one in (story.case, again)]
+    then, now = ("no hit" if place is None else f"{place!r} of the way" for place in places)
     how = "to the last bit" if then == now else f"at another place than saved ({then}, now {now})"
     return Text.assemble(("Reproduced ", "bold green"), f"{how}; rational arithmetic confirms the true answer.")
 
@@ -186,11 +170,11 @@ def _truth(story: Story) -> Iterator[RenderableType]:
 
 
 def _engines(story: Story) -> Iterator[RenderableType]:
-    case, shown = story.case, table(["engine", "version", "hits"], ["after", "error", "normal off"])
+    case, exact = story.case, story.exact
+    shown = table(["engine", "version", "hits"], ["after", "error", "normal off"])
     shown.add_column()
-    exact = story.exact
-    after = _after(case, exact.fraction)
-    shown.add_row("rational arithmetic", "", _name(case, exact.limb), after, "", "", "", style="bold")
+    true = _name(case, exact.limb), _after(case, exact.fraction)
+    shown.add_row("rational arithmetic", "", *true, "", "", "", style="bold")
     for place, witness in enumerate(story.witnesses):
         shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
     yield shown

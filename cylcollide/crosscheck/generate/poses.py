@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
+from cylcollide.bullet.humanoid import Humanoid
 from cylcollide.crosscheck.generate.bullets import GRAZE, draw_bullets
-from cylcollide.crosscheck.generate.humanoid import Humanoid
 from cylcollide.crosscheck.generate.shots import ShotScene
 
 FRAMES_PER_MOTION = 10

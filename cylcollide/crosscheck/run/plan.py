@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from cylcollide import __version__
+from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import (
@@ -19,7 +20,6 @@ from cylcollide.crosscheck.generate.families import (
     draw_chunk,
     of_pybullet,
 )
-from cylcollide.crosscheck.generate.humanoid import load_motions
 from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject

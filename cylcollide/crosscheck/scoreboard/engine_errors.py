@@ -7,8 +7,8 @@ people; the towers and far worlds of the families would hide them, and count by 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ NEARLY_ALL = 0.99
 """Share of starts inside from which a policy is stated as one; shares are given all the same."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """One scene, a chunk's ``number``-th, with an engine's answers; ``cast`` puts one more question to the engine."""
 
     key: ChunkKey
@@ -48,20 +47,18 @@ class Question:
     cast: Cast
 
 
-@dataclass
 class EngineErrors:
     """What is known of one engine, which is made with these options, added up over scenes."""
 
-    engine: str = BULLET
-    options: Mapping[str, Any] = field(default_factory=dict)
-    rays: int = 0
-    wrong: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`."""
-    off: dict[str, list[Float64Array]] = field(default_factory=lambda: defaultdict(list))
-    """Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres."""
-    policies: list[int] = field(default_factory=lambda: [0] * len(POLICIES))
-    worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = field(default_factory=dict)
-    """The worst of every family and way to be wrong: how bad it is, and the case that the engine can be asked again."""
+    def __init__(self, engine: str = BULLET, options: Mapping[str, Any] | None = None) -> None:
+        self.engine, self.options, self.rays = engine, options or {}, 0
+        # By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`.
+        self.wrong: dict[str, Counter[str]] = defaultdict(Counter)
+        # Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres.
+        self.off: dict[str, list[Float64Array]] = defaultdict(list)
+        self.policies = [0] * len(POLICIES)
+        # Of every family and way to be wrong how bad the worst is, and the case that the engine can be asked again.
+        self.worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = {}
 
     def add(self, key: ChunkKey, number: int, truth: Truth, answers: Answers, cast: Cast) -> None:
         """Compare the answers to a scene, a chunk's ``number``-th; ``cast`` puts one more question to the engine."""

@@ -16,12 +16,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from cylcollide._pybullet import data_folder, pybullet
+from cylcollide._pybullet import connect, data_folder, pybullet
 from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client
 from cylcollide.characters import deepmimic, keyframes
 from cylcollide.characters.deepmimic import ROOT_COLUMNS, Recording
-from cylcollide.engines.bullet import connect
 from cylcollide.limbs.limbs import Limbs
 
 SCALE = 0.25
