@@ -90,13 +90,10 @@ def _many(read: Read, counts: range) -> Read:
     return _if(lambda rows: isinstance(rows, list | tuple) and len(rows) in counts, lambda rows: tuple(map(read, rows)))
 
 
-def _option(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool) else (_text if isinstance(value, str) else _number)(value)
-
-
 def _options(value: Any) -> dict[str, Any]:
     for option in value.values():
-        _option(option)
+        if option is not None and not isinstance(option, bool):
+            (_text if isinstance(option, str) else _number)(option)
     return {_text(name): option for name, option in value.items()}
 
 

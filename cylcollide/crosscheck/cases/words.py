@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from math import degrees, hypot
 
 from cylcollide.crosscheck.cases.case import BULLET, Case
-from cylcollide.crosscheck.cases.fields import UNNAMED, Vector
+from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.judge.comparison import UNIT
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.number_format import angle, length
@@ -22,17 +22,13 @@ def engine_name(case: Case) -> str:
     return "PyBullet" if case.engine == BULLET else case.engine
 
 
-def _is_unit(normal: Vector) -> bool:
-    return abs(hypot(*normal) - 1.0) <= UNIT
-
-
 def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
     """One sentence: what the engine says, and what is true; ``name`` calls limbs by another name than the case does."""
     engine, article = engine_name(case), "the " if case.names else ""
     name = name or (lambda limb: f"{article}{case.name(limb)}")
     true, other = (name(limb) if limb >= 0 else "" for limb in (case.limb_true, case.limb_engine))
     size = "an unknown length" if case.amount is None else length(abs(case.amount))
-    inside = case.fraction_true == 0.0
+    inside, normal = case.fraction_true == 0.0, case.normal_engine
     match case.kind_code:
         case Kind.PHANTOM:
             return f"{engine} hits {other}, which the segment passes at a distance of {size}."
@@ -55,10 +51,10 @@ def headline(case: Case, name: Callable[[int], str] | None = None) -> str:
         case Kind.POSITION:
             where = f"{size} from where its fraction leads" if case.amount is not None else "that is no point"
             return f"{engine} reports a hit of {other} at a position {where}."
-        case Kind.NORMAL if case.normal_true and any(case.normal_true) and case.normal_engine is None:
+        case Kind.NORMAL if case.normal_true and any(case.normal_true) and normal is None:
             return f"{engine} reports no normal of {true}, though there is one."
-        case Kind.NORMAL if case.normal_engine and any(case.normal_true or ()) and not _is_unit(case.normal_engine):
-            return f"{engine} reports a normal of {true} of length {hypot(*case.normal_engine):.3g}, not 1."
+        case Kind.NORMAL if normal and any(case.normal_true or ()) and abs(hypot(*normal) - 1.0) > UNIT:
+            return f"{engine} reports a normal of {true} of length {hypot(*normal):.3g}, not 1."
         case Kind.NORMAL if case.amount is None:
             return f"{engine} reports a normal of {true}, in which the segment starts, so that there is none."
         case _:

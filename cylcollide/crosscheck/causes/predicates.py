@@ -58,7 +58,8 @@ def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     found.claim(Cause.SHAPE, limits.caps_open & hit.on_cap, hit.entry, np.inf)
     # The rounded solid is not touched at all: what is cut is only the true rim, or the arc between two facets.
     untouched = (depth <= rounding) & (nearest.distance - view.least_true.distance > rounding)
-    found.claim(Cause.SHAPE, untouched & ~view.on_rim(view.nearest_held) & (limits.facets > 0), cut, limits.facets)
+    at_rim = view.on_rim(view.start + nearest.fraction[:, None] * (view.end - view.start))
+    found.claim(Cause.SHAPE, untouched & ~at_rim & (limits.facets > 0), cut, limits.facets)
     found.claim(Cause.RIM_ROUNDING, untouched & (limits.rim > 0), cut, limits.lost_rim + rounding)
     # The end lies inside, but less deep than the engine steps too far.
     end_depth = -signed_distance(view.held, view.end)

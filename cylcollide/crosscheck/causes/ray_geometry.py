@@ -108,11 +108,6 @@ class Sight:
         tilt = 1e-9
         return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
 
-    @property
-    def nearest_held(self) -> Float64Array:
-        """Where the segment comes closest to the held solid, (n, 3)."""
-        return self.start + self.least_held.fraction[:, None] * (self.end - self.start)
-
 
 def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
     """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""

@@ -55,7 +55,8 @@ def _scale(summary: JsonObject) -> Advice | None:
             f" Radii have to stay below {length(big)}, from where the rounding of big shapes was measured: a limb of "
             f"{scale_words(ARM)} can grow by {10 ** math.floor(math.log10(0.99 * big / ARM)):,}."
         )
-    shares, sizes = ([of(row) for row in (at, grown)] for of in (_phantoms, lambda row: scale_words(row["radius"])))
+    shares = [percent(row["phantom"], row["misses"]) for row in (at, grown)]
+    sizes = [scale_words(row["radius"]) for row in (at, grown)]
     return _advice(
         "scale",
         [
@@ -66,10 +67,6 @@ def _scale(summary: JsonObject) -> Advice | None:
         stop=length(facts(summary)["stop"]),
         limit=limit,
     )
-
-
-def _phantoms(row: JsonObject) -> str:
-    return percent(row["phantom"], row["misses"])
 
 
 def _margin(summary: JsonObject) -> Advice | None:
@@ -84,7 +81,7 @@ def _margin(summary: JsonObject) -> Advice | None:
         "margin",
         [
             f"margin {length(row['margin']) if row['margin'] else '0'}: {percent(row['missed'], row['hits'])} of the "
-            f"hits are missed, {_phantoms(row)} of the misses are phantom hits"
+            f"hits are missed, {percent(row['phantom'], row['misses'])} of the misses are phantom hits"
             for row in (none, kept, widest)
         ],
     )

@@ -75,12 +75,6 @@ def right_hits(tally: Tally) -> RightHits:
     return RightHits(tally.column("depth")[tilted], amount[along], np.degrees(amount[tilted]))
 
 
-def phantom_gaps(tally: Tally) -> Float64Array:
-    """Metres by which phantoms of a sweep over poses pass the limb that is reported."""
-    gap: Float64Array = tally.column("amount")[tally.column("kind") == Kind.PHANTOM]
-    return gap
-
-
 def grazing_phantoms(tally: Tally) -> Float64Array:
     """How far outside the limb grazing bullets pass that are phantoms, as shares of its radius."""
     depth = tally.column("depth")

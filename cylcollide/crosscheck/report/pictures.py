@@ -71,8 +71,11 @@ def cut(drawn: Drawn) -> go.Figure:
     _add_path(figure, ends, (middle - 0.8 * half) / size, (begin > window[0], finish < window[1]))
     for (side, text, color, symbol), at in zip(ANSWERS, (true, engine), strict=True):
         if at is not None:
-            normal = np.array([drawn.normal(side) @ path, drawn.normal(side) @ out])
-            _add_hit(figure, text, at / size, 0.4 * half * normal / size, COLORS[color], symbol)
+            # The point on the path, and the normal as far as it lies in the plane.
+            along, aside = (0.4 * half * float(drawn.normal(side) @ axis) / size for axis in (path, out))
+            marker = {"size": [11, 0], "symbol": symbol, "color": COLORS[color]}
+            look = {"mode": "lines+markers", "line": {"width": 3, "color": COLORS[color]}, "marker": marker}
+            figure.add_scatter(x=[at / size, at / size + along], y=[0.0, aside], name=text, hoverinfo="name+x", **look)
     plain = {"zeroline": False, "constrain": "domain"}
     across, tall = [(middle - half) / size, (middle + half) / size], TALL * half / size
     figure.update_xaxes(title=f"{name} along the segment", range=across, **plain)
@@ -97,10 +100,16 @@ class Plane(NamedTuple):
         inside = np.flatnonzero(self._least(solid, columns).distance <= level)
         if len(inside) == 0:
             return None
+        # The last column on either side that meets the solid, between one that does and one that does not.
         edges = []
         for here, there in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
             if 0 <= there < len(columns):
-                edges.append(self._edge(solid, level, float(columns[here]), float(columns[there])))
+                met, missed = float(columns[here]), float(columns[there])
+                for _ in range(HALVINGS):
+                    middle = 0.5 * (met + missed)
+                    is_met = self._least(solid, np.array([middle])).distance[0] <= level
+                    met, missed = (middle, missed) if is_met else (met, middle)
+                edges.append(met)
         columns = np.sort(np.concatenate([columns[inside], edges]))
         least, every = self._least(solid, columns), taken(solid, np.zeros(len(columns), dtype=np.int64))
         low, high = self._ends(columns)
@@ -117,23 +126,11 @@ class Plane(NamedTuple):
     def _least(self, solid: Rounded, columns: Float64Array) -> Least:
         return least_distance(taken(solid, np.zeros(len(columns), dtype=np.int64)), *self._ends(columns))
 
-    def _edge(self, solid: Rounded, level: float, inside: float, outside: float) -> float:
-        """The last column that meets the solid, between one that does and one that does not."""
-        for _ in range(HALVINGS):
-            middle = 0.5 * (inside + outside)
-            if self._least(solid, np.array([middle])).distance[0] <= level:
-                inside = middle
-            else:
-                outside = middle
-        return inside
-
 
 def outward(drawn: Drawn) -> Float64Array:
     """Unit vector at right angles to the segment: out of the surface that it meets or passes, as far as that can be."""
-    path, point = drawn.direction, drawn.nearest if drawn.case.kind_code in VERDICTS else drawn.hit("true")
-    axis = drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
-    at = drawn.nearest if point is None else point
-    for wanted in (outward_normal(drawn.true(drawn.limb), at[None])[0], unit(axis)):
+    path, axis = drawn.direction, drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
+    for wanted in (outward_normal(drawn.true(drawn.limb), _origin(drawn)[None])[0], unit(axis)):
         aside = wanted - (wanted @ path) * path
         if np.linalg.norm(aside) > 1e-3:
             return unit(aside)
@@ -147,7 +144,7 @@ def _origin(drawn: Drawn) -> Float64Array:
 
 
 def _half(drawn: Drawn, spread: float) -> float:
-    """Half the window's width, metres: all places within ``broadcast``, and as much as the cause is to be seen on."""
+    """Half the window's width, metres: all places within ``spread``, and as much as the cause is to be seen on."""
     case, known = drawn.case, drawn.calibration
     stop, rim, growth = (0.0, 0.0, 0.0) if known is None else (known.stop, known.rim, max(known.side_growth[1], 0.0))
     amount = 0.0 if case.amount is None or case.kind_code == Kind.NORMAL else abs(case.amount)
@@ -191,19 +188,6 @@ def _add_path(figure: go.Figure, ends: tuple[float, float], arrow: float, drawn:
     x = [ends[0], arrow if ahead else ends[0], ends[1]]
     look = {"mode": "lines+markers", "line": {"width": 2}, "marker": marks, "meta": "path"}
     figure.add_scatter(x=x, y=[0.0, 0.0, 0.0], name="path", hoverinfo="name", **look)
-
-
-def _add_hit(figure: go.Figure, name: str, at: float, normal: Float64Array, color: str, symbol: str) -> None:
-    """One answer: the point on the path and the normal as far as it lies in the plane, (2,)."""
-    figure.add_scatter(
-        x=[at, at + float(normal[0])],
-        y=[0.0, float(normal[1])],
-        mode="lines+markers",
-        name=name,
-        hoverinfo="name+x",
-        line={"width": 3, "color": color},
-        marker={"size": [11, 0], "symbol": symbol, "color": color},
-    )
 
 
 CORNERS = 40

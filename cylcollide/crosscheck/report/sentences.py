@@ -23,7 +23,7 @@ from cylcollide.crosscheck.number_format import (
     scale_words,
 )
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.measures import RightHits, grazing_phantoms, phantom_gaps, right_hits
+from cylcollide.crosscheck.report.measures import RightHits, grazing_phantoms, right_hits
 from cylcollide.crosscheck.run.run import Result, wrong_count
 
 ENOUGH = 5
@@ -220,7 +220,8 @@ def family_words(summary: JsonObject) -> str:
 
 def phantom_words(result: Result) -> str:
     """How far from a limb a phantom hit can be."""
-    gap, outside = phantom_gaps(result.tally), 100.0 * grazing_phantoms(result.tally)
+    gap = result.tally.column("amount")[result.tally.column("kind") == Kind.PHANTOM]
+    outside = 100.0 * grazing_phantoms(result.tally)
     if not len(gap):
         return "There is no phantom hit in this run."
     largest = f" The largest gap between bullet and limb is {length(float(gap.max()))}."

@@ -112,13 +112,12 @@ class Tally:
 
     def cause_rows(self, tried: Mapping[Cause, Sequence[list[Trial]]]) -> list[JsonObject]:
         """One row per cause that was found, most frequent first; ``tried`` holds the trials of a sample of each."""
-        kind, cause = self.column("kind"), self.column("cause")
-        rows = [self._cause_row(c, cause == c, kind, tried.get(c, ())) for c in Cause if (cause == c).any()]
+        found = self.column("cause")
+        rows = [self._cause_row(cause, found == cause, tried.get(cause, ())) for cause in Cause if cause in found]
         return sorted(rows, key=lambda row: -row["count"])
 
-    def _cause_row(self, cause: Cause, mine: BoolArray, kind: Int8Array, tried: Sequence[list[Trial]]) -> JsonObject:
-        measured, bound, amount = (self.column(name)[mine] for name in ("measured", "bound", "amount"))
-        kinds = kind[mine]
+    def _cause_row(self, cause: Cause, mine: BoolArray, tried: Sequence[list[Trial]]) -> JsonObject:
+        kinds, measured, bound, amount = (self.column(name)[mine] for name in ("kind", "measured", "bound", "amount"))
         # The answers and rays of a call are kept to ask it again: they are no length and its bound.
         finite = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & (kinds != Kind.LOST)
         finite &= cause not in WITHOUT_BOUND
