@@ -14,7 +14,6 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
-from cylcollide.crosscheck.cases.fields import Vector
 from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
 from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
@@ -96,7 +95,9 @@ def shorter(now: Now) -> Iterator[Case]:
         case = now()
         hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
         if hits and case.length > 0.0:
-            start, end, share = np.array(case.start), np.array(case.end), reach * _extent(case) / case.length
+            lengths = np.linalg.norm(np.subtract(case.p2, case.p1), axis=1)
+            largest = max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
+            start, end, share = np.array(case.start), np.array(case.end), reach * largest / case.length
             at = {"start": max(0.0, min(hits) - share), "end": min(1.0, max(hits) + share)}
             placed = {name: tuples((start + at[name] * (end - start)).tolist()) for name in ends}
             yield replace(case, start=placed.get("start", case.start), end=placed.get("end", case.end))
@@ -105,7 +106,15 @@ def shorter(now: Now) -> Iterator[Case]:
 def aligned(now: Now) -> Iterator[Case]:
     """The world turned and moved: the limb that matters begins or has its centre in the origin, along an axis."""
     for axis, share in product((*AXES, None), (0.0, 1.0, 0.5)):
-        yield _placed(now(), axis, share)
+        case, limb = now(), now().about[-1]
+        p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
+        # What lies so far along the limb's axis becomes the origin; without an axis the world is only moved.
+        turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
+        points = np.array([*case.p1, *case.p2, case.start, case.end])
+        placed = (points - (p1 + share * along)) @ turn.T
+        # What is 0 but for the rounding is 0.
+        rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
+        yield _with_points(case, np.where(np.abs(placed) <= rounding, 0.0, placed))
 
 
 def rounder(now: Now) -> Iterator[Case]:
@@ -164,12 +173,6 @@ def _with_points(case: Case, points: Float64Array, **others: Any) -> Case:
     return replace(case, p1=rows[:m], p2=rows[m : 2 * m], start=rows[-2], end=rows[-1], **others)
 
 
-def _extent(case: Case) -> float:
-    """Size of the largest limb that matters, metres."""
-    lengths = np.linalg.norm(np.subtract(case.p2, case.p1), axis=1)
-    return max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
-
-
 def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Float64Array:
     """The rotation that takes an axis to the target, and what is across it into the target's plane y = 0.
 
@@ -184,18 +187,6 @@ def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Floa
     before = np.array([across, np.cross(up, across), up])
     after = np.array([sideways, np.cross(target, sideways), target])
     return np.asarray(after.T @ before)
-
-
-def _placed(case: Case, axis: Vector | None, share: float) -> Case:
-    """The world turned, and moved so that what lies so far along the limb's axis is the origin; None: only moved."""
-    limb = case.about[-1]
-    p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
-    turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
-    points = np.array([*case.p1, *case.p2, case.start, case.end])
-    placed = (points - (p1 + share * along)) @ turn.T
-    # What is 0 but for the rounding is 0.
-    rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
-    return _with_points(case, np.where(np.abs(placed) <= rounding, 0.0, placed))
 
 
 QUESTIONS = 1500

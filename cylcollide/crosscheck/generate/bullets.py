@@ -121,14 +121,12 @@ def _line_segment_distance(
     flat1, flat = _across(p1[None] - point[:, None], heading), _across((p2 - p1)[None], heading)
     squared = np.einsum("nmi,nmi->nm", flat, flat)
     share = -np.einsum("nmi,nmi->nm", flat1, flat) / np.where(squared > 0, squared, 1.0)
-    nearest: Float64Array = np.linalg.norm(flat1 + np.clip(share, 0, 1)[..., None] * flat, axis=2)
-    return nearest
+    return np.asarray(np.linalg.norm(flat1 + np.clip(share, 0, 1)[..., None] * flat, axis=2))
 
 
 def _across(vector: Float64Array, heading: Float64Array) -> Float64Array:
     along = np.einsum("nmi,ni->nm", np.broadcast_to(vector, (len(heading), *vector.shape[1:])), heading)
-    across: Float64Array = vector - along[..., None] * heading[:, None]
-    return across
+    return np.asarray(vector - along[..., None] * heading[:, None])
 
 
 def _bounding_ball(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> tuple[Float64Array, float]:

@@ -51,17 +51,13 @@ class ShotScene:
 
 
 def shots(
-    start: Float64Array,
-    end: Float64Array,
-    intent: Intent | Int8Array,
-    depth: Float64Array | float = np.nan,
-    target: int = 0,
+    start: Float64Array, end: Float64Array, intent: Intent | Int8Array, depth: Float64Array | float = np.nan
 ) -> Shots:
-    """Return the segments with their intentions; what is one number holds for all."""
+    """Return segments about the first limb with their intentions; what is one number holds for all."""
     n = len(start)
     intents = np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy()
     depths = np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy()
-    return Shots(start, end, intents, depths, np.full(n, target, dtype=np.int32))
+    return Shots(start, end, intents, depths, np.zeros(n, dtype=np.int32))
 
 
 def joined(parts: list[Shots]) -> Shots:
@@ -171,8 +167,7 @@ class Body(Frame):
 
 def unit(vector: Float64Array) -> Float64Array:
     """Vectors (..., 3) at length 1."""
-    scaled: Float64Array = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
-    return scaled
+    return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))
 
 
 def across(axis: Float64Array) -> Float64Array:

@@ -46,8 +46,7 @@ def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) 
     """
     passes = (radius - depth) ** 2
     across: Float64Array = np.sqrt((radius + stop) ** 2 - passes) - np.sqrt(radius**2 - passes)
-    slanted: Float64Array = across / np.sin(FLATTEST)
-    return slanted
+    return np.asarray(across / np.sin(FLATTEST))
 
 
 def earlier_than_bound(result: Result) -> int:
@@ -78,8 +77,7 @@ def right_hits(tally: Tally) -> RightHits:
 def grazing_phantoms(tally: Tally) -> Float64Array:
     """How far outside the limb grazing bullets pass that are phantoms, as shares of its radius."""
     depth = tally.column("depth")
-    outside: Float64Array = -depth[(tally.column("kind") == Kind.PHANTOM) & (depth < 0.0)]
-    return outside
+    return np.asarray(-depth[(tally.column("kind") == Kind.PHANTOM) & (depth < 0.0)])
 
 
 def gaps(tally: Tally) -> Float64Array:
@@ -89,8 +87,7 @@ def gaps(tally: Tally) -> Float64Array:
         [key.family in SPREAD for key in tally.chunks], [len(c.columns["kind"]) for c in tally.chunks.values()]
     )
     usual = np.array([setup == asdict(DEFAULT) for setup in tally.of_scene("setup")], dtype=np.bool_)
-    passed: Float64Array = amount[(kind == Kind.PHANTOM) & any_gap & usual & (amount > 0)]
-    return passed
+    return np.asarray(amount[(kind == Kind.PHANTOM) & any_gap & usual & (amount > 0)])
 
 
 def scale_rows(summary: JsonObject, families: Sequence[str] = STRAIGHT) -> list[JsonObject]:

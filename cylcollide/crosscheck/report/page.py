@@ -19,10 +19,9 @@ from cylcollide.crosscheck.records import JsonObject, texts
 from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases, worst_in_turns
-from cylcollide.crosscheck.report.chart_style import COLORS
+from cylcollide.crosscheck.report.chart_style import COLORS, Panel, as_json, template
 from cylcollide.crosscheck.report.measures import facts, right_hits
 from cylcollide.crosscheck.report.pictures import cut, views
-from cylcollide.crosscheck.report.rendering import Panel, as_json, template
 from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result

@@ -27,8 +27,7 @@ from cylcollide.crosscheck.judge.rounded_cylinder import (
 from cylcollide.crosscheck.number_format import UNITS
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import Drawn
-from cylcollide.crosscheck.report.chart_style import COLORS
-from cylcollide.crosscheck.report.rendering import bare
+from cylcollide.crosscheck.report.chart_style import COLORS, bare
 
 COLUMNS, MARGIN_COLUMNS = 240, 40
 """Columns in the window and beyond each of its sides."""
@@ -295,5 +294,4 @@ def _clip(start: Float64Array, end: Float64Array, center: Float64Array, half: fl
     with np.errstate(divide="ignore", invalid="ignore"):
         walls = np.sort(np.stack([(center - half - start) / path, (center + half - start) / path]), axis=0)
     low, high = np.nanmax(walls[0], initial=0.0), np.nanmin(walls[1], initial=1.0)
-    piece: Float64Array = start + np.array([[low], [high]]) * path
-    return piece
+    return np.asarray(start + np.array([[low], [high]]) * path)

@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
-from cylcollide.crosscheck.report.rendering import template
+from cylcollide.crosscheck.report.chart_style import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
 from cylcollide.engines.bullet import bodies
 

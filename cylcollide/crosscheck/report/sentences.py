@@ -29,8 +29,6 @@ from cylcollide.crosscheck.run.run import Result, wrong_count
 ENOUGH = 5
 """Hits in a decade of graze depth before its median is worth a sentence."""
 
-# What is wrong, in all ------------------------------------------------------------------------------------------------
-
 
 def title(summary: JsonObject, thing: str = "segment") -> str:
     """The verdict as a heading."""
@@ -85,9 +83,6 @@ def not_tried_words(summary: JsonObject) -> list[str]:
         f"segments; {left['rays']:,} are enough for one."
         for left in summary["not_tried"]
     ]
-
-
-# Cases and causes -----------------------------------------------------------------------------------------------------
 
 
 def case_words(case: Case) -> str:
@@ -154,9 +149,6 @@ def kinds_words(kinds: dict[str, int]) -> str:
     ranked = sorted(kinds.items(), key=lambda item: -item[1])
     said = {Kind.NORMAL.label: ("normal off", "normals off")}
     return ", ".join(counted(count, *said.get(kind, (kind, kind))) for kind, count in ranked)
-
-
-# Bullets at the humanoid ----------------------------------------------------------------------------------------------
 
 
 def bullet_verdict(summary: JsonObject, hits: RightHits) -> tuple[str, str]:

@@ -18,12 +18,12 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import Case, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
-from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
+from cylcollide.crosscheck.run.findings import findings
 from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
@@ -34,8 +34,6 @@ SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
 RAYS_SCHEMA = 1
 """Version of ``rays.npz``."""
-LIMBS = 15
-"""Of the humanoid."""
 
 
 Proof = tuple[Case, list[Trial]]
@@ -117,7 +115,7 @@ def run_plan(
         if poses
         else [],
         "unexplained": tally.unexplained(),
-        "findings": [asdict(finding) for finding in _findings(tally)],
+        "findings": [asdict(finding) for finding in findings(tally)],
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
         "setups": tally.setup_rows(),
@@ -212,15 +210,3 @@ def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable
             "command again to go on"
         ) from error
     return proofs
-
-
-def _findings(tally: Tally) -> Iterator[Finding]:
-    of_humanoid = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
-    hits, reported = (
-        [sum(record[name][limb] for record in of_humanoid) for limb in range(LIMBS)]
-        for name in ("limb_hits", "limb_reported")
-    )
-    # A hit that came back has no bound; one of a limb thinner than its margin has the limb's size.
-    came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
-    lost = int((came_back & (tally.column("kind") != Kind.LOST)).sum())
-    return diagnose(tally.calibrations, hits, reported, lost)

@@ -135,8 +135,7 @@ def _gap(body: Body, start: Float64Array, end: Float64Array) -> Float64Array:
     step = last - first
     share = -np.einsum("ni,ni->n", first, step) / np.einsum("ni,ni->n", step, step)
     nearest: Float64Array = np.linalg.norm(first + np.clip(share, 0, 1)[:, None] * step, axis=1)
-    gap: Float64Array = nearest - body.radius
-    return gap
+    return np.asarray(nearest - body.radius)
 
 
 def inside_start(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
