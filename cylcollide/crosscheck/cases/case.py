@@ -211,6 +211,7 @@ def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: Engi
 
 
 RAYS_SCHEMA = 1
+"""Version of ``rays.npz``."""
 PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
 
 

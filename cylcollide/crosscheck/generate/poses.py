@@ -40,10 +40,7 @@ class PosedScene(ShotScene):
 
 
 def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Poses:
-    """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches of its duration.
-
-    ValueError if there is no such motion.
-    """
+    """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches; ValueError if unknown."""
     with Humanoid() as humanoid:
         unknown = [name for name in motions if name not in humanoid.motions]
         if unknown:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import Float64Array
 from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
@@ -49,14 +49,19 @@ def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) 
     return np.asarray(across / np.sin(FLATTEST))
 
 
+def early_grazes(tally: Tally) -> list[Float64Array]:
+    """Radius, depth of the cut and amount, metres, of the hits of the grazing family that are early by the stop."""
+    kind, cause, amount = (tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
+    radius, depth = tally.grazes()
+    return [x[(kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)] for x in (radius, depth, amount)]
+
+
 def earlier_than_bound(result: Result) -> int:
     """How many hits of the grazing family are earlier than the stop allows; of all sizes of limb."""
-    radius, depth = result.tally.grazes()
-    kind, cause, amount = (result.tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
-    mine: BoolArray = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
-    allowed = early_bound(radius[mine], depth[mine], facts(result.summary)["stop"])
+    radius, depth, amount = early_grazes(result.tally)
+    allowed = early_bound(radius, depth, facts(result.summary)["stop"])
     # The depth is that of the construction, right to the rounding of its coordinates.
-    return int(np.sum(-amount[mine] > allowed * (1 + 1e-6)))
+    return int(np.sum(-amount > allowed * (1 + 1e-6)))
 
 
 class RightHits(NamedTuple):

@@ -175,12 +175,8 @@ class FamiliesPlan(_Run):
     @property
     def keys(self) -> list[ChunkKey]:
         """The chunks, family by family."""
-        return [
-            ChunkKey(family, self.seed, number)
-            for family in FAMILIES
-            if family in self.families
-            for number in range(self._chunks(family))
-        ]
+        wanted = [family for family in FAMILIES if family in self.families]
+        return [ChunkKey(family, self.seed, n) for family in wanted for n in range(self._chunks(family))]
 
     def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
         """Draw one chunk."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.case import Case, write_cases
+from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
@@ -32,8 +32,6 @@ from cylcollide.world import HitWorld
 
 SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
-RAYS_SCHEMA = 1
-"""Version of ``rays.npz``."""
 
 
 Proof = tuple[Case, list[Trial]]
@@ -67,25 +65,11 @@ def run_plan(
     warn: Callable[[str], None] = print,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Result:
-    """Run a plan; finished chunks are kept in ``folder / "chunks"`` and used again.
+    """Run a plan; finished chunks are kept in ``folder / "chunks"``, if there is a folder, and used again.
 
-    Parameters
-    ----------
-    plan
-        What to run.
-    executor
-        Any of ``concurrent.futures``; None works in this thread.
-    folder
-        Where chunks are kept; None keeps none.
-    warn
-        Given a line about every kept chunk that cannot be used.
-    progress
-        Given what is being done, how much of it is done, and how much there is.
-
-    Raises
-    ------
-    cylcollide.crosscheck.run.chunk_store.UnfinishedError
-        If a worker was lost; what was finished is kept.
+    The executor is any of ``concurrent.futures``; None works in this thread. ``warn`` is given a line about every kept
+    chunk that cannot be used, ``progress`` what is being done, how much of it is done, and how much there is.
+    UnfinishedError if a worker was lost; what was finished is kept.
     """
     began = time.perf_counter()
     report = progress or (lambda _what, _done, _of: None)
@@ -95,6 +79,7 @@ def run_plan(
     work = partial(compute_chunk, plan)
     chunks = run_chunks(keys, work, executor, store, warn, lambda _: report("chunks", next(done), len(keys)))
     tally = Tally(chunks)
+    limbs = zip(poses.limb_names, poses.radius.tolist(), strict=True) if poses else ()
     proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
     tried: dict[Cause, list[list[Trial]]] = defaultdict(list)
     for case, run in proofs:
@@ -111,9 +96,7 @@ def run_plan(
         "versions": versions,
         "motions": list(dict.fromkeys(poses.motion)) if poses else [],
         "poses": len(poses.motion) if poses else 0,
-        "limbs": [{"name": n, "radius": r} for n, r in zip(poses.limb_names, poses.radius.tolist(), strict=True)]
-        if poses
-        else [],
+        "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
         "unexplained": tally.unexplained(),
         "findings": [asdict(finding) for finding in findings(tally)],
         "families": tally.rows(),

@@ -63,10 +63,7 @@ class ChunkKey:
 
 
 def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
-    """Draw a chunk of about ``n`` segments; whole bodies and calls may make it a few more or less.
-
-    ValueError if there is no such family.
-    """
+    """Draw a chunk of about ``n`` segments, a few more or less by whole bodies and calls; ValueError if unknown."""
     if key.family not in FAMILIES:
         raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
     rng = key.generator()
