@@ -73,12 +73,11 @@ def crosscheck(
         _fail_if_unproved(_score(console, engines, rays or SCORED_RAYS, seed, out), out)
         return
     with _errors_in_one_line():
-        wanted = FAMILIES if families and ALL in families else tuple(dict.fromkeys(families or ()))
-        plan: Plan = (
-            FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
-            if wanted
-            else PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motion or ()))
-        )
+        if families:
+            wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
+            plan: Plan = FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
+        else:
+            plan = PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motion or ()))
     make_writable(out)
     # Before all else, so that the message about a wrong name comes at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
