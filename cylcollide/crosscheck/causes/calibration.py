@@ -54,12 +54,12 @@ class Calibration:
     side_growth: tuple[float, float]  # least, greatest
     rim: float  # radius of the rounding
     caps_open: bool
-    overshoot: float = 0.0
-    normal_noise: float = 0.0
+    overshoot: float = 0.0  # how deep below the surface so measured hits of random rays are reported: the deepest
+    normal_noise: float = 0.0  # greatest angle between the normals of these hits and those of that surface
     core_hits: float = 0.0  # share of starts on the axis and deep inside that are hit at once
     skin_hits: float = 0.0  # share of inward starts in the skin, as deep as half the rim's radius, that are hit at once
-    deep_misses: float = 0.0  # share
-    single: bool = False
+    deep_misses: float = 0.0  # share of rays that cut deeper than a third of the radius and are not hit
+    single: bool = False  # whether all fractions reported are float32 numbers
     degeneracy: float = 0.0
     """m³: the volume below which GJK takes a simplex for flat, from the overshoot of the reference limb."""
 
