@@ -90,9 +90,12 @@ def test_a_policy_is_no_error(scores, name, words):
 
 
 def test_policies_that_mix_are_told_with_their_shares():
-    assert EngineErrors(policies=[10, 0, 30]).inside == "mixed: no hit 75 %, hit at once 25 %"
-    assert EngineErrors(policies=[0, 999, 1]).inside == "hit where it leaves 99.9 %, no hit 0.1 %"
-    assert EngineErrors().inside == ""
+    errors = EngineErrors()
+    assert errors.inside == ""
+    errors.policies = [10, 0, 30]
+    assert errors.inside == "mixed: no hit 75 %, hit at once 25 %"
+    errors.policies = [0, 999, 1]
+    assert errors.inside == "hit where it leaves 99.9 %, no hit 0.1 %"
 
 
 @pytest.mark.parametrize(
