@@ -32,9 +32,17 @@ except ImportError as missing:
     ) from missing
 
 
+def connect() -> int:
+    """Connect a new, empty DIRECT client."""
+    client: int = pybullet.connect(pybullet.DIRECT)
+    if client < 0:
+        raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
+    return client
+
+
 def data_folder() -> Path:
     """Return the folder of the models and motions that come with PyBullet."""
     return Path(pybullet_data.getDataPath())
 
 
-__all__ = ["data_folder", "pybullet"]
+__all__ = ["connect", "data_folder", "pybullet"]

@@ -38,5 +38,5 @@ def crowd() -> cc.Limbs:
 def _no_client_is_left():
     """Interventions keep PyBullet clients for each other; other files count on finding none."""
     yield
-    if "cylcollide.crosscheck.engine.pybullet_client" in sys.modules:
-        sys.modules["cylcollide.crosscheck.engine.pybullet_client"].disconnect_idle()
+    if "cylcollide.crosscheck.engine" in sys.modules:
+        sys.modules["cylcollide.crosscheck.engine"].disconnect_idle()

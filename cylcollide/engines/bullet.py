@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from cylcollide._pybullet import pybullet
+from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Body, Construction, add_body
 from cylcollide.engines._poses import quaternions
@@ -79,11 +79,7 @@ class BulletEngine:
         self._limb_of_body: dict[int, int] = {}
 
     def _connected(self) -> int:
-        """Connect a new, empty client."""
-        client: int = pybullet.connect(pybullet.DIRECT)
-        if client < 0:
-            raise RuntimeError("PyBullet gave no DIRECT client: too many are open in this process; close some first")
-        return client
+        return connect()
 
     def build(self, limbs: Limbs) -> None:
         """Replace all bodies by one per limb.
@@ -114,7 +110,7 @@ class BulletEngine:
         pybullet.resetSimulation(physicsClientId=self._client)
         with TemporaryDirectory(prefix="cylcollide-") as folder:
             self._limb_of_body = {
-                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(_bodies(self._limbs, p1, p2))
+                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(bodies(self._limbs, p1, p2))
             }
         if self.margin is not None:
             for body in self._limb_of_body:
@@ -181,7 +177,7 @@ class BulletEngine:
         self.close()
 
 
-def _bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
+def bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
     """The limbs at these ends as PyBullet describes bodies."""
     axis = p2 - p1
     length = np.linalg.norm(axis, axis=1)

@@ -8,9 +8,8 @@ import pytest
 
 import cylcollide as cc
 from cylcollide._pybullet import data_folder
+from cylcollide.bullet.humanoid import SCALE, load_motions
 from cylcollide.characters import deepmimic
-from cylcollide.crosscheck.generate.humanoid import SCALE
-from cylcollide.crosscheck.generate.motion import load_motions
 
 MOTIONS = data_folder() / "data" / "motions"
 WIDTHS = tuple(joint.width for joint in deepmimic.HUMANOID if joint.width)

@@ -8,8 +8,7 @@ import pytest
 from support.cases.one_case import RECORD
 
 from cylcollide import cli
-from cylcollide.crosscheck.cases.case import Case, read_cases
-from cylcollide.crosscheck.cases.load import read_chosen
+from cylcollide.crosscheck.cases.case import Case, read_cases, read_chosen
 
 DEEP = 100_000
 OTHER = json.dumps(RECORD | {"row": 1})

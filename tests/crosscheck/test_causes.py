@@ -7,12 +7,10 @@ from support.runs.families import SAMPLED, sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
+from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
-from cylcollide.crosscheck.generate.target import Body
-from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.crosscheck.generate.shots import Body
+from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import (
     Rounded,
     first_reach,

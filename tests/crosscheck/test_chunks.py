@@ -12,7 +12,7 @@ from support.faulty_engines import ExactEngine, InflatedEngine
 from support.package import ABOVE_PACKAGE
 
 from cylcollide.crosscheck.cases.case import read_cases
-from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey
 from cylcollide.crosscheck.run.chunk_store import Chunk, ChunkStore, UnfinishedError, run_chunks
 from cylcollide.crosscheck.run.plan import FamiliesPlan

@@ -9,8 +9,7 @@ import cylcollide as cc
 from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.families.aimed import BEND
 from cylcollide.crosscheck.generate.families.of_pybullet import CALLS, MARGINS, fitting
-from cylcollide.crosscheck.generate.shots import Intent
-from cylcollide.crosscheck.generate.target import SIZES
+from cylcollide.crosscheck.generate.shots import SIZES, Intent
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 

@@ -9,13 +9,12 @@ import pytest
 from support.html_page import Page
 from support.runs.families import paged
 
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance, taken
 from cylcollide.crosscheck.report.advice import RULES, advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases
-from cylcollide.crosscheck.report.close_up import NAMES, _origin, cut, outward
 from cylcollide.crosscheck.report.page import page_html
+from cylcollide.crosscheck.report.pictures import NAMES, _origin, cut, outward
 from cylcollide.crosscheck.report.sentences import change_rows, ratio_words
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
@@ -94,7 +93,7 @@ def test_a_cut_draws_the_surfaces_where_they_are(result):
     checked = dict.fromkeys(NAMES.values(), 0)
     for cause in (Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.SHAPE):
         for case in clearest_cases(result.tally.cases, cause):
-            drawn = Drawn.of(case, result.summary["calibrations"])
+            drawn = Drawn(case, result.summary["calibrations"])
             assert drawn.calibration is not None
             figure = cut(drawn)
             unit = {"m": 1.0, "mm": 1e-3, "µm": 1e-6, "nm": 1e-9}[figure.layout.xaxis.title.text.split()[0]]

@@ -10,14 +10,12 @@ import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.engine import BulletClient, Setup
 from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.families.surface import rim as draw_rim
-from cylcollide.crosscheck.generate.target import Body
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.generate.shots import Body
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
@@ -124,8 +122,7 @@ def test_spin_uncovers_a_phantom_that_the_box_hides():
     )
     tell = CaseRunner(BulletClient)
     assert tell(variant).verdicts_agree
-    assert Kind.PHANTOM in tell(variant.spun(0.4)).causes
-    assert tell(variant.spun(0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
+    assert tell(variant.built(spin=0.4)).causes[Kind.PHANTOM] == Cause.TERMINATION
 
 
 def test_an_ulp_and_a_start_elsewhere_move_the_hit():
@@ -156,8 +153,8 @@ def test_changes_leave_the_question_alone():
     grown = variant.scaled(10.0).scaled(100.0)
     assert grown.size == 1000.0
     np.testing.assert_array_equal(grown.radius, 100.0)
-    assert variant.with_margin(0.1).setup.margin == 0.1
-    assert variant.refreshed().setup == Setup(fresh=True)
+    assert variant.built(margin=0.1).setup == Setup(margin=0.1)
+    assert variant.built(fresh=True).setup == Setup(fresh=True)
     np.testing.assert_array_equal(variant.start, before)
 
 

@@ -11,9 +11,9 @@ from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, PASSES, NotReproducedError, is_valid, minimise, only, size
 from cylcollide.crosscheck.cases.recast import CaseRunner, recast
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import PlainEngine, Setup
-from cylcollide.crosscheck.judge.exact_truth import exact_first_limbs
+from cylcollide.crosscheck.engine import PlainEngine, Setup
+from cylcollide.crosscheck.judge.comparison import exact_first_limbs
+from cylcollide.crosscheck.judge.disagreements import Cause
 from cylcollide.engines import EngineHits
 
 

@@ -12,17 +12,16 @@ from support.faulty_engines import WobblyEngine
 from support.html_page import Page, numbers, page_alone
 from support.runs.poses import MOTIONS, swept
 
-from cylcollide.crosscheck.engine.setup import PlainEngine
+from cylcollide.crosscheck.engine import PlainEngine
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
 from cylcollide.crosscheck.number_format import length, percent
 from cylcollide.crosscheck.report import charts
 from cylcollide.crosscheck.report.case_choice import Drawn, worst_in_turns
 from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
-from cylcollide.crosscheck.report.close_up import Plane
 from cylcollide.crosscheck.report.measures import right_hits
 from cylcollide.crosscheck.report.page import page_html, write_page
+from cylcollide.crosscheck.report.pictures import Plane, cylinder_mesh
 from cylcollide.crosscheck.report.sentences import bullet_verdict
-from cylcollide.crosscheck.report.view_3d import cylinder_mesh
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.run import wrong_count
 from cylcollide.crosscheck.run.tally import Tally
@@ -101,7 +100,7 @@ def test_every_worst_bullet_can_be_seen(result, page):
         limbs = [trace for trace in scene["poses"][view["pose"]] if trace["type"] == "mesh3d"]
         assert [trace["name"] for trace in limbs] == [name.replace("_", " ") for name in result.plan.poses.limb_names]
         points = [t for t in view["answers"] if t["type"] == "scatter3d" and t["mode"] == "markers"]
-        claims = [hit for side in ("true", "engine") if (hit := Drawn.of(case, []).hit(side)) is not None]
+        claims = [hit for side in ("true", "engine") if (hit := Drawn(case, []).hit(side)) is not None]
         assert [(t["x"][0], t["y"][0], t["z"][0]) for t in points] == [tuple(claim) for claim in claims]
         cut = [trace for trace in view["section"]["data"] if trace.get("fill") == "toself"]
         assert len(cut) >= 1

@@ -8,7 +8,7 @@ import pytest
 from support.runs.poses import timeless
 
 import cylcollide as cc
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS
 from cylcollide.crosscheck.generate.poses import spread_poses
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind

@@ -10,11 +10,10 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.story import replayed
-from cylcollide.crosscheck.engine.setup import NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Truth, usable
-from cylcollide.crosscheck.judge.exact_truth import clearances
+from cylcollide.crosscheck.judge.comparison import Truth, clearances, usable
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors
@@ -91,9 +90,12 @@ def test_a_policy_is_no_error(scores, name, words):
 
 
 def test_policies_that_mix_are_told_with_their_shares():
-    assert EngineErrors(policies=[10, 0, 30]).inside == "mixed: no hit 75 %, hit at once 25 %"
-    assert EngineErrors(policies=[0, 999, 1]).inside == "hit where it leaves 99.9 %, no hit 0.1 %"
-    assert EngineErrors().inside == ""
+    errors = EngineErrors()
+    assert errors.inside == ""
+    errors.policies = [10, 0, 30]
+    assert errors.inside == "mixed: no hit 75 %, hit at once 25 %"
+    errors.policies = [0, 999, 1]
+    assert errors.inside == "hit where it leaves 99.9 %, no hit 0.1 %"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from cylcollide import cli, engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
-from cylcollide.crosscheck.commands import scoreboard as scoreboard_command
+from cylcollide.crosscheck.commands import tables as scoreboard_command
 from cylcollide.crosscheck.scoreboard.scoreboard import Score
 
 # The command ----------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_a_motion_does_not_go_with_engines(monkeypatch, tmp_path, capsys):
 
 def test_markup_in_an_error_is_text():
     console = Console(file=io.StringIO(), width=100)
-    console.print(scoreboard_command._limits([Score("E", {}, "generic: ValueError: [/bold] [3]")]))
+    console.print(*scoreboard_command._measured([Score("E", {}, "generic: ValueError: [/bold] [3]")], 0))
     assert "[/bold] [3]" in console.file.getvalue()
 
 

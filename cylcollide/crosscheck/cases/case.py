@@ -10,10 +10,10 @@ from typing import Any, Self, get_type_hints
 import numpy as np
 
 from cylcollide.crosscheck.cases import fields as checked
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
+from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.engine import Setup
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_json
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -121,13 +121,7 @@ class Case:
 
     @classmethod
     def read(cls, record: JsonObject) -> Self:
-        """Read what ``record`` gave, through JSON or not.
-
-        Raises
-        ------
-        ValueError
-            If it is something else: a message that names the field.
-        """
+        """Read what ``record`` gave, through JSON or not; ValueError, naming the field, if it is something else."""
         case = cls(**checked.read_fields(record, *_checks()))
         count = len(case.p1)
         sized = {"p2": case.p2, "radius": case.radius, **{f"was ({i})": ends for i, ends in enumerate(case.was, 1)}}
@@ -156,15 +150,7 @@ def write_cases(path: Path, cases: Case | list[Case]) -> None:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Read what ``write_cases`` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the file holds something else; the message is one line.
-    OSError
-        If it cannot be read.
-    """
+    """Read what ``write_cases`` wrote; ValueError, in one line, if the file holds something else."""
     with path.open("rb") as file:
         text = file.read(MOST_BYTES + 1)
     try:
@@ -182,9 +168,14 @@ def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
 
+def tuples(values: Any) -> Any:
+    """Numbers, or lists of them to any depth, as a case holds them: tuples."""
+    return tuple(map(tuples, values)) if isinstance(values, list | tuple) else values
+
+
 def vector(row: Any) -> checked.Vector | None:
     """Three Python numbers, or None if one of them is nan."""
-    return None if not np.isfinite(row).all() else (float(row[0]), float(row[1]), float(row[2]))
+    return tuples(row.tolist()) if np.isfinite(row).all() else None
 
 
 def explained(found: Disagreements, at: int) -> JsonObject:
@@ -196,30 +187,82 @@ def explained(found: Disagreements, at: int) -> JsonObject:
 
 def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> JsonObject:
     """The answers of both sides to a segment, as a case holds them."""
-    answers: JsonObject = {}
-    for side, hits in (("true", ours), ("engine", theirs)):
-        answers[f"limb_{side}"] = int(hits.limb[row])
-        answers[f"fraction_{side}"] = plain(hits.fraction[row])
-        answers[f"normal_{side}"] = vector(hits.normal[row])
-    return answers
+    sides = {"true": ours, "engine": theirs}
+    return {
+        **{f"limb_{side}": int(hits.limb[row]) for side, hits in sides.items()},
+        **{f"fraction_{side}": plain(hits.fraction[row]) for side, hits in sides.items()},
+        **{f"normal_{side}": vector(hits.normal[row]) for side, hits in sides.items()},
+    }
 
 
 def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[checked.Segment, ...]]:
     """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
-    ends = np.stack([scene.shots.start, scene.shots.end], axis=1).tolist()
-    segments = [(tuple(a), tuple(b)) for a, b in ends[first:end]]
-    return {"before": tuple(segments[: row - first]), "after": tuple(segments[row - first + 1 :])}
+    segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
+    return {"before": segments[: row - first], "after": segments[row - first + 1 :]}
 
 
 def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
-    shown = {
-        "setup": asdict(scene.setup),
-        "p1": tuple(tuple(point) for point in scene.p1.tolist()),
-        "p2": tuple(tuple(point) for point in scene.p2.tolist()),
-        "radius": tuple(scene.radius.tolist()),
-        "start": tuple(scene.shots.start[row].tolist()),
-        "end": tuple(scene.shots.end[row].tolist()),
-        "was": () if scene.was is None else tuple(tuple(map(tuple, ends.tolist())) for ends in scene.was),
-    }
+    ends = {"start": scene.shots.start[row], "end": scene.shots.end[row]}
+    lengths = {"p1": scene.p1, "p2": scene.p2, "radius": scene.radius, **ends}
+    shown = {name: tuples(values.tolist()) for name, values in lengths.items()}
+    shown |= {"setup": asdict(scene.setup), "was": tuples([ends.tolist() for ends in scene.was or ()])}
     return Case(**(shown | both_answers(ours, theirs, row) | others))
+
+
+RAYS_SCHEMA = 1
+"""Version of ``rays.npz``."""
+PLACE = "FAMILY/SEED/CHUNK/SCENE/ROW"
+
+
+def read_chosen(path: Path, row: int | None, place: str | None) -> list[Case]:
+    """Read the cases of ``cases.json``, of a single case as JSON or of ``rays.npz``.
+
+    All of them, the one of a row, counted from 0, or those at a place, ``Case.address``, at which two kinds may stand.
+    ValueError, in one line, if the file holds something else, or has no such row or place.
+    """
+    if row is not None and place is not None:
+        raise ValueError("expected --row or --place, got both; leave one of them out")
+    cases = _read_rays(path) if path.suffix == ".npz" else read_cases(path)
+    if not cases:
+        raise ValueError(f"{path}: expected at least one case, got none; there is nothing to replay")
+    if row is not None:
+        if not 0 <= row < len(cases):
+            raise ValueError(f"--row: expected 0 to {len(cases) - 1}, the rows of {path}, got {row}")
+        return [cases[row]]
+    if place is not None:
+        found = [case for case in cases if case.address == place]
+        if not found:
+            such = cases[0].address
+            raise ValueError(f"--place: expected {PLACE} of a case of {path}, such as {such}, got {place!r}")
+        return found
+    return cases
+
+
+def _read_rays(path: Path) -> list[Case]:
+    # Opened here: np.load forgets to close a file that it cannot read.
+    with path.open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as rays:
+                columns = {name: rays[name] for name in rays.files}
+            if int(columns["schema"]) != RAYS_SCHEMA:
+                raise ValueError(f"schema {columns['schema']}, not {RAYS_SCHEMA}")
+            return [_case_of_ray(columns, row) for row in range(len(columns["ray"]))]
+        except Exception as error:  # what zip, zlib and NumPy make of a foreign file or array
+            raise foreign(path, "rays as `cylcollide crosscheck` writes them", error) from error
+
+
+def _case_of_ray(rays: dict[str, Any], row: int) -> Case:
+    """One row as a case without a cause; a place of it is its family, then the pose and the bullet's number."""
+    pose, kind, this = int(rays["pose"][row]), str(rays["kinds"][rays["kind"][row]]), slice(row, row + 1)
+    segment = shots(rays["start"][this], rays["end"][this], Intent.EITHER)
+    scene = ShotScene(rays["pose_p1"][pose], rays["pose_p2"][pose], rays["limb_radius"], segment)
+    names = ("limb", "fraction", "position", "normal")
+    true, engine = (EngineHits(*(rays[f"{name}_{side}"][this] for name in names)) for side in ("true", "engine"))
+    apart = float(np.linalg.norm(true.position[0] - engine.position[0]))
+    family, seed = str(rays["families"][rays["family"][row]]), int(rays.get("seed", UNKNOWN))
+    place = {"family": family, "seed": seed, "chunk": 0, "scene": pose, "row": int(rays["ray"][row])}
+    amount = apart if kind == "wrong limb" else plain(float(rays["clearance"][row]))
+    told = {"kind": kind, "cause": UNNAMED, "amount": amount, "measured": None, "bound": None}
+    case = case_of(scene, 0, true, engine, **place, **told, names=[str(name) for name in rays["limb_names"]])
+    return Case.read(case.record())

@@ -6,9 +6,8 @@ from math import isfinite
 from reprlib import repr as shortened
 from typing import Annotated, Any, NamedTuple
 
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.engine import Setup
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""
@@ -41,10 +40,7 @@ class Field(NamedTuple):
 def read_fields(record: Any, fields: Mapping[str, Field], optional: Container[str], of: str = "") -> dict[str, Any]:
     """Return the values of some fields out of a record; ``of`` stands before their names in messages.
 
-    Raises
-    ------
-    ValueError
-        If there is a field too many or too few, or a value that no sweep writes; the message names the first.
+    ValueError, naming the first, if there is a field too many or too few, or a value that no sweep writes.
     """
     if not isinstance(record, dict) or (unknown := set(record) - set(fields)):
         what = shortened(record) if not isinstance(record, dict) else f"a field {shortened(min(unknown))}"
@@ -64,42 +60,26 @@ def read_fields(record: Any, fields: Mapping[str, Field], optional: Container[st
     return values
 
 
-def _refuse(wrong: bool) -> None:
-    if wrong:
-        raise ValueError
+def _if(holds: Callable[[Any], bool], made: Read = lambda value: value) -> Read:
+    """Reads values for which something holds, and makes a type of them."""
+
+    def read(value: Any) -> Any:
+        if not holds(value):
+            raise ValueError
+        return made(value)
+
+    return read
 
 
-def _number(value: Any) -> float:
-    _refuse(isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(float(value)))
-    return float(value)
-
-
-def _setting(value: Any) -> float:
-    _refuse(abs(_number(value)) > LARGEST)
-    return float(value)
-
-
-def _whole(value: Any) -> int:
-    _refuse(isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < 2**63)
-    return int(value)
-
-
-def _truth(value: Any) -> bool:
-    _refuse(not isinstance(value, bool))
-    return bool(value)
-
-
-def _text(value: Any) -> str:
-    _refuse(not isinstance(value, str) or len(value) > MOST_LETTERS or not value.isprintable())
-    return str(value)
+_truth = _if(lambda value: isinstance(value, bool))
+_number = _if(lambda value: isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value), float)
+_setting = _if(lambda value: abs(_number(value)) <= LARGEST, float)
+_whole = _if(lambda value: isinstance(value, int) and not isinstance(value, bool) and -1 <= value < 2**63)
+_text = _if(lambda value: isinstance(value, str) and len(value) <= MOST_LETTERS and value.isprintable())
 
 
 def _one_of(known: list[str]) -> Field:
-    def read(value: Any) -> str:
-        _refuse(value not in known)
-        return str(value)
-
-    return Field(f"one of {', '.join(map(repr, known))}", read)
+    return Field(f"one of {', '.join(map(repr, known))}", _if(known.__contains__))
 
 
 def _none_or(read: Read) -> Read:
@@ -107,21 +87,13 @@ def _none_or(read: Read) -> Read:
 
 
 def _many(read: Read, counts: range) -> Read:
-    def rows(value: Any) -> tuple[Any, ...]:
-        _refuse(not isinstance(value, list | tuple) or len(value) not in counts)
-        return tuple(read(row) for row in value)
-
-    return rows
-
-
-def _option(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool) else (_text if isinstance(value, str) else _number)(value)
+    return _if(lambda rows: isinstance(rows, list | tuple) and len(rows) in counts, lambda rows: tuple(map(read, rows)))
 
 
 def _options(value: Any) -> dict[str, Any]:
-    _refuse(not isinstance(value, dict))
     for option in value.values():
-        _option(option)
+        if option is not None and not isinstance(option, bool):
+            (_text if isinstance(option, str) else _number)(option)
     return {_text(name): option for name, option in value.items()}
 
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.fields import Vector
+from cylcollide.crosscheck.cases.case import Case, tuples
 from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
-from cylcollide.crosscheck.engine.setup import DEFAULT
+from cylcollide.crosscheck.engine import DEFAULT
 from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 Size = tuple[int, int, int, int, int]
@@ -96,16 +95,26 @@ def shorter(now: Now) -> Iterator[Case]:
         case = now()
         hits = [fraction for fraction in (case.fraction_true, case.fraction_engine) if fraction is not None]
         if hits and case.length > 0.0:
-            start, end, share = np.array(case.start), np.array(case.end), reach * _extent(case) / case.length
+            lengths = np.linalg.norm(np.subtract(case.p2, case.p1), axis=1)
+            largest = max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
+            start, end, share = np.array(case.start), np.array(case.end), reach * largest / case.length
             at = {"start": max(0.0, min(hits) - share), "end": min(1.0, max(hits) + share)}
-            placed = {name: _vector(start + at[name] * (end - start)) for name in ends}
+            placed = {name: tuples((start + at[name] * (end - start)).tolist()) for name in ends}
             yield replace(case, start=placed.get("start", case.start), end=placed.get("end", case.end))
 
 
 def aligned(now: Now) -> Iterator[Case]:
     """The world turned and moved: the limb that matters begins or has its centre in the origin, along an axis."""
     for axis, share in product((*AXES, None), (0.0, 1.0, 0.5)):
-        yield _placed(now(), axis, share)
+        case, limb = now(), now().about[-1]
+        p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
+        # What lies so far along the limb's axis becomes the origin; without an axis the world is only moved.
+        turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
+        points = np.array([*case.p1, *case.p2, case.start, case.end])
+        placed = (points - (p1 + share * along)) @ turn.T
+        # What is 0 but for the rounding is 0.
+        rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
+        yield _with_points(case, np.where(np.abs(placed) <= rounding, 0.0, placed))
 
 
 def rounder(now: Now) -> Iterator[Case]:
@@ -153,17 +162,15 @@ def _numbers(case: Case) -> list[float]:
 
 def _with_numbers(case: Case, numbers: list[float]) -> Case:
     # No minus zero: it reads badly and means nothing else.
-    values, m = [number + 0.0 for number in numbers], len(case.radius)
-    rows = [_vector(np.array(values[first : first + 3])) for first in range(0, 6 * m, 3)]
-    start, end = (_vector(np.array(values[first : first + 3])) for first in (7 * m, 7 * m + 3))
-    radius = tuple(values[6 * m : 7 * m])
-    return replace(case, p1=tuple(rows[:m]), p2=tuple(rows[m:]), radius=radius, start=start, end=end)
+    values, m = np.array(numbers) + 0.0, len(case.radius)
+    points = np.concatenate([values[: 6 * m], values[7 * m :]]).reshape(-1, 3)
+    return _with_points(case, points, radius=tuples(values[6 * m : 7 * m].tolist()))
 
 
-def _extent(case: Case) -> float:
-    """Size of the largest limb that matters, metres."""
-    lengths = np.linalg.norm(np.subtract(case.p2, case.p1), axis=1)
-    return max(float(np.hypot(lengths[limb], 2 * case.radius[limb])) for limb in case.about)
+def _with_points(case: Case, points: Float64Array, **others: Any) -> Case:
+    """The case with these p1, p2, start and end, (2 m + 2, 3)."""
+    m, rows = len(case.radius), tuples(points.tolist())
+    return replace(case, p1=rows[:m], p2=rows[m : 2 * m], start=rows[-2], end=rows[-1], **others)
 
 
 def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Float64Array:
@@ -182,24 +189,6 @@ def _turn(axis: Float64Array, along: Float64Array, target: Float64Array) -> Floa
     return np.asarray(after.T @ before)
 
 
-def _placed(case: Case, axis: Vector | None, share: float) -> Case:
-    """The world turned, and moved so that what lies so far along the limb's axis is the origin; None: only moved."""
-    m, limb = len(case.radius), case.about[-1]
-    p1, along = np.array(case.p1[limb]), np.subtract(case.p2[limb], case.p1[limb])
-    turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
-    points = np.array([*case.p1, *case.p2, case.start, case.end])
-    placed = (points - (p1 + share * along)) @ turn.T
-    # What is 0 but for the rounding is 0.
-    rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
-    rows = [_vector(row) for row in np.where(np.abs(placed) <= rounding, 0.0, placed)]
-    return replace(case, p1=tuple(rows[:m]), p2=tuple(rows[m : 2 * m]), start=rows[-2], end=rows[-1])
-
-
-def _vector(row: Float64Array) -> Vector:
-    x, y, z = row.tolist()
-    return x, y, z
-
-
 QUESTIONS = 1500
 """Most candidates that are asked about; each takes some milliseconds, a limb of a new size some tens more."""
 
@@ -212,27 +201,14 @@ class NotReproducedError(ValueError):
 
 
 def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case:
-    """Return a smaller case with the same kind of disagreement and the same cause.
+    """Return a smaller case with the same kind of disagreement and the same cause, as it is found now.
 
     Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
     and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case is
-    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same kind, at
-    least half as badly, the cause named is the same, and rational arithmetic confirms this library. Equal cases end
-    equal.
-
-    Parameters
-    ----------
-    case
-        What to make smaller; its cause is the one that is found now.
-    runner
-        Of the engine that disagrees.
-    questions
-        How many candidates may be asked about.
-
-    Raises
-    ------
-    NotReproducedError
-        If the engine does not disagree in this way to begin with, or rational arithmetic does not confirm this library.
+    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine of the runner still disagrees in the same
+    kind, at least half as badly, the cause named is the same, and rational arithmetic confirms this library. Equal
+    cases end equal. No more than so many candidates are asked about. NotReproducedError if the engine does not disagree
+    in this way to begin with, or rational arithmetic does not confirm this library.
     """
     live = recast(case, runner)
     first = live.again

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,14 +11,12 @@ from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vect
 from cylcollide.crosscheck.cases.fields import Vector
 from cylcollide.crosscheck.cases.words import engine_name, headline
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.engine.setup import EngineOf, Setup
+from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.judge.comparison import Truth, engine_answers
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
-from cylcollide.crosscheck.judge.exact_truth import exact_hit, solids
+from cylcollide.crosscheck.judge.comparison import Truth, engine_answers, exact_hit, solids
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.engines import EngineHits
 from cylcollide.query.hits import RayHits
@@ -61,21 +59,12 @@ class CaseVariant:
 
     def scaled(self, factor: float) -> Self:
         """The whole world and the segment, ``factor`` times as large; margins stay."""
-        setup = replace(self.setup, moved=self.setup.moved * factor)
-        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end")}
-        return replace(self, **scaled, setup=setup, size=self.size * factor)
+        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end", "size")}
+        return replace(self, **scaled).built(moved=self.setup.moved * factor)
 
-    def with_margin(self, margin: float) -> Self:
-        """The limbs with another collision margin, boxes refreshed."""
-        return replace(self, setup=replace(self.setup, margin=margin, stale=False))
-
-    def spun(self, angle: float) -> Self:
-        """The limbs turned about their own axes, radians: the same solids."""
-        return replace(self, setup=replace(self.setup, spin=self.setup.spin + angle))
-
-    def refreshed(self) -> Self:
-        """The limbs with fresh boxes."""
-        return replace(self, setup=replace(self.setup, stale=False, fresh=True))
+    def built(self, **changes: Any) -> Self:
+        """The limbs in a setup with some fields changed."""
+        return replace(self, setup=replace(self.setup, **changes))
 
     def begun(self, earlier: float) -> Self:
         """The segment begun so many metres earlier on its line; later if negative."""
@@ -102,8 +91,7 @@ class CaseVariant:
         return float(max(abs(0.5 * length - abs(height)), abs(self.radius[limb] - distance)))
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The limbs that both sides name, and every disagreement with its cause and amount (metres, radians)."""
 
     limb_true: int
@@ -134,10 +122,8 @@ class CaseRunner:
         The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
         """
         half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
-        radius = variant.radius / variant.size
-        known = [
-            calibration(self.engine_of, variant.setup, float(r), float(h)) for r, h in zip(radius, half, strict=True)
-        ]
+        sizes = zip((variant.radius / variant.size).tolist(), half.tolist(), strict=True)
+        known = [calibration(self.engine_of, variant.setup, *size) for size in sizes]
         return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
 
     def __call__(self, variant: CaseVariant) -> Outcome:
@@ -149,12 +135,9 @@ class CaseRunner:
         start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
         scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
         both, found = compare(scene, self.engine_of, self.calibrations(world))
-        outcomes = []
-        for row in range(len(variants)):
-            mine = np.flatnonzero(found.row == row)
-            causes = {Kind(found.kind[i]): Cause(found.cause[i]) for i in mine}
-            amounts = {Kind(found.kind[i]): float(found.amount[i]) for i in mine}
-            outcomes.append(Outcome(int(both.ours.limb[row]), int(both.theirs.limb[row]), causes, amounts))
+        outcomes = [Outcome(int(a), int(b), {}, {}) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
+        for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
+            outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
         return outcomes
 
     def look(self, variant: CaseVariant, limb: int) -> Sight:
@@ -223,8 +206,7 @@ class Replayed:
         if not self.proved:
             exact, ours = (f"limb {side.limb}" if side.limb >= 0 else "no limb" for side in (self.exact, self.ours))
             return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
-        said = [headline(now) for now in self.now]
-        return " ".join(said) or f"{engine_name(self.case)} and this library agree."
+        return " ".join(map(headline, self.now)) or f"{engine_name(self.case)} and this library agree."
 
     def record(self) -> JsonObject:
         """As ``cylcollide replay --json`` prints it."""
@@ -239,13 +221,16 @@ class Replayed:
 
 
 def recast(case: Case, runner: CaseRunner) -> Replayed:
-    """Ask both sides about a case, in a batch of equal segments if its engine lost it in a batch."""
+    """Ask both sides and exact arithmetic about a case, in a batch of equal segments if its engine lost it in one."""
     scene, row = _scene(case)
     both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
+    hit, exact = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius)), Proved(-1, None, Face.NONE)
+    if hit is not None:
+        exact = Proved(hit[0], hit[1].entry.double_double()[0], hit[1].entry_face)
     answers = both_answers(both.ours, both.theirs, row)
     now = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
-    return Replayed(case, EngineAnswer.row(both.ours, row), theirs, exact_answer(case), tuple(now))
+    return Replayed(case, EngineAnswer.row(both.ours, row), theirs, exact, tuple(now))
 
 
 def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
@@ -254,15 +239,6 @@ def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
     truth = Truth(scene)
     with runner.engine_of(case.built) as engine:
         return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
-
-
-def exact_answer(case: Case) -> Proved:
-    """Ask rational arithmetic."""
-    hit = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius))
-    if hit is None:
-        return Proved(-1, None, Face.NONE)
-    limb, chord = hit
-    return Proved(limb, chord.entry.double_double()[0], chord.entry_face)
 
 
 def _scene(case: Case) -> tuple[ShotScene, int]:

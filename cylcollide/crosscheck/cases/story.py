@@ -11,8 +11,7 @@ from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAnswer, Replayed, recast
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, NamedEngine, Setup
+from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, Setup
 from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.records import JsonObject, one_line
@@ -37,14 +36,9 @@ class Witness:
 
 
 def blamed(case: Case) -> EngineOf:
-    """Return the maker of the engine that a case names.
+    """The maker of the engine that a case names.
 
-    Raises
-    ------
-    ValueError
-        If there is no engine of that name, or it has no such options.
-    ImportError
-        If it is not installed; the message names the extra.
+    ValueError if there is none of that name or it has no such options, ImportError if it is not installed.
     """
     if case.engine == BULLET:
         return BulletClient
@@ -57,34 +51,24 @@ def blamed(case: Case) -> EngineOf:
 
 
 def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
-    """Ask every engine at hand; the blamed one stands first, with its answer of before.
+    """Every engine at hand, and why others could not be asked, by name.
 
-    Each other engine is asked in another process: MuJoCo, for one, ends the process that asks about a
+    The blamed one stands first, as the case builds it, with its answer of before; then PyBullet in its other ways to
+    build, then the other engines, each asked in another process: MuJoCo, for one, ends the process that asks about a
     segment without length.
-
-    Returns
-    -------
-    list of Witness
-        The blamed engine as the case builds it, PyBullet in its other ways to build, then the other engines.
-    dict
-        Why an engine could not be asked, by name.
     """
     case = replayed.case
     with blamed(case)(case.built) as engine:
-        first = _witness(engine_title(case, engine.name), _version(engine), replayed.theirs, replayed)
-    found, absent = [first], {}
+        told = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
     for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
         if not (case.engine == BULLET and setup == case.built):
             with BulletClient(setup) as client:
                 title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
-                found.append(_witness(title, *_told(client, case)[1:], replayed))
-    others = [name for name in registry.names() if name not in (OWN, BULLET, case.engine)]
-    for name, answer in answers_apart(others, case).items():
-        if isinstance(answer, str):
-            absent[name] = answer
-        else:
-            found.append(_witness(*answer, replayed))
-    return found, absent
+                told.append((title, *_told(client, case)[1:]))
+    apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
+    told += [answer for answer in apart.values() if not isinstance(answer, str)]
+    absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
+    return [_witness(*answer, replayed) for answer in told], absent
 
 
 NamedAnswer = tuple[str, str, EngineAnswer]
@@ -157,9 +141,8 @@ class Story(Replayed):
     @property
     def why(self) -> str | None:
         """The cause in words; None if the disagreement is not there."""
-        usual = self.usual
-        big = usual.big_from if isfinite(usual.big_from) else nan
-        measured = {"stop": usual.stop, "rim": usual.rim, "big": big}
+        big = self.usual.big_from if isfinite(self.usual.big_from) else nan
+        measured = {"stop": self.usual.stop, "rim": self.usual.rim, "big": big}
         return None if self.again is None else words.why(self.again, measured)
 
     @property
@@ -189,13 +172,7 @@ class Story(Replayed):
 
 
 def replayed(case: Case) -> Replayed:
-    """Ask the engine that a case blames, this library and rational arithmetic.
-
-    Raises
-    ------
-    ValueError, ImportError
-        If the engine is unknown or not installed.
-    """
+    """Ask the engine that a case blames, as :func:`blamed` makes it, this library and rational arithmetic."""
     return recast(case, CaseRunner(blamed(case)))
 
 
@@ -209,5 +186,6 @@ def story_of(found: Replayed) -> Story:
     limb = case.limb_engine if case.limb_true < 0 else case.limb_true
     variant = CaseVariant.of(again or case)
     known, usual = (runner.calibrations(world)[limb] for world in (variant, replace(variant, setup=DEFAULT)))
-    told: JsonObject = {"witnesses": others, "absent": absent, "explanations": explained, "trials": tried}
-    return Story(**vars(found), **told, known=known, usual=usual)
+    return Story(
+        **vars(found), witnesses=others, absent=absent, explanations=explained, trials=tried, known=known, usual=usual
+    )

@@ -6,18 +6,15 @@ which the predicted error is less than half of the error seen. ``docs/causes.md`
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.calibration import CORNER
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.ray_geometry import Limits, Sight
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.causes.ray_geometry import Sight
+from cylcollide.crosscheck.engine import BulletClient, Setup
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import outward_normal
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
@@ -36,7 +33,7 @@ class Trial:
     """One change of the segment's world and what became of the disagreement."""
 
     change: str
-    predicted: str  # "vanishes", "shrinks", "stays", "changes"
+    predicted: str  # "vanishes", "shrinks", "changes", "vanishes for some"
     held: bool
 
 
@@ -56,82 +53,49 @@ def is_proved(run: list[Trial]) -> bool:
     return bool(run) and all(trial.held for trial in run)
 
 
-@dataclass(frozen=True)
 class Subject:
     """A case under trial, and what its cause predicts for a changed world; of one limb, that which it is about."""
 
-    case: Case
-    runner: CaseRunner
+    def __init__(self, case: Case, runner: CaseRunner) -> None:
+        self.case, self.runner, self.variant, self.kind = case, runner, CaseVariant.of(case), case.kind_code
+        self.amount = abs(case.amount or 0.0)  # metres or radians
+        self.radius = case.radius[case.limb]
+        self.larger = [factor for factor in LARGER if factor * self.radius <= TALLEST]
+        self.view = self.look(self.variant)
+        self.stop = float(self.view.limits.stop[0])  # metres in front of the limb
 
-    @cached_property
-    def variant(self) -> CaseVariant:
-        """The case as it is."""
-        return CaseVariant.of(self.case)
-
-    @property
-    def kind(self) -> Kind:
-        """Of the disagreement."""
-        return self.case.kind_code
-
-    @property
-    def amount(self) -> float:
-        """How wrong, metres or radians."""
-        return abs(self.case.amount or 0.0)
-
-    @property
-    def radius(self) -> float:
-        """Of the limb, metres."""
-        return self.case.radius[self.case.limb]
-
-    @cached_property
-    def view(self) -> Sight:
-        """The limb as seen from the segment."""
-        return self.runner.look(self.variant, self.case.limb)
-
-    @property
-    def stop(self) -> float:
-        """How far in front of the limb the engine stops, metres."""
-        return float(self.view.limits.stop[0])
-
-    def limits(self, variant: CaseVariant) -> Limits:
-        """What was measured about the limb in another world."""
-        return self.runner.look(variant, self.case.limb).limits
-
-    def error(self, variant: CaseVariant) -> float:
-        """The error of this case's kind in another world."""
-        return self.runner(variant).error(self.kind)
+    def look(self, variant: CaseVariant) -> Sight:
+        """The limb as seen from the segment in a changed world."""
+        return self.runner.look(variant, self.case.limb)
 
     def vanishes(self, change: str, variant: CaseVariant) -> Trial:
         """A wrong verdict is right after the change."""
         return Trial(change, "vanishes", self.runner(variant).verdicts_agree)
 
-    @property
-    def larger(self) -> list[float]:
-        """Factors by which the world may grow."""
-        return [factor for factor in LARGER if factor * self.radius <= TALLEST]
+    def without_cause(self, change: str, variant: CaseVariant) -> Trial:
+        """Nothing is wrong any more for the cause of the case."""
+        return Trial(change, "vanishes", self.case.cause_code not in self.runner(variant).causes.values())
 
     def vanishes_grown(self, where: Callable[[float], bool]) -> Trials:
         """A wrong verdict is right in the first larger world for which ``where`` holds."""
-        for factor in self.larger:
-            if where(factor):
-                yield self.vanishes(f"world x {factor:g}", self.variant.scaled(factor))
-                return
+        factor = next(filter(where, self.larger), None)
+        if factor is not None:
+            yield self.vanishes(f"world x {factor:g}", self.variant.scaled(factor))
 
     def vanishes_far(self) -> Trials:
         """A wrong verdict is right in a world a thousand times as large, or as large as may be."""
-        if self.larger:
-            factor = min(self.larger[-1], 1000.0)
-            yield self.vanishes(f"world x {factor:g}", self.variant.scaled(factor))
+        far = min(self.larger[-1], 1000.0) if self.larger else 0.0
+        return self.vanishes_grown(lambda factor: factor == far)
 
     def early_allowed(self, variant: CaseVariant) -> float:
         """Greatest early error that the stop allows, metres along the segment."""
-        view = self.runner.look(variant, self.case.limb)
+        view = self.look(variant)
         first = float(view.entry_held(view.limits.stop + view.rounding)[0])
         return (self.case.fraction_true or 0.0) * float(view.length[0]) - first + float(view.rounding[0])
 
     def tilt_allowed(self, variant: CaseVariant) -> float:
         """Greatest tilt that the stop and the early exit together allow, radians."""
-        limits = self.limits(variant)
+        limits = self.look(variant).limits
         beyond = 2 * (limits.stop + limits.early_exit)[0] / limits.radius[0]
         return float(np.arccos(1 / (1 + 0.5 * beyond)) + np.sqrt(2 * limits.early_exit[0] / limits.radius[0]))
 
@@ -145,7 +109,7 @@ def _termination(case: Subject) -> Trials:
         grown = case.variant.scaled(factor)
         allowed = case.early_allowed(grown) if early else case.tilt_allowed(grown)
         if allowed < 0.5 * case.amount * (factor if early else 1.0):
-            yield Trial(f"world x {factor:g}", "shrinks", case.error(grown) <= allowed)
+            yield Trial(f"world x {factor:g}", "shrinks", case.runner(grown).error(case.kind) <= allowed)
             return
 
 
@@ -174,7 +138,7 @@ def _rim(case: Subject) -> Trials:
         # A rim rounded less than the cut is deep is met.
         share = next((share for share in SMALLER if depth > 2 * CORNER * share * rim), None)
         if share is not None and construction != "urdf":
-            yield case.vanishes(f"margin x {share:g}", case.variant.with_margin(share * rim))
+            yield case.vanishes(f"margin x {share:g}", case.variant.built(margin=share * rim, stale=False))
         yield from case.vanishes_grown(lambda factor: grows and depth * factor > 2 * CORNER * rim)
         return
     # Where the hit is farther from the edge than rounding and stop reach, the surface is the true one.
@@ -203,7 +167,7 @@ def _early_exit(case: Subject) -> Trials:
         if case.kind == Kind.NORMAL:
             allowed, before = case.tilt_allowed(grown), case.amount
         else:
-            allowed, before = float(case.limits(grown).early_exit[0]), abs(case.case.measured or 0.0) * factor
+            allowed, before = float(case.look(grown).limits.early_exit[0]), abs(case.case.measured or 0.0) * factor
         if allowed < 0.5 * before:
             after = case.runner(grown)
             kept = after.causes.get(Kind.LATE) in (None, Cause.EARLY_EXIT, Cause.BIG_SHAPE)
@@ -218,7 +182,9 @@ def _changes(case: Subject) -> Trials:
     change, variant = "start moved along the line or nudged, limb spun", case.variant
     steps = 2 * case.radius * np.random.default_rng(0).uniform(0.01, 1.0, JITTERS)
     begun = [variant.begun(float(step)) for step in steps] + [variant.nudged(ulps) for ulps in (-2, -1, 1, 2)]
-    after = case.runner.several(variant, begun) + [case.runner(variant.spun(angle)) for angle in SPINS]
+    after = case.runner.several(variant, begun) + [
+        case.runner(variant.built(spin=variant.setup.spin + angle)) for angle in SPINS
+    ]
     if case.kind in VERDICTS:
         yield Trial(change, "vanishes for some", any(outcome.verdicts_agree for outcome in after))
         return
@@ -231,7 +197,7 @@ def _big_shape(case: Subject) -> Trials:
         if case.radius * factor < SMALL:
             break
         change, shrunk = f"world x {factor:g}", case.variant.scaled(factor)
-        law = float(case.limits(shrunk).early_exit[0])
+        law = float(case.look(shrunk).limits.early_exit[0])
         if case.kind in VERDICTS and case.amount * factor > law:
             yield case.vanishes(change, shrunk)
             return
@@ -254,20 +220,15 @@ def _inside_start(case: Subject) -> Trials:
 def _no_core_distance(case: Subject) -> Trials:
     margin = case.variant.setup.margin
     if margin is not None and margin < DEFAULT_MARGIN and min(case.case.radius) > 2 * DEFAULT_MARGIN:
-        yield _without(case, "margin 1 mm", case.variant.with_margin(DEFAULT_MARGIN))
+        yield case.without_cause("margin 1 mm", case.variant.built(margin=DEFAULT_MARGIN, stale=False))
     else:
         yield from _changes(case)
-
-
-def _without(case: Subject, change: str, variant: CaseVariant) -> Trial:
-    """Nothing is wrong any more for the cause of the case."""
-    return Trial(change, "vanishes", case.case.cause_code not in case.runner(variant).causes.values())
 
 
 def _shape(case: Subject) -> Trials:
     setup = case.variant.setup
     if setup.construction != "geom" or setup.margin is not None:
-        yield _without(case, "implicit cylinder", replace(case.variant, setup=Setup(construction="urdf-implicit")))
+        yield case.without_cause("implicit cylinder", replace(case.variant, setup=Setup(construction="urdf-implicit")))
 
 
 def _segment_end(case: Subject) -> Trials:
@@ -282,7 +243,7 @@ def _segment_end(case: Subject) -> Trials:
 def _broad_phase(case: Subject) -> Trials:
     variant, limb = case.variant, case.case.limb
     if variant.direction.any():
-        yield case.vanishes("boxes refreshed", variant.refreshed())
+        yield case.vanishes("boxes refreshed", variant.built(stale=False, fresh=True))
         return
     axis = 0.5 * (variant.p1[limb] + variant.p2[limb])
     longer = replace(variant, end=variant.start + 1e-3 * (axis - variant.start))
@@ -294,8 +255,8 @@ def _api_limit(case: Subject) -> Trials:
         after = case.runner(case.variant)
         yield Trial("asked alone", "vanishes", (after.limb_engine >= 0) == (after.limb_true >= 0))
         return
-    thin = case.variant.with_margin(0.1 * min(*case.case.radius, DEFAULT_MARGIN))
-    yield _without(case, "margin below the limb's size", thin)
+    thin = case.variant.built(margin=0.1 * min(*case.case.radius, DEFAULT_MARGIN), stale=False)
+    yield case.without_cause("margin below the limb's size", thin)
 
 
 OF_CAUSE: dict[Cause, Callable[[Subject], Trials]] = {

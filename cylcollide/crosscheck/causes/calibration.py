@@ -1,21 +1,7 @@
 """What an engine does to one limb, measured from outside: rays go in, answers come out, no source is read.
 
-Every number is measured on a limb of the size in question, upright in the origin, built in the way in question.
-
-=================  ===================================================================================================
-number             how
-=================  ===================================================================================================
-stop               a ray that starts closer than this to the surface, heading for it, hits at once: the largest such
-                   distance over a cap, less the height at which the engine sees the cap
-cap growth         height above the true cap at which a perpendicular shot is reported
-side growth        the same thresholds around the side, less ``stop``: least and greatest over 128 azimuths
-rim                along the diagonal of the rim the threshold is lower by (√2 - 1) times the radius of its rounding
-overshoot          how deep below the surface so measured the engine reports hits of random rays: the deepest
-normal noise       the greatest angle between its normals and those of that surface, for the same rays
-core, skin starts  shares of rays from deep inside and from just below the surface that are hit at once
-deep misses        rays that cut the limb through at more than a third of the radius and are not hit
-single             whether all fractions reported are float32 numbers
-=================  ===================================================================================================
+Every number is measured on a limb of the size in question, upright in the origin, built in the way in question;
+``docs/causes.md``, "What is measured", says how.
 """
 
 from collections.abc import Iterator
@@ -26,11 +12,10 @@ from functools import cache
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, Setup
+from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
 from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
-from cylcollide.crosscheck.generate.shots import joined
-from cylcollide.crosscheck.generate.target import SIZES, Body
+from cylcollide.crosscheck.generate.shots import SIZES, Body, joined
 from cylcollide.crosscheck.judge.comparison import points_told, usable
 from cylcollide.crosscheck.judge.rounded_cylinder import (
     Rounded,
@@ -52,6 +37,8 @@ FARTHEST = 0.2
 """Metres above or below a cap at which a hit still counts as one of the cap, besides a tenth of the radius."""
 EARLY_EXIT_ROOM = 2.0
 """How far an early exit may exceed the measured law, which is fitted to the deepest of a thousand rays."""
+RESOLUTION = 16 * float(np.finfo(np.float64).eps)
+"""How far thresholds are narrowed down, as a share of the body's size: to a few roundings of such coordinates."""
 CORNER = np.sqrt(2.0) - 1.0
 """A ball of radius m in a right-angled corner leaves this times m between itself and the edge."""
 
@@ -62,17 +49,17 @@ class Calibration:
 
     radius: float
     half: float
-    stop: float
-    cap_growth: float
+    stop: float  # a ray that starts closer than this to the surface, heading for it, hits at once
+    cap_growth: float  # height above the true cap at which a perpendicular shot is reported
     side_growth: tuple[float, float]  # least, greatest
-    rim: float
+    rim: float  # radius of the rounding
     caps_open: bool
-    overshoot: float = 0.0
-    normal_noise: float = 0.0
+    overshoot: float = 0.0  # how deep below the surface so measured hits of random rays are reported: the deepest
+    normal_noise: float = 0.0  # greatest angle between the normals of these hits and those of that surface
     core_hits: float = 0.0  # share of starts on the axis and deep inside that are hit at once
     skin_hits: float = 0.0  # share of inward starts in the skin, as deep as half the rim's radius, that are hit at once
-    deep_misses: float = 0.0  # share
-    single: bool = False
+    deep_misses: float = 0.0  # share of rays that cut deeper than a third of the radius and are not hit
+    single: bool = False  # whether all fractions reported are float32 numbers
     degeneracy: float = 0.0
     """m³: the volume below which GJK takes a simplex for flat, from the overshoot of the reference limb."""
 
@@ -162,11 +149,6 @@ def _standing(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> 
         yield _Probe(engine, body)
 
 
-def _resolution(size: float) -> float:
-    """How far thresholds are narrowed down: to a few roundings of coordinates of this size."""
-    return float(16 * np.finfo(np.float64).eps * size)
-
-
 @dataclass(frozen=True)
 class _Probe:
     """One engine that holds one limb."""
@@ -234,7 +216,7 @@ class _Probe:
     def _growth(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
         growth: Float64Array = np.nan_to_num(self._thresholds(base, outward, stop) - stop)
         # Two thresholds are each right to the resolution, that of the reference limb and this one.
-        told_apart = 2 * (_resolution(self.body.size) + _resolution(float(np.hypot(*REFERENCE))))
+        told_apart = 2 * RESOLUTION * (self.body.size + float(np.hypot(*REFERENCE)))
         return np.where(np.abs(growth) > told_apart, growth, 0.0)
 
     def _thresholds(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
@@ -245,9 +227,8 @@ class _Probe:
         # still sees it from half the stopping distance. From there on in growing steps, then by halving.
         low: Float64Array = np.nan_to_num(np.einsum("ni,ni->n", found.position - base, outward))
         low = np.where(self._at_once(base + low[:, None] * outward, -outward), low, low + 0.5 * stop)
-        resolution = _resolution(self.body.size)
-        step = resolution
-        high = low + step
+        resolution = RESOLUTION * self.body.size
+        step, high = resolution, low + resolution
         while step < far:
             hit = self._at_once(base + high[:, None] * outward, -outward)
             if not hit.any():

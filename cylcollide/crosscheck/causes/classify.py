@@ -11,13 +11,13 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.engine.setup import EngineOf
+from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison, Truth, angle, engine_answers
-from cylcollide.crosscheck.judge.disagreements import Disagreements, Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance
 from cylcollide.engines import Engine
 from cylcollide.limbs.limbs import Limbs
 
@@ -53,17 +53,16 @@ class Classified(Comparison):
         came, total = np.full(len(rows), float(self.answered.sum())), float(len(self.answered))
         lost.claim(Cause.API_LIMIT, True, came, total)
         view = self._sight(rows := wrong[Kind.PHANTOM], theirs)
-        phantom = Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance)
-        phantoms(phantom, view, self._hit(rows, view))
+        found = Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance)
+        parts = [lost, phantoms(found, view, self._hit(rows, view))]
         view = self._sight(rows := wrong[Kind.MISSED], ours)
-        unseen = Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance)
-        missed(unseen, view, self._hit(rows, view))
+        found = Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance)
+        parts.append(missed(found, view, self._hit(rows, view)))
         view = self._sight(rows := wrong[Kind.WRONG_LIMB], ours)
         hit = self._hit(rows, view)
-        confused = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(hit.distance - hit.entry))
-        wrong_limbs(confused, view, self._sight(rows, theirs), hit)
-        errors = self._errors(self.right_hits)
-        return Disagreements.joined([lost, phantom, unseen, confused, *errors, self._misplaced(self.misplaced)])
+        found = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(hit.distance - hit.entry))
+        parts.append(wrong_limbs(found, view, self._sight(rows, theirs), hit))
+        return Disagreements.joined([*parts, *self._errors(self.right_hits), self._misplaced(self.misplaced)])
 
     def _misplaced(self, rows: Int64Array) -> Disagreements:
         off = self.points[1][rows]
@@ -97,7 +96,7 @@ class Classified(Comparison):
     def _is_off(self, view: Sight, hit: Hit) -> BoolArray:
         # The point lies on the surface up to the rounding, and on the near side of where the segment is deepest:
         # then it is the hit of a limb that differs from the true one by no more than the rounding.
-        on_surface = np.abs(view.from_true(hit.position)) <= view.rounding
+        on_surface = np.abs(signed_distance(view.true, hit.position)) <= view.rounding
         nearest = view.least_true
         near_side = (hit.distance <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
         late = np.abs(hit.distance - hit.entry) > view.rounding

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.judge.comparison import angle
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Disagreements, Kind
+from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import outward_normal, signed_distance
 
 
 class Hit(NamedTuple):
@@ -34,7 +34,7 @@ def phantoms(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     """
     limits, nearest = view.limits, view.least_held
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, within = view.from_held(hit.position), limits.stop + view.rounding
+    at, within = signed_distance(view.held, hit.position), limits.stop + view.rounding
     # A solid larger than the limb is truly hit.
     larger = (limits.growth > view.rounding) & (nearest.distance <= view.rounding)
     found.claim(Cause.SHAPE, larger & (at <= within), view.least_true.distance, limits.growth + within)
@@ -58,10 +58,11 @@ def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     found.claim(Cause.SHAPE, limits.caps_open & hit.on_cap, hit.entry, np.inf)
     # The rounded solid is not touched at all: what is cut is only the true rim, or the arc between two facets.
     untouched = (depth <= rounding) & (nearest.distance - view.least_true.distance > rounding)
-    found.claim(Cause.SHAPE, untouched & ~view.meets_rim() & (limits.facets > 0), cut, limits.facets)
+    at_rim = view.on_rim(view.start + nearest.fraction[:, None] * (view.end - view.start))
+    found.claim(Cause.SHAPE, untouched & ~at_rim & (limits.facets > 0), cut, limits.facets)
     found.claim(Cause.RIM_ROUNDING, untouched & (limits.rim > 0), cut, limits.lost_rim + rounding)
     # The end lies inside, but less deep than the engine steps too far.
-    end_depth = -view.from_held(view.end)
+    end_depth = -signed_distance(view.held, view.end)
     ends = (end_depth >= -rounding) & (end_depth <= overshoot + rounding)
     found.claim(Cause.SEGMENT_END, ends, end_depth, overshoot + rounding)
     facet = limits.facets + overshoot
@@ -84,7 +85,7 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight, hit: Hit) -> Di
     blank = [Disagreements.of_kind(found.row, Kind.WRONG_LIMB, found.amount) for _ in range(3)]
     ahead, behind, late, limits = phantoms(blank[0], other, hit), missed(blank[1], true, hit), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
-    depth, cut = -true.from_held(hit.position), -true.from_true(hit.position)
+    depth, cut = -signed_distance(true.held, hit.position), -signed_distance(true.true, hit.position)
     # Both limbs are met almost at once: the true one is reported late, behind the other. So the point lies about where
     # the segment comes into the true limb, no deeper than that limb's own hit could have been reported.
     inside = true.start_true <= true.rounding
@@ -105,7 +106,11 @@ def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     """Early and late hits of the right limb."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, cut, error = view.from_held(hit.position), -view.from_true(hit.position), hit.distance - hit.entry
+    at, cut, error = (
+        signed_distance(view.held, hit.position),
+        -signed_distance(view.true, hit.position),
+        hit.distance - hit.entry,
+    )
     # Half a unit in the last place of a float32 fraction.
     single = 2.0**-24 * hit.distance + rounding
     found.claim(Cause.SINGLE_PRECISION, limits.single & (np.abs(error) <= single), np.abs(error), single)
@@ -140,7 +145,7 @@ def normals(
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    held, at = view.normal_held(hit.position), view.from_held(hit.position)
+    held, at = outward_normal(view.held, hit.position), signed_distance(view.held, hit.position)
     by_place = angle(true_normal, held)
     by_noise = np.where(limits.facets > 0, view.from_a_face(hit.position, said_normal), angle(held, said_normal))
     inside = np.asarray(~true_normal.any(axis=1))

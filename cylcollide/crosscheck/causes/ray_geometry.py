@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,60 +22,31 @@ from cylcollide.crosscheck.judge.rounded_cylinder import (
 )
 
 
-@dataclass(frozen=True)
 class Limits:
-    """The calibration of each row's limb, column by column, (n,); lengths in metres."""
+    """What bounds the answers about each row's limb, (n,): every number of its calibration, and what follows from them.
 
-    radius: Float64Array
-    half: Float64Array
-    stop: Float64Array
-    rim: Float64Array
-    growth: Float64Array  # by how much the held solid reaches out of the limb: of its corner if both faces do
-    facets: Float64Array  # by how much the side's growth varies, where more than early exits explain
-    early_exit: Float64Array  # deepest overshoot by the measured law, with room
-    overshoot: Float64Array
-    """Deepest overshoot of a hit that is reported: by the law or, where the limb was seen to break it, the skin.
-
-    A hit deeper than the skin would lie in the core, from where the engine finds no distance: it is not reported.
+    ``early_exit`` is the deepest overshoot by the measured law, with room; ``overshoot`` that of a hit that is
+    reported: by the law or, where the limb was seen to break it, the skin. A hit deeper than the skin would lie in the
+    core, from where the engine finds no distance: it is not reported.
     """
-    normal_noise: Float64Array
-    deep_misses: Float64Array
-    caps_open: BoolArray
-    single: BoolArray
-    coreless: BoolArray  # the margin asked for is larger than the limb
-    margin: Float64Array  # asked for, 0 if none
 
-    @property
-    def reach_core(self) -> BoolArray:
-        """Whether a step may land in the core: of an engine that walks, and so stops in front of surfaces."""
-        return (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
-
-    @property
-    def into_core(self) -> Float64Array:
-        """Overshoot that goes through the skin; nan where none does."""
-        return np.where(self.overshoot >= self.rim, self.overshoot, np.nan)
-
-    @property
-    def lost_rim(self) -> Float64Array:
-        """How deep a cut may be that the rounding of the rim takes away."""
-        lost: Float64Array = CORNER * self.rim
-        return lost
-
-    @classmethod
-    def of(cls, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> "Limits":
-        """Spread the calibrations of a scene's limbs over its rows."""
+    def __init__(self, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> None:
+        self._calibrations, self._limb = calibrations, limb
         asked = 0.0 if margin is None else margin
         early_exit = [EARLY_EXIT_ROOM * c.early_exit for c in calibrations]
-        derived: dict[str, Sequence[float]] = {
-            "early_exit": early_exit,
-            "overshoot": [max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)],
-            "coreless": [asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations],
-            "margin": [asked] * len(calibrations),
-        }
-        measured = {
-            name: [getattr(c, name) for c in calibrations] for name in cls.__dataclass_fields__ if name not in derived
-        }
-        return cls(**{name: np.array(column)[limb] for name, column in (measured | derived).items()})
+        skin = [max(e, c.rim) if c.is_big else e for e, c in zip(early_exit, calibrations, strict=True)]
+        coreless = [asked > min(c.radius, c.half) and c.cap_growth < asked / 2 for c in calibrations]
+        self.margin = np.full(len(limb), asked)  # asked for, 0 if none
+        self.early_exit, self.overshoot = np.array(early_exit)[limb], np.array(skin)[limb]
+        self.coreless: BoolArray = np.array(coreless)[limb]  # the margin asked for is larger than the limb
+        # Whether a step may land in the core: of an engine that walks, and so stops in front of surfaces.
+        self.reach_core = (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
+        self.into_core = np.where(self.overshoot >= self.rim, self.overshoot, np.nan)  # overshoot through the skin
+        self.lost_rim = CORNER * self.rim  # how deep a cut may be that the rounding of the rim takes away
+
+    def __getattr__(self, name: str) -> Any:
+        """A number of the calibrations."""
+        return np.array([getattr(known, name) for known in self._calibrations])[self._limb]
 
 
 @dataclass(frozen=True)
@@ -118,18 +90,6 @@ class Sight:
         """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
         return first_reach(self.held, self.start, self.end, self.least_held, level) * self.length
 
-    def from_true(self, points: Float64Array) -> Float64Array:
-        """Of points from the true limb."""
-        return signed_distance(self.true, points)
-
-    def from_held(self, points: Float64Array) -> Float64Array:
-        """Of points from the held solid."""
-        return signed_distance(self.held, points)
-
-    def normal_held(self, points: Float64Array) -> Float64Array:
-        """Outward normals of the held solid, (n, 3)."""
-        return outward_normal(self.held, points)
-
     def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
         """Least angle, radians, between a normal and those of the held solid's nearest point, its side and its cap.
 
@@ -138,27 +98,20 @@ class Sight:
         no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
         no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
         every = [angle(outward_normal(solid, points), normal) for solid in (self.held, no_side, no_caps)]
-        least: Float64Array = np.min(every, axis=0)
-        return least
+        return np.asarray(np.min(every, axis=0))
 
     def on_rim(self, points: Float64Array) -> BoolArray:
         """Whether the held solid is rounded where it is nearest to points."""
-        normal = self.normal_held(points)
-        axis = self.true.p2 - self.true.p1
+        normal, axis = outward_normal(self.held, points), self.true.p2 - self.true.p1
         cosine = np.abs(np.einsum("ni,ni->n", normal, axis)) / np.linalg.norm(axis, axis=1)
         # Neither the side, whose normal is across the axis, nor a cap, whose normal is along it.
         tilt = 1e-9
         return np.asarray((self.limits.rim > 0) & (cosine > tilt) & (cosine < 1 - tilt**2))
 
-    def meets_rim(self) -> BoolArray:
-        """Whether the segment comes closest to the held solid at its rounded rim."""
-        nearest = self.start + self.least_held.fraction[:, None] * (self.end - self.start)
-        return self.on_rim(nearest)
-
 
 def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
     """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
-    limits = Limits.of(calibrations, scene.setup.margin, limb)
+    limits = Limits(calibrations, scene.setup.margin, limb)
     a, b = np.ascontiguousarray(scene.p1[limb]), np.ascontiguousarray(scene.p2[limb])
     radius, none = scene.radius[limb], np.zeros(len(limb))
     solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]

@@ -9,14 +9,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cylcollide.crosscheck.commands.scoreboard import CASES, compile_ahead, run_scoreboard
-from cylcollide.crosscheck.commands.tables import print_result
+from cylcollide.crosscheck.commands.tables import CASES, compile_ahead, print_result, run_scoreboard
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.csv_tables import write_tables
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan
-from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers
+from cylcollide.crosscheck.run.run import executor_of, run_plan, write_numbers
 from cylcollide.crosscheck.scoreboard.scoreboard import ALL, Score, check_names
 from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS as SCORED_RAYS
 from cylcollide.terminal import bars, make_writable, stop
@@ -73,12 +72,24 @@ def crosscheck(
     if engines and not families:
         _fail_if_unproved(_score(console, engines, rays or SCORED_RAYS, seed, out), out)
         return
-    plan = _plan(families, rays, seed, motion or [])
+    with _errors_in_one_line():
+        if families:
+            wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
+            plan: Plan = FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
+        else:
+            plan = PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motion or ()))
     make_writable(out)
     # Before all else, so that the message about a wrong name comes at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
-    with _errors_in_one_line():
-        result = _run(console, plan, out, jobs, scheduler, scores)
+    with _errors_in_one_line(), bars(console, TASKS) as progress:
+        compile_ahead(progress, jobs)
+        with executor_of(jobs, scheduler) as executor:
+            result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
+        result.summary["scoreboard"] = [score.record() for score in scores]
+        writers = [write_numbers, write_page, *([write_tables] if plan.finds_causes else [])]
+        for done, write in enumerate(writers, 1):
+            write(result, out)
+            progress("files", done, len(writers))
     print_result(console, result)
     console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
     if result.unproved:
@@ -96,30 +107,6 @@ def _errors_in_one_line() -> Iterator[None]:
         stop(str(error), status=1)
     except (ValueError, ImportError, OSError) as error:
         stop(one_line(error))
-
-
-def _plan(families: list[str] | None, rays: int | None, seed: int, motions: list[str]) -> Plan:
-    with _errors_in_one_line():
-        if families:
-            wanted = FAMILIES if ALL in families else tuple(dict.fromkeys(families))
-            return FamiliesPlan(wanted, rays or DEFAULT_RAYS_BY_FAMILIES, seed)
-        return PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motions))
-
-
-def _run(
-    console: Console, plan: Plan, out: Path, jobs: int | None, scheduler: str | None, scores: list[Score]
-) -> Result:
-    """Run a plan and write all its files."""
-    with bars(console, TASKS) as progress:
-        compile_ahead(progress, jobs)
-        with executor_of(jobs, scheduler) as executor:
-            result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
-        result.summary["scoreboard"] = [score.record() for score in scores]
-        writers = [write_numbers, write_page, *([write_tables] if plan.finds_causes else [])]
-        for done, write in enumerate(writers, 1):
-            write(result, out)
-            progress("files", done, len(writers))
-    return result
 
 
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:

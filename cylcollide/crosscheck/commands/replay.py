@@ -1,20 +1,25 @@
 """The command ``cylcollide replay``: a file in, a story out, and on request a smaller case and a script."""
 
 import json
+from collections.abc import Iterator, Sequence
+from math import dist
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import track
+from rich.text import Text
 
-from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
-from cylcollide.crosscheck.cases.load import PLACE, read_chosen
+from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases.case import BULLET, PLACE, Case, read_chosen, write_cases
 from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
 from cylcollide.crosscheck.cases.recast import CaseRunner, Replayed
-from cylcollide.crosscheck.cases.story import Story, blamed, replayed, story_of
-from cylcollide.crosscheck.commands.print_story import overview, print_story
+from cylcollide.crosscheck.cases.story import Story, Witness, blamed, engine_title, replayed, story_of
+from cylcollide.crosscheck.cases.trials import is_proved
+from cylcollide.crosscheck.commands.tables import table
+from cylcollide.crosscheck.number_format import angle, length
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.repro_scripts import repro_source
 from cylcollide.terminal import stop
@@ -33,7 +38,7 @@ def replay(
 
     Exit status 0 if the disagreement is reproduced, 1 if it is not, 2 for a bad file or a missing engine.
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=as_json)
     try:
         cases = read_chosen(case, row, place)
         if len(cases) > 1 and (smaller or out or repro):
@@ -42,38 +47,34 @@ def replay(
             stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
         found: list[Replayed] = []
         try:
-            _replay(cases, found)
+            # A bar is for a person who looks on.
+            terminal = Console(stderr=True)
+            hidden = len(cases) == 1 or not terminal.is_terminal
+            for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
+                found.append(replayed(one))
         except KeyboardInterrupt:
             _show(console, found, as_json=as_json)
             raise
         if smaller and found[0].reproduced:
-            found = [_minimised(console, found[0], quiet=as_json)]
+            before = found[0].case
+            small = minimise(before, CaseRunner(blamed(before)))
+            console.print(f"Minimised: {smaller_by(before, small)}.")
+            found = [replayed(small)]
         # Two kinds of one segment, at one place, are explained in full.
         stories = [story_of(one) if len({one.case.address for one in found}) == 1 else one for one in found]
         _show(console, stories, as_json=as_json)
-        _write(console, stories[0].case, out, repro, quiet=as_json)
+        if out is not None:
+            write_cases(out, stories[0].case)
+            console.print(f"Case: {escape(str(out))}", soft_wrap=True)
+        if repro is not None:
+            repro.write_text(repro_source(stories[0].case), encoding="utf-8")
+            console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
     except OSError as error:
         stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
     except (ValueError, ImportError) as error:
         stop(one_line(error))
     if not all(story.reproduced for story in stories):
         raise typer.Exit(1)
-
-
-def _replay(cases: list[Case], found: list[Replayed]) -> None:
-    """Ask about each case again and append what comes of it; a bar is for a person who looks on."""
-    terminal = Console(stderr=True)
-    hidden = len(cases) == 1 or not terminal.is_terminal
-    for case in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
-        found.append(replayed(case))
-
-
-def _minimised(console: Console, story: Replayed, *, quiet: bool) -> Replayed:
-    """Tell of the smaller case instead, saying how much smaller it is."""
-    small = minimise(story.case, CaseRunner(blamed(story.case)))
-    if not quiet:
-        console.print(f"Minimised: {smaller_by(story.case, small)}.")
-    return replayed(small)
 
 
 def _show(console: Console, stories: list[Replayed], *, as_json: bool) -> None:
@@ -87,11 +88,150 @@ def _show(console: Console, stories: list[Replayed], *, as_json: bool) -> None:
         overview(console, stories)
 
 
-def _write(console: Console, case: Case, out: Path | None, repro: Path | None, *, quiet: bool) -> None:
-    if repro is not None:
-        repro.write_text(repro_source(case), encoding="utf-8")
-    if out is not None:
-        write_cases(out, case)
-    for what, path in (("Case", out), ("Script", repro)):
-        if path is not None and not quiet:
-            console.print(f"{what}: {escape(str(path))}", soft_wrap=True)
+SHOWN = 6
+"""Limbs that are listed; of more, those that matter."""
+MISSING = "pip install"
+"""What the message of an engine says whose package is missing."""
+NOTHING = 1e-12
+"""Metres that no unit of a table shows."""
+
+
+def print_story(console: Console, story: Story) -> None:
+    """Print the story step by step."""
+    case = story.case
+    console.rule(f"[bold]{escape(case.address)}: {case.kind}", align="left")
+    console.print(Text(words.headline(story.again or case), style="bold"))
+    steps = {
+        "The limbs and the segment, in metres": _question(case),
+        "The true answer, and why": _truth(story),
+        "What the engines say": _engines(story),
+        "Why": _why(story),
+        "One thing changed at a time, and asked again": _interventions(story),
+    }
+    for number, (title, said) in enumerate(steps.items(), 1):
+        console.print(f"\n[bold cyan]{number}. {title}")
+        for part in said:
+            console.print(part)
+    console.print()
+    console.print(verdict(story))
+
+
+def verdict(story: Replayed) -> Text:
+    """Whether the case was reproduced, in one line."""
+    again = story.again
+    if not story.reproduced or again is None:
+        return Text.assemble(("NOT reproduced: ", "bold red"), story.instead)
+    places = [one.fraction_engine for one in (story.case, again)]
+    then, now = ("no hit" if place is None else f"{place!r} of the way" for place in places)
+    how = "to the last bit" if then == now else f"at another place than saved ({then}, now {now})"
+    return Text.assemble(("Reproduced ", "bold green"), f"{how}; rational arithmetic confirms the true answer.")
+
+
+def overview(console: Console, stories: Sequence[Replayed]) -> None:
+    """One line a case."""
+    several = len({engine_title(story.case) for story in stories}) > 1
+    shown = table(["row", *(("engine",) if several else ()), "case", "kind", "cause", "reproduced"], padding=0)
+    shown.columns[0].justify = "right"
+    for row, story in enumerate(stories):
+        again = story.again or story.case
+        said = Text("yes", style="green") if story.reproduced else Text(f"no: {story.instead}", style="red")
+        asked = (engine_title(story.case),) if several else ()
+        shown.add_row(str(row), *asked, story.case.address, story.case.kind, again.cause, said)
+    console.print(shown)
+    done = sum(story.reproduced for story in stories)
+    console.print(f"{done:,} of {len(stories):,} reproduced; --row N tells the whole story of one.")
+
+
+def _question(case: Case) -> Iterator[RenderableType]:
+    listed = table(["", "from", "to", "radius", "length"])
+    shown = range(len(case.radius)) if len(case.radius) <= SHOWN else case.about
+    for limb in shown:
+        ends = case.p1[limb], case.p2[limb]
+        listed.add_row(case.name(limb), *map(_point, ends), f"{case.radius[limb]:g}", f"{dist(*ends):g}")
+    listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
+    yield listed
+    if not case.built.is_default:
+        yield f"PyBullet's bodies: {case.built.label}."
+    if len(shown) < len(case.radius):
+        yield f"And {len(case.radius) - len(shown)} other limbs, which neither answer names."
+
+
+def _point(point: Sequence[float]) -> str:
+    return f"({', '.join(f'{x:.9g}' for x in point)})"
+
+
+def _truth(story: Story) -> Iterator[RenderableType]:
+    exact, case = story.exact, story.case
+    hit = f"{_name(case, exact.limb)} after {_after(case, exact.fraction)}, face {exact.face.name}"
+    agree = "this library says the same" if story.proved else f"this library says limb {story.ours.limb}"
+    yield f"Rational arithmetic: the segment hits {'no limb' if exact.limb < 0 else hit}; {agree}."
+    for explanation in story.explanations:
+        yield Text(str(explanation))
+
+
+def _engines(story: Story) -> Iterator[RenderableType]:
+    case, exact = story.case, story.exact
+    shown = table(["engine", "version", "hits"], ["after", "error", "normal off"])
+    shown.add_column()
+    true = _name(case, exact.limb), _after(case, exact.fraction)
+    shown.add_row("rational arithmetic", "", *true, "", "", "", style="bold")
+    for place, witness in enumerate(story.witnesses):
+        shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
+    yield shown
+    missing = [name for name, why in story.absent.items() if MISSING in why]
+    if missing:
+        yield f"Not asked, since not installed: {', '.join(missing)} (pip install 'cylcollide\\[peers]')."
+    for name, why in story.absent.items():
+        if name not in missing:
+            yield f"No answer from {name}: {escape(why)}."
+
+
+def _witness(case: Case, witness: Witness) -> tuple[str | Text, ...]:
+    answer = witness.answer
+    if answer is None:
+        return witness.engine, witness.version, "no answer", "", "", "", Text("wrong", style="red")
+    error, off = witness.error, "" if witness.normal_off is None else angle(witness.normal_off)
+    early = "" if error is None else f"{length(abs(error))} {'late' if error > 0 else 'early'}"
+    early = "none" if error is not None and abs(error) < NOTHING else early
+    right = "right limb" if answer.limb >= 0 else "right"
+    said = Text(right, style="green") if witness.right else Text("wrong", style="red")
+    hit = _name(case, answer.limb), _after(case, answer.fraction)
+    return witness.engine, witness.version, *hit, early, off, said
+
+
+def _name(case: Case, limb: int) -> str:
+    return case.name(limb) if limb >= 0 else "nothing"
+
+
+def _after(case: Case, fraction: float | None) -> str:
+    return "" if fraction is None else f"{fraction * case.length:.9g} m"
+
+
+def _why(story: Story) -> Iterator[RenderableType]:
+    again, saved = story.again, story.case.cause
+    if again is None:
+        yield "There is no such disagreement now, so that there is no cause to find."
+        return
+    yield f"[bold]{again.cause[:1].upper()}{again.cause[1:]}[/]. {escape(story.why or '')}"
+    if story.measured:
+        yield f"Measured on {words.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."
+    if saved not in ("", again.cause):
+        yield f"[yellow]The case was saved with another cause: {saved}."
+    for other in story.now:
+        if other.kind != again.kind:
+            yield f"The same segment also: {escape(words.headline(other))} ({other.cause})"
+
+
+def _interventions(story: Story) -> Iterator[RenderableType]:
+    if story.case.engine != BULLET:
+        yield "None: only PyBullet has settings to change."
+        return
+    if not story.trials:
+        yield "None applies: no change is predicted to do what could be seen."
+        return
+    shown = table(["", "", ""], box=None, show_header=False, padding=(0, 2, 0, 0))
+    for trial in story.trials:
+        said = Text("it does", style="green") if trial.held else Text("it does NOT", style="red")
+        shown.add_row(trial.change, f"predicted: it {trial.predicted}", said)
+    yield shown
+    yield "The cause is proved." if is_proved(story.trials) else "The cause is not proved by this."

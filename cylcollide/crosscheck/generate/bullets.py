@@ -1,20 +1,7 @@
-"""The bullets: four families, seeded, each of which knows what it intends.
+"""The bullets: four families, seeded, each of which knows what it intends; ``docs/crosscheck.md`` lists them.
 
-======  =====  =====================================================================================================
-family  share  intention
-======  =====  =====================================================================================================
-aimed    60 %  through a point inside the target limb: meets the target
-graze    20 %  past the target's side at ``depth``, a signed share 10⁻¹ … 10⁻⁷ of its radius: > 0 meets, < 0 misses it
-rim      10 %  across the target's rim through a point of the cap's plane, ``depth`` inside the rim: > 0 clips the
-               edge, < 0 passes it
-miss     10 %  through the character's bounding ball, but at least 2 mm past every limb: meets none
-======  =====  =====================================================================================================
-
-Depths are even in their logarithm and half of them negative. A depth speaks of the target alone: another limb may be
-in the way, or may overlap the point.
-
-Every bullet comes from any direction. Its start is 2-50 m (even in the logarithm) in front of the character's bounding
-ball, measured along the bullet, so that no bullet starts in a limb; its end is 1 m behind the ball.
+A depth is a signed share of the target's radius: > 0 meets the target, < 0 misses it. It speaks of the target alone:
+another limb may be in the way, or may overlap the point. No bullet starts in a limb.
 """
 
 from dataclasses import dataclass
@@ -22,8 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.crosscheck.generate.shots import Intent, Shots
-from cylcollide.crosscheck.generate.target import Frame, across, angles, directions, either_way, signs, unit
+from cylcollide.crosscheck.generate.shots import (
+    Frame,
+    Intent,
+    Shots,
+    across,
+    angles,
+    directions,
+    either_way,
+    signs,
+    unit,
+)
 
 BULLET_FAMILIES = ("aimed", "graze", "rim", "miss")
 AIMED, GRAZE, RIM, MISS = range(len(BULLET_FAMILIES))
@@ -42,25 +38,15 @@ class Bullets(Shots):
 
 
 def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> Bullets:
-    """Draw ``n`` bullets at one pose of a character.
-
-    Parameters
-    ----------
-    rng
-        The source of all chance: equal generators draw equal bullets.
-    n
-        How many bullets.
-    p1, p2, radius
-        The limbs: ends (m, 3) and radii (m,) in metres.
-    """
+    """Draw ``n`` bullets at one pose of a character: limb ends (m, 3) and radii (m,) in metres."""
     family = rng.choice(len(BULLET_FAMILIES), size=n, p=SHARES).astype(np.int32)
     target = rng.integers(len(radius), size=n, dtype=np.int32)
     depth = -signs(rng, n) * 10.0 ** rng.uniform(*DEPTH_DECADES, size=n)
-    limb = _Limbs.of(p1[target], p2[target], radius[target])
     through, heading = np.empty((n, 3)), np.empty((n, 3))
     for code, draw in ((AIMED, _aim), (GRAZE, _graze), (RIM, _cross_rim)):
         rows = np.flatnonzero(family == code)
-        through[rows], heading[rows] = draw(rng, limb.take(rows), depth[rows])
+        limb = target[rows]
+        through[rows], heading[rows] = draw(rng, _Limbs(p1[limb], p2[limb], radius[limb]), depth[rows])
     centre, reach = _bounding_ball(p1, p2, radius)
     rows = np.flatnonzero(family == MISS)
     through[rows], heading[rows] = _pass_by(rng, len(rows), p1, p2, radius)
@@ -76,25 +62,13 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     return Bullets(start, end, intent, depth, target, family=family)
 
 
-@dataclass(frozen=True)
 class _Limbs(Frame):
     """Limbs with an orthonormal frame each, (n, 3)."""
 
-    p1: Float64Array
-    p2: Float64Array
-    radius: Float64Array
-    axis: Float64Array
-    across: Float64Array
-    athwart: Float64Array
-
-    @classmethod
-    def of(cls, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> "_Limbs":
-        axis = unit(p2 - p1)
-        aside = across(axis)
-        return cls(p1, p2, radius, axis, aside, np.cross(axis, aside))
-
-    def take(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> "_Limbs":
-        return _Limbs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+    def __init__(self, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> None:
+        self.p1, self.p2, self.radius, self.axis = p1, p2, radius, unit(p2 - p1)
+        self.across = across(self.axis)
+        self.athwart = np.cross(self.axis, self.across)
 
     def on_axis(self, share: Float64Array) -> Float64Array:
         return self.p1 + share[:, None] * (self.p2 - self.p1)
@@ -144,18 +118,15 @@ def _line_segment_distance(
 ) -> Float64Array:
     """Return the distance of each line (n) from each segment (m), (n, m); ``heading`` has unit length."""
     # Seen along the line everything is flat: the distance of the origin from the projected segment.
-    flat1 = _across(p1[None] - point[:, None], heading)
-    flat = _across((p2 - p1)[None], heading)
+    flat1, flat = _across(p1[None] - point[:, None], heading), _across((p2 - p1)[None], heading)
     squared = np.einsum("nmi,nmi->nm", flat, flat)
     share = -np.einsum("nmi,nmi->nm", flat1, flat) / np.where(squared > 0, squared, 1.0)
-    nearest: Float64Array = np.linalg.norm(flat1 + np.clip(share, 0, 1)[..., None] * flat, axis=2)
-    return nearest
+    return np.asarray(np.linalg.norm(flat1 + np.clip(share, 0, 1)[..., None] * flat, axis=2))
 
 
 def _across(vector: Float64Array, heading: Float64Array) -> Float64Array:
     along = np.einsum("nmi,ni->nm", np.broadcast_to(vector, (len(heading), *vector.shape[1:])), heading)
-    across: Float64Array = vector - along[..., None] * heading[:, None]
-    return across
+    return np.asarray(vector - along[..., None] * heading[:, None])
 
 
 def _bounding_ball(p1: Float64Array, p2: Float64Array, radius: Float64Array) -> tuple[Float64Array, float]:

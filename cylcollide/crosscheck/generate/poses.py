@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
+from cylcollide.bullet.humanoid import Humanoid
 from cylcollide.crosscheck.generate.bullets import GRAZE, draw_bullets
-from cylcollide.crosscheck.generate.humanoid import Humanoid
 from cylcollide.crosscheck.generate.shots import ShotScene
 
 FRAMES_PER_MOTION = 10
@@ -40,13 +40,7 @@ class PosedScene(ShotScene):
 
 
 def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Poses:
-    """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches of its duration.
-
-    Raises
-    ------
-    ValueError
-        If there is no such motion.
-    """
+    """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches; ValueError if unknown."""
     with Humanoid() as humanoid:
         unknown = [name for name in motions if name not in humanoid.motions]
         if unknown:

@@ -3,7 +3,7 @@
 It says which verdicts differ and which of these exact arithmetic confirms, and of hits on the right limb the errors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,14 +13,55 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.judge.exact_truth import clearances, exact_first_limbs
+from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
 from cylcollide.engines import Engine, EngineHits
+from cylcollide.exact.cylinder import Cylinder
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import Chord, closest
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
+
+
+def exact_first_limbs(
+    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
+) -> Int32Array:
+    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in rational arithmetic, (n,).
+
+    Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
+    """
+    limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
+    first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.array([-1 if hit is None else hit[0] for hit in first], dtype=np.int32)
+
+
+def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> list[tuple[int, Cylinder]]:
+    """The limbs as exact arithmetic holds them, with their indices."""
+    ends = zip(p1, p2, radius, strict=True)
+    return [(index, Cylinder(tuple(a), tuple(b), r)) for index, (a, b, r) in enumerate(ends)]
+
+
+def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
+    """The limb that a closed segment meets first, and its way through it; None for a miss."""
+    hit, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), limbs, "hit")
+    return hit
+
+
+def clearances(
+    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
+) -> Float64Array:
+    """Return the least signed distance of each segment from its own cylinder, in metres, (n,).
+
+    Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
+    nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
+    """
+    none = np.zeros(len(starts))
+    solids = Rounded(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
+    return least_distance(solids, np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
+
 
 UNIT = 1e-6
 """By how much a unit vector's length may differ from 1: float32 rounds it by a tenth of that."""
@@ -33,12 +74,7 @@ NOT_SETTLED = -2
 class Truth:
     """What is true about a scene. Exact arithmetic settles a segment once, however many engines differ there.
 
-    Attributes
-    ----------
-    hits
-        This library's answers, (n,).
-    length
-        Of the segments in metres, (n,).
+    ``hits`` are this library's answers, ``length`` is that of the segments in metres, (n,).
     """
 
     def __init__(self, scene: ShotScene) -> None:
@@ -61,8 +97,7 @@ class Truth:
         left = rows[self._exact[rows] == NOT_SETTLED]
         limbs = self.limbs
         self._exact[left] = exact_first_limbs(self.start[left], self.end[left], limbs.p1, limbs.p2, limbs.radius)
-        confirmed: BoolArray = self._exact[rows] == self.hits.limb[rows]
-        return confirmed
+        return np.asarray(self._exact[rows] == self.hits.limb[rows])
 
     def rounding(self, rows: Int64Array) -> Float64Array:
         """Metres that float64 leaves open about true hits: the bound that this library's kernels are proved to keep."""
@@ -183,8 +218,7 @@ class Comparison:
 
     def distance_error(self, rows: Int64Array) -> Float64Array:
         """Metres by which the engine's hit lies behind the true one, < 0 before it."""
-        error: Float64Array = (self.theirs.fraction[rows] - self.ours.fraction[rows]) * self.truth.length[rows]
-        return error
+        return np.asarray((self.theirs.fraction[rows] - self.ours.fraction[rows]) * self.truth.length[rows])
 
     def tilt(self, rows: Int64Array) -> Float64Array:
         """Radians between both normals; nan where the engine tells none.
@@ -202,8 +236,7 @@ class Comparison:
     def malformed(self, rows: Int64Array) -> BoolArray:
         """Whether the normal is no unit vector where there is one to tell, (k,)."""
         length = np.linalg.norm(self.theirs.normal[rows], axis=1)
-        wrong: BoolArray = self.ours.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal
-        return wrong
+        return np.asarray(self.ours.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
 
     def proved(self, found: Disagreements) -> BoolArray:
         """Which disagreements are verdicts of this library that exact arithmetic confirms, (k,)."""
@@ -213,24 +246,25 @@ class Comparison:
 
     def disagreements(self) -> Disagreements:
         """Every wrong verdict, and the errors in distance and in normal of every right hit, those of 0 too."""
-        right, error = self.right_hits, self.distance_error(self.right_hits)
-        early, normal = error < 0, right if self.tells_normal else right[:0]
-        parts = [Disagreements.of_kind(self.wrong[kind], kind, self._amount(kind)) for kind in (*VERDICTS, Kind.LOST)]
-        parts += [
-            Disagreements.of_kind(right[early], Kind.EARLY, error[early]),
-            Disagreements.of_kind(right[~early], Kind.LATE, error[~early]),
-            Disagreements.of_kind(normal, Kind.NORMAL, self.tilt(normal)),
-            Disagreements.of_kind(self.misplaced, Kind.POSITION, self.points[1][self.misplaced]),
-        ]
-        return Disagreements.joined(parts)
+        right, early = self.right_hits, self.distance_error(self.right_hits) < 0
+        of_right = {Kind.EARLY: right[early], Kind.LATE: right[~early], Kind.POSITION: self.misplaced}
+        every = self.wrong | of_right | {Kind.NORMAL: right if self.tells_normal else right[:0]}
+        return Disagreements.joined([Disagreements.of_kind(rows, k, self.amount(k, rows)) for k, rows in every.items()])
 
-    def _amount(self, kind: Kind) -> Float64Array:
-        """How wrong the verdicts of a kind are, in metres."""
-        rows = self.wrong[kind]
-        if kind == Kind.WRONG_LIMB:
-            apart: Float64Array = np.linalg.norm(self.ours.position[rows] - self.theirs.position[rows], axis=1)
-            return apart
-        return np.full(len(rows), np.nan) if kind == Kind.LOST else self.clearance(rows)
+    def amount(self, kind: Kind, rows: Int64Array) -> Float64Array:
+        """How wrong rows of a kind are, in metres; normals in radians, (k,)."""
+        match kind:
+            case Kind.LOST:
+                return np.full(len(rows), np.nan)
+            case Kind.WRONG_LIMB:
+                return np.asarray(np.linalg.norm(self.ours.position[rows] - self.theirs.position[rows], axis=1))
+            case Kind.EARLY | Kind.LATE:
+                return self.distance_error(rows)
+            case Kind.NORMAL:
+                return self.tilt(rows)
+            case Kind.POSITION:
+                return self.points[1][rows]
+        return self.clearance(rows)
 
     def clearance(self, rows: Int64Array) -> Float64Array:
         """Metres by which the verdicts of some rows are decided, see ``docs/crosscheck.md``; rows of VERDICTS, (k,)."""
@@ -253,6 +287,4 @@ class Comparison:
 
 def angle(a: Float64Array, b: Float64Array) -> Float64Array:
     """Angles between vectors (n, 3), in radians, (n,)."""
-    sine = np.linalg.norm(np.cross(a, b), axis=1)
-    radians: Float64Array = np.arctan2(sine, np.einsum("ni,ni->n", a, b))
-    return radians
+    return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ni,ni->n", a, b)))

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine import BulletClient
+from cylcollide.crosscheck.judge.disagreements import Cause
 from cylcollide.crosscheck.number_format import counted, length, percent, scale_words
-from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.records import JsonObject, texts
 from cylcollide.crosscheck.report.measures import ARM, construction_rows, facts, margin_rows, scale_rows
 from cylcollide.crosscheck.run.run import wrong_count
 
@@ -22,6 +22,14 @@ class Advice(NamedTuple):
     text: str
     evidence: list[str]
     code: str = ""
+
+
+TEXTS = texts("report/advice.toml")
+
+
+def _advice(name: str, evidence: list[str], **fields: Any) -> Advice:
+    said = TEXTS[name]
+    return Advice(said["title"].format(**fields), said["text"].format(**fields), evidence, said.get("code", ""))
 
 
 def advice(summary: JsonObject) -> list[Advice]:
@@ -47,22 +55,18 @@ def _scale(summary: JsonObject) -> Advice | None:
             f" Radii have to stay below {length(big)}, from where the rounding of big shapes was measured: a limb of "
             f"{scale_words(ARM)} can grow by {10 ** math.floor(math.log10(0.99 * big / ARM)):,}."
         )
-    shares, sizes = ([of(row) for row in (at, grown)] for of in (_phantoms, lambda row: scale_words(row["radius"])))
-    return Advice(
-        "Ask in a larger world",
-        "Multiply positions and sizes before they go into the engine that rays are asked of, and divide the answers: "
-        f"the stop of {length(facts(summary)['stop'])} stays what it is, and becomes a smaller share of the limb."
-        f"{limit}",
+    shares = [percent(row["phantom"], row["misses"]) for row in (at, grown)]
+    sizes = [scale_words(row["radius"]) for row in (at, grown)]
+    return _advice(
+        "scale",
         [
             f"{shares[0]} of the generic segments that miss a limb of {sizes[0]} are phantom hits, {shares[1]} in a "
             f"world where it has {sizes[1]}",
             f"grown worlds did as predicted in {tried} trials on cases of the {Cause.TERMINATION.label}",
         ],
+        stop=length(facts(summary)["stop"]),
+        limit=limit,
     )
-
-
-def _phantoms(row: JsonObject) -> str:
-    return percent(row["phantom"], row["misses"])
 
 
 def _margin(summary: JsonObject) -> Advice | None:
@@ -73,12 +77,11 @@ def _margin(summary: JsonObject) -> Advice | None:
     missed = [row["missed"] / row["hits"] for row in (none, kept, widest)]
     if missed[1] >= min(missed[0], missed[2]):
         return None
-    return Advice(
-        "Leave the collision margin alone",
-        "Above all do not set it to zero to get rid of phantoms: those do not come from the margin, and hits are lost.",
+    return _advice(
+        "margin",
         [
             f"margin {length(row['margin']) if row['margin'] else '0'}: {percent(row['missed'], row['hits'])} of the "
-            f"hits are missed, {_phantoms(row)} of the misses are phantom hits"
+            f"hits are missed, {percent(row['phantom'], row['misses'])} of the misses are phantom hits"
             for row in (none, kept, widest)
         ],
     )
@@ -93,11 +96,8 @@ def _flag(summary: JsonObject) -> Advice | None:
         return None
     tried = _trials(summary, Cause.SHAPE, "implicit cylinder")
     evidence = [f"wrong verdicts: {percent(*hull)} without the flag, {percent(*implicit)} with it"]
-    return Advice(
-        "Load cylinders as cylinders",
-        "Without the flag loadURDF makes a prism of a cylinder and adds a margin around it.",
-        evidence + ([f"the error of shape went away in {tried} trials with the flag"] if tried else []),
-        "p.loadURDF(path, flags=p.URDF_USE_IMPLICIT_CYLINDER)",
+    return _advice(
+        "flag", evidence + ([f"the error of shape went away in {tried} trials with the flag"] if tried else [])
     )
 
 
@@ -111,12 +111,7 @@ def _batch(summary: JsonObject) -> Advice | None:
     ]
     if not whole or not short:
         return None
-    return Advice(
-        f"Send at most {max(whole):,} rays in a call",
-        "And compare the number of answers with that of the rays: a call that is too long loses them, not always with "
-        "an error.",
-        [f"{max(whole):,} segments: {max(whole):,} answers", *short],
-    )
+    return _advice("batch", [f"{max(whole):,} segments: {max(whole):,} answers", *short], most=max(whole))
 
 
 def _starts(summary: JsonObject) -> Advice | None:
@@ -128,12 +123,7 @@ def _starts(summary: JsonObject) -> Advice | None:
     if near and near["phantom"]:
         phantoms = percent(near["phantom"], near["rays"] - near["hits"])
         evidence.append(f"of those that start 0.5 to 2 mm outside and miss, {phantoms} are phantom hits")
-    return Advice(
-        "Start rays outside of the limbs",
-        f"And more than the stop of {length(facts(summary)['stop'])} away from them. Take the shooter's own limbs out, "
-        "and begin earlier on the line where a muzzle is inside something.",
-        evidence,
-    )
+    return _advice("starts", evidence, stop=length(facts(summary)["stop"]))
 
 
 def _boxes(summary: JsonObject) -> Advice | None:
@@ -143,13 +133,8 @@ def _boxes(summary: JsonObject) -> Advice | None:
     # Those of the extremes have no length, and no box helps them.
     rows = [row for row in summary["families"][:-1] if row["family"] != "extremes"]
     count = sum(row["causes"].get(Cause.BROAD_PHASE.label, 0) for row in rows)
-    return Advice(
-        "Refresh the boxes before you ask",
-        "The box of a body that was made and left alone fits tightly, and after a new margin it is an old one: hits at "
-        "its very edge are lost until the boxes have been computed anew.",
-        [f"{counted(count, 'hit')} missed at a box", f"they came back in {tried} trials with fresh boxes"],
-        "p.performCollisionDetection()",
-    )
+    said = [f"{counted(count, 'hit')} missed at a box", f"they came back in {tried} trials with fresh boxes"]
+    return _advice("boxes", said)
 
 
 def _ends(summary: JsonObject) -> Advice | None:
@@ -157,12 +142,7 @@ def _ends(summary: JsonObject) -> Advice | None:
     if cause is None or not tried:
         return None
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in cause["kinds"].items())
-    return Advice(
-        "End rays behind the limb, not at it",
-        "A ray that ends within a stop of a surface may be a hit or not. Let it go on, and compare the distance "
-        "yourself.",
-        [f"{kinds} at the end of a segment", f"right in {tried} trials with a longer segment"],
-    )
+    return _advice("ends", [f"{kinds} at the end of a segment", f"right in {tried} trials with a longer segment"])
 
 
 def _errors(summary: JsonObject) -> Advice | None:
@@ -177,12 +157,7 @@ def _errors(summary: JsonObject) -> Advice | None:
     if row["normal"]:
         tilt, _, steepest = row["normal_deg"]
         evidence.append(f"normals that are off are so by {tilt:.3g}° in the median, by {steepest:.3g}° at worst")
-    return Advice(
-        "Do not build on the point and the normal",
-        "Decals, ricochets and damage by depth see these errors. Where they matter, take the limb from the engine and "
-        "the point and normal from exact geometry.",
-        evidence,
-    )
+    return _advice("errors", evidence)
 
 
 Rule = Callable[[JsonObject], Advice | None]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import zip_longest
 from typing import Any
 
@@ -10,50 +10,25 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.words import TEXTS
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import Least, Rounded, least_distance
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
 
 HUMAN = (0.01, 1.0)
 """Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
 
-SHOWS = {
-    Cause.TERMINATION: (Kind.PHANTOM, Kind.EARLY),
-    Cause.RIM_ROUNDING: (Kind.MISSED, Kind.NORMAL),
-    Cause.EARLY_EXIT: (Kind.LATE, Kind.NORMAL),
-    Cause.BIG_SHAPE: (Kind.MISSED, Kind.LATE),
-    Cause.INSIDE_START: (Kind.MISSED,),
-    Cause.NO_CORE_DISTANCE: (Kind.MISSED,),
-    Cause.NOISY_NORMAL: (Kind.NORMAL, Kind.MISSED),
-    Cause.SHAPE: (Kind.PHANTOM, Kind.EARLY),
-    Cause.SEGMENT_END: (Kind.PHANTOM, Kind.MISSED),
-    Cause.BROAD_PHASE: (Kind.MISSED,),
-    Cause.API_LIMIT: (Kind.PHANTOM, Kind.MISSED),
-    Cause.SINGLE_PRECISION: (Kind.LATE, Kind.EARLY),
-}
-"""The kinds of disagreement that show a cause best; a loss in a batch has no geometry to be shown."""
-
 OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
 """Causes that lie in how the limb was built: they show best on limbs that were not built by default."""
 
 
 def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
-    """The most telling case of each of the kinds that show a cause, best kind first; of any kind if none of these is.
-
-    Parameters
-    ----------
-    cases
-        Those that a run kept.
-    cause
-        Its cases are looked at, no others.
-    most
-        How many to return at most.
-    """
+    """The most telling case of each kind that shows a cause, best kind first; of any kind if there is none of these."""
     mine = [case for case in cases if case.cause_code == cause and case.kind_code != Kind.LOST]
-    worst = _worst_of_kinds(mine, [*SHOWS.get(cause, ())])
+    # A loss in a batch has no geometry to be shown.
+    worst = _worst_of_kinds(mine, [Kind[name] for name in TEXTS[cause].get("shows", ())])
     return (worst or _worst_of_kinds(mine, [*Kind]))[:most]
 
 
@@ -97,43 +72,28 @@ def _worst_of_kinds(cases: Sequence[Case], kinds: Sequence[Kind]) -> list[Case]:
     return [min(group, key=rank) for group in groups if group]
 
 
-@dataclass(frozen=True)
 class Drawn:
-    """A case about the centre of its limb, metres, so that worlds far away lose no digits when drawn."""
+    """A case about the centre of its limb, metres, so that worlds far away lose no digits when drawn.
 
-    case: Case
-    p1: Float64Array  # (m, 3)
-    p2: Float64Array
-    start: Float64Array  # (3,)
-    end: Float64Array
-    calibration: Calibration | None  # of the limb, None if it was not measured
+    The limbs' ends are (m, 3), points of the segment (3,); ``calibrations`` are those of the run's summary.
+    """
 
-    @classmethod
-    def of(cls, case: Case, calibrations: Sequence[JsonObject]) -> "Drawn":
-        """Place a case; ``calibrations`` are those of the run's summary."""
+    def __init__(self, case: Case, calibrations: Sequence[JsonObject]) -> None:
         p1, p2, limb = np.array(case.p1), np.array(case.p2), case.limb
         centre = 0.5 * (p1[limb] + p2[limb])
-        half = 0.5 * math.dist(case.p1[limb], case.p2[limb])
-        known = _known(calibrations, case, half)
-        start, end = np.array(case.start) - centre, np.array(case.end) - centre
-        return cls(case, p1 - centre, p2 - centre, start, end, known)
-
-    @property
-    def limb(self) -> int:
-        """The limb that the case is about."""
-        return self.case.limb
-
-    @property
-    def radius(self) -> float:
-        """Of that limb."""
-        return self.case.radius[self.limb]
-
-    @property
-    def direction(self) -> Float64Array:
-        """Unit direction of the segment; for one of no length the limb's axis."""
-        step = self.end - self.start if self.case.length else self.p2[self.limb] - self.p1[self.limb]
-        along: Float64Array = step / np.linalg.norm(step)
-        return along
+        self.case, self.limb, self.radius = case, limb, case.radius[limb]
+        self.p1, self.p2, self.start, self.end = (
+            x - centre for x in (p1, p2, np.array(case.start), np.array(case.end))
+        )
+        # Of a segment of no length the direction is the limb's axis.
+        step = self.end - self.start if case.length else self.p2[limb] - self.p1[limb]
+        self.direction: Float64Array = step / np.linalg.norm(step)
+        known = self.calibration = _known(calibrations, case, 0.5 * math.dist(case.p1[limb], case.p2[limb]))
+        # One row: what the engine holds in the place of the limb, as measured; None if it was not measured.
+        self.held = None if known is None else known.solid(self.p1[[limb]], self.p2[[limb]])
+        least = least_distance(self.true(limb), self.start[None], self.end[None])
+        # Where the segment is closest to, or deepest in, the true limb.
+        self.nearest: Float64Array = self.start + float(least.fraction[0]) * (self.end - self.start)
 
     def hit(self, side: str) -> Float64Array | None:
         """Point (3,) that a side, ``true`` or ``engine``, reports; None for a miss."""
@@ -142,26 +102,12 @@ class Drawn:
 
     def normal(self, side: str) -> Float64Array:
         """Normal (3,) that a side reports; zero for a miss."""
-        normal = getattr(self.case, f"normal_{side}")
-        return np.zeros(3) if normal is None else np.array(normal)
+        return np.array(getattr(self.case, f"normal_{side}") or (0.0, 0.0, 0.0))
 
     def true(self, limb: int) -> Rounded:
         """One row: a limb as it is."""
         none = np.zeros(1)
         return Rounded(self.p1[[limb]], self.p2[[limb]], np.array([self.case.radius[limb]]), none, none)
-
-    @property
-    def held(self) -> Rounded | None:
-        """One row: what the engine holds in the place of the limb, as measured."""
-        if self.calibration is None:
-            return None
-        return self.calibration.solid(self.p1[[self.limb]], self.p2[[self.limb]])
-
-    @property
-    def nearest(self) -> Float64Array:
-        """Where the segment is closest to, or deepest in, the true limb, (3,)."""
-        least: Least = least_distance(self.true(self.limb), self.start[None], self.end[None])
-        return self.start + float(least.fraction[0]) * (self.end - self.start)
 
 
 def _known(calibrations: Sequence[JsonObject], case: Case, half: float) -> Calibration | None:
@@ -170,8 +116,6 @@ def _known(calibrations: Sequence[JsonObject], case: Case, half: float) -> Calib
     for known in calibrations:
         if known["setup"] == setup and np.allclose([known["radius"], known["half"]], size, rtol=1e-6):
             # JSON has no infinity: no radius was seen from which limbs count as big.
-            record: JsonObject = {
-                name: math.inf if value is None else value for name, value in known.items() if name != "setup"
-            }
-            return Calibration(**record)
+            record: JsonObject = {name: math.inf if value is None else value for name, value in known.items()}
+            return Calibration(**{name: value for name, value in record.items() if name != "setup"})
     return None

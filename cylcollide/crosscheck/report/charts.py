@@ -7,13 +7,12 @@ import plotly.graph_objects as go
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.cases.words import MEASURED
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, length, power, scale_words
 from cylcollide.crosscheck.report import chart_style as style
 from cylcollide.crosscheck.report import measures
 from cylcollide.crosscheck.run.run import Result
-from cylcollide.crosscheck.run.tally import ALL, GRAZES
+from cylcollide.crosscheck.run.tally import ALL
 
 FLOOR_MM, FLOOR_DEGREES = 1e-6, 1e-5
 """Smaller errors than a nanometre are rounding of the engine's answer; they are drawn at this level."""
@@ -115,21 +114,14 @@ def by_family(result: Result) -> go.Figure | None:
         return None
     figure = style.chart(style.shares(f"share of the family's {things}"), {"dtick": 1}, barmode="stack", bargap=0.35)
     figure.update_layout(legend_traceorder="normal", uniformtext={"minsize": 9, "mode": "hide"})
+    names = [f"all {things}" if row["family"] == ALL else row["family"] for row in rows]
+    look = {"orientation": "h", "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
     for kind in kinds:
         counted = style.parts_of(rows, kind.field, "rays")
-        figure.add_bar(
-            name=kind.label,
-            orientation="h",
-            y=[f"all {things}" if row["family"] == ALL else row["family"] for row in rows],
-            x=counted["y"],
-            customdata=counted["customdata"],
-            text=[f"{count:,}" if count else "" for count, _ in counted["customdata"]],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            marker_color=style.COLORS[kind.label],
-            hovertemplate=f"%{{y}}: {style.of(part=f' {kind.label}', axis='x')}<extra></extra>",
-        )
+        text = [f"{count:,}" if count else "" for count, _ in counted["customdata"]]
+        said = f"%{{y}}: {style.of(part=f' {kind.label}', axis='x')}<extra></extra>"
+        shown = {"x": counted["y"], "customdata": counted["customdata"], "text": text, "hovertemplate": said}
+        figure.add_bar(name=kind.label, y=names, marker_color=style.COLORS[kind.label], **shown, **look)
     return figure
 
 
@@ -158,13 +150,11 @@ def by_bound(result: Result) -> go.Figure | None:
 
 def early_by_depth(result: Result) -> go.Figure | None:
     """How early grazing hits of one size of limb are reported, against how deep they cut, with the bound on it."""
-    radius, depth = result.tally.grazes()
-    kind, cause, amount = (result.tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
-    mine: BoolArray = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
-    if not mine.any():
+    radius, depth, amount = measures.early_grazes(result.tally)
+    if not len(radius):
         return None
-    size = measures.arm(radius[mine])
-    rows = np.flatnonzero(mine & (radius == size))
+    size = measures.arm(radius)
+    rows = np.flatnonzero(radius == size)
     rows = rows[style.thin_out(amount[rows])]
     # Every second decade below, where there are many.
     decades = {decade: length(10.0 ** (decade - 3)) if decade % 2 else "" for decade in range(-9, 3)}

@@ -10,8 +10,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.run import Result
 from cylcollide.crosscheck.run.tally import Tally
@@ -23,15 +22,7 @@ KINDS, CAUSES = ([one.label for one in names] for names in (Kind, Cause))
 
 
 def write_tables(result: Result, folder: Path) -> list[Path]:
-    """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``.
-
-    Parameters
-    ----------
-    result
-        A run.
-    folder
-        The report's folder; ``tables`` is made in it if needed.
-    """
+    """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``."""
     target = folder / "tables"
     target.mkdir(parents=True, exist_ok=True)
     plain = {"families": _families, "causes": _causes, "setups": _setups}

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import DEFAULT
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide._types import Float64Array
+from cylcollide.crosscheck.engine import DEFAULT
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import HUMAN
 from cylcollide.crosscheck.run.run import Result
@@ -47,18 +46,22 @@ def early_bound(radius: Float64Array | float, depth: Float64Array, stop: float) 
     """
     passes = (radius - depth) ** 2
     across: Float64Array = np.sqrt((radius + stop) ** 2 - passes) - np.sqrt(radius**2 - passes)
-    slanted: Float64Array = across / np.sin(FLATTEST)
-    return slanted
+    return np.asarray(across / np.sin(FLATTEST))
+
+
+def early_grazes(tally: Tally) -> list[Float64Array]:
+    """Radius, depth of the cut and amount, metres, of the hits of the grazing family that are early by the stop."""
+    kind, cause, amount = (tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
+    radius, depth = tally.grazes()
+    return [x[(kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)] for x in (radius, depth, amount)]
 
 
 def earlier_than_bound(result: Result) -> int:
     """How many hits of the grazing family are earlier than the stop allows; of all sizes of limb."""
-    radius, depth = result.tally.grazes()
-    kind, cause, amount = (result.tally.column(name, GRAZES) for name in ("kind", "cause", "amount"))
-    mine: BoolArray = (kind == Kind.EARLY) & (cause == Cause.TERMINATION) & (depth > 0)
-    allowed = early_bound(radius[mine], depth[mine], facts(result.summary)["stop"])
+    radius, depth, amount = early_grazes(result.tally)
+    allowed = early_bound(radius, depth, facts(result.summary)["stop"])
     # The depth is that of the construction, right to the rounding of its coordinates.
-    return int(np.sum(-amount[mine] > allowed * (1 + 1e-6)))
+    return int(np.sum(-amount > allowed * (1 + 1e-6)))
 
 
 class RightHits(NamedTuple):
@@ -76,17 +79,10 @@ def right_hits(tally: Tally) -> RightHits:
     return RightHits(tally.column("depth")[tilted], amount[along], np.degrees(amount[tilted]))
 
 
-def phantom_gaps(tally: Tally) -> Float64Array:
-    """Metres by which phantoms of a sweep over poses pass the limb that is reported."""
-    gap: Float64Array = tally.column("amount")[tally.column("kind") == Kind.PHANTOM]
-    return gap
-
-
 def grazing_phantoms(tally: Tally) -> Float64Array:
     """How far outside the limb grazing bullets pass that are phantoms, as shares of its radius."""
     depth = tally.column("depth")
-    outside: Float64Array = -depth[(tally.column("kind") == Kind.PHANTOM) & (depth < 0.0)]
-    return outside
+    return np.asarray(-depth[(tally.column("kind") == Kind.PHANTOM) & (depth < 0.0)])
 
 
 def gaps(tally: Tally) -> Float64Array:
@@ -96,8 +92,7 @@ def gaps(tally: Tally) -> Float64Array:
         [key.family in SPREAD for key in tally.chunks], [len(c.columns["kind"]) for c in tally.chunks.values()]
     )
     usual = np.array([setup == asdict(DEFAULT) for setup in tally.of_scene("setup")], dtype=np.bool_)
-    passed: Float64Array = amount[(kind == Kind.PHANTOM) & any_gap & usual & (amount > 0)]
-    return passed
+    return np.asarray(amount[(kind == Kind.PHANTOM) & any_gap & usual & (amount > 0)])
 
 
 def scale_rows(summary: JsonObject, families: Sequence[str] = STRAIGHT) -> list[JsonObject]:

@@ -6,86 +6,35 @@ and advice, a run with ``--engines`` a scoreboard.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.words import explained, headline, measured_words, quantity
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.judge.disagreements import Cause
+from cylcollide.crosscheck.records import JsonObject, texts
 from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases, worst_in_turns
-from cylcollide.crosscheck.report.chart_style import COLORS
-from cylcollide.crosscheck.report.close_up import cut
+from cylcollide.crosscheck.report.chart_style import COLORS, Panel, as_json, template
 from cylcollide.crosscheck.report.measures import facts, right_hits
-from cylcollide.crosscheck.report.rendering import Panel, as_json, template
+from cylcollide.crosscheck.report.pictures import cut, views
 from cylcollide.crosscheck.report.repro_scripts import write_case_files
-from cylcollide.crosscheck.report.view_3d import views
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import Result
 
-Links = Sequence[tuple[str, str]]
-"""Of each of the worst cases the file and the script, relative to the page."""
-
-
-class Chart(NamedTuple):
-    """A figure over the whole run that stands with a cause: the first of these that was found."""
-
-    draw: Callable[[Result], go.Figure | None]
-    causes: tuple[Cause, ...]
-    title: str
-    caption: str
-
-
 CHARTS = {
-    "depth": Chart(
-        charts.early_by_depth,
-        (Cause.TERMINATION,),
-        "The shallower the cut, the earlier the hit",
-        "Segments that graze the side of a limb of {arm} radius. The line is the bound that follows from the "
-        "measured stop for the flattest of them, at 30° to the axis; {earlier}.",
-    ),
-    "gap": Chart(
-        charts.phantoms_by_gap,
-        (Cause.TERMINATION, Cause.SEGMENT_END),
-        "Phantoms end where the stop does",
-        "Segments of the families {spread}, whose distance from the limb may be any, at limbs built by default. "
-        "{beyond} beyond the stop of {stop}, which was measured on its own.",
-    ),
-    "scale": Chart(
-        charts.phantoms_by_scale,
-        (Cause.TERMINATION,),
-        "Phantoms fade as the world grows",
-        "The same segments at limbs of every size, in a world that grows with them: the share of the true misses "
-        "that {engine} reports as hits.",
-    ),
-    "margin": Chart(
-        charts.misses_by_margin,
-        (Cause.NO_CORE_DISTANCE, Cause.RIM_ROUNDING, Cause.API_LIMIT, Cause.TERMINATION),
-        "Too thin a margin loses hits, too thick a one as well",
-        "Limbs of 1 cm to 1 m radius with the collision margin changed. Thin margins miss for want of a distance "
-        "at the core; thick ones round the rim away and, once larger than the limb, turn it inside out.",
-    ),
-    "construction": Chart(
-        charts.by_construction,
-        (Cause.SHAPE, Cause.TERMINATION),
-        "The same limb, built in four ways",
-        "Limbs of 1 cm to 1 m radius by createCollisionShape (geom), loadMJCF, and loadURDF without and with "
-        "URDF_USE_IMPLICIT_CYLINDER.",
-    ),
-    "calls": Chart(
-        charts.answers_by_call,
-        (Cause.API_LIMIT,),
-        "Rays that a call loses",
-        "Answers that came back from one call, beside the segments that went in.",
-    ),
+    "depth": charts.early_by_depth,
+    "gap": charts.phantoms_by_gap,
+    "scale": charts.phantoms_by_scale,
+    "margin": charts.misses_by_margin,
+    "construction": charts.by_construction,
+    "calls": charts.answers_by_call,
 }
+"""Figures over the whole run that stand with a cause; their texts are in ``charts.toml``."""
 FILTERS: dict[str, Callable[..., str]] = {
     "length_of": lambda millimetres: number_format.length(None if millimetres is None else millimetres / 1e3),
     "angle_of": number_format.angle,
@@ -97,41 +46,36 @@ FILTERS: dict[str, Callable[..., str]] = {
 def write_page(result: Result, folder: Path) -> Path:
     """Write ``folder/index.html``, and its worst cases as files and scripts, and return its path.
 
-    Parameters
-    ----------
-    result
-        A run; one family and a run without disagreements are fine.
-    folder
-        Where to write; made if needed. The other files of a run are linked to. An engine but PyBullet has no scripts,
-        and the page no links to them.
+    An engine but PyBullet has no scripts, and the page no links to them; the other files of a run are linked to.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = write_case_files(_worst(result), folder) if result.plan.blamed["engine"] == BULLET else []
-    links = [(case.relative_to(folder).as_posix(), script.relative_to(folder).as_posix()) for case, script in files]
+    if linked := result.plan.blamed["engine"] == BULLET:
+        write_case_files(_worst(result), folder)
     path = folder / "index.html"
-    path.write_text(page_html(result, links), encoding="utf-8")
+    path.write_text(page_html(result, linked=linked), encoding="utf-8")
     return path
 
 
-def page_html(result: Result, links: Links = ()) -> str:
-    """Return the page as text; ``links`` are those of the worst cases, to their file and script."""
-    summary, worst, posed = result.summary, _worst(result), isinstance(result.plan, PosesPlan)
+def page_html(result: Result, *, linked: bool = False) -> str:
+    """Return the page as text; ``linked``: the worst cases have files and scripts."""
+    summary, worst, posed, thing = result.summary, _worst(result), not result.plan.finds_causes, result.plan.thing
+    by_family = Panel.of("family", "Wrong verdicts by family", "", charts.by_family(result))
     return template("page.html.j2", escape=True, **FILTERS).render(
-        title=sentences.title(summary, result.plan.thing),
+        title=sentences.title(summary, thing),
         verdict=sentences.bullet_verdict(summary, right_hits(result.tally)) if posed else sentences.verdict(summary),
         engine=summary["engine"],
         summary=summary,
-        thing=result.plan.thing,
+        thing=thing,
         posed=posed,
         colors=COLORS,
         not_tried=sentences.not_tried_words(summary),
         tiles=_tiles(summary, posed),
-        by_family=None if posed else _panel("family", "Wrong verdicts by family", "", charts.by_family(result)),
-        by_bound=_panel("bound", "How near the causes come to their bounds", "", charts.by_bound(result)),
+        by_family=[] if posed else _drawn([by_family]),
+        by_bound=_drawn([Panel.of("bound", "How near the causes come to their bounds", "", charts.by_bound(result))]),
         panels=_bullet_panels(result) if posed else [],
         causes=_causes(result),
         advice=advice(summary),
-        rows=[_view(result, rank, case, links) for rank, case in enumerate(worst, 1)],
+        rows=[_view(result, rank, case, linked) for rank, case in enumerate(worst, 1)],
         scene=as_json(views(summary["calibrations"], worst)),
         command=" ".join(["cylcollide crosscheck", *result.plan.options]),
         plotly=Markup(get_plotlyjs()),
@@ -148,22 +92,25 @@ def _cause(row: JsonObject) -> Cause:
     return next(cause for cause in Cause if cause.label == row["cause"])
 
 
-def _tiles(summary: JsonObject, posed: bool) -> list[dict[str, str]]:
-    """The five numbers at the top."""
+def _drawn(panels: Sequence[Panel]) -> list[Panel]:
+    """Those of the panels that have something to plot."""
+    return [panel for panel in panels if panel.json]
+
+
+def _tiles(summary: JsonObject, posed: bool) -> list[tuple[str, str, str]]:
+    """The five numbers at the top: label, colour, value."""
     total, open_ = summary["families"][-1], summary["unexplained"]
-    wrong, proved, every = total["disagreements"], total["proved"], open_["disagreements"]
-    tiles = [("phantom hits", "phantom", f"{total['phantom']:,}"), ("missed", "missed", f"{total['missed']:,}")]
-    tiles.append(("wrong limb", "wrong-limb", f"{total['wrong_limb']:,}"))
-    if posed:
-        median, _, most = map(FILTERS["length_of"], total["early_mm"])
-        tiles.append((f"early at worst, {median} in the median", "early", most))
-        said = f"all {wrong:,}" if proved == wrong > 0 else f"{proved:,} of {wrong:,}"
-        tiles.append(("disagreements proved", "true", said))
-    else:
-        tiles.append(("without an answer", "lost", f"{total['lost']:,}"))
-        known = number_format.all_or(every - open_["count"], every)
-        tiles.append((f"of {every:,} disagreements explained", "true", known))
-    return [dict(zip(("label", "color", "value"), tile, strict=True)) for tile in tiles]
+    counts = {"phantom": "phantom hits", "missed": "missed", "wrong_limb": "wrong limb"}
+    counts |= {} if posed else {"lost": "without an answer"}
+    tiles = [(label, name.replace("_", "-"), f"{total[name]:,}") for name, label in counts.items()]
+    if not posed:
+        known = number_format.all_or(open_["disagreements"] - open_["count"], open_["disagreements"])
+        return [*tiles, (f"of {open_['disagreements']:,} disagreements explained", "true", known)]
+    median, _, most = map(FILTERS["length_of"], total["early_mm"])
+    wrong, proved = total["disagreements"], total["proved"]
+    said = f"all {wrong:,}" if proved == wrong > 0 else f"{proved:,} of {wrong:,}"
+    early = f"early at worst, {median} in the median", "early", most
+    return [*tiles, early, ("disagreements proved", "true", said)]
 
 
 def _bullet_panels(result: Result) -> list[Panel]:
@@ -185,17 +132,15 @@ def _causes(result: Result) -> list[JsonObject]:
     """Every cause with its words, its numbers and its figures."""
     summary, rows = result.summary, result.summary["causes"]
     found, measured = [_cause(row) for row in rows], facts(result.summary)
-    homes = {name: next((c for c in chart.causes if c in found), None) for name, chart in CHARTS.items()}
-    said = _caption_facts(result) if rows else {}
+    said, words = _caption_facts(result) if rows else {}, texts("report/charts.toml")
+    homes = {name: next((c for c in word["causes"] if Cause[c] in found), "") for name, word in words.items()}
     causes = []
     for cause, row in zip(found, rows, strict=True):
-        mine = {name: chart for name, chart in CHARTS.items() if homes[name] == cause}
+        mine = {name: word for name, word in words.items() if homes[name] == cause.name}
         panels = [_cut_panel(summary, cause, case) for case in clearest_cases(result.tally.cases, cause)]
-        panels += [
-            panel
-            for name, chart in mine.items()
-            if (panel := _panel(name, chart.title, chart.caption.format(**said), chart.draw(result)))
-        ]
+        panels += _drawn(
+            [Panel.of(n, w["title"], w["caption"].format(**said), CHARTS[n](result)) for n, w in mine.items()]
+        )
         more = {
             "name": cause.name.lower().replace("_", "-"),
             "text": explained(cause, summary["engine"], measured),
@@ -207,11 +152,6 @@ def _causes(result: Result) -> list[JsonObject]:
         }
         causes.append(row | more)
     return causes
-
-
-def _panel(name: str, title: str, caption: str, figure: go.Figure | None) -> Panel | None:
-    """A figure with its words, None where there is nothing to plot."""
-    return None if figure is None else Panel.of(name, title, caption, figure)
 
 
 def _caption_facts(result: Result) -> dict[str, str]:
@@ -231,37 +171,29 @@ def _caption_facts(result: Result) -> dict[str, str]:
 
 
 def _cut_panel(summary: JsonObject, cause: Cause, case: Case) -> Panel:
-    text = sentences.case_words(case)
     size = f", {sentences.amount_words(case)}" if abs(case.amount or 0.0) > 1e-9 * case.radius[case.limb] else ""
-    measured = measured_words(summary["engine"], case)
-    name = f"{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
-    figure = cut(Drawn.of(case, summary["calibrations"]))
-    return Panel.of(f"cut-{name}", f"{case.kind.capitalize()}{size}", f"{text} {measured}".strip(), figure)
+    caption = f"{sentences.case_words(case)} {measured_words(summary['engine'], case)}".strip()
+    name = f"cut-{cause.name}-{case.kind}".lower().replace("_", "-").replace(" ", "-")
+    return Panel.of(name, f"{case.kind.capitalize()}{size}", caption, cut(Drawn(case, summary["calibrations"])))
 
 
-def _view(result: Result, rank: int, case: Case, links: Links) -> JsonObject:
+def _view(result: Result, rank: int, case: Case, linked: bool) -> JsonObject:
     """One of the worst cases as the viewer and the table name it."""
-    file, script = links[rank - 1] if rank <= len(links) else ("", "")
     plan, about = result.plan, case.limb_engine if case.limb_engine >= 0 else case.limb_true
+    words = {"limb": case.cause, "text": sentences.case_words(case)}
     if isinstance(plan, PosesPlan):
         words = {"limb": case.name(about), "text": headline(case), "motion": plan.poses.motion[case.scene]}
         words["time"] = f"{plan.poses.time[case.scene]:.2f} s"
-    else:
-        words = {"limb": case.cause, "text": sentences.case_words(case)}
-    return {
-        "rank": rank,
-        "kind": case.kind,
-        "cause": case.cause,
-        "size": "" if case.amount is None else sentences.amount_words(case),
-        **words,
-        "family": case.family,
-        "row": case.row,
-        "after_true": _after(case.fraction_true, case.length),
-        "after_engine": "no answer" if case.kind == "lost" else _after(case.fraction_engine, case.length),
-        "file": file,
-        "script": script,
+    hits = {
+        side: "no hit" if fraction is None else f"{fraction * case.length:.7g} m"
+        for side, fraction in (("after_true", case.fraction_true), ("after_engine", case.fraction_engine))
     }
-
-
-def _after(fraction: float | None, length: float) -> str:
-    return "no hit" if fraction is None else f"{fraction * length:.7g} m"
+    return {
+        **{name: getattr(case, name) for name in ("kind", "cause", "family", "row")},
+        **{"rank": rank, "size": "" if case.amount is None else sentences.amount_words(case)},
+        **words,
+        **hits,
+        **({"after_engine": "no answer"} if case.kind == "lost" else {}),
+        "file": f"cases/{rank:02d}.json" if linked else "",
+        "script": f"repro/{rank:02d}.py" if linked else "",
+    }

@@ -11,72 +11,45 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.rendering import template
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.report.chart_style import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
-from cylcollide.engines.bullet import axis_quaternion
+from cylcollide.engines.bullet import bodies
 
 NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
 """Causes in which limbs that nobody names may take part: scripts hold them all."""
 
 
 def write_case_files(cases: Sequence[Case], folder: Path) -> list[tuple[Path, Path]]:
-    """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, a pair for each case, in their order.
+    """Write ``folder/cases/01.json`` and ``folder/repro/01.py`` and on, and return the pair of each case.
 
     Files of an earlier run go. The JSON file is what ``cylcollide replay`` takes; the script needs the engine alone.
-
-    Parameters
-    ----------
-    cases
-        What to write, such as the worst of a report.
-    folder
-        The report's folder; ``cases`` and ``repro`` are made in it if needed.
-
-    Returns
-    -------
-    list of (Path, Path)
-        The JSON file and the script of each case.
-
-    Raises
-    ------
-    ValueError
-        For a case of an engine for which there is no script; the message names it.
+    ValueError for a case of an engine for which there is no script.
     """
     sources = [repro_source(case) for case in cases]
     for room, suffix in (("cases", "json"), ("repro", "py")):
         (folder / room).mkdir(parents=True, exist_ok=True)
         for stale in (folder / room).glob(f"[0-9][0-9].{suffix}"):
             stale.unlink()
-    written = []
-    for number, (case, source) in enumerate(zip(cases, sources, strict=True), 1):
-        record, script = folder / "cases" / f"{number:02d}.json", folder / "repro" / f"{number:02d}.py"
+    written = [(folder / f"cases/{n:02d}.json", folder / f"repro/{n:02d}.py") for n in range(1, len(cases) + 1)]
+    for case, source, (record, script) in zip(cases, sources, written, strict=True):
         write_cases(record, case)
         script.write_text(source, encoding="utf-8")
-        written.append((record, script))
     return written
 
 
 def repro_source(case: Case) -> str:
-    """Return the text of one script; every coordinate is written so that it reads back as the same float64.
+    """The text of one script; every coordinate is written so that it reads back as the same float64.
 
-    Parameters
-    ----------
-    case
-        The limbs, how they are built, and the segment, which is called a bullet if nobody has looked for its cause.
-
-    Raises
-    ------
-    ValueError
-        If the engine is not PyBullet, or a limb is spun, which no family does.
+    The segment is called a bullet if nobody has looked for its cause. ValueError if the engine is not PyBullet, or a
+    limb is spun, which no family does.
     """
     setup = case.built
     if case.engine != BULLET:
         raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
     if setup.spin:
         raise ValueError(f"spin: expected 0, got {setup.spin}; a script cannot spin a limb about its axis")
-    chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
+    limbs, chosen = case.limbs, range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
     changed = setup.margin is not None or bool(setup.moved)
     found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
     headline = f"{words.headline(case)} {found}"
@@ -90,7 +63,9 @@ def repro_source(case: Case) -> str:
         headline=headline.replace("\u00a0", " ").replace("\\", "/").replace('"', "'"),
         path="segment" if case.cause else "bullet",
         case=case,
-        limbs=[_limb_literals(case, limb) for limb in chosen],
+        chosen=chosen,
+        # As the engine's adapter builds them: an ulp of the height can move a hit by half a millimetre.
+        bodies=bodies(limbs, np.asarray(limbs.p1), np.asarray(limbs.p2)),
         setup=setup,
         xml=xml,
         plain=setup.construction == "geom" and not changed,
@@ -98,22 +73,3 @@ def repro_source(case: Case) -> str:
         normals=case.kind_code == Kind.NORMAL,
         call=call,
     )
-
-
-def _limb_literals(case: Case, limb: int) -> JsonObject:
-    """One limb twice: as this library holds it, and as ``createMultiBody`` is.
-
-    The body is computed with the very operations of :mod:`cylcollide.engines.bullet`, since one unit in the last place
-    of its height can move Bullet's hit by half a millimetre.
-    """
-    p1, p2 = np.array(case.p1[limb]), np.array(case.p2[limb])
-    axis = p2 - p1
-    return {
-        "name": repr(case.names[limb] if case.names else f"limb {limb}"),
-        "p1": case.p1[limb],
-        "p2": case.p2[limb],
-        "radius": case.radius[limb],
-        "center": tuple((p1 + 0.5 * axis).tolist()),
-        "height": float(np.linalg.norm(axis[None], axis=1)[0]),
-        "quaternion": tuple(float(q) for q in axis_quaternion(axis)),
-    }

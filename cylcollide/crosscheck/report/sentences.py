@@ -8,9 +8,8 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.words import MEASURED, headline, quantity
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.engine.setup import Setup
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.engine import Setup
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.number_format import (
     SPACE,
     all_or,
@@ -24,13 +23,11 @@ from cylcollide.crosscheck.number_format import (
     scale_words,
 )
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.measures import RightHits, grazing_phantoms, phantom_gaps, right_hits
+from cylcollide.crosscheck.report.measures import RightHits, grazing_phantoms, right_hits
 from cylcollide.crosscheck.run.run import Result, wrong_count
 
 ENOUGH = 5
 """Hits in a decade of graze depth before its median is worth a sentence."""
-
-# What is wrong, in all ------------------------------------------------------------------------------------------------
 
 
 def title(summary: JsonObject, thing: str = "segment") -> str:
@@ -47,17 +44,15 @@ def verdict(summary: JsonObject) -> tuple[str, str]:
     """Two sentences on a run by families: what is wrong, and whether it is explained."""
     total, engine = summary["families"][-1], summary["engine"]
     wrong = wrong_count(total)
-    several = len(summary["families"]) > 2
-    one = f"of the family “{summary['families'][0]['family']}”"
-    drawn = "drawn to bring out one way of being wrong each" if several else one
+    drawn = "drawn to bring out one way of being wrong each"
+    if len(summary["families"]) <= 2:
+        drawn = f"of the family “{summary['families'][0]['family']}”"
     parts = [counted(total["phantom"], "phantom hit"), f"{total['missed']:,} missed"]
     parts += [f"{total['wrong_limb']:,} on the wrong limb"] if total["wrong_limb"] else []
     lost = f", and {total['lost']:,} segments get no answer at all" if total["lost"] else ""
-    said = f"every one the right verdict{lost}."
-    if wrong:
-        share, proof = percent(wrong, total["rays"]), _proof(total, "every one of these is")
-        said = f"{wrong:,} ({share}) a wrong verdict: {listed(parts)}; {proof}{lost}."
-    return f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives {said}", _explained(summary)
+    share, proof = percent(wrong, total["rays"]), _proof(total, "every one of these is")
+    said = f"{wrong:,} ({share}) a wrong verdict: {listed(parts)}; {proof}" if wrong else "every one the right verdict"
+    return f"Of {counted(total['rays'], 'segment')}, {drawn}, {engine} gives {said}{lost}.", _explained(summary)
 
 
 def _proof(total: JsonObject, every: str) -> str:
@@ -90,9 +85,6 @@ def not_tried_words(summary: JsonObject) -> list[str]:
     ]
 
 
-# Cases and causes -----------------------------------------------------------------------------------------------------
-
-
 def case_words(case: Case) -> str:
     """What is wrong about a case, its limb called by its size, and how the limb was built."""
     about = f"the limb (radius {scale_words(case.radius[case.limb])})"
@@ -102,18 +94,11 @@ def case_words(case: Case) -> str:
 
 def _built(setup: Setup) -> str:
     """The fields of a setup that are not the default, in words."""
-    ways = {
-        "urdf": "loadURDF",
-        "urdf-implicit": "loadURDF and URDF_USE_IMPLICIT_CYLINDER",
-        "mjcf": "loadMJCF",
-    }
-    parts = (
-        ways.get(setup.construction, ""),
-        f"a collision margin of {length(setup.margin)}" if setup.margin is not None else "",
-        f"a move of {length(setup.moved)} into place" if setup.moved else "",
-        "no step of the simulation since" if setup.stale else "",
-    )
-    return listed([part for part in parts if part])
+    ways = {"urdf": "loadURDF", "urdf-implicit": "loadURDF and URDF_USE_IMPLICIT_CYLINDER", "mjcf": "loadMJCF"}
+    parts = [ways[setup.construction]] if setup.construction in ways else []
+    parts += [f"a collision margin of {length(setup.margin)}"] if setup.margin is not None else []
+    parts += [f"a move of {length(setup.moved)} into place"] if setup.moved else []
+    return listed([*parts, *(["no step of the simulation since"] if setup.stale else [])])
 
 
 def amount_words(case: Case) -> str:
@@ -130,13 +115,7 @@ def bound_words(nearest: JsonObject, cause: Cause) -> str:
     return f"The disagreement nearest to its bound reaches {ratio_words(nearest['ratio'])} of the {bound} allowed."
 
 
-MUST = {
-    "vanishes": "vanish",
-    "shrinks": "shrink",
-    "changes": "change",
-    "stays": "stay",
-    "vanishes for some": "vanish at times",
-}
+MUST = {"vanishes": "vanish", "shrinks": "shrink", "changes": "change", "vanishes for some": "vanish at times"}
 """What an error must do, in the words of the trials."""
 
 
@@ -170,9 +149,6 @@ def kinds_words(kinds: dict[str, int]) -> str:
     ranked = sorted(kinds.items(), key=lambda item: -item[1])
     said = {Kind.NORMAL.label: ("normal off", "normals off")}
     return ", ".join(counted(count, *said.get(kind, (kind, kind))) for kind, count in ranked)
-
-
-# Bullets at the humanoid ----------------------------------------------------------------------------------------------
 
 
 def bullet_verdict(summary: JsonObject, hits: RightHits) -> tuple[str, str]:
@@ -236,7 +212,8 @@ def family_words(summary: JsonObject) -> str:
 
 def phantom_words(result: Result) -> str:
     """How far from a limb a phantom hit can be."""
-    gap, outside = phantom_gaps(result.tally), 100.0 * grazing_phantoms(result.tally)
+    gap = result.tally.column("amount")[result.tally.column("kind") == Kind.PHANTOM]
+    outside = 100.0 * grazing_phantoms(result.tally)
     if not len(gap):
         return "There is no phantom hit in this run."
     largest = f" The largest gap between bullet and limb is {length(float(gap.max()))}."

@@ -11,15 +11,14 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
 from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibration
-from cylcollide.crosscheck.causes.cause import Cause
 from cylcollide.crosscheck.causes.classify import compare
-from cylcollide.crosscheck.engine.setup import EngineOf
+from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
 from cylcollide.crosscheck.run.plan import Plan
@@ -50,15 +49,14 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     kept = _samples(columns) if plan.finds_causes else _greatest(columns)
     numbers = columns["scene"][kept].tolist()
     cases = [_case(plan, key, parts, n, int(at - first[n])) for n, at in zip(numbers, kept.tolist(), strict=True)]
-    limbs = range(max(len(part.scene.radius) for part in parts))
-    ours, theirs = (
-        np.concatenate([getattr(part.compared, side).limb for part in parts]) for side in ("ours", "theirs")
-    )
+    named = {side: np.concatenate([getattr(part.compared, side).limb for part in parts]) for side in ("ours", "theirs")}
+    most = max(len(part.scene.radius) for part in parts)
+    by_limb = {side: np.bincount(limb[limb >= 0], minlength=most).tolist() for side, limb in named.items()}
     record = {
         "families": _counts(key, parts),
         "rechecked": sum(part.compared.ours.rechecked for part in parts),
-        "limb_hits": [int((ours == limb).sum()) for limb in limbs],
-        "limb_reported": [int((theirs == limb).sum()) for limb in limbs],
+        "limb_hits": by_limb["ours"],
+        "limb_reported": by_limb["theirs"],
         "scenes": [part.about for part in parts] if plan.finds_causes else [],
         "cases": [case.record() for case in (cases if plan.finds_causes else worst_of_kinds(cases))],
         "calibrations": list({repr(c): c for part in parts for c in part.calibrations}.values()),
@@ -111,14 +109,9 @@ def _bullets(part: Fired) -> Arrays:
     assert isinstance(scene, PosedScene)
     mine = np.isin(found.kind, VERDICTS)
     rows = found.row[mine]
-    table: Arrays = {
-        "ray": scene.first_ray + rows,
-        "pose": np.full(len(rows), scene.pose, dtype=np.int32),
-        "start": scene.shots.start[rows],
-        "end": scene.shots.end[rows],
-        "clearance": both.clearance(rows),
-        "proved": both.proved(found)[mine],
-    }
+    table: Arrays = {"ray": scene.first_ray + rows, "pose": np.full(len(rows), scene.pose, dtype=np.int32)}
+    table |= {"start": scene.shots.start[rows], "end": scene.shots.end[rows]}
+    table |= {"clearance": both.clearance(rows), "proved": both.proved(found)[mine]}
     for side, hits in (("true", both.ours), ("engine", both.theirs)):
         table |= {
             f"limb_{side}": hits.limb[rows],
@@ -177,16 +170,13 @@ def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Ar
 def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
     """Segments, true hits and proved verdicts of each family."""
     names = _families(key, parts[0].scene)[0]
-    codes = [_families(key, part.scene)[1] for part in parts]
-    counted = {
-        "rays": codes,
-        "hits": [code[part.compared.ours.hit] for code, part in zip(codes, parts, strict=True)],
-        "proved": [
-            code[part.found.row[part.compared.proved(part.found)]] for code, part in zip(codes, parts, strict=True)
-        ],
-    }
-    counts = {what: np.bincount(np.concatenate(of), minlength=len(names)).tolist() for what, of in counted.items()}
-    return [{"family": name, **{what: of[code] for what, of in counts.items()}} for code, name in enumerate(names)]
+    rows = [{"family": name, "rays": 0, "hits": 0, "proved": 0} for name in names]
+    for part in parts:
+        code, proved = _families(key, part.scene)[1], part.found.row[part.compared.proved(part.found)]
+        for what, codes in {"rays": code, "hits": code[part.compared.ours.hit], "proved": code[proved]}.items():
+            for row, count in zip(rows, np.bincount(codes, minlength=len(names)).tolist(), strict=True):
+                row[what] += count
+    return rows
 
 
 def _case(plan: Plan, key: ChunkKey, parts: Sequence[Fired], number: int, at: int) -> Case:

@@ -91,25 +91,11 @@ def run_chunks(
     warn: Warn,
     progress: Callable[[ChunkKey], None],
 ) -> dict[ChunkKey, Chunk]:
-    """Return every chunk, in the order of ``keys``: from the store where it is there, else from ``work``.
+    """Every chunk, in the order of ``keys``: from the store where it is there, else from ``work``.
 
-    Parameters
-    ----------
-    keys
-        The chunks wanted.
-    work
-        Computes one; picklable where the executor has other processes.
-    executor
-        Any of ``concurrent.futures``; None works in this thread.
-    store
-        Where finished chunks are kept, as soon as each is there; None keeps none.
-    warn, progress
-        Told of files that cannot be used, and of every finished chunk.
-
-    Raises
-    ------
-    UnfinishedError
-        If the executor lost a worker; the message says how many chunks are kept.
+    ``work`` is picklable where the executor has other processes; without an executor it is done in this thread.
+    ``warn`` is told of files that cannot be used, ``progress`` of every finished chunk, which is kept at once.
+    UnfinishedError if the executor lost a worker; the message says how many chunks are kept.
     """
     wanted = list(keys)
     done: dict[ChunkKey, Chunk] = {}

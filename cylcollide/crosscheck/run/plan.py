@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from cylcollide import __version__
+from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
-from cylcollide.crosscheck.engine.setup import DEFAULT, EngineOf, NamedEngine, PlainEngine
+from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import (
     FAMILIES,
     OF_PYBULLET_ONLY,
@@ -20,7 +20,6 @@ from cylcollide.crosscheck.generate.families import (
     draw_chunk,
     of_pybullet,
 )
-from cylcollide.crosscheck.generate.motion import load_motions
 from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject
@@ -77,10 +76,7 @@ class _Run:
 class PosesPlan(_Run):
     """Bullets at the humanoid: ``rays``, dealt out evenly to poses of the ``motions``; none means all.
 
-    Raises
-    ------
-    ValueError
-        When made with a number that is too small or a motion that does not exist.
+    ValueError for a number that is too small or a motion that does not exist.
     """
 
     rays: int
@@ -89,6 +85,7 @@ class PosesPlan(_Run):
     engine_of: EngineOf = BulletClient
     poses: Poses = field(init=False, repr=False, compare=False)
     tried = 0
+    not_tried = ()
     finds_causes = False
     name = "poses"
     thing = "bullet"  # what a segment is called
@@ -127,10 +124,7 @@ class PosesPlan(_Run):
 class FamiliesPlan(_Run):
     """Segments of ``families``, about as many as ``rays``; cases of every cause to be ``tried`` by interventions.
 
-    Raises
-    ------
-    ValueError
-        For an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
+    ValueError for an unknown family, one that needs PyBullet's settings with another engine, or a bad number.
     """
 
     families: tuple[str, ...]
@@ -181,12 +175,8 @@ class FamiliesPlan(_Run):
     @property
     def keys(self) -> list[ChunkKey]:
         """The chunks, family by family."""
-        return [
-            ChunkKey(family, self.seed, number)
-            for family in FAMILIES
-            if family in self.families
-            for number in range(self._chunks(family))
-        ]
+        wanted = [family for family in FAMILIES if family in self.families]
+        return [ChunkKey(family, self.seed, n) for family in wanted for n in range(self._chunks(family))]
 
     def draw(self, key: ChunkKey) -> Sequence[ShotScene]:
         """Draw one chunk."""

@@ -9,23 +9,22 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cylcollide.crosscheck.cases.case import Case, write_cases
+from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.causes.engine_summary import Finding, diagnose
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
-from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.plan import FamiliesPlan, Plan, PosesPlan, stamp
+from cylcollide.crosscheck.run.findings import findings
+from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.limbs.limbs import Limbs
@@ -33,10 +32,6 @@ from cylcollide.world import HitWorld
 
 SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
-RAYS_SCHEMA = 1
-"""Version of ``rays.npz``."""
-LIMBS = 15
-"""Of the humanoid."""
 
 
 Proof = tuple[Case, list[Trial]]
@@ -70,38 +65,21 @@ def run_plan(
     warn: Callable[[str], None] = print,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Result:
-    """Run a plan; finished chunks are kept in ``folder / "chunks"`` and used again.
+    """Run a plan; finished chunks are kept in ``folder / "chunks"``, if there is a folder, and used again.
 
-    Parameters
-    ----------
-    plan
-        What to run.
-    executor
-        Any of ``concurrent.futures``; None works in this thread.
-    folder
-        Where chunks are kept; None keeps none.
-    warn
-        Given a line about every kept chunk that cannot be used.
-    progress
-        Given what is being done, how much of it is done, and how much there is.
-
-    Raises
-    ------
-    cylcollide.crosscheck.run.chunk_store.UnfinishedError
-        If a worker was lost; what was finished is kept.
+    The executor is any of ``concurrent.futures``; None works in this thread. ``warn`` is given a line about every kept
+    chunk that cannot be used, ``progress`` what is being done, how much of it is done, and how much there is.
+    UnfinishedError if a worker was lost; what was finished is kept.
     """
     began = time.perf_counter()
     report = progress or (lambda _what, _done, _of: None)
     engine, versions = plan.engine()
-    keys, done = plan.keys, 0
-
-    def finished(_: ChunkKey) -> None:
-        nonlocal done
-        done += 1
-        report("chunks", done, len(keys))
-
+    keys, done, poses = plan.keys, count(1), plan.poses if isinstance(plan, PosesPlan) else None
     store = None if folder is None else ChunkStore(folder / "chunks", stamp(plan, engine, versions))
-    tally = Tally(run_chunks(keys, partial(compute_chunk, plan), executor, store, warn, finished))
+    work = partial(compute_chunk, plan)
+    chunks = run_chunks(keys, work, executor, store, warn, lambda _: report("chunks", next(done), len(keys)))
+    tally = Tally(chunks)
+    limbs = zip(poses.limb_names, poses.radius.tolist(), strict=True) if poses else ()
     proofs = _prove(plan, tally, executor, report) if plan.finds_causes else []
     tried: dict[Cause, list[list[Trial]]] = defaultdict(list)
     for case, run in proofs:
@@ -112,13 +90,15 @@ def run_plan(
         "engine": engine,
         "seed": plan.seed,
         "asked": plan.rays,
-        "not_tried": plan.not_tried if isinstance(plan, FamiliesPlan) else [],
+        "not_tried": list(plan.not_tried),
         "rays": tally.total("rays"),
         "seconds": round(time.perf_counter() - began, 3),
         "versions": versions,
-        **_character(plan),
+        "motions": list(dict.fromkeys(poses.motion)) if poses else [],
+        "poses": len(poses.motion) if poses else 0,
+        "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
         "unexplained": tally.unexplained(),
-        "findings": [asdict(finding) for finding in _findings(tally)],
+        "findings": [asdict(finding) for finding in findings(tally)],
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
         "setups": tally.setup_rows(),
@@ -167,13 +147,7 @@ def wrong_bullets(result: Result, plan: PosesPlan) -> dict[str, Any]:
 
 @contextmanager
 def local_processes(jobs: int) -> Iterator[Executor | None]:
-    """Worker processes of this machine; None, for this thread, if one job is enough.
-
-    Raises
-    ------
-    ValueError
-        For less than one job.
-    """
+    """Worker processes of this machine; None, for this thread, if one job is enough."""
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     if jobs == 1:
@@ -190,12 +164,7 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
 def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | None]:
     """Worker processes of this machine or, with the address of a Dask scheduler, its cluster.
 
-    Raises
-    ------
-    ImportError
-        For a scheduler without the extra ``cluster``.
-    OSError
-        If the cluster is not there.
+    ImportError for a scheduler without the extra ``cluster``, OSError if the cluster is not there.
     """
     if scheduler is None:
         with local_processes(jobs or os.cpu_count() or 1) as executor:
@@ -211,18 +180,6 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
         yield client.get_executor(retries=3)
 
 
-def _character(plan: Plan) -> JsonObject:
-    """The motions, the number of poses and the limbs of a sweep over poses; nothing for families."""
-    if not isinstance(plan, PosesPlan):
-        return {"motions": [], "poses": 0, "limbs": []}
-    limbs = zip(plan.poses.limb_names, plan.poses.radius.tolist(), strict=True)
-    return {
-        "motions": list(dict.fromkeys(plan.poses.motion)),
-        "poses": len(plan.poses.motion),
-        "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
-    }
-
-
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
     cases = [case for some in sample(tally.cases, plan.tried).values() for case in some]
     prove, proofs = partial(trials, runner=CaseRunner(plan.engine_of)), []
@@ -236,15 +193,3 @@ def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable
             "command again to go on"
         ) from error
     return proofs
-
-
-def _findings(tally: Tally) -> Iterator[Finding]:
-    of_humanoid = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
-    hits, reported = (
-        [sum(record[name][limb] for record in of_humanoid) for limb in range(LIMBS)]
-        for name in ("limb_hits", "limb_reported")
-    )
-    # A hit that came back has no bound; one of a limb thinner than its margin has the limb's size.
-    came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
-    lost = int((came_back & (tally.column("kind") != Kind.LOST)).sum())
-    return diagnose(tally.calibrations, hits, reported, lost)

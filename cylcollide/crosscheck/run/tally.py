@@ -13,9 +13,16 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.trials import Trial, is_proved
-from cylcollide.crosscheck.causes.cause import WITHOUT_BOUND, Cause
 from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
-from cylcollide.crosscheck.judge.disagreements import ERRORS, NOT_SOUGHT, VERDICTS, Kind, median_99_max
+from cylcollide.crosscheck.judge.disagreements import (
+    ERRORS,
+    NOT_SOUGHT,
+    VERDICTS,
+    WITHOUT_BOUND,
+    Cause,
+    Kind,
+    median_99_max,
+)
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES
@@ -46,11 +53,7 @@ class Tally:
 
     def column(self, name: str, family: str | None = None) -> Any:
         """One column of all disagreements, or of those of a family."""
-        parts = [
-            chunk.columns[name] if family is None else chunk.columns[name][_of_family(chunk, family)]
-            for chunk in self.chunks.values()
-            if family in (None, *_names(chunk))
-        ]
+        parts = [chunk.columns[name][_rows(chunk, family)] for chunk in self.chunks.values()]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def total(self, name: str, family: str | None = None) -> int:
@@ -109,35 +112,28 @@ class Tally:
 
     def cause_rows(self, tried: Mapping[Cause, Sequence[list[Trial]]]) -> list[JsonObject]:
         """One row per cause that was found, most frequent first; ``tried`` holds the trials of a sample of each."""
-        kind, cause = self.column("kind"), self.column("cause")
-        rows = [self._cause_row(c, cause == c, kind, tried.get(c, ())) for c in Cause if (cause == c).any()]
+        found = self.column("cause")
+        rows = [self._cause_row(cause, found == cause, tried.get(cause, ())) for cause in Cause if cause in found]
         return sorted(rows, key=lambda row: -row["count"])
 
-    def _cause_row(self, cause: Cause, mine: BoolArray, kind: Int8Array, tried: Sequence[list[Trial]]) -> JsonObject:
-        measured, bound, amount = (self.column(name)[mine] for name in ("measured", "bound", "amount"))
-        kinds = kind[mine]
+    def _cause_row(self, cause: Cause, mine: BoolArray, tried: Sequence[list[Trial]]) -> JsonObject:
+        kinds, measured, bound, amount = (self.column(name)[mine] for name in ("kind", "measured", "bound", "amount"))
         # The answers and rays of a call are kept to ask it again: they are no length and its bound.
         finite = np.isfinite(measured) & np.isfinite(bound) & (bound > 0) & (kinds != Kind.LOST)
         finite &= cause not in WITHOUT_BOUND
         ratio = np.where(finite, measured / np.where(finite, bound, 1.0), -np.inf)
-        tightest = int(np.argmax(ratio)) if len(ratio) else 0
-        some = bool(finite.any())
+        nearest: JsonObject = dict.fromkeys(("measured", "bound", "ratio", "kind"))
+        if finite.any():
+            at = int(np.argmax(ratio))
+            nearest = {"measured": measured[at], "bound": bound[at], "ratio": ratio[at], "kind": Kind(kinds[at]).label}
+        sizes = {k.label: np.abs(amount[kinds == k]) for k in Kind}
         return {
             "cause": cause.label,
             "count": int(mine.sum()),
             "share": float(mine.mean()),
             "kinds": {k.label: n for k in Kind if (n := int(np.sum(kinds == k)))},
-            "worst": {
-                k.label: plain(np.nanmax(np.abs(amount[kinds == k])))
-                for k in Kind
-                if np.isfinite(amount[kinds == k]).any()
-            },
-            "nearest_to_bound": {
-                "measured": plain(measured[tightest]) if some else None,
-                "bound": plain(bound[tightest]) if some else None,
-                "ratio": plain(ratio[tightest]) if some else None,
-                "kind": Kind(kinds[tightest]).label if some else None,
-            },
+            "worst": {kind: plain(np.nanmax(each)) for kind, each in sizes.items() if np.isfinite(each).any()},
+            "nearest_to_bound": plain(nearest),
             "interventions": _trial_row(tried),
         }
 
@@ -148,23 +144,17 @@ class Tally:
             of = {"family": family, "setup": about["setup"], "radius": about["radius"]}
             new = {**of, "rays": 0, "hits": 0, **{kind.field: 0 for kind in COUNTED}}
             row = groups.setdefault(json.dumps(of, sort_keys=True), new)
-            row["rays"] += about["rays"]
-            row["hits"] += about["hits"]
-            for kind in COUNTED:
-                row[kind.field] += int(np.sum(kinds == kind))
+            counts = {kind.field: int(np.sum(kinds == kind)) for kind in COUNTED}
+            for name, count in ({"rays": about["rays"], "hits": about["hits"]} | counts).items():
+                row[name] += count
         return list(groups.values())
 
     def call_rows(self) -> list[JsonObject]:
         """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
-        rows = [
-            {
-                "asked": about["rays"],
-                "as_lists": about["as_lists"],
-                "answered": about["rays"] - int(np.sum(kinds == Kind.LOST)),
-            }
-            for family, about, kinds in self._scenes()
-            if family in WHOLE_BATCHES
+        calls = [
+            (about, int(np.sum(kinds == Kind.LOST))) for name, about, kinds in self._scenes() if name in WHOLE_BATCHES
         ]
+        rows = [{"asked": a["rays"], "as_lists": a["as_lists"], "answered": a["rays"] - lost} for a, lost in calls]
         return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
 
     def graze_rows(self) -> list[JsonObject]:
@@ -211,10 +201,12 @@ def _names(chunk: Chunk) -> list[str]:
     return [row["family"] for row in chunk.record["families"]]
 
 
-def _of_family(chunk: Chunk, family: str) -> BoolArray:
-    """Which disagreements of a chunk are of a family."""
-    mine: BoolArray = chunk.columns["family"] == _names(chunk).index(family)
-    return mine
+def _rows(chunk: Chunk, family: str | None) -> Any:
+    """Which disagreements of a chunk are of a family; all if none is named."""
+    names = _names(chunk)
+    return (
+        slice(None) if family is None else chunk.columns["family"] == (names.index(family) if family in names else -1)
+    )
 
 
 def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:

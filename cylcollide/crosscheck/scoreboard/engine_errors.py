@@ -7,15 +7,15 @@ people; the towers and far worlds of the families would hide them, and count by 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.judge.comparison import Answers, Comparison, Truth, usable
 from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
@@ -38,8 +38,7 @@ NEARLY_ALL = 0.99
 """Share of starts inside from which a policy is stated as one; shares are given all the same."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """One scene, a chunk's ``number``-th, with an engine's answers; ``cast`` puts one more question to the engine."""
 
     key: ChunkKey
@@ -48,20 +47,18 @@ class Question:
     cast: Cast
 
 
-@dataclass
 class EngineErrors:
     """What is known of one engine, which is made with these options, added up over scenes."""
 
-    engine: str = BULLET
-    options: Mapping[str, Any] = field(default_factory=dict)
-    rays: int = 0
-    wrong: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`."""
-    off: dict[str, list[Float64Array]] = field(default_factory=lambda: defaultdict(list))
-    """Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres."""
-    policies: list[int] = field(default_factory=lambda: [0] * len(POLICIES))
-    worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = field(default_factory=dict)
-    """The worst of every family and way to be wrong: how bad it is, and the case that the engine can be asked again."""
+    def __init__(self, engine: str = BULLET, options: Mapping[str, Any] | None = None) -> None:
+        self.engine, self.options, self.rays = engine, options or {}, 0
+        # By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`.
+        self.wrong: dict[str, Counter[str]] = defaultdict(Counter)
+        # Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres.
+        self.off: dict[str, list[Float64Array]] = defaultdict(list)
+        self.policies = [0] * len(POLICIES)
+        # Of every family and way to be wrong how bad the worst is, and the case that the engine can be asked again.
+        self.worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = {}
 
     def add(self, key: ChunkKey, number: int, truth: Truth, answers: Answers, cast: Cast) -> None:
         """Compare the answers to a scene, a chunk's ``number``-th; ``cast`` puts one more question to the engine."""
@@ -116,7 +113,9 @@ class EngineErrors:
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):
             return
-        amounts = _by_how_much(both, kind, rows)
+        # Of a wrong limb it is the way along the segment; a loss has no size.
+        amounts = np.abs(both.distance_error(rows)) if kind == Kind.WRONG_LIMB else both.amount(kind, rows)
+        amounts = np.zeros(len(rows)) if kind == Kind.LOST else amounts
         size = np.nan_to_num(np.abs(amounts), posinf=np.inf)
         near = np.full(len(rows), True) if kind not in ERRORS else _at_the_scale_of_people(truth)[rows]
         worst = int(np.argmax(np.where(near | ~near.any(), size, -1.0)))
@@ -164,22 +163,6 @@ def _at_the_scale_of_people(truth: Truth) -> BoolArray:
     small = limbs.radius.max() <= PEOPLE and np.abs([limbs.p1, limbs.p2]).max() <= NEAR
     near: BoolArray = np.abs([truth.start, truth.end]).max(axis=(0, 2)) <= NEAR
     return near & bool(small)
-
-
-def _by_how_much(both: Comparison, kind: Kind, rows: Int64Array) -> Float64Array:
-    """By how much rows of a kind are wrong, in metres; normals in radians, (k,)."""
-    match kind:
-        case Kind.LOST:
-            return np.zeros(len(rows))
-        case Kind.WRONG_LIMB:
-            return np.abs(both.distance_error(rows))
-        case Kind.EARLY | Kind.LATE:
-            return both.distance_error(rows)
-        case Kind.NORMAL:
-            return both.tilt(rows)
-        case Kind.POSITION:
-            return both.points[1][rows]
-    return np.abs(both.truth.clearances(rows, (both.ours if kind == Kind.MISSED else both.theirs).limb[rows]))
 
 
 def _answered_alike(both: Comparison, row: int, first: int, end: int, cast: Cast) -> bool:

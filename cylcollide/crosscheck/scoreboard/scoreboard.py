@@ -75,25 +75,21 @@ class Score:
         return {name: plain(value) for name, value in asdict(replace(self, cases=())).items() if name != "cases"}
 
 
-@dataclass
 class _Contender:
     """An engine that is being asked, until it fails."""
 
-    name: str
-    words: str = ""  # that set variants of one engine apart
-    options: dict[str, Any] = field(default_factory=dict)
-    errors: EngineErrors = field(default_factory=EngineErrors)
-    watch: Watch | None = None
-    engine: Engine | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    limits: tuple[str, ...] = ()
-    error: str = ""
-    speeds: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Go by the name until the engine tells its own."""
-        self.errors.engine, self.errors.options = self.name, self.options
-        self.place = self.label = f"{self.name}, {self.words}" if self.words else self.name
+    def __init__(
+        self, name: str, words: str = "", options: Mapping[str, Any] | None = None, watch: Watch | None = None
+    ) -> None:
+        self.name, self.words, self.options, self.watch = name, words, options or {}, watch
+        self.errors = EngineErrors(name, self.options)
+        self.engine: Engine | None = None
+        self.versions: dict[str, str] = {}
+        self.limits: tuple[str, ...] = ()
+        self.speeds: list[float] = []
+        self.error = ""
+        # Words set variants of one engine apart. It goes by the name until the engine tells its own.
+        self.place = self.label = f"{name}, {words}" if words else name
 
     def attempt(self, what: str, work: Callable[[Engine], object]) -> None:
         """Let the engine work; whatever it raises is its error, and it is asked no more."""
@@ -159,35 +155,20 @@ def scoreboard(
     watch: Watch | None = None,
     dead: Mapping[str, str] | None = None,
 ) -> list[Score]:
-    """Ask engines the same segments and count what each gets wrong.
+    """Ask engines the same segments and count what each gets wrong: equal seeds and rays give equal scores but speeds.
 
     Parameters
     ----------
     engines
         Names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine that comes
-        in several variants, as PyBullet's constructions, has a row for each.
+        in several variants, as PyBullet's constructions, has a row for each; one that raises a row that says so. So
+        has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
     rays
         Segments that each engine is asked, dealt out evenly to the families; at least 1.
-    seed
-        Of all chance, at least 0: equal seeds and rays give equal scores, but for the speed.
-    progress
-        Told what is being done.
-    watch
-        Told before an engine is asked what, so that whoever looks on knows which one ended the process.
+    progress, watch
+        Told what is being done; told before an engine is asked what, so that one that ends the process is known.
     dead
         Engines not to be asked, as `watch` was given them, and the error that each is to have.
-
-    Returns
-    -------
-    list of Score
-        An engine that raises has a row that says so. So has, where all were asked for, one whose package is missing.
-
-    Raises
-    ------
-    ValueError
-        For an unknown engine, the message names the known; or a number that is too small.
-    ImportError
-        For the missing package of an engine that was named; the message names the extra to install.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:
@@ -229,7 +210,8 @@ def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, 
         except ImportError as missing:
             if name in engines:
                 raise
-            found.append(_Contender(name, error=one_line(missing)))
+            found.append(_Contender(name))
+            found[-1].error = one_line(missing)
     for contender in found:
         contender.error = dead.get(contender.place, contender.error)
     return found

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from cylcollide.crosscheck.engine.pybullet_client import BulletClient
+from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
 

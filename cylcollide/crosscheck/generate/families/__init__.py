@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families import aimed, of_pybullet, starts_and_ends, surface
+from cylcollide.crosscheck.generate.families import aimed, of_pybullet, surface
 from cylcollide.crosscheck.generate.poses import draw_in_motion
-from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.generate.target import SIZES, Body
+from cylcollide.crosscheck.generate.shots import SIZES, Body, ShotScene
 
 Draw = Callable[[np.random.Generator, Body, int], list[ShotScene]]
 """Draws about so many segments at one body."""
@@ -25,9 +24,9 @@ OF_ANY_ENGINE: dict[str, Draw] = {
     "rim": surface.rim,
     "corner-cut": surface.corner_cut,
     "axis-parallel": surface.axis_parallel,
-    "segment-ends": starts_and_ends.segment_ends,
-    "near-start": starts_and_ends.near_start,
-    "inside-start": starts_and_ends.inside_start,
+    "segment-ends": surface.segment_ends,
+    "near-start": surface.near_start,
+    "inside-start": surface.inside_start,
     "extremes": aimed.extremes,
     "same-line": surface.same_line,
     "elbow": aimed.elbow,
@@ -64,13 +63,7 @@ class ChunkKey:
 
 
 def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
-    """Draw a chunk of about ``n`` segments; whole bodies and calls may make it a few more or less.
-
-    Raises
-    ------
-    ValueError
-        If there is no such family.
-    """
+    """Draw a chunk of about ``n`` segments, a few more or less by whole bodies and calls; ValueError if unknown."""
     if key.family not in FAMILIES:
         raise ValueError(f"expected a family out of {', '.join(FAMILIES)}, got {key.family!r}")
     rng = key.generator()

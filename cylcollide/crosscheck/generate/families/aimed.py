@@ -4,8 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.shots import Intent, Shots, ShotScene, by_sign, joined, shots
-from cylcollide.crosscheck.generate.target import Body, angles, directions, signs, unit
+from cylcollide.crosscheck.generate.shots import (
+    Body,
+    Intent,
+    Shots,
+    ShotScene,
+    angles,
+    by_sign,
+    directions,
+    joined,
+    shots,
+    signs,
+    unit,
+)
 
 
 def generic(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
@@ -53,20 +64,11 @@ def extremes(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     """
     away = body.centre + 10.0 ** rng.uniform(3, 7) * unit(rng.normal(size=3))
     far = replace(body, centre=away, aligned=False)
-    return [
-        body.scene(joined([_points(rng, body, n // 3), _long(rng, body, n - 2 * (n // 3))])),
-        far.scene(aimed(rng, far, n // 3, widest=0.9, longest=0.9) if _is_seen(far) else _beside(rng, far, n // 3)),
-    ]
-
-
-def _is_seen(far: Body) -> bool:
-    """Whether the body is larger than the coordinates' rounding by enough to be aimed at."""
-    return far.radius > 1e4 * float(np.spacing(np.abs(far.centre).max()))
-
-
-def _beside(rng: np.random.Generator, far: Body, n: int) -> Shots:
-    fired = aimed(rng, far, n)
-    return replace(fired, intent=np.full(n, Intent.EITHER, dtype=np.int8))
+    near = body.scene(joined([_points(rng, body, n // 3), _long(rng, body, n - 2 * (n // 3))]))
+    # A body that is larger than the coordinates' rounding by enough can be aimed at.
+    if far.radius > 1e4 * float(np.spacing(np.abs(away).max())):
+        return [near, far.scene(aimed(rng, far, n // 3, widest=0.9, longest=0.9))]
+    return [near, far.scene(replace(aimed(rng, far, n // 3), intent=np.full(n // 3, Intent.EITHER, dtype=np.int8)))]
 
 
 def _points(rng: np.random.Generator, body: Body, n: int) -> Shots:

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from cylcollide.crosscheck.engine.setup import Setup
+from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
-from cylcollide.crosscheck.generate.shots import ShotScene, joined
-from cylcollide.crosscheck.generate.target import Body
+from cylcollide.crosscheck.generate.shots import Body, ShotScene, joined
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 MARGINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 5e-3, 1e-2, 0.04, 0.05, 0.06, 0.1)

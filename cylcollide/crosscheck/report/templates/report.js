@@ -33,7 +33,6 @@
     for (const name of layout.scene ? [] : ["xaxis", "yaxis"]) {
       merged[name] = { ...axis, ...layout[name], title: { ...axis.title, ...layout[name]?.title } };
     }
-    delete merged.template;
     return merged;
   };
 

@@ -6,9 +6,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from cylcollide.constants import ROUNDING_BOUND
-from cylcollide.crosscheck.engine.setup import DEFAULT
+from cylcollide.crosscheck.engine import DEFAULT
+from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.run.tally import Tally
 
+LIMBS = 15
+"""Of the humanoid."""
 ENOUGH = 20
 """True hits of a limb that an engine that knows the limb cannot all fail to report."""
 
@@ -22,32 +26,23 @@ class Finding:
     evidence: JsonObject
 
 
-def diagnose(
-    calibrations: Sequence[JsonObject], limb_hits: Sequence[int], limb_reported: Sequence[int], lost: int
-) -> Iterator[Finding]:
-    """Name what stands out.
-
-    Parameters
-    ----------
-    calibrations
-        What was measured; those of the default setup count.
-    limb_hits, limb_reported
-        Of the humanoid's limbs: how often each is truly hit first, and how often the engine says so.
-    lost
-        Missed hits that came back when asked for alone.
-    """
-    default = [c for c in calibrations if c["setup"] == asdict(DEFAULT)]
+def findings(tally: Tally) -> Iterator[Finding]:
+    """Name what stands out: in what was measured of the default setup, and in counts."""
+    default = [c for c in tally.calibrations if c["setup"] == asdict(DEFAULT)]
     if default:
         yield from _measured(default)
-    silent = [i for i, (h, r) in enumerate(zip(limb_hits, limb_reported, strict=True)) if h >= ENOUGH and r == 0]
+    # Of the humanoid's limbs, how often each is truly hit first, and how often the engine says so.
+    records = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
+    hits, reported = (np.sum([r[name] for r in records], axis=0) for name in ("limb_hits", "limb_reported"))
+    silent = np.flatnonzero((hits >= ENOUGH) & (reported == 0)).tolist()
     if silent:
-        hits = [int(limb_hits[i]) for i in silent]
-        text = f"limb {', '.join(map(str, silent))} is never reported, though it is hit {sum(hits)} times"
-        yield Finding("limb missing", text, {"limbs": silent, "hits": hits})
-    if lost:
-        yield Finding(
-            "rays lost", f"{lost} hits are lost that come back when the same ray is asked alone", {"lost": lost}
-        )
+        text = f"limb {', '.join(map(str, silent))} is never reported, though it is hit {hits[silent].sum()} times"
+        yield Finding("limb missing", text, {"limbs": silent, "hits": hits[silent].tolist()})
+    # A hit that came back when asked for alone has no bound; one of a limb thinner than its margin has the limb's size.
+    came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
+    if lost := int((came_back & (tally.column("kind") != Kind.LOST)).sum()):
+        text = f"{lost} hits are lost that come back when the same ray is asked alone"
+        yield Finding("rays lost", text, {"lost": lost})
 
 
 def _measured(default: Sequence[JsonObject]) -> Iterator[Finding]:

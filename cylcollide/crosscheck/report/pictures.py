@@ -1,18 +1,21 @@
-"""A case cut open in the plane of its segment and of the surface it meets: what is there, and what the engine holds.
+"""A case in pictures: cut open in the plane of its segment and of the surface it meets, and in three dimensions.
 
-In that plane the segment is the horizontal axis, and gaps of a micrometre are seen in their true shape. Solids are
-drawn by their signed distance, which is convex: every column of the picture meets one in an interval, found by halving.
+In the plane of the cut the segment is the horizontal axis, and gaps of a micrometre are seen in their true shape.
+Solids are drawn by their signed distance, which is convex: every column of the picture meets one in an interval, found
+by halving.
 """
 
+import colorsys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from cylcollide._types import Float64Array
-from cylcollide.crosscheck.causes.cause import Cause
-from cylcollide.crosscheck.generate.target import across, unit
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.generate.shots import across, unit
+from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import (
     Least,
     Rounded,
@@ -22,8 +25,9 @@ from cylcollide.crosscheck.judge.rounded_cylinder import (
     taken,
 )
 from cylcollide.crosscheck.number_format import UNITS
+from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import Drawn
-from cylcollide.crosscheck.report.chart_style import COLORS
+from cylcollide.crosscheck.report.chart_style import COLORS, bare
 
 COLUMNS, MARGIN_COLUMNS = 240, 40
 """Columns in the window and beyond each of its sides."""
@@ -66,8 +70,11 @@ def cut(drawn: Drawn) -> go.Figure:
     _add_path(figure, ends, (middle - 0.8 * half) / size, (begin > window[0], finish < window[1]))
     for (side, text, color, symbol), at in zip(ANSWERS, (true, engine), strict=True):
         if at is not None:
-            normal = np.array([drawn.normal(side) @ path, drawn.normal(side) @ out])
-            _add_hit(figure, text, at / size, 0.4 * half * normal / size, COLORS[color], symbol)
+            # The point on the path, and the normal as far as it lies in the plane.
+            along, aside = (0.4 * half * float(drawn.normal(side) @ axis) / size for axis in (path, out))
+            marker = {"size": [11, 0], "symbol": symbol, "color": COLORS[color]}
+            look = {"mode": "lines+markers", "line": {"width": 3, "color": COLORS[color]}, "marker": marker}
+            figure.add_scatter(x=[at / size, at / size + along], y=[0.0, aside], name=text, hoverinfo="name+x", **look)
     plain = {"zeroline": False, "constrain": "domain"}
     across, tall = [(middle - half) / size, (middle + half) / size], TALL * half / size
     figure.update_xaxes(title=f"{name} along the segment", range=across, **plain)
@@ -92,10 +99,16 @@ class Plane(NamedTuple):
         inside = np.flatnonzero(self._least(solid, columns).distance <= level)
         if len(inside) == 0:
             return None
+        # The last column on either side that meets the solid, between one that does and one that does not.
         edges = []
         for here, there in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
             if 0 <= there < len(columns):
-                edges.append(self._edge(solid, level, float(columns[here]), float(columns[there])))
+                met, missed = float(columns[here]), float(columns[there])
+                for _ in range(HALVINGS):
+                    middle = 0.5 * (met + missed)
+                    is_met = self._least(solid, np.array([middle])).distance[0] <= level
+                    met, missed = (middle, missed) if is_met else (met, middle)
+                edges.append(met)
         columns = np.sort(np.concatenate([columns[inside], edges]))
         least, every = self._least(solid, columns), taken(solid, np.zeros(len(columns), dtype=np.int64))
         low, high = self._ends(columns)
@@ -112,23 +125,11 @@ class Plane(NamedTuple):
     def _least(self, solid: Rounded, columns: Float64Array) -> Least:
         return least_distance(taken(solid, np.zeros(len(columns), dtype=np.int64)), *self._ends(columns))
 
-    def _edge(self, solid: Rounded, level: float, inside: float, outside: float) -> float:
-        """The last column that meets the solid, between one that does and one that does not."""
-        for _ in range(HALVINGS):
-            middle = 0.5 * (inside + outside)
-            if self._least(solid, np.array([middle])).distance[0] <= level:
-                inside = middle
-            else:
-                outside = middle
-        return inside
-
 
 def outward(drawn: Drawn) -> Float64Array:
     """Unit vector at right angles to the segment: out of the surface that it meets or passes, as far as that can be."""
-    path, point = drawn.direction, drawn.nearest if drawn.case.kind_code in VERDICTS else drawn.hit("true")
-    axis = drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
-    at = drawn.nearest if point is None else point
-    for wanted in (outward_normal(drawn.true(drawn.limb), at[None])[0], unit(axis)):
+    path, axis = drawn.direction, drawn.p2[drawn.limb] - drawn.p1[drawn.limb]
+    for wanted in (outward_normal(drawn.true(drawn.limb), _origin(drawn)[None])[0], unit(axis)):
         aside = wanted - (wanted @ path) * path
         if np.linalg.norm(aside) > 1e-3:
             return unit(aside)
@@ -142,7 +143,7 @@ def _origin(drawn: Drawn) -> Float64Array:
 
 
 def _half(drawn: Drawn, spread: float) -> float:
-    """Half the window's width, metres: all places within ``broadcast``, and as much as the cause is to be seen on."""
+    """Half the window's width, metres: all places within ``spread``, and as much as the cause is to be seen on."""
     case, known = drawn.case, drawn.calibration
     stop, rim, growth = (0.0, 0.0, 0.0) if known is None else (known.stop, known.rim, max(known.side_growth[1], 0.0))
     amount = 0.0 if case.amount is None or case.kind_code == Kind.NORMAL else abs(case.amount)
@@ -188,14 +189,109 @@ def _add_path(figure: go.Figure, ends: tuple[float, float], arrow: float, drawn:
     figure.add_scatter(x=x, y=[0.0, 0.0, 0.0], name="path", hoverinfo="name", **look)
 
 
-def _add_hit(figure: go.Figure, name: str, at: float, normal: Float64Array, color: str, symbol: str) -> None:
-    """One answer: the point on the path and the normal as far as it lies in the plane, (2,)."""
-    figure.add_scatter(
-        x=[at, at + float(normal[0])],
-        y=[0.0, float(normal[1])],
-        mode="lines+markers",
-        name=name,
-        hoverinfo="name+x",
-        line={"width": 3, "color": color},
-        marker={"size": [11, 0], "symbol": symbol, "color": color},
-    )
+CORNERS = 40
+"""Corners of a drawn circle."""
+UP = np.array([0.0, 1.0, 0.0])
+"""The humanoid's data has y up."""
+NEARER, FARTHER = 1.35, 1.755
+"""Distance of the eye by half the view: one or two limbs fill the view more than a character does."""
+LIGHT = {
+    "lighting": {"ambient": 0.62, "diffuse": 0.55, "specular": 0.08, "roughness": 0.9, "fresnel": 0.05},
+    "lightposition": {"x": 2000, "y": 8000, "z": 4000},
+}
+
+
+def views(calibrations: Sequence[JsonObject], cases: Sequence[Case]) -> JsonObject:
+    """All the page needs to draw the cases, about the centres of their limbs.
+
+    ``poses`` are traces of the limbs by case; ``rays`` hold of each case its ``pose``, the traces of its ``answers``,
+    the ``layout`` of the view, and the cut beside it, ``section``.
+    """
+    places = {str(rank): Drawn(case, calibrations) for rank, case in enumerate(cases, 1)}
+    return {
+        "poses": {rank: _limbs(place).to_dict()["data"] for rank, place in places.items()},
+        "rays": [{"pose": rank, **_view(place), "section": bare(cut(place))} for rank, place in places.items()],
+    }
+
+
+def cylinder_mesh(
+    p1: Float64Array, p2: Float64Array, radius: float, corners: int = CORNERS
+) -> tuple[Float64Array, Int32Array]:
+    """Points (4 c + 2, 3) and triangles (4 c, 3) of a cylinder; wall and caps share no point, so rims stay sharp."""
+    axis = unit(p2 - p1)
+    first = across(axis)
+    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[:, None]
+    ring = radius * (np.cos(turn) * first + np.sin(turn) * np.cross(axis, first))
+    points = np.concatenate([p1 + ring, p2 + ring, p1 + ring, p2 + ring, [p1, p2]])
+    here, n = np.arange(corners), corners
+    there, one = np.roll(here, -1), np.ones_like(here)
+    wall = (here, there, here + n), (there, there + n, here + n)
+    caps = (there + 2 * n, here + 2 * n, 4 * n * one), (here + 3 * n, there + 3 * n, (4 * n + 1) * one)
+    return points, np.concatenate([np.stack(rows, axis=1) for rows in (*wall, *caps)]).astype(np.int32)
+
+
+def limb_colors(count: int) -> list[str]:
+    """Soft colours whose hues lie a golden angle apart, so that neighbours differ."""
+    shades = (colorsys.hls_to_rgb(0.58 + 0.381966 * i, 0.64, 0.42) for i in range(count))
+    return ["#" + "".join(f"{round(255 * c):02x}" for c in shade) for shade in shades]
+
+
+def _limbs(place: Drawn) -> go.Figure:
+    """One mesh per limb and the rims of all of them as lines."""
+    figure, rims = go.Figure(), []
+    for limb, color in enumerate(limb_colors(len(place.p1))):
+        points, triangles = cylinder_mesh(place.p1[limb], place.p2[limb], place.case.radius[limb])
+        mesh: dict[str, Any] = dict(zip("xyzijk", (*points.astype(np.float32).T, *triangles.T), strict=True))
+        figure.add_mesh3d(**mesh, color=color, name=place.case.name(limb), hoverinfo="name", **LIGHT)
+        for rim in (points[:CORNERS], points[CORNERS : 2 * CORNERS]):
+            rims += [rim, rim[:1], np.full((1, 3), np.nan)]
+    _add_line(figure, np.concatenate(rims), "ink", 1.5)
+    return figure
+
+
+def _view(place: Drawn) -> JsonObject:
+    """The answers, seen from where the hit faces the viewer and the path runs across."""
+    reach = max(place.case.radius)
+    low, high = np.minimum(place.p1, place.p2).min(axis=0) - reach, np.maximum(place.p1, place.p2).max(axis=0) + reach
+    center, half = (low + high) / 2.0, float((high - low).max()) / 2.0
+    path, figure = place.direction, go.Figure()
+    # A segment of no length gets one that cannot be seen.
+    end = place.end if place.case.length else place.start + 1e-6 * place.radius * path
+    seen = _clip(place.start, end, center, half)
+    _add_line(figure, seen, "path", 5.0, name="path")
+    at, along = seen[0] + 0.2 * (seen[1] - seen[0]), unit(seen[1] - seen[0])
+    arrow = {name: [float(number)] for name, number in zip("xyzuvw", (*at, *along), strict=True)}
+    look = {"sizemode": "raw", "sizeref": 0.4 * (0.25 * half), "anchor": "center", "showscale": False, "meta": "path"}
+    figure.add_cone(**arrow, **look, hoverinfo="skip", lighting={"ambient": 0.9, "diffuse": 0.2})
+    for side, name, color, symbol in ANSWERS:
+        position = place.hit(side)
+        if position is not None:
+            _add_line(figure, np.array([position, position + 0.25 * half * place.normal(side)]), color, 6.0, name=name)
+            x, y, z = ([c] for c in position.tolist())
+            marker = {"size": 6, "color": COLORS[color], "symbol": symbol}
+            figure.add_scatter3d(x=x, y=y, z=z, mode="markers", name=name, marker=marker, hoverinfo="name")
+    eye = (NEARER if len(place.p1) > 2 else FARTHER) * unit(outward(place) + 0.3 * UP - 0.3 * path)
+    places = {"eye": eye, "up": UP, "center": np.zeros(3)}
+    camera = {name: dict(zip("xyz", place.tolist(), strict=True)) for name, place in places.items()}
+    ranges = {
+        f"{name}axis": {"range": [float(middle - half), float(middle + half)], "visible": False}
+        for name, middle in zip("xyz", center, strict=True)
+    }
+    return {"answers": figure.to_dict()["data"], "layout": {**ranges, "aspectmode": "cube", "camera": camera}}
+
+
+def _add_line(figure: go.Figure, points: Float64Array, color: str, width: float, name: str = "") -> None:
+    """A line through points (n, 3), broken at nan; ``ink`` and ``path`` are coloured by the page."""
+    x, y, z = points.astype(np.float32).T
+    line = {"width": width} if color in ("ink", "path") else {"width": width, "color": COLORS[color]}
+    hover = "name" if name else "skip"
+    figure.add_scatter3d(x=x, y=y, z=z, mode="lines", line=line, meta=color, name=name, hoverinfo=hover)
+
+
+def _clip(start: Float64Array, end: Float64Array, center: Float64Array, half: float) -> Float64Array:
+    """The piece of a segment that lies in the cube of half width ``half``, (2, 3)."""
+    path = end - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        walls = np.sort(np.stack([(center - half - start) / path, (center + half - start) / path]), axis=0)
+    low, high = np.nanmax(walls[0], initial=0.0), np.nanmin(walls[1], initial=1.0)
+    return np.asarray(start + np.array([[low], [high]]) * path)

@@ -7,8 +7,7 @@ import pybullet
 import pytest
 
 from cylcollide._pybullet import data_folder
-from cylcollide.crosscheck.generate.humanoid import SCALE, Humanoid, containing_cylinder
-from cylcollide.crosscheck.generate.motion import Motion, load_motions
+from cylcollide.bullet.humanoid import SCALE, Humanoid, Motion, containing_cylinder, load_motions
 
 MOTIONS = (
     "backflip", "cartwheel", "crawl", "dance_a", "dance_b", "getup_facedown", "getup_faceup", "jump", "kick", "punch",

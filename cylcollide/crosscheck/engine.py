@@ -1,0 +1,135 @@
+"""The engine under test: how PyBullet is set up, and any other engine without such settings."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cylcollide._pybullet import pybullet
+from cylcollide.engines import Engine, registry
+from cylcollide.engines._bullet_bodies import Body, Construction
+from cylcollide.engines.bullet import BulletEngine
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One way to build the same limb; the default is what a user of ``createCollisionShape`` gets."""
+
+    construction: Construction = "geom"
+    margin: float | None = None  # metres, by changeDynamics; None leaves what the construction path gives
+    spin: float = 0.0  # radians about the limb's own axis: the same solid
+    moved: float = 0.0  # metres: built this far away, then moved into place without a simulation step
+    stale: bool = False  # moved or given a margin without a step, so that the boxes of the broad phase are old
+    fresh: bool = False  # the boxes are computed anew even if nothing was changed, which widens them by 2 cm
+
+    @property
+    def is_default(self) -> bool:
+        """Whether any engine can be asked, since nothing of PyBullet's own is wanted."""
+        return self == Setup()
+
+    @property
+    def label(self) -> str:
+        """The fields that differ from the default, in words; "default" if none does."""
+        wanted = [f"{name} {value}" for name, value in asdict(self).items() if value != getattr(Setup(), name)]
+        return ", ".join(wanted) or "default"
+
+
+DEFAULT = Setup()
+"""What a user of PyBullet gets without asking."""
+
+
+Options = tuple[tuple[str, Any], ...]
+"""Names and values for an engine's constructor."""
+
+EngineOf = Callable[[Setup], Engine]
+"""Makes an engine whose limbs are built in the given way. Picklable where it goes to another process."""
+
+
+def _refuse_settings(setup: Setup) -> None:
+    if not setup.is_default:
+        raise ValueError(f"setup: expected the default, got {setup.label}; only PyBullet has these settings")
+
+
+@dataclass(frozen=True)
+class PlainEngine:
+    """Any engine's class, or another function that makes one; an :data:`EngineOf` for the default setup alone."""
+
+    factory: Callable[[], Engine]
+    options: ClassVar[Options] = ()
+
+    @property
+    def name(self) -> str:
+        """What the engine calls itself."""
+        return str(getattr(self.factory, "name", "an engine without a name"))
+
+    def __call__(self, setup: Setup) -> Engine:
+        """Return a new engine; ValueError for any other setup."""
+        _refuse_settings(setup)
+        return self.factory()
+
+
+@dataclass(frozen=True)
+class NamedEngine:
+    """An engine of :mod:`cylcollide.engines.registry`, which a saved case can name; for the default setup alone."""
+
+    name: str
+    options: Options = ()
+
+    def __call__(self, setup: Setup) -> Engine:
+        """Return a new engine; ValueError for any other setup and for an unknown name, ImportError if not installed."""
+        _refuse_settings(setup)
+        return registry.create(self.name, **dict(self.options))
+
+
+_IDLE: list[int] = []
+"""Empty DIRECT clients of this process that nobody uses."""
+
+
+class BulletClient(BulletEngine):
+    """PyBullet's ``rayTestBatch`` against limbs built as ``setup`` says; an :class:`cylcollide.engines.Engine`."""
+
+    def __init__(self, setup: Setup = DEFAULT) -> None:
+        super().__init__(setup.construction, setup.margin)
+        self.setup = setup
+
+    def _connected(self) -> int:
+        return _IDLE.pop() if _IDLE else super()._connected()
+
+    def _add(self, body: Body, stem: Path) -> int:
+        setup = self.setup
+        if setup.spin:
+            body = body._replace(turn=_spun(body.turn, setup.spin))
+        if not setup.moved:
+            return super()._add(body, stem)
+        x, y, z = body.center
+        added = super()._add(body._replace(center=[x + setup.moved, y, z]), stem)
+        pybullet.resetBasePositionAndOrientation(added, body.center, body.turn, physicsClientId=self._client)
+        return added
+
+    def _finish(self) -> None:
+        # Bodies that are made and left alone keep the boxes that a user gets.
+        changed = self.setup.margin is not None or self.setup.moved
+        if self.setup.fresh or (changed and not self.setup.stale):
+            self.refresh_boxes()
+
+    def close(self) -> None:
+        """Empty the client and leave it to the next one; connecting costs more than most questions."""
+        if self._client >= 0:
+            pybullet.resetSimulation(physicsClientId=self._client)
+            _IDLE.append(self._client)
+            self._client = -1
+
+
+def _spun(turn: tuple[float, ...], angle: float) -> tuple[float, ...]:
+    """First a spin about Bullet's cylinder axis z, then the turn; multiplyTransforms of PyBullet rounds to float32."""
+    sine, cosine = float(np.sin(0.5 * angle)), float(np.cos(0.5 * angle))
+    x, y, z, w = turn
+    return x * cosine + y * sine, y * cosine - x * sine, z * cosine + w * sine, w * cosine - z * sine
+
+
+def disconnect_idle() -> None:
+    """Disconnect the clients that were left to the next one."""
+    while _IDLE:
+        pybullet.disconnect(physicsClientId=_IDLE.pop())

@@ -1,1 +1,0 @@
-"""The engine under test: how PyBullet is set up."""
