@@ -1,6 +1,5 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
-from threading import Lock
 from typing import NamedTuple, Unpack, cast
 
 import numpy as np
@@ -10,6 +9,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
+from cylcollide.history.inspection import Inspection
 from cylcollide.history.moments import Moments
 from cylcollide.history.options import (
     PastOptions,
@@ -29,6 +29,7 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.listed import chords_listed, closest_listed, contains_listed, farthest
 from cylcollide.query.loops.listed import Lists
 from cylcollide.query.request import RayRequest
+from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
 
 ENTRIES_AT_FIRST = 2
@@ -43,7 +44,7 @@ class Past(NamedTuple):
     lists: Lists
 
 
-class PoseHistory:
+class PoseHistory(Inspection):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,
@@ -87,7 +88,7 @@ class PoseHistory:
         if self._most == 0:
             raise ValueError("ticks: expected 1 or more, got 0")
         self._ticks: tuple[Tick, ...] = ()
-        self._recording = Lock()
+        self._recording = OwnLock()
 
     def __len__(self) -> int:
         return len(self._ticks)
@@ -97,6 +98,11 @@ class PoseHistory:
         kept = f"ticks {ticks[0].number} to {ticks[-1].number}" if ticks else "no ticks yet"
         times = f", times {ticks[0].time:g} to {ticks[-1].time:g}" if ticks else ""
         return f"PoseHistory({kept}{times}, {self._interpolate} interpolated)"
+
+    @property
+    def world(self) -> HitWorld:
+        """The world whose states are recorded."""
+        return self._world
 
     @property
     def ticks(self) -> Int64Array:
@@ -117,7 +123,7 @@ class PoseHistory:
             If the time is not finite, or not after that of the last tick.
         """
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
-        with self._recording:
+        with self._recording():
             ticks = self._ticks
             if ticks and moment <= ticks[-1].time:
                 raise ValueError(f"time: expected more than {ticks[-1].time}, that of the last tick, got {moment}")
@@ -237,12 +243,12 @@ class PoseHistory:
             limit = farthest(rays, found.result.fraction)[pairs.ray]
             pairs = pairs.chosen(pairs.reached <= limit)
         limbs, lists = _rewound(ticks, moments, pairs, len(rays.origin))
-        return RewoundHits(closest_listed(limbs, request, lists, threads), moments)
+        return RewoundHits(closest_listed(limbs, request, lists, threads), moments, self._world)
 
     def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundChords:
         moments, limbs, lists = self._past_of(request, time, options)
         rows = chords_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return RewoundChords(request.batch, limbs, rows, moments)
+        return RewoundChords(request.batch, limbs, rows, moments, self._world)
 
     def _judge(
         self,
@@ -255,7 +261,7 @@ class PoseHistory:
     ) -> RewoundJudged:
         shots = shots_of(policy, self._kept()[-1].roster.groups, energy, shot, len(request.first))
         chords = self._chords(request, time, options)
-        return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments)
+        return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments, self._world)
 
     def _kept(self) -> tuple[Tick, ...]:
         if not self._ticks:
