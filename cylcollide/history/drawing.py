@@ -95,14 +95,15 @@ def _draw_view(axes: Any, limbs: Limbs, gap: Gap) -> None:
     order = sorted(outlines, key=lambda i: (i == gap.limb, -float(centre[i] @ forward)))
     colors = [NEAREST if i == gap.limb else OTHER for i in order]
     plane = np.array([right, up]).T
-    fill_outlines(axes, [outlines[i] @ plane for i in order], colors)
+    for i, color in zip(order, colors, strict=True):
+        fill_outlines(axes, [outlines[i] @ plane], [color], alpha=0.5 if same[i] else 0.15)
     touch, flat = (gap.on_limb - gap.on_segment) @ plane, everything @ plane
     axes.plot([0.0, touch[0]], [0.0, touch[1]], color=GAP, linewidth=1.5)
     axes.plot(0.0, 0.0, marker="x", markersize=8, color=GAP)
-    axes.annotate(f"{gap.length:.4g}", 0.5 * touch, (8, 6), textcoords="offset points", color=GAP, fontsize=10)
+    axes.annotate(f"{gap.length:.4g}" if gap.length else "hit", 0.5 * touch, (8, 6), textcoords="offset points", color=GAP, fontsize=10)
     low, high = np.minimum(flat.min(axis=0), 0.0), np.maximum(flat.max(axis=0), 0.0)
-    margin = 0.1 * float((high - low).max())
-    axes.set(aspect="equal", xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
+    (x, y), half = 0.5 * (low + high), 0.6 * float((high - low).max())
+    axes.set(aspect="equal", xlim=(x - half, x + half), ylim=(y - half, y + half))
     axes.set_title("seen along the segment, which is at the cross", fontsize=9)
 
 

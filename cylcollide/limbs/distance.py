@@ -1,7 +1,7 @@
 """Euclidean distance of a segment from limbs that it misses, in float64.
 
 Errors are below `DISTANCE_BOUND` times the limb's size and distance: a few roundings each of a point's coordinates in
-the limb's frame, of its distance, and of what golden sections can tell apart.
+the limb's frame, of its distance, and of what the search along the segment can tell apart.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,6 @@ from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.exact.line import RayNumbers
 from cylcollide.kernels.axis import from_centre
 from cylcollide.kernels.box import box_frame
-from cylcollide.kernels.clearance import GOLDEN
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbTable
 from cylcollide.kernels.ray import dot
@@ -26,7 +25,7 @@ DISTANCE_BOUND = 2.0**-48
 """Of a distance, relative to the limb's size and distance."""
 
 FINEST = 2.0**-56
-"""Where golden sections end, for a limb of size 1: distances along a segment do not change faster than its points."""
+"""Where the search along a segment ends, for a limb of size 1: distances along a segment do not change faster than its points."""
 
 CULL_PAD = 2.0**-40
 """Relative error of distances by which limbs are left out, more than ten times what it is."""
@@ -124,25 +123,21 @@ def _tube_cuts(about: SegmentAboutLimb) -> tuple[float, ...]:
 
 
 def _least_between(distance: Callable[[float], float], first: float, last: float) -> tuple[float, float]:
-    """The least value of a function that falls and then rises, and where it is, by golden sections.
+    """The least value of a function that falls and then rises, and where it is.
 
-    Of values that err by δ the wrong section may be kept; as the function is convex about its least value, no more than
-    6 δ is lost by that.
+    Of the stretch where it may be a fifth or two are left out at a time; both points are computed anew, since those of
+    golden sections drift where a stretch shrinks by many orders of magnitude. Of values that err by δ the wrong part
+    may be kept; as the function is convex about its least value, no more than 6 δ is lost by that.
     """
     best = min((distance(first), first), (distance(last), last))
     a, b = first, last
-    s, t = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
-    at_s, at_t = distance(s), distance(t)
-    while b - a > FINEST and a < s < t < b:
+    while b - a > FINEST:
+        s, t = a + 0.4 * (b - a), a + 0.6 * (b - a)
+        if not a < s < t < b:
+            break
+        at_s, at_t = distance(s), distance(t)
         best = min(best, (at_s, s), (at_t, t))
-        if at_s <= at_t:
-            b, t, at_t = t, s, at_s
-            s = b - GOLDEN * (b - a)
-            at_s = distance(s)
-        else:
-            a, s, at_s = s, t, at_t
-            t = a + GOLDEN * (b - a)
-            at_t = distance(t)
+        a, b = (a, t) if at_s <= at_t else (s, b)
     return best
 
 

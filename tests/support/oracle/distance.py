@@ -8,7 +8,9 @@ from support.oracle.lines import NAMES
 import cylcollide as cc
 
 Long = np.longdouble
-GRID, WORST, STEPS = 1500, 6, 100
+GRID, WORST, STEPS, STEPS_OF_ANGLE = 250, 4, 48, 84
+"""A least value of a smooth function needs half as many digits of its place as a distance of about 0 does."""
+
 GOLDEN = (np.sqrt(Long(5)) - 1) / 2
 
 
@@ -31,12 +33,12 @@ def _from_ellipse(x: np.ndarray, a: Long, b: Long) -> np.ndarray:
         return np.hypot(x[:, 0] - a * np.cos(t), x[:, 1] - b * np.sin(t))
 
     k = np.clip(np.argmin([distance(t) for t in angle], axis=0), 1, 63)
-    return least(distance, angle[k - 1], angle[k + 1])[0]
+    return least(distance, angle[k - 1], angle[k + 1], STEPS_OF_ANGLE)[0]
 
 
-def least(f: Callable, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def least(f: Callable, low: np.ndarray, high: np.ndarray, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
     """Return the least values of functions, row by row, and where they are, by golden sections."""
-    for _ in range(STEPS):
+    for _ in range(steps):
         s, t = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         left = f(s) <= f(t)
         low, high = np.where(left, low, s), np.where(left, t, high)
@@ -81,9 +83,11 @@ def segment_distance(limb: cc.Limbs, start: np.ndarray, end: np.ndarray) -> tupl
     centre = (limb.p1[0].astype(Long) + limb.p2[0]) / 2
     middle = np.clip((centre - first) @ step / square, 0, 1) if square else Long(0)
     near = middle + np.linspace(-4, 4, GRID, dtype=Long) * _size(limb, first + middle * step) / max(square**0.5, 1e-300)
-    grid = np.sort(np.clip(np.concatenate([np.linspace(0, 1, GRID, dtype=Long), near]), 0, 1))
-    k = np.clip(np.argsort(at(grid))[:WORST], 1, len(grid) - 2)
+    grid = np.unique(np.clip(np.concatenate([np.linspace(0, 1, GRID, dtype=Long), near]), 0, 1))
+    known = at(grid)
+    k = np.clip(np.argsort(known)[:WORST], 1, len(grid) - 2)
     value, where = least(at, grid[k - 1], grid[k + 1])
+    value, where = np.append(value, known), np.append(where, grid)
     best = int(np.argmin(value))
     return float(value[best]), float(where[best])
 
