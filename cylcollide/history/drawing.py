@@ -100,7 +100,14 @@ def _draw_view(axes: Any, limbs: Limbs, gap: Gap) -> None:
     touch, flat = (gap.on_limb - gap.on_segment) @ plane, everything @ plane
     axes.plot([0.0, touch[0]], [0.0, touch[1]], color=GAP, linewidth=1.5)
     axes.plot(0.0, 0.0, marker="x", markersize=8, color=GAP)
-    axes.annotate(f"{gap.length:.4g}" if gap.length else "hit", 0.5 * touch, (8, 6), textcoords="offset points", color=GAP, fontsize=10)
+    axes.annotate(
+        f"{gap.length:.4g}" if gap.length else "hit",
+        0.5 * touch,
+        (8, 6),
+        textcoords="offset points",
+        color=GAP,
+        fontsize=10,
+    )
     low, high = np.minimum(flat.min(axis=0), 0.0), np.maximum(flat.max(axis=0), 0.0)
     (x, y), half = 0.5 * (low + high), 0.6 * float((high - low).max())
     axes.set(aspect="equal", xlim=(x - half, x + half), ylim=(y - half, y + half))

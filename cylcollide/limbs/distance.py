@@ -6,7 +6,7 @@ the limb's frame, of its distance, and of what the search along the segment can 
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import cbrt, copysign, hypot, sqrt
+from math import copysign, hypot
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,7 +25,7 @@ DISTANCE_BOUND = 2.0**-48
 """Of a distance, relative to the limb's size and distance."""
 
 FINEST = 2.0**-56
-"""Where the search along a segment ends, for a limb of size 1: distances along a segment do not change faster than its points."""
+"""Where the search along a segment ends, for a limb of size 1: a distance does not change faster than the point."""
 
 CULL_PAD = 2.0**-40
 """Relative error of distances by which limbs are left out, more than ten times what it is."""
@@ -87,39 +87,31 @@ def _least_distances(table: LimbTable, start: Float64Array, end: Float64Array) -
 def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:
     """The distance of the segment, and the s of its nearest point.
 
-    Of a convex limb the distance falls and then rises along the line; of a tube it does so between any two of its cuts.
+    Of a convex limb the distance falls and then rises along the line. Of a tube it does so on either side of the point
+    nearest to the axis; or, on the way out of the bore's mouth, it rises, falls and rises. There, at t from that point,
+    with rates a along the axis and b across it, half the square of the distance from the rim of radius r has the
+    derivative a² (t + t0) + b² t - r b² t / ρ, where ρ² = c² + b² t². As t / ρ is concave, that is convex: it is
+    positive, negative, and positive. If its integral up to its second zero is negative, so that the later minimum is
+    the lesser one, then its first zero is less than half-way to the second, and a search in fifths keeps the second.
+    If not, the end at t = 0 is the least.
     """
-    ends = (-about.before, about.behind)
-    inner = _tube_cuts(about) if about.limb.kind == Shape.TUBE else ()
-    cuts = [ends[0], *sorted(s for s in inner if ends[0] < s < ends[1]), ends[1]]
+    first, last = -about.before, about.behind
+    middle = _nearest_to_axis(about) if about.limb.kind == Shape.TUBE else first
+    cuts = (first, min(max(middle, first), last), last)
 
     def distance(s: float) -> float:
         return _distance(about.point(s), about.limb)
 
-    return min(_least_between(distance, first, last) for first, last in pairwise(cuts))
+    return min(_least_between(distance, one, other) for one, other in pairwise(cuts))
 
 
-def _tube_cuts(about: SegmentAboutLimb) -> tuple[float, ...]:
-    """Where the distance from a tube may begin to fall or to rise again.
-
-    Let the line be at t = 0 where it is nearest to the axis, at a distance c, with rates a along it and b across it.
-    Where it recedes from the bore's end and is still within the bore, at the distance ρ(t) = √(c² + b² t²), half the
-    square of the distance from the rim of radius r has the derivative a² (t + t0) + b² t - r b² t / ρ. That is convex
-    for t > 0, as t / ρ is concave, and least where ρ³ = r b² c² / (a² + b²): before, the distance rises and then falls,
-    or only falls, and behind it falls and then rises. Everywhere else it falls and then rises on each side of t = 0.
-    """
-    limb, direction = about.limb, about.direction
-    height, rate = dot(about.place, limb.frame.axis), dot(direction, limb.frame.axis)
-    across = tuple(x - height * w for x, w in zip(about.place, limb.frame.axis, strict=True))
-    slope = tuple(u - rate * w for u, w in zip(direction, limb.frame.axis, strict=True))
-    speed = hypot(*slope)
-    if speed == 0.0:
-        return ()
-    middle = -sum(q / speed * p / speed for q, p in zip(across, slope, strict=True))
-    closest = hypot(*(q + middle * p for q, p in zip(across, slope, strict=True)))
-    bend = cbrt(limb.radius2 * (speed * closest) ** 2 / (speed * speed + rate * rate))
-    half = sqrt(max(bend - closest, 0.0) * (bend + closest)) / speed
-    return middle - half, middle, middle + half
+def _nearest_to_axis(about: SegmentAboutLimb) -> float:
+    """The s at which the line is nearest to the limb's axis, 0 where it is parallel."""
+    axis = about.limb.frame.axis
+    rate, height = dot(about.direction, axis), dot(about.place, axis)
+    across = [(u - rate * w, x - height * w) for u, x, w in zip(about.direction, about.place, axis, strict=True)]
+    square = sum(u * u for u, _ in across)
+    return -sum(u * x for u, x in across) / square if square > 0.0 else 0.0
 
 
 def _least_between(distance: Callable[[float], float], first: float, last: float) -> tuple[float, float]:

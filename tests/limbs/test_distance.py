@@ -95,6 +95,18 @@ def test_tubes_from_within_their_bore():
     assert min(later, at_once) > sized(80) // 10
 
 
+def test_segments_through_a_bore():
+    """They come near to the rims of both its mouths, and are farther away between: the least is not lost."""
+    rng, sides = np.random.default_rng(2), []
+    for _ in range(sized(60)):
+        ends = rng.uniform(-0.65, 0.65, (2, 2)) * rng.uniform(0.9, 1.4)
+        start, end = np.append(ends[0], -rng.uniform(1.0, 3.0)), np.append(ends[1], rng.uniform(1.0, 3.0))
+        if not PIPE.cast_segments(start, end).hit[0]:
+            check(PIPE, start, end)
+            sides.append(of_one(PIPE, start, end).point[2] > 0.0)
+    assert min(sides.count(True), sides.count(False)) > sized(60) // 6
+
+
 def test_a_tube_that_is_near_twice():
     """Half-way it is farther away than at both of its minima."""
     start, end = np.array([0.0, 0.1, 1.6]), np.array([1.5, 0.1, 1.9])
