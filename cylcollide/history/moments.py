@@ -41,7 +41,7 @@ def moments_at(ticks: Sequence[Tick], time: ArrayLike, n: int, on_old: OnOld) ->
     """The moments of n times, given as such or as one for all."""
     if on_old not in ON_OLD:
         raise ValueError(f"on_old: expected 'error', 'clamp' or 'miss', got {on_old!r}")
-    asked = _one_or_each(time, "time", n)
+    asked = one_or_each(time, "time", n)
     begins = np.array([tick.time for tick in ticks])
     outside = (asked < begins[0]) | (asked > begins[-1])
     if on_old == "error":
@@ -70,7 +70,7 @@ def moments_of_ticks(ticks: Sequence[Tick], tick: ArrayLike, alpha: ArrayLike | 
     """The moments of n ticks and alphas, given as such or as one for all."""
     first, last = ticks[0].number, ticks[-1].number
     number = validate.integers(tick, "tick", n, first, last)
-    share = np.zeros(n) if alpha is None else _one_or_each(alpha, "alpha", n)
+    share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
     row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
     if row is not None:
         raise ValueError(f"alpha: expected 0 to 1, got {share[row]} in row {row}")
@@ -85,7 +85,7 @@ def moments_of_ticks(ticks: Sequence[Tick], tick: ArrayLike, alpha: ArrayLike | 
     return Moments(frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_)))
 
 
-def _one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
+def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
     """Finite numbers, (n,), given as such or as one for all."""
     given = validate.as_numbers(values, name, f"({n},) or one number")
     if given.shape not in ((), (1,), (n,)):

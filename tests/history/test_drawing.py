@@ -59,13 +59,13 @@ def test_a_miss_is_seen_along_the_segment(tmp_path):
     corners = np.concatenate(shapes_of(view))
     assert np.ptp(corners[:, 1]) == pytest.approx(1.75, abs=0.01)
     assert corners[:, 1].max() < 0.2, "upwards is upwards"
-    assert len(shapes_of(view)) == 17
+    assert len(shapes_of(view)) == 18
     (bar,) = times.patches
     assert [bar.get_x(), bar.get_x() + bar.get_width()] == pytest.approx(why.intervals[0])
     assert [line.get_xdata()[0] for line in times.lines] == [1.0]
     title = figure.get_suptitle().replace("\n", " ")
     assert title.startswith(str(why).splitlines()[0])
-    assert "the same segment would have hit a limb: 1.31" in title
+    assert "the same segment would have hit a limb: 1.41" in title
 
 
 def test_a_hit_and_nobody_can_be_drawn():
