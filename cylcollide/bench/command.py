@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from cylcollide import engines as peers
-from cylcollide.bench.plots import plot_rays, plot_scaling
+from cylcollide.bench.plots import plot_past, plot_rays, plot_scaling
 from cylcollide.bench.runner import BASE, Progress, Row, run
-from cylcollide.bench.scaling import run_scaling
-from cylcollide.bench.tables import rays_notes, rays_table, scaling_table, tasks_table, write_csv
+from cylcollide.bench.scaling import run_past_scaling, run_scaling
+from cylcollide.bench.tables import past_table, rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.terminal import make_writable, stop
@@ -33,13 +33,13 @@ def bench(
         int, typer.Option(min=1, max=MOST_ROUNDS, help="Rounds in which the engines take turns.")
     ] = DEFAULT_ROUNDS,
     tasks: Annotated[bool, typer.Option(help="Also build, move, single calls, points, threads, memory.")] = True,
-    scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows with limbs and batch.")] = False,
+    scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows: limbs, batch, ticks.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for CSV and figures.")] = DEFAULT_FOLDER,
 ) -> None:
     """Measure cylcollide and other engines side by side: the same rays, taking turns, verdicts resolved exactly.
 
-    Writes rays.csv and tasks.csv, or scaling.csv, with figures. Ratios of one run may be compared; rates of two runs
-    may not. Exit status 1 if a result of this library is proved wrong.
+    Writes rays.csv and tasks.csv, or scaling.csv and past.csv, with figures. Ratios of one run may be compared; rates
+    of two runs may not. Exit status 1 if a result of this library is proved wrong.
     """
     console = Console()
     make_writable(out)
@@ -90,7 +90,11 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
     points = run_scaling(rays, rounds, progress)
     console.print(scaling_table(points))
     write_csv(points, out / "scaling.csv")
-    _print_written([out / "scaling.csv", *plot_scaling(points, out)], console)
+    past = run_past_scaling(rays, rounds, progress)
+    console.print(past_table(past))
+    write_csv(past, out / "past.csv")
+    written = [out / "scaling.csv", *plot_scaling(points, out), out / "past.csv", *plot_past(past, out)]
+    _print_written(written, console)
 
 
 def _chosen_engines(wanted: str, console: Console) -> list[str]:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from cylcollide.bench.runner import BASE, LEAN, Row
-from cylcollide.bench.scaling import Point
+from cylcollide.bench.scaling import PastPoint, Point
 
 OURS, THEIRS, INK, GRID = "#c2410c", "#64748b", "#1f2937", "#e5e7eb"
 
@@ -60,6 +60,26 @@ def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
     right.set(xscale="log", yscale="log", xlabel="limbs", title="memory of limbs and tree, MB")
     _tidied(right)
     return _saved(figure, folder / "scaling")
+
+
+def plot_past(points: Sequence[PastPoint], folder: Path) -> list[Path]:
+    """Rays a second in the past and in the present, against ticks and limbs; and memory against both."""
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    for axis, against, fixed, color in ((left, "ticks", "limbs", OURS), (middle, "limbs", "ticks", INK)):
+        part = [point for point in points if point.against == against]
+        x, size = ([getattr(point, name) for point in part] for name in (against, fixed))
+        axis.plot(x, [point.rate for point in part], "o-", color=color, markersize=4, label="the past")
+        axis.plot(x, [point.present_rate for point in part], "o:", color=THEIRS, markersize=4, label="the present")
+        axis.set(
+            xscale="log", yscale="log", xlabel=f"{against} ({size[0]:,} {fixed})", title="rays a second, one thread"
+        )
+        axis.legend(frameon=False, fontsize=8.5)
+        _tidied(axis)
+        right.plot([p.limbs * p.ticks for p in part], [p.megabytes for p in part], "o-", color=color, markersize=4)
+    right.set(xscale="log", yscale="log", xlabel="limbs times ticks", title="memory of the history, MB")
+    _tidied(right)
+    return _saved(figure, folder / "past")
 
 
 def _line(axis: Any, points: Sequence[Point], x: Sequence[int], label: str) -> None:

@@ -1,10 +1,12 @@
-"""Scaling: rays a second against the number of limbs and against the batch size, with build time and memory."""
+"""Scaling: rays a second against limbs and batch size, with build time and memory; of the past against ticks, too."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from cylcollide._types import Int32Array
+from cylcollide.bench.crowd import LIMBS
 from cylcollide.bench.memory import nbytes
+from cylcollide.bench.past import PLAYERS, TICKS, RecordedCrowd
 from cylcollide.bench.runner import Progress
 from cylcollide.bench.timing import Work, interleaved, seconds, spread
 from cylcollide.bench.workloads import Segments, crowd_of
@@ -27,6 +29,53 @@ class Point:
     rate_high: float
     build_seconds: float
     megabytes: float  # of the world's arrays
+
+
+@dataclass(frozen=True)
+class PastPoint:
+    """One measurement of a history beside its world; only ratios mean something beyond the run."""
+
+    against: str  # the varied quantity, "ticks" or "limbs"
+    limbs: int
+    ticks: int
+    rays: int  # a call, spread over all ticks
+    rate: float  # rays a second, one thread, median of the rounds
+    present_rate: float  # of the same rays in the world as it is
+    ratio: float  # median of the rounds: rate over the present's
+    ratio_low: float
+    ratio_high: float
+    record_ms: float  # of one tick
+    megabytes: float  # of the history's arrays beside the world's
+
+
+def run_past_scaling(rays: int, rounds: int, progress: Progress, steps: int = 5) -> list[PastPoint]:
+    """Measure 4 to 4^steps ticks of 64 characters, and 64 ticks of 4 to 4^steps characters of 17 limbs."""
+    sizes = [4**k for k in range(1, steps + 1)]
+    cases = [("ticks", PLAYERS, ticks) for ticks in sizes] + [("limbs", characters, TICKS) for characters in sizes]
+    found = []
+    for against, characters, ticks in cases:
+        progress(f"scaling: {LIMBS * characters:,} limbs, {ticks:,} ticks")
+        found.append(_past_point(against, characters, ticks, rays, rounds))
+    return found
+
+
+def _past_point(against: str, characters: int, ticks: int, rays: int, rounds: int) -> PastPoint:
+    workload = crowd_of(LIMBS * characters)
+    crowd = RecordedCrowd(workload, ticks)
+    segments = workload.segments(crowd.world, rays)
+    works = {"past": crowd.cast_past(segments), "present": crowd.cast_present(segments)}
+    for work in works.values():
+        work()
+    repeats = max(1, int(LEAST_TIME / seconds(works["present"])))
+    times = interleaved({name: _repeated(work, repeats) for name, work in works.items()}, rounds)
+    past, present = (spread(rays * repeats / times[name])[0] for name in ("past", "present"))
+    size = (nbytes(crowd.history) - nbytes(crowd.world)) / 1e6
+    record = []
+    for _ in range(rounds):
+        crowd.move()
+        record.append(1e3 * seconds(crowd.record))
+    ratios = spread(times["present"] / times["past"])
+    return PastPoint(against, len(crowd.world), ticks, rays, past, present, *ratios, spread(record)[0], size)
 
 
 def run_scaling(rays: int, rounds: int, progress: Progress, decades: int = 6) -> list[Point]:

@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from cylcollide.bench.runner import Row
-from cylcollide.bench.scaling import Point
+from cylcollide.bench.scaling import PastPoint, Point
 from cylcollide.bench.tasks import Task
 
 UNITS = ((1e6, "M"), (1e3, "k"))
@@ -32,7 +32,7 @@ def machine() -> str:
     return f"{name}, {count} processors"
 
 
-def write_csv(rows: Sequence[Row | Task | Point], path: Path) -> None:
+def write_csv(rows: Sequence[Row | Task | Point | PastPoint], path: Path) -> None:
     """Write one line a row, preceded by columns of date, machine and versions."""
     front = {
         "date": datetime.now(UTC).date().isoformat(),
@@ -115,6 +115,19 @@ def scaling_table(points: Sequence[Point]) -> Table:
             table.add_section()
         cells = (f"{point.batch:,}", f"{point.hit_share:.0%}", rate(point.rate), duration(point.build_seconds))
         table.add_row(f"{point.limbs:,}", *cells, f"{point.megabytes:.3g} MB")
+    return table
+
+
+def past_table(points: Sequence[PastPoint]) -> Table:
+    """The table of histories of several lengths and crowds."""
+    table = _table("Queries of the past: cylcollide, one thread, beside the same in the present", "limbs")
+    for name in ("ticks", "rays/s", "speed", "record", "memory"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for place, point in enumerate(points):
+        if place and points[place - 1].against != point.against:
+            table.add_section()
+        cells = (rate(point.rate), f"{point.ratio:.3g}", duration(1e-3 * point.record_ms))
+        table.add_row(f"{point.limbs:,}", f"{point.ticks:,}", *cells, f"{point.megabytes:.3g} MB")
     return table
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from cylcollide.bench.crowd import Crowd
 from cylcollide.bench.memory import nbytes
+from cylcollide.bench.past import PAST, past_works
 from cylcollide.bench.runner import BASE, Progress, unsupported_reason
 from cylcollide.bench.timing import Work, interleaved, seconds, spread
 from cylcollide.bench.workloads import FRAME, WORKLOADS, points_near
@@ -52,6 +53,9 @@ def run_tasks(engines: Sequence[str], rays: int, rounds: int, progress: Progress
         for measure in (_building, _moving, _single_calls):
             progress(f"tasks: {measure.__name__.strip('_').replace('_', ' ')}")
             found += measure(made, rounds)
+    progress("tasks: past")
+    for task, works in past_works(rays).items():
+        found += _compared(task, works, rounds, {BASE: "the present, 1 thread", PAST: "speed over the present's"})
     for alone in (_points, _threads, _first_query, _memory):
         progress(f"tasks: {alone.__name__.strip('_').replace('_', ' ')}")
         found.append(alone(rays, rounds))

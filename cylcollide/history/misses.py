@@ -136,8 +136,6 @@ def _judged_rows(limbs: Limbs, group: int | None, time: float, options: MissOpti
         judged &= limbs.character != ignored
     if group is not None:
         judged &= limbs.hit_group == group
-    since = options.get("protected_since")
-    if since is not None:
-        ids, begins = checked_protection(since)
-        judged &= ~np.isin(limbs.character, ids[begins <= time])
+    ids, begins = checked_protection(options.get("protected_since"))
+    judged &= ~np.isin(limbs.character, ids[begins <= time])
     return np.flatnonzero(judged)

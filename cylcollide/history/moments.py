@@ -1,6 +1,5 @@
 """Moments: which tick, and how far past it, each ray of a query is about."""
 
-from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -8,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.history.ticks import Tick
+from cylcollide.history.ring import Ring
+from cylcollide.kernels.moments import find_moments
 from cylcollide.query.row_choice import chosen_rows
 from cylcollide.runtime.memory import frozen
 
@@ -37,38 +37,31 @@ class Moments(NamedTuple):
         return Moments._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def moments_at(ticks: Sequence[Tick], time: ArrayLike, n: int, on_old: OnOld) -> Moments:
+def moments_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> Moments:
     """The moments of n times, given as such or as one for all."""
     if on_old not in ON_OLD:
         raise ValueError(f"on_old: expected 'error', 'clamp' or 'miss', got {on_old!r}")
     asked = one_or_each(time, "time", n)
-    begins = np.array([tick.time for tick in ticks])
-    outside = (asked < begins[0]) | (asked > begins[-1])
-    if on_old == "error":
-        row = validate.first_bad_row(outside)
-        if row is not None:
-            rows = np.flatnonzero(outside)
-            more = f", {len(rows)} rows in all" if len(rows) > 1 else ""
-            raise ValueError(
-                f"time: expected {begins[0]} to {begins[-1]}, which is kept, got {asked[row]} in row {row}{more}; keep "
-                f"more ticks, or say what such a time means by on_old='clamp' or 'miss'"
-            )
-    judged = np.clip(asked, begins[0], begins[-1])
-    index = np.searchsorted(begins, judged, side="right") - 1
-    following = np.minimum(index + 1, len(ticks) - 1)
-    span = begins[following] - begins[index]
-    alpha = np.where(span > 0.0, (judged - begins[index]) / np.where(span > 0.0, span, 1.0), 0.0)
-    number = ticks[0].number + index
-    if on_old == "miss":
+    begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
+    outside = np.empty(n, np.bool_)
+    count = find_moments(asked, begins, judged, index, alpha, outside)
+    if on_old == "error" and count:
+        row, more = int(outside.argmax()), f", {count} rows in all" if count > 1 else ""
+        raise ValueError(
+            f"time: expected {begins[0]} to {begins[-1]}, which is kept, got {asked[row]} in row {row}{more}; keep "
+            f"more ticks, or say what such a time means by on_old='clamp' or 'miss'"
+        )
+    number = ring.first + index
+    if on_old == "miss" and count:
         judged, number, alpha = (np.where(outside, without, known) for without, known in (
             (asked, judged), (NO_TICK, number), (np.nan, alpha)))  # fmt: skip
         outside = np.zeros(n, np.bool_)
     return Moments(frozen(judged), frozen(number), frozen(alpha), frozen(outside))
 
 
-def moments_of_ticks(ticks: Sequence[Tick], tick: ArrayLike, alpha: ArrayLike | None, n: int) -> Moments:
+def moments_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> Moments:
     """The moments of n ticks and alphas, given as such or as one for all."""
-    first, last = ticks[0].number, ticks[-1].number
+    first, last = ring.first, ring.last
     number = validate.integers(tick, "tick", n, first, last)
     share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
     row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
@@ -79,9 +72,9 @@ def moments_of_ticks(ticks: Sequence[Tick], tick: ArrayLike, alpha: ArrayLike | 
         raise ValueError(
             f"alpha: expected 0 for tick {last}, the last one, got {share[row]} in row {row}; record another one first"
         )
-    begins = np.array([one.time for one in ticks])
+    begins = ring.times
     index = number - first
-    span = begins[np.minimum(index + 1, len(ticks) - 1)] - begins[index]
+    span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
     return Moments(frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_)))
 
 

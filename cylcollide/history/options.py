@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
 from cylcollide.history.moments import Moments, OnOld, moments_at, moments_of_ticks
-from cylcollide.history.ticks import Tick
+from cylcollide.history.ring import Ring
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 
 Protection = Mapping[int, float]
 """From characters to the time from which on they are not hit."""
+
+
+NOBODY = np.empty(0, np.int64), np.empty(0)
 
 
 class PointOptions(TypedDict, total=False):
@@ -67,13 +70,16 @@ def _filters(options: PastOptions) -> tuple[InsidePolicy, ArrayLike, ArrayLike |
     return options.get("inside", "hit"), options.get("mask", ALL_LAYERS), options.get("ignore_character")
 
 
-def checked_protection(since: Protection) -> tuple[Int64Array, Float64Array]:
-    """Characters, and the time from which on each is not hit; (k,) each."""
+def checked_protection(since: Protection | None) -> tuple[Int64Array, Float64Array]:
+    """Characters, ascending, and the time from which on each is not hit; (k,) each."""
+    if since is None:
+        return NOBODY
     if not isinstance(since, Mapping):
         raise ValueError(f"protected_since: expected a mapping from characters to times, got {type(since).__name__}")
     ids = validate.list_of_integers([*since] or np.empty(0, np.int64), "protected_since", 0, 2**31 - 1)
-    times = [*since.values()]
-    return ids, validate.in_range(validate.per_row(times, "protected_since", len(ids)), "protected_since")
+    order, times = np.argsort(ids), [*since.values()]
+    begins = validate.in_range(validate.per_row(times, "protected_since", len(ids)), "protected_since")
+    return ids[order], begins[order]
 
 
 def check_names(options: Mapping[str, object], known: type) -> None:
@@ -84,7 +90,7 @@ def check_names(options: Mapping[str, object], known: type) -> None:
 
 
 def moments_of(
-    ticks: tuple[Tick, ...],
+    ring: Ring,
     n: int,
     time: ArrayLike | None,
     tick: ArrayLike | None,
@@ -93,7 +99,7 @@ def moments_of(
 ) -> Moments:
     """The moments of n rays, by time or by tick and alpha."""
     if time is not None and tick is None and alpha is None:
-        return moments_at(ticks, time, n, on_old)
+        return moments_at(ring, time, n, on_old)
     if time is None and tick is not None:
-        return moments_of_ticks(ticks, tick, alpha, n)
+        return moments_of_ticks(ring, tick, alpha, n)
     raise ValueError("time: expected either time, or tick and perhaps alpha; got neither, or both")

@@ -1,6 +1,6 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
-from typing import NamedTuple, Unpack, cast
+from typing import Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,38 +10,26 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
 from cylcollide.history.inspection import Inspection
-from cylcollide.history.moments import Moments
 from cylcollide.history.options import (
     PastOptions,
     PointOptions,
-    Protection,
     check_names,
     checked_protection,
     moments_of,
     request_of_rays,
     request_of_segments,
 )
+from cylcollide.history.past import Past, batch_of_points, closest_in_past
 from cylcollide.history.results import RewoundChords, RewoundHits, RewoundJudged, RewoundPoints
-from cylcollide.history.rewound import Blocks, Pairs, RewoundLimbs, blocks_of, pairs_of
-from cylcollide.history.ticks import Interpolation, Tick, tick_of
-from cylcollide.kernels.ray import Rays
+from cylcollide.history.rewound import Instants, RewoundLimbs
+from cylcollide.history.ring import Ring
+from cylcollide.history.ticks import Interpolation, Tick, structure_of, tick_of
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.listed import chords_listed, closest_listed, contains_listed, farthest
-from cylcollide.query.loops.listed import Lists
+from cylcollide.query.listed import chords_listed, contains_listed
 from cylcollide.query.request import RayRequest
 from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
-
-ENTRIES_AT_FIRST = 2
-"""Of more characters and bare limbs on the way of a ray, those behind the closest hit in so many are left out."""
-
-
-class Past(NamedTuple):
-    """What the rays of one query are judged against."""
-
-    moments: Moments
-    limbs: RewoundLimbs
-    lists: Lists
+from cylcollide.world.state_rows import StateRows
 
 
 class PoseHistory(Inspection):
@@ -87,14 +75,19 @@ class PoseHistory(Inspection):
         self._most = validate.index(ticks, "ticks", 2**31)
         if self._most == 0:
             raise ValueError("ticks: expected 1 or more, got 0")
-        self._ticks: tuple[Tick, ...] = ()
+        self._ring: Ring | None = None
+        self._recorded_rows: StateRows | None = None
         self._recording = OwnLock()
 
     def __len__(self) -> int:
-        return len(self._ticks)
+        return len(self._kept_ticks)
+
+    @property
+    def _kept_ticks(self) -> tuple[Tick, ...]:
+        return () if self._ring is None else self._ring.ticks
 
     def __repr__(self) -> str:
-        ticks = self._ticks
+        ticks = self._kept_ticks
         kept = f"ticks {ticks[0].number} to {ticks[-1].number}" if ticks else "no ticks yet"
         times = f", times {ticks[0].time:g} to {ticks[-1].time:g}" if ticks else ""
         return f"PoseHistory({kept}{times}, {self._interpolate} interpolated)"
@@ -107,12 +100,12 @@ class PoseHistory(Inspection):
     @property
     def ticks(self) -> Int64Array:
         """Numbers of the ticks that are kept, ascending."""
-        return np.array([tick.number for tick in self._ticks], np.int64)
+        return np.array([tick.number for tick in self._kept_ticks], np.int64)
 
     @property
     def times(self) -> Float64Array:
         """Their times."""
-        return np.array([tick.time for tick in self._ticks])
+        return np.array([tick.time for tick in self._kept_ticks])
 
     def record(self, time: float) -> int:
         """Keep the present state of the world; returns the number of its tick. Ticks are counted from 0.
@@ -124,23 +117,27 @@ class PoseHistory(Inspection):
         """
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
         with self._recording():
-            ticks = self._ticks
-            if ticks and moment <= ticks[-1].time:
-                raise ValueError(f"time: expected more than {ticks[-1].time}, that of the last tick, got {moment}")
-            number = ticks[-1].number + 1 if ticks else 0
-            tick = tick_of(self._world.snapshot(), number, moment, self._interpolate)
-            before = (*ticks[:-1], ticks[-1].followed_by(tick, self._distance)) if ticks else ()
-            self._ticks = (*before, tick)[-self._most :]
+            ring = self._ring
+            if ring is not None and moment <= ring.ticks[-1].time:
+                raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
+            number, state = 0 if ring is None else ring.last + 1, self._world.snapshot()
+            if state.rows is not self._recorded_rows or ring is None:
+                structure = structure_of(state, None if ring is None else ring.ticks[-1].structure)
+            else:
+                structure = ring.ticks[-1].structure
+            tick = tick_of(state, number, moment, self._interpolate, structure)
+            self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
+            self._recorded_rows = state.rows
             return number
 
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
         """The limbs that a query at that time judges, in the order of its rows."""
-        ticks = self._kept()
-        moments = moments_of(ticks, 1, time, tick, alpha, "error")
-        index = int(moments.tick[0]) - ticks[0].number
-        entries = np.arange(ticks[index].entries)
-        alphas = np.full(len(entries), moments.alpha[0])
-        return RewoundLimbs(ticks, Blocks(np.full(len(entries), index), alphas, entries)).limbs()
+        ring = self._kept()
+        moments = moments_of(ring, 1, time, tick, alpha, "error")
+        place = int(moments.tick[0]) - ring.first
+        rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
+        at = Instants(np.full(len(rows), place, np.int32), np.full(len(rows), moments.alpha[0]))
+        return RewoundLimbs(ring, at, rows).limbs()
 
     def cast_segments(
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
@@ -229,26 +226,23 @@ class PoseHistory(Inspection):
         check_names(options, PointOptions)
         places = validate.vectors(points, "points")
         validate.workers(options.get("threads"))
-        rays = Rays(places, places, True, validate.NO_LIMIT)
-        moments, limbs, lists = self._past(rays, time, cast(PastOptions, options))
-        return RewoundPoints.of(contains_listed(limbs, places, lists), moments)
+        past = self._past(len(places), time, cast(PastOptions, options))
+        limbs, lists = past.limbs_of_rays(batch_of_points(places), all_layers=True)
+        return RewoundPoints.of(contains_listed(limbs, places, lists), past.moments)
 
     def _cast(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundHits:
         request.copy_checked(0, len(request.first))
-        rays, threads = request.batch.rays, validate.workers(options.get("threads"))
-        ticks, moments, pairs = self._near(rays, time, options)
-        if len(pairs.ray) > ENTRIES_AT_FIRST * len(rays.origin):
-            limbs, lists = _rewound(ticks, moments, pairs.nearest(ENTRIES_AT_FIRST), len(rays.origin))
-            found = closest_listed(limbs, request, lists, threads)
-            limit = farthest(rays, found.result.fraction)[pairs.ray]
-            pairs = pairs.chosen(pairs.reached <= limit)
-        limbs, lists = _rewound(ticks, moments, pairs, len(rays.origin))
-        return RewoundHits(closest_listed(limbs, request, lists, threads), moments, self._world)
+        past = self._past(len(request.first), time, options)
+        return RewoundHits(
+            closest_in_past(past, request, validate.workers(options.get("threads"))), past.moments, self._world
+        )
 
     def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundChords:
-        moments, limbs, lists = self._past_of(request, time, options)
+        request.copy_checked(0, len(request.first))
+        past = self._past(len(request.first), time, options)
+        limbs, lists = past.limbs_of_rays(request.batch)
         rows = chords_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return RewoundChords(request.batch, limbs, rows, moments, self._world)
+        return RewoundChords(request.batch, limbs, rows, past.moments, self._world)
 
     def _judge(
         self,
@@ -259,57 +253,18 @@ class PoseHistory(Inspection):
         time: ArrayLike | None,
         options: PastOptions,
     ) -> RewoundJudged:
-        shots = shots_of(policy, self._kept()[-1].roster.groups, energy, shot, len(request.first))
+        shots = shots_of(policy, self._kept().ticks[-1].roster.groups, energy, shot, len(request.first))
         chords = self._chords(request, time, options)
         return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments, self._world)
 
-    def _kept(self) -> tuple[Tick, ...]:
-        if not self._ticks:
+    def _kept(self) -> Ring:
+        if self._ring is None:
             raise ValueError("history: expected a tick at least, got none; call record(time) first")
-        return self._ticks
+        return self._ring
 
-    def _past_of(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> Past:
-        request.copy_checked(0, len(request.first))
-        return self._past(request.batch.rays, time, options)
-
-    def _past(self, rays: Rays, time: ArrayLike | None, options: PastOptions) -> Past:
-        """What these checked rays are judged against."""
-        ticks, moments, pairs = self._near(rays, time, options)
-        return Past(moments, *_rewound(ticks, moments, pairs, len(rays.origin)))
-
-    def _near(
-        self, rays: Rays, time: ArrayLike | None, options: PastOptions
-    ) -> tuple[tuple[Tick, ...], Moments, Pairs]:
-        """The moments of these checked rays, and what each may hit."""
-        ticks, n = self._kept(), len(rays.origin)
+    def _past(self, n: int, time: ArrayLike | None, options: PastOptions) -> Past:
+        """What n rays are judged against."""
+        ring = self._kept()
         when = (time, options.get("tick"), options.get("alpha"), options.get("on_old", "error"))
-        moments = moments_of(ticks, n, *when)
-        pairs = pairs_of(ticks, moments, rays)
-        since = options.get("protected_since")
-        if since is not None:
-            pairs = _unprotected(ticks, moments, pairs, since)
-        return ticks, moments, pairs
-
-
-def _rewound(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, rays: int) -> tuple[RewoundLimbs, Lists]:
-    """The limbs of these pairs, and the list of each ray."""
-    blocks, block = blocks_of(ticks, moments, pairs)
-    limbs = RewoundLimbs(ticks, blocks)
-    return limbs, limbs.lists(pairs, block, rays)
-
-
-def _unprotected(ticks: tuple[Tick, ...], moments: Moments, pairs: Pairs, since: Protection) -> Pairs:
-    """The pairs whose characters are not protected at the moment of the ray."""
-    ids, begins = checked_protection(since)
-    order = np.argsort(ids)
-    ids, begins = ids[order], begins[order]
-    hit = np.ones(len(pairs.ray), np.bool_)
-    index = moments.tick[pairs.ray] - ticks[0].number
-    for k in np.unique(index).tolist() if len(ids) else ():
-        rows = ticks[k].rows
-        labels = np.concatenate([rows.bare.character, rows.ids])
-        own = np.flatnonzero(index == k)
-        character = labels[pairs.entry[own]]
-        place = np.minimum(np.searchsorted(ids, character), len(ids) - 1)
-        hit[own] = (ids[place] != character) | (moments.time[pairs.ray[own]] < begins[place])
-    return pairs.chosen(hit)
+        protected = checked_protection(options.get("protected_since"))
+        return Past.of(ring, moments_of(ring, n, *when), *protected)

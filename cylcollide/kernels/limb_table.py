@@ -1,6 +1,6 @@
 """The arrays of limbs, one row a limb, and the row of sixteen numbers that kernels read."""
 
-from math import inf, sqrt
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from cylcollide.kernels.ray import as_vector, dot, largest_component
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.memory import aligned
-from cylcollide.runtime.simd import Real
+from cylcollide.runtime.simd import Real, larger, select, square_root
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 
@@ -115,34 +115,55 @@ def fill_row(
     rows: Float64Array,
     i: int,
 ) -> int:
-    """Write row i of `rows` (n, ROW); the Shape whose kernels apply: SPHERE for a capsule without length.
+    """Write row i of `rows` (n, ROW), as `write_row` does."""
+    of_box = boxes[box[i]] if box[i] >= 0 else rows[i]
+    return write_row(rows[i], kind[i], as_vector(p1, i), as_vector(p2, i), radius[i], radius2[i], of_box)
 
-    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every ray is undecided.
+
+@inlined
+def write_row(
+    row: Float64Array, shape: int, a: Vector, b: Vector, radius: float, radius2: float, box: Float64Array
+) -> int:
+    """Write the row of one limb; the Shape whose kernels apply: SPHERE for a capsule without length.
+
+    `box` holds the axes and half extents of a box, and is not read for other shapes. A limb whose sizes float64
+    products cannot hold gets an infinite extent, so that every ray is undecided.
     """
-    row, a, b, shape = rows[i], as_vector(p1, i), as_vector(p2, i), kind[i]
-    axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
-    longest = largest_component(axis)
-    size = smallest = max(radius[i], radius2[i])
     if shape == BOX:
-        h = boxes[box[i], 9:]
-        smallest, size = min(h[0], h[1], h[2]), h[0] + h[1] + h[2]
-    extent = max(largest_component(a), largest_component(b)) + size
-    if not (smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE and (longest >= SMALLEST_SAFE or longest == 0.0)):
-        extent = inf
-    for k in range(3):
-        row[CENTRE + k] = a[k] if longest == 0.0 else 0.5 * (a[k] + b[k])
-    if shape == BOX:
-        for k in range(12):
-            row[BOX_AXES + k] = boxes[box[i], k]
-    else:
-        length = sqrt(dot(axis, axis)) if longest > 0.0 else 1.0
-        row[HALF_LENGTH] = 0.5 * length if longest > 0.0 else 0.0
-        row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
+        smallest, size = min(box[9], box[10], box[11]), box[9] + box[10] + box[11]
+        extent = largest_component(a) + size
         for k in range(3):
-            row[AXIS + k] = axis[k] / length
-            row[P1 + k], row[P2 + k] = a[k], b[k]
-    row[EXTENT] = extent
-    return SPHERE if shape == CAPSULE and longest == 0.0 else shape
+            row[CENTRE + k] = a[k]
+        for k in range(12):
+            row[BOX_AXES + k] = box[k]
+        row[EXTENT] = extent if smallest >= SMALLEST_SAFE and extent <= LARGEST_SAFE else inf
+        return shape
+    limb = limb_between(shape, a, b, radius, radius2)
+    frame = limb.frame
+    for k in range(3):
+        row[CENTRE + k], row[AXIS + k], row[P1 + k], row[P2 + k] = frame.centre[k], frame.axis[k], a[k], b[k]
+    row[HALF_LENGTH], row[RADIUS], row[RADIUS2], row[EXTENT] = frame.half_length, radius, radius2, frame.extent
+    return SPHERE if shape == CAPSULE and a[0] == b[0] and a[1] == b[1] and a[2] == b[2] else shape
+
+
+@inlined
+def limb_between(shape: int, a: Vector, b: Vector, radius: Real, radius2: Real) -> Limb:
+    """The limb with these ends, which is no box; or eight limbs."""
+    axis = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
+    longest, size = largest_component(axis), larger(radius, radius2)
+    is_point = longest == 0.0
+    extent = larger(largest_component(a), largest_component(b)) + size
+    is_safe = (size >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE) & ((longest >= SMALLEST_SAFE) | is_point)
+    length = select(is_point, 1.0, square_root(dot(axis, axis)))
+    centre = (
+        select(is_point, a[0], 0.5 * (a[0] + b[0])),
+        select(is_point, a[1], 0.5 * (a[1] + b[1])),
+        select(is_point, a[2], 0.5 * (a[2] + b[2])),
+    )
+    direction = (axis[0] / length, axis[1] / length, axis[2] / length)
+    half_length = select(is_point, 0.0, 0.5 * length)
+    frame = Frame(centre, direction, half_length, radius, select(is_safe, extent, inf))
+    return Limb(shape, frame, radius, radius2, a, b)
 
 
 def plain_limb(table: LimbTable, i: int) -> Limb:

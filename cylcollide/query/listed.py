@@ -4,47 +4,15 @@ from functools import partial
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int64Array, Side
-from cylcollide.kernels.ray import Rays
-from cylcollide.query import exact_fallback
+from cylcollide._types import Float64Array, Side
 from cylcollide.query.chords import chord_rows
-from cylcollide.query.exact_fallback import ResolvedHits
 from cylcollide.query.exact_points import axis_distances, resolve_point
-from cylcollide.query.limb_fields import ray_lengths
-from cylcollide.query.loops.columns import ChordRows, empty_hits
-from cylcollide.query.loops.listed import Lists, cast_listed, locate_listed, pieces_of_lists
+from cylcollide.query.loops.columns import ChordRows
+from cylcollide.query.loops.listed import Lists, locate_listed, pieces_of_lists
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
 from cylcollide.query.point_hits import PointHits
-from cylcollide.query.request import BatchResult, LabelledLimbs, RayRequest
+from cylcollide.query.request import LabelledLimbs, RayRequest
 from cylcollide.runtime import memory
-from cylcollide.runtime.threads import in_chunks
-
-LENGTH_PAD = 2.0**-40
-"""Relative: lengths, fractions and their product err by less than 2**-48."""
-
-
-def farthest(rays: Rays, fraction: Float64Array) -> Float64Array:
-    """Lengths (n,) beyond which rays certainly do not reach these fractions, inf for a miss."""
-    lengths = ray_lengths(rays)
-    return np.where(np.isfinite(fraction), (fraction * lengths) * (1.0 + LENGTH_PAD), np.inf)
-
-
-def closest_listed(limbs: LabelledLimbs, request: RayRequest, lists: Lists, threads: int | None) -> ResolvedHits:
-    """The closest limb of each ray's list; the rays of the request must have been copied."""
-    batch, hits = request.batch, empty_hits(len(request.first))
-
-    def task(begin: int, end: int) -> int:
-        return cast_listed.call(batch, limbs.kernel_rows, lists, begin, end, hits)
-
-    undecided = sum(in_chunks(len(hits.limb), threads, task))
-    near = partial(_near, limbs, request, lists) if undecided else None
-    return exact_fallback.resolved_hits(BatchResult(batch, *hits), limbs, request.inside, near)
-
-
-def _near(limbs: LabelledLimbs, request: RayRequest, lists: Lists, rows: Int64Array) -> list[list[int]]:
-    """The limbs of their lists that the given rays do not certainly miss."""
-    pieces = pieces_of_lists(request.batch, limbs.kernel_rows, lists, rows)
-    return exact_fallback.limbs_of_pieces(*pieces)
 
 
 def chords_listed(limbs: LabelledLimbs, request: RayRequest, lists: Lists, threads: int | None) -> ChordRows:

@@ -150,6 +150,11 @@ def take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
     return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, _rows(rays.distance, rows)))
 
 
+def batch_rows(batch: RayBatch, rows: Int64Array) -> RayBatch:
+    """The given rays of a batch, with their masks and ignored characters."""
+    return take_rays(batch, rows)._replace(mask=_rows(batch.mask, rows), ignored=_rows(batch.ignored, rows))
+
+
 class RayResult(Protocol):
     """A batch of rays and the columns that a loop has filled; undecided rows are filled by `exact_fallback`."""
 

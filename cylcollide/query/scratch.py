@@ -14,6 +14,7 @@ from cylcollide.query.loops.brute_force import RayLists, make_ray_lists
 from cylcollide.query.loops.leaf import RayState, make_ray_state
 from cylcollide.query.loops.pair_queue import PairQueue, make_pair_queue
 from cylcollide.query.loops.ray_sort import SortScratch, make_sort_scratch
+from cylcollide.query.loops.recorded_stream import RecordedScratch, make_recorded_scratch
 from cylcollide.query.loops.refine import FACES, RefineQueue, make_refine_queue
 
 _kept = threading.local()
@@ -43,6 +44,14 @@ def scratch_for_streams(tree: Tree, rays: int) -> StreamScratch:
         state, stream = make_ray_state(STREAM_RAYS), make_stream(tree, STREAM_RAYS)
         sort, refine = make_sort_scratch(max(rays, RAYS_PER_TASK)), make_refine_queue(STREAM_RAYS)
         kept = _kept.streams = StreamScratch(state, stream, sort, refine)
+    return kept
+
+
+def scratch_for_recorded() -> RecordedScratch:
+    """Buffers of this thread for rays that are about recorded states, beside those for streams."""
+    kept: RecordedScratch | None = getattr(_kept, "recorded", None)
+    if kept is None:
+        kept = _kept.recorded = make_recorded_scratch()
     return kept
 
 

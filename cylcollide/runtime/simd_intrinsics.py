@@ -1,4 +1,4 @@
-"""The operations of `simd.py` in compiled functions: numba's signature of each, and the emitter of its instructions."""
+"""The operations of `simd.py` and `addresses.py` in compiled functions: signatures, and emitters of instructions."""
 
 import inspect
 from collections.abc import Callable
@@ -9,8 +9,9 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
-from cylcollide.runtime import simd, simd_llvm
+from cylcollide.runtime import addresses, simd, simd_llvm
 from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.simd_llvm import Emitter
 from cylcollide.runtime.simd_types import DOUBLES, FLOATS, TRUTHS, Lanes
@@ -78,10 +79,37 @@ def _intrinsic(plain: Function, kinds: Kinds, emit: Emitter) -> Any:
 
         return kinds(*parameters.bind(*given, **named).args), generate
 
+    return _as_intrinsic(define, parameters)
+
+
+def _as_intrinsic(define: Any, parameters: inspect.Signature) -> Any:
+    """Numba's intrinsic of a function that defines it, for calls with these parameters."""
     # numba reads names and number of the arguments off the signature, the first of which is its own context
     context = inspect.Parameter("_context", inspect.Parameter.POSITIONAL_ONLY)
     cast(Any, define).__signature__ = parameters.replace(parameters=[context, *parameters.parameters.values()])
     return intrinsic(define)
+
+
+def _array_at(plain: Function, element: Any) -> Any:
+    """Numba's intrinsic for a function of `addresses.py`: an array that counts no references."""
+
+    @wraps(plain)
+    def define(_context: Any, _address: Any, _count: Any) -> Any:
+        kind = types.Array(element, 1, "C")
+
+        def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            address, count = values
+            array, size = (
+                context.make_array(kind)(context, builder),
+                context.get_constant(_INDEX, element.bitwidth // 8),
+            )
+            pointer = builder.inttoptr(address, array.data.type)
+            populate_array(array, data=pointer, shape=[count], strides=[size], itemsize=size, meminfo=None)
+            return array._getvalue()
+
+        return kind(types.int64, types.int64), generate
+
+    return _as_intrinsic(define, inspect.signature(plain))
 
 
 _INDEX = types.intp
@@ -130,5 +158,10 @@ _OTHERS: dict[Function, tuple[Kinds, Emitter]] = {
 INTRINSICS: dict[Function, Any] = {
     **{plain: _intrinsic(plain, _one_kind, simd_llvm.broadcasting(emit)) for plain, emit in _ELEMENTWISE.items()},
     **{plain: _intrinsic(plain, kinds, emit) for plain, (kinds, emit) in _OTHERS.items()},
+    addresses.float64_at: _array_at(addresses.float64_at, types.float64),
+    addresses.float32_at: _array_at(addresses.float32_at, types.float32),
+    addresses.int64_at: _array_at(addresses.int64_at, types.int64),
+    addresses.int8_at: _array_at(addresses.int8_at, types.int8),
+    addresses.int32_at: _array_at(addresses.int32_at, types.int32),
 }
 """What numba compiles in place of each operation."""

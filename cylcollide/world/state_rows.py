@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
@@ -142,34 +142,6 @@ class StateRows:
         limb[len(self.bare) :] = np.arange(len(self.bare), self.rows) - np.repeat(self.first_row, self.counts.rows)
         return frozen(bone), frozen(limb), frozen(transform)
 
-    @cached_property
-    def limb_reach(self) -> Float64Array:
-        """How far each limb goes from its axis, or its centre, whichever way it is turned; (rows,)."""
-        half = self.box_half_extents
-        reach = np.maximum(self.radius, self.radius2)
-        is_box = self.box >= 0
-        reach[is_box] = np.linalg.norm(half[self.box[is_box]], axis=1)
-        return frozen(reach)
-
-    @cached_property
-    def limb_radius(self) -> Float64Array:
-        """Radius of a ball around the middle of each limb that holds it, for those of characters; (rows,)."""
-        half = [np.zeros(len(self.bare)), *map(_half_lengths, self.rigs)]
-        radius: Float64Array = (np.concatenate(half)[self.stacked_row] + self.limb_reach) * (1.0 + 2.0**-40)
-        return frozen(radius)
-
-    @cached_property
-    def box_half_extents(self) -> Float64Array:
-        """Half extents of all boxes, (boxes, 3)."""
-        of_rigs = [self.rigs[k].limbs.table.boxes[:, 9:] for k in self.rig.tolist()]
-        return frozen(np.concatenate([self.bare.table.boxes[:, 9:], *of_rigs]))
-
-    @cached_property
-    def bone_reach(self) -> Float64Array:
-        """How far limbs go from each bone, however it turns, -1 for a bone without limbs; (bones,)."""
-        of_rigs = [_bone_reach(rig) for rig in self.rigs]
-        return frozen(np.concatenate([np.empty(0), *(of_rigs[k] for k in self.rig.tolist())]))
-
     @property
     def bone(self) -> Int32Array:
         """Bone of the character's rig, -1 for bare limbs; (rows,)."""
@@ -229,22 +201,6 @@ class StateRows:
             moved = zip(mine[begin].tolist(), last.tolist(), theirs[place[begin]].tolist(), strict=True)
             runs.append([Run(0, kept, 0), *map(Run._make, moved)])
         return Runs(*runs)
-
-
-def _half_lengths(rig: Rig) -> Float64Array:
-    """Half the length of each limb."""
-    half: Float64Array = 0.5 * np.linalg.norm(rig.limbs.p2 - rig.limbs.p1, axis=1)
-    return half
-
-
-def _bone_reach(rig: Rig) -> Float64Array:
-    """How far limbs go from each bone of a rig, -1 for a bone without limbs."""
-    limbs, reach = rig.limbs, np.full(len(rig.bone_names), -1.0)
-    thick = np.maximum(limbs.radius, limbs.radius2)
-    thick[limbs.kind == int(Shape.BOX)] = np.linalg.norm(limbs.half_extents[limbs.kind == int(Shape.BOX)], axis=1)
-    far = np.maximum(np.linalg.norm(limbs.p1, axis=1), np.linalg.norm(limbs.p2, axis=1)) + thick
-    np.maximum.at(reach, rig.limb_bone, far)
-    return reach
 
 
 class Run(NamedTuple):

@@ -10,8 +10,9 @@ from support.bench_engines import SMALL, plant, silent
 import cylcollide as cc
 from cylcollide.bench import runner, tasks
 from cylcollide.bench.memory import nbytes
-from cylcollide.bench.plots import plot_rays, plot_scaling
-from cylcollide.bench.scaling import run_scaling
+from cylcollide.bench.past import SPEED, RecordedCrowd
+from cylcollide.bench.plots import plot_past, plot_rays, plot_scaling
+from cylcollide.bench.scaling import run_past_scaling, run_scaling
 from cylcollide.bench.tables import duration, rate, write_csv
 from cylcollide.bench.workloads import crowd_of
 
@@ -27,10 +28,14 @@ def test_tasks_are_all_measured():
     found = tasks.run_tasks(["cylcollide"], 2000, 1, silent)
     assert [task.task for task in found] == [
         "build, 17,000 limbs", "move, 17,000 limbs", "one ray, one humanoid", "one ray, one humanoid",
+        *["past: 2,000 rays, 17,000 limbs"] * 2, *["past: 200 shots, 64 characters"] * 2, *["record, 17,000 limbs"] * 2,
         "points, 17,000 limbs", "2 threads, W3", "import and first query", "memory, 100,000 limbs",
     ]  # fmt: skip
     assert all(task.value > 0 for task in found)
     assert [task.ratio for task in found[:3]] == [1.0, 1.0, 1.0]
+    past = [task for task in found if task.engine == "cylcollide, 64 ticks"]
+    assert len(past) == 3
+    assert all(0.001 < task.ratio < 100.0 for task in past)
 
 
 def test_memory_counts_every_buffer_once():
@@ -54,6 +59,39 @@ def test_scaling_and_its_figure(tmp_path):
     assert png.read_bytes()[:4] == b"\x89PNG"
     assert ET.parse(svg).getroot().tag.endswith("svg")
     assert len(list(csv.DictReader((tmp_path / "scaling.csv").read_text().splitlines()))) == 6
+
+
+def test_the_crowd_that_is_recorded_walks():
+    """As fast as the workloads' humanoids, its arms swinging against each other; times are spread over all ticks."""
+    crowd = RecordedCrowd(SMALL, 8)
+    assert crowd.history.ticks.tolist() == list(range(8))
+    first, last = (crowd.history.limbs_at(tick=tick) for tick in (0, 7))
+    assert len(first) == 17 * SMALL.characters
+    rows = slice(0, None, 17)  # the pelvis of each
+    way = np.linalg.norm((last.p1 - first.p1)[rows], axis=1)
+    np.testing.assert_allclose(way, SPEED * 7 / 60, rtol=1e-9)
+    names = first.names[:17]
+    left, right = names.index("left_hand"), names.index("right_hand")
+    apart = (last.p2 - first.p2)[left::17] - (last.p2 - first.p2)[right::17]
+    assert np.linalg.norm(apart, axis=1).max() > 0.05
+    times = crowd.times(1000)
+    assert times.min() >= crowd.history.times[0]
+    assert set(np.searchsorted(crowd.history.times, times, side="right") - 1) == set(range(7))
+
+
+def test_the_past_and_its_figure(tmp_path):
+    points = run_past_scaling(300, 1, silent, steps=2)
+    assert [(p.against, p.limbs, p.ticks) for p in points] == [
+        ("ticks", 1088, 4), ("ticks", 1088, 16), ("limbs", 68, 64), ("limbs", 272, 64),
+    ]  # fmt: skip
+    assert all(p.ratio_low <= p.ratio <= p.ratio_high and p.record_ms > 0 for p in points)
+    assert 3.0 < points[1].megabytes / points[0].megabytes < 4.1
+    assert 3.0 < points[3].megabytes / points[2].megabytes < 4.1
+    png, svg = plot_past(points, tmp_path)
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    assert "the present" in svg.read_text()
+    write_csv(points, tmp_path / "past.csv")
+    assert len(list(csv.DictReader((tmp_path / "past.csv").read_text().splitlines()))) == 4
 
 
 @pytest.mark.usefixtures("planted")

@@ -29,6 +29,14 @@ def empty_hits(n: int) -> HitColumns:
     return HitColumns(limb, fraction, face, inside, undecided)
 
 
+def missed_hits(n: int) -> HitColumns:
+    """Columns of n misses."""
+    hits = empty_hits(n)
+    for column, value in zip(hits, (NO_LIMB, np.inf, int(Face.NONE), False, False), strict=True):
+        column.fill(value)
+    return hits
+
+
 class ChordColumns(NamedTuple):
     """The chord of each ray in the limb that it hits; fractions as double-doubles."""
 

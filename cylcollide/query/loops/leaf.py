@@ -122,13 +122,19 @@ def record_hits(
             (inside >> k) & 1 != 0,
             scratch[FACES, k],
         )
-        best = closer(closest_of(state, i), index, one)
-        row = state.best[i]
-        row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
-        row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = best.face, best.next_possible, select(best.inside, 1.0, 0.0)
-        local_rays[i, REACH] = local_reach(min(best.upper, state.ray[i, LIMIT]), scale, state.start[i])
+        merge_hit(one, i, index, state, local_rays, scale)
         if aim == ANY and one.certain:
             local_rays[i, REACH] = -1.0  # intersects no further box
+
+
+@inlined
+def merge_hit(bounds: HitBounds, i: int, limb: float, state: RayState, local_rays: Float32Array, scale: float) -> None:
+    """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
+    best = closer(closest_of(state, i), limb, bounds)
+    row = state.best[i]
+    row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
+    row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = best.face, best.next_possible, select(best.inside, 1.0, 0.0)
+    local_rays[i, REACH] = local_reach(min(best.upper, state.ray[i, LIMIT]), scale, state.start[i])
 
 
 @inlined

@@ -1,0 +1,113 @@
+"""A server's frame beside every engine installed: characters posed and fitted, 200 shots judged by a policy.
+
+    python benchmarks/frame.py --characters 64 1000 --out benchmarks/frame_engines.csv
+
+Ours is the whole frame: bones to a fitted tree, shots, policy. An engine's is what it can do of it: all limbs moved,
+the same shots cast for the closest hit; it gets the ends of the limbs, without the work of posing them. Engines take
+turns frame by frame in one process, all on one thread; a row holds medians, in microseconds, and our frame over the
+engine's.
+Limbs are cylinders, so that every engine can hold them.
+"""
+
+import argparse
+import csv
+import platform
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from statistics import median
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide.engines import registry
+
+SHOTS, FRAMES, FIELD = 200, 4, 25.0  # shots a frame, poses that take turns, metres for 64 characters
+
+
+def cylinders(rig: cc.Rig) -> cc.Rig:
+    """The rig with a cylinder in place of each limb."""
+    limbs, radius = rig.limbs, np.maximum(rig.limbs.radius, rig.limbs.radius2)
+    plain = cc.Limbs.cylinders(limbs.p1, limbs.p2, radius, hit_group=limbs.hit_group, name=list(limbs.names))
+    return cc.Rig(rig.bone_names, rig.parents, rig.rest_positions, rig.rest_orientations, plain, rig.limb_bone,
+                  rig.groups)  # fmt: skip
+
+
+def frames_of(rig: cc.Rig, count: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Poses of so many people who stand on a field, a few centimetres apart from frame to frame."""
+    field, yaw = FIELD * (count / 64) ** 0.5, rng.uniform(0, 2 * np.pi, count)
+    root = np.column_stack([rng.uniform(0, field, (count, 2)), np.full(count, 0.95)])
+    turn = np.column_stack([0 * yaw, 0 * yaw, np.sin(yaw / 2), np.cos(yaw / 2)])
+    poses = []
+    for _ in range(FRAMES):
+        root = root + rng.normal(size=root.shape) * [0.02, 0.02, 0.0]
+        joints = rig.rest_orientations + 0.1 * rng.normal(size=(count, len(rig.bone_names), 4))
+        poses.append(rig.forward(root, turn, joints))
+    return poses
+
+
+def measure(count: int, rounds: int) -> list[dict[str, object]]:
+    """A row an engine for frames of so many characters."""
+    rng, rig = np.random.default_rng(count), cylinders(cc.Rig.humanoid(1.8))
+    policy = cc.Policy.most_important(["head", "torso", "arm", "leg"], damage={"head": 4.0}, default=1.0)
+    world, poses = cc.HitWorld(), frames_of(rig, count, rng)
+    ids = world.spawn(rig, count)
+    world.set_poses(ids, *poses[0])
+    placed = [rig.place(*pose) for pose in poses]
+    place = poses[0][0][:, 0]
+    start = place[rng.integers(count, size=SHOTS)] + [0.0, 0.0, 0.6]
+    end = place[rng.integers(count, size=SHOTS)] + 0.2 * rng.normal(size=(SHOTS, 3))
+    end = start + 1.3 * (end - start)
+    names = [name for name, why_not in registry.available().items() if why_not is None and name != "cylcollide"]
+    took: dict[str, list[tuple[float, float]]] = {name: [] for name in ("cylcollide", *names)}
+    with ExitStack() as stack:
+        engines = {name: stack.enter_context(registry.create(name)) for name in names}
+        engines = {n: e for n, e in engines.items() if len(placed[0]) <= (e.capabilities.practical_limbs or 1e9)}
+        for engine in engines.values():
+            engine.build(placed[0])
+        for k in range(rounds):
+            ends, pose = placed[k % FRAMES], poses[k % FRAMES]
+            begun = time.perf_counter()
+            world.set_poses(ids, *pose)
+            moved = time.perf_counter()
+            judged = world.judge_segments(start, end, policy, energy=30.0, threads=1)
+            _ = judged.hit, judged.damage
+            took["cylcollide"].append((moved - begun, time.perf_counter() - moved))
+            for name, engine in engines.items():
+                begun = time.perf_counter()
+                engine.set_endpoints(ends.p1, ends.p2)
+                moved = time.perf_counter()
+                engine.cast_segments(start, end)
+                took[name].append((moved - begun, time.perf_counter() - moved))
+    middle = {name: [1e6 * median(column) for column in zip(*rows, strict=True)] for name, rows in took.items() if rows}
+    ours = sum(middle["cylcollide"])
+    return [
+        {
+            "date": datetime.now(UTC).date().isoformat(), "machine": platform.processor() or platform.machine(),
+            "characters": count, "engine": name, "move_us": round(move), "shots_us": round(shots),
+            "frame_us": round(move + shots), "ours_over_this": round(ours / (move + shots), 3),
+        }
+        for name, (move, shots) in middle.items()
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--characters", type=int, nargs="+", default=[64, 1000])
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--out", help="a CSV file that is written")
+    chosen = parser.parse_args()
+    cc.warm_up()
+    rows = [row for count in chosen.characters for row in measure(count, chosen.rounds)]
+    for row in rows:
+        print(", ".join(f"{name} {value}" for name, value in row.items() if name not in ("date", "machine")))
+    if chosen.out:
+        with open(chosen.out, "w", newline="") as stream:  # noqa: PTH123
+            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

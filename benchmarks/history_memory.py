@@ -1,0 +1,135 @@
+"""Memory of a history: 1,000 people of 17 limbs, 64 ticks, by what happens from tick to tick.
+
+    python benchmarks/history_memory.py --out benchmarks/history_memory.csv
+
+A row: what happens at every tick, what is interpolated, limbs, ticks, megabytes of the history's arrays beside the
+world's after recording, and after queries about every tick have read all columns of their results, whose labels are
+kept; how much the process has grown (resident), and the same a limb and tick in bytes. Each row is a process of its
+own. The status is 1 if a history of 17,000 limbs and 64 ticks takes more than 150 MB.
+"""
+
+import argparse
+import csv
+import gc
+import platform
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide.bench.memory import nbytes
+from cylcollide.history import PoseHistory
+
+COLUMNS = (
+    "date", "machine", "change", "interpolate", "limbs", "ticks", "recorded_mb", "queried_mb", "resident_mb",
+    "bytes_a_limb_and_tick",
+)  # fmt: skip
+PEOPLE, TICKS, FIELD, MOST = 1000, 64, 100.0, 150.0
+FIELDS = ("position", "limb_name", "hit_group", "character", "bone", "rig_limb", "local_position", "thickness")
+
+
+class Crowd:
+    """A world of people, and what happens to them from tick to tick."""
+
+    def __init__(self) -> None:
+        self.rig, self.rng, self.world = cc.Rig.humanoid(), np.random.default_rng(1), cc.HitWorld()
+        self.ids = self.world.spawn(self.rig, PEOPLE)
+        self.move(self.ids)
+
+    def move(self, ids: np.ndarray) -> None:
+        """Put these people somewhere."""
+        k = len(ids)
+        root = np.column_stack([self.rng.uniform(0.0, FIELD, (k, 2)), np.full(k, 1.0)])
+        joints = np.repeat(self.rig.rest_orientations[None], k, axis=0)
+        self.world.set_poses(ids, *self.rig.forward(root, self.rng.normal(size=(k, 4)), joints))
+
+    def move_all(self) -> None:
+        """Everybody moves."""
+        self.move(self.ids)
+
+    def move_one(self) -> None:
+        """One of them moves."""
+        self.move(self.rng.choice(self.ids, 1))
+
+    def replace_one(self) -> None:
+        """Everybody moves, one goes, and another one comes."""
+        gone = int(self.rng.integers(PEOPLE))
+        self.world.despawn(self.ids[gone])
+        self.ids = np.append(np.delete(self.ids, gone), self.world.spawn(self.rig))
+        self.move(self.ids)
+
+    def change_layers(self) -> None:
+        """Everybody moves, and one is put into other layers."""
+        self.world.set_layers(self.rng.choice(self.ids, 1), int(self.rng.integers(1, 8)))
+        self.move(self.ids)
+
+
+CHANGES: dict[str, Callable[[Crowd], None]] = {
+    "all move": Crowd.move_all,
+    "one moves": Crowd.move_one,
+    "all move, one goes and one comes": Crowd.replace_one,
+    "all move, layers of one change": Crowd.change_layers,
+}
+
+
+def resident() -> float:
+    """Megabytes of this process in memory; 0 where that is not known."""
+    gc.collect()
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * 4096 / 1e6 if pages.exists() else 0.0
+
+
+def measure(change: str, interpolate: str, ticks: int) -> tuple[int, float, float, float]:
+    """Limbs, megabytes after recording and after queries, and what the process has grown by, until then."""
+    crowd = Crowd()
+    for _ in range(3):
+        CHANGES[change](crowd)
+    crowd.world.finish_rebuild()
+    before = resident()
+    history = PoseHistory(crowd.world, ticks, interpolate)
+    for tick in range(ticks + 6):
+        CHANGES[change](crowd)
+        history.record(tick)
+    crowd.world.finish_rebuild()
+    recorded = (nbytes(history) - nbytes(crowd.world)) / 1e6
+    start, end = crowd.rng.uniform(0.0, FIELD, (2, 200, 3))
+    for tick in history.ticks.tolist():
+        hits = history.cast_segments(start, end, tick=tick)
+        for name in FIELDS:
+            getattr(hits, name)
+        len(history.limbs_at(tick=tick))
+    del hits
+    grown = resident() - before
+    return len(crowd.world), recorded, (nbytes(history) - nbytes(crowd.world)) / 1e6, grown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/history_memory.csv"))
+    options = parser.parse_args()
+    cc.warm_up()
+    facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
+    largest = 0.0
+    with options.out.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for change in CHANGES:
+            for interpolate in ("bones", "ends"):
+                with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+                    limbs, *sizes = pool.submit(measure, change, interpolate, TICKS).result()
+                numbers = (*(f"{size:.1f}" for size in sizes), f"{1e6 * sizes[1] / (limbs * TICKS):.1f}")
+                writer.writerow((*facts, change, interpolate, limbs, TICKS, *numbers))
+                file.flush()
+                print(change, interpolate, limbs, TICKS, *numbers, sep="\t", flush=True)
+                largest = max(largest, *sizes[:2])
+    if largest > MOST:
+        sys.exit(f"{largest:.1f} MB, more than {MOST} MB")
+
+
+if __name__ == "__main__":
+    main()

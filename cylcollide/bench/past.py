@@ -1,0 +1,107 @@
+"""Walking characters that are recorded, and the same queries of the past and of the present beside each other."""
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.bench.crowd import SPEED, STEPS
+from cylcollide.bench.runner import BASE
+from cylcollide.bench.timing import Work
+from cylcollide.bench.workloads import FRAME, WORKLOADS, Segments, Workload, crowd_of
+from cylcollide.characters.rig import Rig
+from cylcollide.history import PoseHistory
+from cylcollide.world import HitWorld
+
+TICKS = 64
+SHOTS, PLAYERS = 200, 64
+PAST = f"{BASE}, {TICKS} ticks"
+
+SWING = {"upper_arm": 0.5, "forearm": 0.25, "thigh": -0.5, "shank": -0.3}
+"""How far these bones swing to both sides of their rest, in radians; the other side swings against it."""
+
+
+class RecordedCrowd:
+    """Characters of 17 limbs that walk over a field as a workload's humanoids do, and their history."""
+
+    def __init__(self, workload: Workload, ticks: int) -> None:
+        rng = np.random.default_rng(workload.seed)
+        count = workload.characters
+        self._rig, self._root = Rig.humanoid(), rng.uniform(0.0, workload.field, (count, 2))
+        self._yaw, self._phase = rng.uniform(0.0, 2 * np.pi, (2, count))
+        names = self._rig.bone_names
+        swing = [SWING.get(name.split("_", 1)[-1], 0.0) for name in names]
+        self._swing = np.where([name.startswith("right") for name in names], -1.0, 1.0) * swing
+        self._frame = 0
+        self.world = HitWorld()
+        self.ids = self.world.spawn(self._rig, count)
+        self.history = PoseHistory(self.world, ticks)
+        for _ in range(ticks):
+            self.move()
+            self.record()
+        self.world.finish_rebuild()
+
+    def poses(self) -> tuple[Float64Array, Float64Array]:
+        """Bones of all in the next frame: positions (k, 17, 3), orientations (k, 17, 4)."""
+        self._frame += 1
+        time, half = self._frame * FRAME, 0.5 * self._yaw
+        heading = np.column_stack([np.cos(self._yaw), np.sin(self._yaw)])
+        place = np.column_stack([self._root + SPEED * time * heading, np.zeros(len(half))])
+        turn = np.column_stack([0.0 * half, 0.0 * half, np.sin(half), np.cos(half)])
+        angle = 0.5 * self._swing * np.sin(2 * np.pi * STEPS * time + self._phase)[:, None]
+        joints = np.zeros((*angle.shape, 4))
+        joints[..., 1], joints[..., 3] = np.sin(angle), np.cos(angle)
+        return self._rig.forward(place, turn, joints)
+
+    def move(self) -> None:
+        """All go to the next frame."""
+        self.world.set_poses(self.ids, *self.poses())
+
+    def record(self) -> None:
+        """Keep the present frame."""
+        self.history.record(self._frame * FRAME)
+
+    def times(self, n: int) -> Float64Array:
+        """Draw n times between the first and the last tick."""
+        times = self.history.times
+        return np.random.default_rng(n).uniform(times[0], times[-1], n)
+
+    def cast_past(self, segments: Segments) -> Work:
+        """The closest limb of each segment, each at a time of its own."""
+        times = self.times(len(segments.starts))
+        return lambda: self.history.cast_segments(*segments, times, threads=1).limb
+
+    def cast_present(self, segments: Segments) -> Work:
+        """The same segments in the world as it is."""
+        return lambda: self.world.cast_segments(*segments, threads=1).limb
+
+
+def past_works(rays: int) -> dict[str, dict[str, Work]]:
+    """What is done in the past beside the same in the present, by the name of the task."""
+    crowd, workload = RecordedCrowd(WORKLOADS["W3"], TICKS), WORKLOADS["W3"]
+    segments = workload.segments(crowd.world, rays)
+    arena_of = crowd_of(17 * PLAYERS)
+    arena = RecordedCrowd(arena_of, TICKS)
+    shots = arena_of.segments(arena.world, SHOTS)
+    poses = crowd.poses()
+    return {
+        f"past: {rays:,} rays, {len(crowd.world):,} limbs": {
+            BASE: crowd.cast_present(segments),
+            PAST: crowd.cast_past(segments),
+        },
+        f"past: {SHOTS} shots, {PLAYERS} characters": {BASE: arena.cast_present(shots), PAST: arena.cast_past(shots)},
+        f"record, {len(crowd.world):,} limbs": {
+            BASE: lambda: crowd.world.set_poses(crowd.ids, *poses),
+            PAST: _recording(crowd),
+        },
+    }
+
+
+def _recording(crowd: RecordedCrowd) -> Work:
+    """Record the world again and again, each time a frame later."""
+    time = float(crowd.history.times[-1])
+
+    def work() -> None:
+        nonlocal time
+        time += FRAME
+        crowd.history.record(time)
+
+    return work

@@ -1,0 +1,68 @@
+"""Between which two recorded times each of many times is, and how far from one to the other."""
+
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.runtime.entry_point import entry_point
+
+
+@entry_point(reads_all=True)
+def find_moments(
+    asked: Float64Array,
+    times: Float64Array,
+    judged: Float64Array,
+    place: Int64Array,
+    alpha: Float64Array,
+    outside: BoolArray,
+) -> int:
+    """Write the moments of n times; how many are not between the first and the last recorded one.
+
+    Parameters
+    ----------
+    asked
+        Finite times, (n,).
+    times
+        Recorded ones, ascending.
+    judged, place, alpha, outside
+        Written, (n,): the nearest time that is kept, the last recorded one that is not after it, how far it is from
+        there to the next, and whether it is not the time that was asked for.
+    """
+    last, count = times.size - 1, 0
+    first, scale = times[0], last / (times[last] - times[0]) if last > 0 else 0.0
+    for i in range(asked.size):
+        t = min(max(asked[i], first), times[last])
+        k = min(int((t - first) * scale), last)  # a guess: exact if ticks are evenly spaced
+        while times[k] > t:
+            k -= 1
+        while k < last and times[k + 1] <= t:
+            k += 1
+        judged[i], place[i], outside[i] = t, k, t != asked[i]
+        alpha[i] = (t - times[k]) / (times[k + 1] - times[k]) if k < last else 0.0
+        count += t != asked[i]
+    return count
+
+
+@entry_point(reads_all=True)
+def sort_by_tick(place: Int32Array, begins: Int64Array, order: Int64Array) -> None:
+    """Write the order of n rays by tick, (n,), by a counting sort; `place` is -1 for rays without a tick.
+
+    `begins`, (ticks + 1,): where in `order` the rays of each tick begin; those without a tick come before all.
+    """
+    ticks = begins.size - 1
+    for k in range(ticks + 1):
+        begins[k] = 0
+    without = 0
+    for i in range(place.size):
+        if place[i] < 0:
+            order[without] = i
+            without += 1
+        else:
+            begins[place[i]] += 1
+    total = without
+    for k in range(ticks + 1):
+        begins[k], total = total, total + begins[k]
+    for i in range(place.size):
+        if place[i] >= 0:
+            order[begins[place[i]]] = i
+            begins[place[i]] += 1
+    for k in range(ticks, 0, -1):
+        begins[k] = begins[k - 1]
+    begins[0] = without

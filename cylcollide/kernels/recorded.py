@@ -1,0 +1,309 @@
+"""Recorded states as loops read them, and their limbs where they were at a moment.
+
+The arrays of a tick are read by their addresses, so that one loop goes over rays of all ticks.
+"""
+
+from typing import NamedTuple
+
+from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide.constants import SMALLEST_SIZE
+from cylcollide.kernels.bone import Quaternion, carried, rotation_of
+from cylcollide.kernels.bone_rows import in_range, is_quaternion
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.interpolation import between, turned_between
+from cylcollide.kernels.limb_table import BOX_AXES, write_row
+from cylcollide.kernels.ray import largest_component
+from cylcollide.kernels.rig_rows import ORIGIN, is_placed
+from cylcollide.runtime.addresses import float64_at, int32_at, int64_at
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
+
+BOX = int(Shape.BOX)
+
+(
+    ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES,
+    ROW, CHARACTER, NUMBERS, CODES, MODEL_BOX, P1, P2, AXES, BONE_ROWS, BOUNDS, CHILD, AXIS,
+) = range(20)  # fmt: skip
+"""Columns of `Recorded.address`: eight counts, then addresses."""
+COLUMNS = 20
+
+MODEL, OWNER = 0, 1
+"""Of a row: its limb among the bare ones and those of all rigs; its character, by place, or -1."""
+ID, LAYERS, FIRST_ROW, ROW_COUNT, FIRST_BONE, BONE_COUNT, FIRST_BOX, NEXT_ROW, NEXT_BONE, ORDINARY = range(10)
+"""Of a posed character; `NEXT_ROW` and `NEXT_BONE` begin it in the next tick, -1 if it stays until then. An ordinary
+one has no number so large, and no axis so short, that it might be none between two ticks. The row of a character's box
+in its tick is its model's plus `FIRST_BOX`."""
+CHARACTER_SIZE = 10
+KIND, SOLID, BONE, BOX_ROW, MASK, LABEL, NEEDS_AXIS = range(7)
+"""Of a model: its `Shape`, the one whose kernels apply, bone, row of boxes and layers, the character that a bare limb
+is labelled with, and whether its ends must differ."""
+CODES_SIZE = 7
+NUMBERS_SIZE, BONE_SIZE = 8, 8
+"""Of a model: ends in the frame of its bone, radii. Of a bone: eight numbers are a line of the cache."""
+OWN_LAYERS = -1
+"""`LAYERS` of a character whose limbs have the layers of its rig."""
+
+
+class Recorded(NamedTuple):
+    """The ticks of a history. Python keeps them alive."""
+
+    address: Int64Array  # (ticks, COLUMNS)
+    space: Float64Array  # (ticks, 10): frames of the trees
+    by_ends: bool  # ends were recorded, not bones
+
+
+class TickRows(NamedTuple):
+    """The arrays of one tick."""
+
+    row: Int32Array  # (rows · 2)
+    character: Int64Array  # (characters · CHARACTER_SIZE)
+    numbers: Float64Array  # (models, NUMBERS_SIZE)
+    codes: Int64Array  # (models · CODES_SIZE)
+    boxes: Float64Array  # (model boxes · 12)
+    p1: Float64Array  # (ends · 3): of the bare limbs, or of all if ends were recorded
+    p2: Float64Array
+    axes: Float64Array  # (boxes · 12): of the same limbs
+    bones: Float64Array  # (bones, BONE_SIZE): position, orientation, and a number that is not used
+
+
+@inlined
+def tick_rows(recorded: Recorded, t: int) -> TickRows:
+    """The arrays of the tick at place t."""
+    a = recorded.address
+    return TickRows(
+        int32_at(a[t, ROW], 2 * a[t, ROWS]),
+        int64_at(a[t, CHARACTER], CHARACTER_SIZE * a[t, CHARACTERS]),
+        float64_at(a[t, NUMBERS], NUMBERS_SIZE * a[t, MODELS]).reshape(-1, NUMBERS_SIZE),
+        int64_at(a[t, CODES], CODES_SIZE * a[t, MODELS]),
+        float64_at(a[t, MODEL_BOX], 12 * a[t, MODEL_BOXES]),
+        float64_at(a[t, P1], 3 * a[t, ENDS]),
+        float64_at(a[t, P2], 3 * a[t, ENDS]),
+        float64_at(a[t, AXES], 12 * a[t, BOXES]),
+        float64_at(a[t, BONE_ROWS], BONE_SIZE * a[t, BONES]).reshape(-1, BONE_SIZE),
+    )
+
+
+@inlined
+def triple(numbers: Float64Array, i: int) -> Vector:
+    """Three numbers from number 3 i on."""
+    return numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2]
+
+
+@inlined
+def bone_position(bones: Float64Array, i: int) -> Vector:
+    """Where a bone is."""
+    return bones[i, 0], bones[i, 1], bones[i, 2]
+
+
+@inlined
+def bone_turn(bones: Float64Array, i: int) -> Quaternion:
+    """How a bone is turned; of any length but 0."""
+    return bones[i, 3], bones[i, 4], bones[i, 5], bones[i, 6]
+
+
+@inlined
+def vector_between(p: Vector, q: Vector, alpha: float) -> Vector:
+    """The vector between two; at both ends these themselves."""
+    if alpha == 0.0:
+        return p
+    if alpha == 1.0:
+        return q
+    return between(p[0], q[0], alpha), between(p[1], q[1], alpha), between(p[2], q[2], alpha)
+
+
+@inlined
+def bone_between(here: TickRows, a: int, there: TickRows, b: int, alpha: float) -> tuple[Vector, Quaternion]:
+    """Where a bone is and how it is turned, between two ticks; b is -1 where it stays."""
+    position, turn = bone_position(here.bones, a), bone_turn(here.bones, a)
+    if b >= 0 and alpha > 0.0:
+        position = vector_between(position, bone_position(there.bones, b), alpha)
+        turn = turned_between(turn, bone_turn(there.bones, b), alpha) if alpha < 1.0 else bone_turn(there.bones, b)
+    return position, turn
+
+
+@inlined
+def end_between(here: Float64Array, a: int, there: Float64Array, b: int, alpha: float) -> Vector:
+    """An end of a limb between two recorded ones; b is -1 where it stays."""
+    p = triple(here, a)
+    return vector_between(p, triple(there, b), alpha) if b >= 0 else p
+
+
+@inlined
+def local_ends(here: TickRows, model: int) -> tuple[Vector, Vector]:
+    """The ends of a model in the frame of its bone."""
+    n = here.numbers
+    return (n[model, 0], n[model, 1], n[model, 2]), (n[model, 3], n[model, 4], n[model, 5])
+
+
+@compiled
+def character_is_placed(here: TickRows, there: TickRows, c: int, alpha: float) -> bool:
+    """Whether all bones and limbs of a character are in the accepted range at a moment, and no axis is too short."""
+    base = CHARACTER_SIZE * c
+    bone, following = here.character[base + FIRST_BONE], here.character[base + NEXT_BONE]
+    for j in range(here.character[base + BONE_COUNT]):
+        far = following + j if following >= 0 else -1
+        position, turn = bone_between(here, bone + j, there, far, alpha)
+        if not (in_range(position) and is_quaternion(turn)):
+            return False
+    first = here.character[base + FIRST_ROW]
+    for row in range(first, first + here.character[base + ROW_COUNT]):
+        model = here.row[2 * row + MODEL]
+        j = here.codes[CODES_SIZE * model + BONE]
+        far = following + j if following >= 0 else -1
+        origin, turn = bone_between(here, bone + j, there, far, alpha)
+        rotation, (local1, local2) = rotation_of(turn), local_ends(here, model)
+        if not is_placed(local1, local2, carried(rotation, origin, local1), carried(rotation, origin, local2)):
+            return False
+    return True
+
+
+class PlacedRows(NamedTuple):
+    """Limbs at moments: what loops read of them, as `LimbRows` has it, and the limb of the rig of each."""
+
+    solid: Int8Array  # (n,)
+    character: Int32Array  # (n,)
+    mask: Uint32Array  # (n,): none for a limb that is none at its moment
+    rows: Float64Array  # (n, ROW)
+
+
+@compiled
+def place_by_ends(
+    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
+) -> bool:
+    """Write limb k, whose ends were recorded; whether it has an axis, if it needs one. If not, it is where it was."""
+    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    far = row
+    if owner >= 0:
+        first = here.character[CHARACTER_SIZE * owner + NEXT_ROW]
+        far = first + row - here.character[CHARACTER_SIZE * owner + FIRST_ROW] if first >= 0 else -1
+    kind, box = here.codes[CODES_SIZE * model + KIND], here.codes[CODES_SIZE * model + BOX_ROW]
+    a, b = end_between(here.p1, row, there.p1, far, alpha), end_between(here.p2, row, there.p2, far, alpha)
+    axis = largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2]))
+    has_axis = axis >= SMALLEST_SIZE or (axis == 0.0 and here.codes[CODES_SIZE * model + NEEDS_AXIS] == 0)
+    if not has_axis:
+        a, b = triple(here.p1, row), triple(here.p2, row)
+    numbers = rows[k]
+    if kind == BOX:
+        if owner >= 0:
+            box += here.character[CHARACTER_SIZE * owner + FIRST_BOX]
+        for j in range(12):
+            numbers[BOX_AXES + j] = here.axes[12 * box + j]
+    solid[k] = write_row(
+        numbers, kind, a, b, here.numbers[model, 6], here.numbers[model, 7], numbers[BOX_AXES : BOX_AXES + 12]
+    )
+    return has_axis
+
+
+@compiled
+def place_by_bone(
+    here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
+) -> bool:
+    """Write limb k, which a bone carries; whether its character is in range. If not, it is where it was."""
+    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    base = CHARACTER_SIZE * owner
+    j, following = here.codes[CODES_SIZE * model + BONE], here.character[base + NEXT_BONE]
+    valid = here.character[base + ORDINARY] != 0 or character_is_placed(here, there, owner, alpha)
+    far = following + j if following >= 0 and valid else -1
+    bone = here.character[base + FIRST_BONE] + j
+    origin, turn = bone_between(here, bone, there, far, alpha)
+    rotation, (local1, local2) = rotation_of(turn), local_ends(here, model)
+    a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
+    kind, numbers = here.codes[CODES_SIZE * model + KIND], rows[k]
+    if kind == BOX:
+        box = 12 * here.codes[CODES_SIZE * model + BOX_ROW]
+        for i in range(0, 9, 3):
+            local = (here.boxes[box + i], here.boxes[box + i + 1], here.boxes[box + i + 2])
+            side = carried(rotation, ORIGIN, local)
+            numbers[BOX_AXES + i], numbers[BOX_AXES + i + 1], numbers[BOX_AXES + i + 2] = side
+        for i in range(9, 12):
+            numbers[BOX_AXES + i] = here.boxes[box + i]
+    solid[k] = write_row(
+        numbers, kind, a, b, here.numbers[model, 6], here.numbers[model, 7], numbers[BOX_AXES : BOX_AXES + 12]
+    )
+    return valid
+
+
+@inlined
+def place_one(
+    by_ends: bool, here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
+) -> bool:
+    """Write limb k, a row of a tick; whether it is a limb at this moment. If not, it is where it was."""
+    if by_ends or here.row[2 * row + OWNER] < 0:
+        return place_by_ends(here, there, row, alpha, rows, solid, k)
+    return place_by_bone(here, there, row, alpha, rows, solid, k)
+
+
+@inlined
+def layers_of(here: TickRows, row: int) -> int:
+    """The layers of a limb."""
+    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    if owner >= 0 and here.character[CHARACTER_SIZE * owner + LAYERS] != OWN_LAYERS:
+        return int(here.character[CHARACTER_SIZE * owner + LAYERS])
+    return int(here.codes[CODES_SIZE * model + MASK])
+
+
+@inlined
+def character_of(here: TickRows, row: int) -> int:
+    """The id of the character that a limb belongs to; of a bare limb, its label."""
+    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    return int(here.character[CHARACTER_SIZE * owner + ID] if owner >= 0 else here.codes[CODES_SIZE * model + LABEL])
+
+
+@entry_point(reads_all=True)
+def place_recorded(
+    recorded: Recorded,
+    tick: Int32Array,
+    alpha: Float64Array,
+    offsets: Int64Array,
+    row: Int32Array,
+    placed: PlacedRows,
+) -> None:
+    """Write limbs where they were at n moments.
+
+    Parameters
+    ----------
+    recorded
+        The ticks.
+    tick, alpha
+        Of each moment: the place of its tick, and how far it has come to the next one, 0 to 1; (n,).
+    offsets, row
+        The limbs at each moment, as rows of its tick: compressed rows, (n + 1,) and (limbs,).
+    placed
+        Written.
+    """
+    last = recorded.address.shape[0] - 1
+    for i in range(tick.size):
+        if offsets[i] < offsets[i + 1]:
+            here, there = tick_rows(recorded, tick[i]), tick_rows(recorded, min(tick[i] + 1, last))
+            for k in range(offsets[i], offsets[i + 1]):
+                placed.character[k] = character_of(here, row[k])
+                valid = place_one(recorded.by_ends, here, there, row[k], alpha[i], placed.rows, placed.solid, k)
+                placed.mask[k] = layers_of(here, row[k]) if valid else 0
+
+
+@entry_point(reads_all=True)
+def place_bones(
+    recorded: Recorded,
+    tick: Int32Array,
+    alpha: Float64Array,
+    row: Int32Array,
+    positions: Float64Array,
+    orientations: Float64Array,
+) -> None:
+    """Write the bones that carry n limbs, (n, 3) and (n, 4); nothing for bare limbs.
+
+    `tick`, `alpha` and `row` are of each limb, as in `place_recorded`.
+    """
+    last = recorded.address.shape[0] - 1
+    for k in range(row.size):
+        here, there = tick_rows(recorded, tick[k]), tick_rows(recorded, min(tick[k] + 1, last))
+        model, owner = here.row[2 * row[k] + MODEL], here.row[2 * row[k] + OWNER]
+        if owner >= 0:
+            base, j = CHARACTER_SIZE * owner, here.codes[CODES_SIZE * model + BONE]
+            valid = here.character[base + ORDINARY] != 0 or character_is_placed(here, there, owner, alpha[k])
+            following = here.character[base + NEXT_BONE]
+            bone, far = here.character[base + FIRST_BONE] + j, following + j if following >= 0 and valid else -1
+            position, turn = bone_between(here, bone, there, far, alpha[k])
+            positions[k, 0], positions[k, 1], positions[k, 2] = position
+            for axis in range(4):
+                orientations[k, axis] = turn[axis]

@@ -1,0 +1,87 @@
+"""Eight limbs of recorded states side by side, each where its bone was at its own moment.
+
+Bit for bit what `recorded.place_by_bone` writes for each of them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.kernels.bone import carried, rotation_of
+from cylcollide.kernels.interpolation import between, turned_between
+from cylcollide.kernels.limb_table import Limb, limb_between
+from cylcollide.kernels.recorded import (
+    BONE,
+    BONE_SIZE,
+    CHARACTER_SIZE,
+    CODES_SIZE,
+    FIRST_BONE,
+    MODEL,
+    NEXT_BONE,
+    OWNER,
+    TickRows,
+)
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, load, load_rows, prefetch, select
+
+
+class LaneRows(NamedTuple):
+    """Where the numbers of limbs are, listed one behind the other."""
+
+    model: Int32Array
+    bone: Int32Array
+    next_bone: Int32Array  # in the next tick; the first row there for one that stays
+    alpha: Float64Array  # 0 for one that stays
+
+
+def make_lane_rows(count: int) -> LaneRows:
+    """A list of so many limbs."""
+    model, bone, following = np.zeros((3, count), np.int32)
+    return LaneRows(model, bone, following, np.zeros(count))
+
+
+@inlined
+def set_lane(lanes: LaneRows, k: int, here: TickRows, there: TickRows, row: int, alpha: float) -> None:
+    """Make limb k that of a row of a tick, which an ordinary character's bone carries; and prefetch its numbers."""
+    model, base = here.row[2 * row + MODEL], CHARACTER_SIZE * here.row[2 * row + OWNER]
+    bone, following = here.codes[CODES_SIZE * model + BONE], here.character[base + NEXT_BONE]
+    lanes.model[k], lanes.bone[k] = model, here.character[base + FIRST_BONE] + bone
+    lanes.next_bone[k] = following + bone if following >= 0 else 0
+    lanes.alpha[k] = alpha if following >= 0 else 0.0
+    prefetch(here.bones, BONE_SIZE * lanes.bone[k])
+    prefetch(there.bones, BONE_SIZE * lanes.next_bone[k])
+
+
+@inlined
+def copy_lane(lanes: LaneRows, source: int, k: int) -> None:
+    """Make limb k the same as another one."""
+    lanes.model[k], lanes.bone[k] = lanes.model[source], lanes.bone[source]
+    lanes.next_bone[k], lanes.alpha[k] = lanes.next_bone[source], lanes.alpha[source]
+
+
+@inlined
+def number_between(a: Real, b: Real, alpha: Real) -> Real:
+    """Eight numbers between two ticks; at both ends those themselves."""
+    return select(alpha == 0.0, a, select(alpha == 1.0, b, between(a, b, alpha)))
+
+
+@inlined
+def limbs_at_moments(here: TickRows, there: TickRows, shape: int, lanes: LaneRows, first: int) -> Limb:
+    """Limbs `first` to `first + 7`, of one shape, which is no box."""
+    alpha = load(lanes.alpha, first)
+    x, y, z, a, b, c, d, _ = load_rows(here.bones, lanes.bone, first, 0)
+    u, v, w, e, f, g, h, _ = load_rows(there.bones, lanes.next_bone, first, 0)
+    origin = (number_between(x, u, alpha), number_between(y, v, alpha), number_between(z, w, alpha))
+    q, stays, arrives = turned_between((a, b, c, d), (e, f, g, h), alpha), alpha == 0.0, alpha == 1.0
+    rotation = rotation_of(
+        (
+            select(stays, a, select(arrives, e, q[0])),
+            select(stays, b, select(arrives, f, q[1])),
+            select(stays, c, select(arrives, g, q[2])),
+            select(stays, d, select(arrives, h, q[3])),
+        )
+    )
+    x1, y1, z1, x2, y2, z2, radius, radius2 = load_rows(here.numbers, lanes.model, first, 0)
+    p1, p2 = carried(rotation, origin, (x1, y1, z1)), carried(rotation, origin, (x2, y2, z2))
+    return limb_between(shape, p1, p2, radius, radius2)

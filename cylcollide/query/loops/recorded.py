@@ -1,0 +1,145 @@
+"""The loop over rays that are about recorded states: the limbs that each may hit between two ticks."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide.bvh.layout import Space, Tree
+from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_traversal
+from cylcollide.constants import TREE_WIDTH
+from cylcollide.kernels.limb_table import is_considered
+from cylcollide.kernels.ray import broadcast_index, ray_at
+from cylcollide.kernels.recorded import (
+    AXIS,
+    BOUNDS,
+    CHILD,
+    NODES,
+    ROWS,
+    Recorded,
+    TickRows,
+    character_of,
+    layers_of,
+    tick_rows,
+)
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.runtime.addresses import float32_at, int8_at, int32_at
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
+
+
+class Protection(NamedTuple):
+    """Characters that are not hit from some time on, and when each of n rays is."""
+
+    ids: Int64Array  # (protected,), ascending
+    since: Float64Array  # (protected,)
+    time: Float64Array  # (n,)
+
+
+@inlined
+def is_protected(protection: Protection, character: int, i: int) -> bool:
+    """Whether a character is not hit at the time of ray i."""
+    first, last = 0, protection.ids.size
+    while first < last:
+        middle = (first + last) // 2
+        if protection.ids[middle] < character:
+            first = middle + 1
+        else:
+            last = middle
+    if first == protection.ids.size or protection.ids[first] != character:
+        return False
+    return bool(protection.time[i] >= protection.since[first])
+
+
+@inlined
+def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, i: int) -> bool:
+    """Whether ray i considers a limb: by its layers, its character, and who is protected."""
+    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
+    character = character_of(here, row)
+    considered = is_considered(character, layers_of(here, row), mask, ignored)
+    return considered and not (protection.ids.size > 0 and is_protected(protection, character, i))
+
+
+@inlined
+def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
+    """The tree over the boxes around all that is from the tick at place t to the next one."""
+    a, s = recorded.address, recorded.space
+    nodes = a[t, NODES]
+    bounds = float32_at(a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
+    child = int32_at(a[t, CHILD], nodes * TREE_WIDTH).reshape(nodes, TREE_WIDTH)
+    centre, low, high = (s[t, 0], s[t, 1], s[t, 2]), (s[t, 4], s[t, 5], s[t, 6]), (s[t, 7], s[t, 8], s[t, 9])
+    space = Space(centre, s[t, 3], low, high)
+    return Tree(bounds, child, a[t, ROWS], int8_at(a[t, AXIS], nodes), stack_size, space)
+
+
+@entry_point(reads_all=True)
+def find_recorded(
+    batch: RayBatch,
+    recorded: Recorded,
+    tick: Int32Array,
+    protection: Protection,
+    all_layers: bool,
+    stack: Stack,
+    offsets: Int64Array,
+    found: Int32Array,
+) -> int:
+    """Write the rows of all limbs that each ray does not certainly miss between its tick and the next one.
+
+    Parameters
+    ----------
+    batch
+        The n rays, or points as segments without length.
+    recorded, tick
+        The ticks, and the place of each ray's among them, -1 for one that hits nothing; (n,).
+    protection
+        Who is not hit.
+    all_layers
+        Whether layers do not matter, as of points.
+    stack
+        For the largest tree.
+    offsets, found
+        Written: compressed rows, (n + 1,), ascending for each ray. Those beyond the size of `found` are not written.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    used = 0
+    for i in range(tick.size):
+        t, first = tick[i], used
+        if t >= 0:
+            ray, here, tree = ray_at(batch.rays, i), tick_rows(recorded, t), tree_at(recorded, t, stack.code.size)
+            local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+            height = tree.items if local.untrusted else 0 if local.misses_root else start_traversal(stack)
+            while True:
+                if local.untrusted:
+                    height, row = next_item_of_all(height)
+                else:
+                    height, row = next_item_on_ray(tree, stack, height, local, local.reach)
+                if row == NO_ITEM:
+                    break
+                if may_be_hit(here, row, batch, protection, i) or (
+                    all_layers and not is_protected(protection, character_of(here, row), i)
+                ):
+                    if used < found.size:
+                        j = used
+                        while j > first and found[j - 1] > row:
+                            found[j] = found[j - 1]
+                            j -= 1
+                        found[j] = row
+                    used += 1
+        offsets[i + 1] = used
+    return used
+
+
+def rows_near_rays(
+    batch: RayBatch, recorded: Recorded, tick: Int32Array, protection: Protection, all_layers: bool, stack: Stack
+) -> tuple[Int64Array, Int32Array]:
+    """The rows of all limbs that each ray does not certainly miss at its tick, in compressed rows: offsets and rows."""
+    offsets, found = np.zeros(len(tick) + 1, np.int64), np.empty(4 * len(tick) + 64, np.int32)
+    used = find_recorded.call(batch, recorded, tick, protection, all_layers, stack, offsets, found)
+    if used > len(found):
+        found = np.empty(used, np.int32)
+        find_recorded.call(batch, recorded, tick, protection, all_layers, stack, offsets, found)
+    return offsets, found[:used]

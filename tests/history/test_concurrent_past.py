@@ -1,0 +1,154 @@
+"""Two threads ask the past while a third moves the world and records it: each answer is that of one whole ring."""
+
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from support.matches.answers import HIT, OF_BONES, columns, differing, in_order
+from support.matches.script import Match
+from support.matches.volley import Moment, draw_volley
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+
+RING = 12
+SHOTS = 6
+
+
+class Record(threading.Thread):
+    """Plays a match: moves, records by either interpolation, and keeps a snapshot of each tick."""
+
+    def __init__(self, match: Match, until: float) -> None:
+        super().__init__()
+        self.match, self.until = match, until
+        self.histories = [PoseHistory(match.world, RING, mode) for mode in ("bones", "ends")]
+        self.snapshots: dict[int, cc.Snapshot] = {}
+        self.error: BaseException | None = None
+        for _ in range(RING):
+            self.step()
+
+    def step(self) -> None:
+        """Record a tick; its snapshot is known before it is."""
+        self.match.step()
+        self.snapshots[self.match.tick - 1] = self.match.world.snapshot()
+        self.snapshots.pop(self.match.tick - 1 - 10 * RING, None)
+        for history in self.histories:
+            history.record(self.match.time)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the time is not over, or the ring has not been filled a few times."""
+        return self.error is None and (time.monotonic() < self.until or self.match.tick < 4 * RING)
+
+    def run(self) -> None:
+        """Go on until the time is over."""
+        try:
+            while self.goes_on:
+                self.step()
+        except BaseException as error:
+            self.error = error
+
+
+class Asker(threading.Thread):
+    """Asks about recorded ticks, which snapshots know, and about times between them."""
+
+    def __init__(self, record: Record, seed: int) -> None:
+        super().__init__()
+        self.record, self.rng, self.seen = record, np.random.default_rng(seed), Counter()
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Ask and compare until the recording ends."""
+        try:
+            while self.record.goes_on:
+                history = self.record.histories[self.rng.integers(2)]
+                self.ask_ticks(history)
+                self.ask_times(history)
+        except BaseException as error:
+            self.error = error
+
+    def ask_ticks(self, history: PoseHistory) -> None:
+        """Assert that ticks are as their snapshots; by time, as they may be forgotten meanwhile."""
+        last = self.record.match.tick - 2
+        known = [k for k in range(last - RING, last + 1) if k in self.record.snapshots]
+        ticks = self.rng.choice(known, 4)
+        states = [self.record.snapshots.get(int(k)) for k in ticks]
+        kept = [(int(k), state) for k, state in zip(ticks, states, strict=True) if state is not None]
+        moments = [
+            Moment((k + 1) / 60, slice(i * SHOTS, (i + 1) * SHOTS), np.empty(0), cc.HitWorld(state.limbs))
+            for i, (k, state) in enumerate(kept)
+        ]
+        volley = draw_volley(moments, SHOTS, self.rng)
+        options = {"on_old": "miss", "threads": int(self.rng.integers(1, 3))}
+        hits = history.cast_segments(volley.start, volley.end, volley.time, **options)
+        fields = (*HIT, *(OF_BONES if history is self.record.histories[0] else OF_BONES[:2]))
+        for moment, (k, state) in zip(moments, kept, strict=True):
+            self.check(history, hits[moment.rows], k, moment.time, fields, state, volley.rows(moment.rows))
+
+    def ask_times(self, history: PoseHistory) -> None:
+        """Assert that times between ticks are as worlds of the limbs of that time."""
+        times = history.times
+        at = self.rng.uniform(times[0], times[-1], 2)
+        fresh = []
+        for t in at.tolist():
+            try:
+                fresh.append((t, cc.HitWorld(history.limbs_at(t))))
+            except ValueError:
+                assert t < history.times[0], (t, history)
+                self.seen["forgotten before"] += 1
+        if not fresh:
+            return
+        moments = [
+            Moment(t, slice(i * SHOTS, (i + 1) * SHOTS), np.empty(0), world) for i, (t, world) in enumerate(fresh)
+        ]
+        volley = draw_volley(moments, SHOTS, self.rng)
+        hits = history.cast_segments(volley.start, volley.end, volley.time, on_old="miss")
+        chords = history.chords_segments(volley.start, volley.end, volley.time, on_old="miss")
+        for moment in moments:
+            shots = volley.rows(moment.rows)
+            tick = int(np.floor(moment.time * 60.0 + 1e-9)) - 1
+            if self.check(history, hits[moment.rows], tick, moment.time, HIT, moment.world, shots):
+                of_rays, want = chords[moment.rows], moment.world.chords_segments(shots.start, shots.end)
+                if of_rays.tick[0] >= 0:
+                    found = {
+                        name: getattr(of_rays, name) for name in ("offsets", "limb", "entry_fraction", "exit_fraction")
+                    }
+                    assert not differing(in_order(found, np.arange(SHOTS)), {n: getattr(want, n) for n in found})
+                    self.seen["chords"] += len(want)
+
+    def check(self, history: PoseHistory, hits, tick: int, at: float, fields, state, shots) -> bool:
+        """Assert that a moment is answered as this state answers, or not at all if it is forgotten."""
+        if hits.tick[0] < 0:
+            assert (hits.tick < 0).all()
+            assert not hits.hit.any()
+            assert at < history.times[0], (at, history)
+            self.seen["forgotten"] += 1
+            return False
+        assert (hits.tick == tick).all(), (hits.tick, tick, at)
+        want = columns(state.cast_segments(shots.start, shots.end), fields)
+        assert not differing(columns(hits, fields), want), (history, at)
+        self.seen["hits"] += int(want["hit"].sum())
+        self.seen["answers"] += len(hits)
+        return True
+
+
+@pytest.mark.parametrize("seconds", [5.0, pytest.param(60.0, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+def test_the_past_is_asked_while_it_is_recorded(seconds: float):
+    match = Match(np.random.default_rng(4), 24)
+    record = Record(match, time.monotonic() + seconds)
+    threads = [record, Asker(record, 1), Asker(record, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for thread in threads:
+        if thread.error is not None:
+            raise thread.error
+    seen = threads[1].seen + threads[2].seen
+    print(match.tick, seen)
+    assert match.tick >= 4 * RING
+    assert min(threads[1].seen["answers"], threads[2].seen["answers"]) > 60
+    assert seen["hits"] > 60
+    assert seen["chords"] > 30

@@ -1,0 +1,107 @@
+"""Rays that just touch a limb between two ticks: nothing on the way to the exact verdict leaves the limb out.
+
+Whole numbers times a power of two, so that a touch is a touch: bones walk by multiples of eight, alphas are eighths,
+turns are none or a quarter. A ray beside the limb by one float64 number more misses, by one less hits; all of it also
+far away, from a distance of 2**40 sizes, and at both ends of the accepted numbers.
+"""
+
+import numpy as np
+import pytest
+from support.check_cylinders import JIT
+from support.matches.answers import CHORD, HIT, columns, compressed, differing, in_order
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+
+pytestmark = pytest.mark.plain_python
+
+PEOPLE = 8
+TURNS = np.array([[0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5], [-0.5, 0.5, -0.5, 0.5], [0, 0, 0, -3.0]])
+"""None, axes in turn forth and back, and none again; all keep whole numbers."""
+RADIUS = 2.0
+
+SCALES = [1.0, 2.0**450, 2.0**-450, 2.0**-40]
+FIELDS = [16, 2**20, 2**40]
+"""Where people are at most, in the unit of the scale: far away, a touch is among few float64 numbers."""
+
+
+def rigs(scale: float) -> tuple[cc.Rig, cc.Rig]:
+    """A bone with a sphere about it, which fills its box, and a bone with a sphere and a capsule off it."""
+    radius, away = RADIUS * scale, np.array([0.0, 8.0, 0.0]) * scale
+    ball = cc.Limbs.spheres([0.0, 0.0, 0.0], radius)
+    others = cc.Limbs.concat([cc.Limbs.spheres(2.0 * away, radius), cc.Limbs.capsules(away, 2.0 * away, radius)])
+    one, two = (
+        cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limbs, [0] * len(limbs)) for limbs in (ball, others)
+    )
+    return one, two
+
+
+def walk(rng: np.random.Generator, scale: float, field: int, interpolate: str) -> PoseHistory:
+    """Five ticks of people who walk by multiples of eight."""
+    world = cc.HitWorld()
+    history, ids = (
+        PoseHistory(world, interpolate=interpolate),
+        [i for rig in rigs(scale) for i in world.spawn(rig, PEOPLE // 2)],
+    )
+    at = 8.0 * rng.integers(-field // 8, field // 8 + 1, (PEOPLE, 3))
+    turn = TURNS[rng.integers(0, len(TURNS), PEOPLE)]
+    for tick in range(5):
+        at = at + 8.0 * rng.choice([0, 0, 0, -8, 1, 2, -3], (PEOPLE, 3))
+        if tick == 2:
+            turn = TURNS[rng.integers(0, len(TURNS), PEOPLE)]
+        world.set_poses(ids, scale * at[:, None], turn[:, None])
+        history.record(tick)
+    return history
+
+
+def touching(rng: np.random.Generator, history: PoseHistory, scale: float, n: int):
+    """Segments along an axis that touch the ball about p2 of a limb: that limb, and how many numbers beside they go."""
+    ticks = rng.choice([0, 2, 3], n)  # between 1 and 2 people turn
+    alpha = rng.integers(0, 8, n) / 8
+    start, end = np.empty((2, n, 3))
+    beside, target = rng.integers(-1, 2, n), rng.integers(0, len(history.limbs_at(0)), n)
+    for i in range(n):
+        limbs = history.limbs_at(tick=int(ticks[i]), alpha=float(alpha[i]))
+        centre = limbs.p2[target[i]] / scale
+        along, across = rng.permutation(3)[:2]
+        side = rng.choice([-1.0, 1.0])
+        ahead = 2.0 ** rng.choice([2, 3, 4, 6, 20, 40])
+        sides = centre.copy()
+        sides[across] += side * RADIUS
+        assert np.array_equal(sides, np.round(sides))
+        start[i], end[i] = scale * sides, scale * sides
+        if beside[i]:  # of the scaled number: beside 0 it is the smallest of all
+            start[i, across] = end[i, across] = np.nextafter(scale * sides[across], np.inf * side * beside[i])
+        start[i, along], end[i, along] = scale * (centre[along] - ahead), scale * (centre[along] + ahead)
+        if rng.random() < 0.5:
+            start[i], end[i] = end[i].copy(), start[i].copy()
+    return start, end, ticks, alpha, beside, target
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_touches(scale: float, field: int, interpolate: str):
+    rng = np.random.default_rng(11)
+    history, n = walk(rng, scale, field, interpolate), 24 if JIT else 12
+    start, end, ticks, alpha, beside, target = touching(rng, history, scale, n)
+    hits = history.cast_segments(start, end, tick=ticks, alpha=alpha)
+    assert hits.hit[beside <= 0].all()
+    assert (hits.thickness[beside == 0] == 0.0).any()
+    rays = history.cast_rays(start, end - start, tick=ticks, alpha=alpha, max_distance=np.inf)
+    assert rays.hit[beside <= 0].all()
+    chords = history.chords_segments(start, end, tick=ticks, alpha=alpha)
+    touched = [target[i] in chords[i].limb for i in range(n)]
+    is_ball = history.limbs_at(0).kind[target] == cc.Shape.SPHERE  # a capsule goes on from its end
+    assert np.array_equal(touched, (beside <= 0) | (~is_ball & touched))
+    assert (is_ball & (beside > 0)).any()
+    got, rows = columns(hits, HIT), compressed(chords, CHORD)
+    for i in range(n):
+        fresh = cc.HitWorld(history.limbs_at(tick=int(ticks[i]), alpha=float(alpha[i])))
+        one = np.array([i])
+        assert not differing(in_order(got, one), columns(fresh.cast_segments(start[i], end[i]), HIT)), i
+        assert not differing(in_order(rows, one), compressed(fresh.chords_segments(start[i], end[i]), CHORD)), i
+        point = 0.5 * start[i] + 0.5 * end[i]
+        inside = history.contains_points(point, tick=int(ticks[i]), alpha=float(alpha[i]))
+        assert inside.count[0] == fresh.contains_points(point).count[0]
+        assert inside.count[0] > 0 or beside[i] > 0

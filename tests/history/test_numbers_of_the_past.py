@@ -1,0 +1,77 @@
+"""Numbers of the past: limbs that leave the accepted range half-way are hidden, and no query warns."""
+
+import warnings
+
+import numpy as np
+import pytest
+from support.one_limb import about_z, one_limb_world
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+
+pytestmark = pytest.mark.plain_python
+
+BIG = 2.0**500
+
+
+def swinging(others: int, interpolate: str = "bones") -> tuple[PoseHistory, list[float]]:
+    """Two ticks of characters whose arm turns from 60 to -60 degrees; of some it leaves the accepted numbers half-way.
+
+    The bone is at 0.8 BIG and the arm 0.3 BIG long: its end is at 0.95 BIG at both ticks, and at 1.1 BIG between them.
+    """
+    limb = cc.Limbs.capsules([0, 0, 0], [0.3 * BIG, 0, 0], 0.01 * BIG)
+    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], limb, [0])
+    world = cc.HitWorld()
+    history, ids = PoseHistory(world, interpolate=interpolate), world.spawn(rig, others)
+    places = [0.8 * BIG if i % 3 == 1 else 0.2 * BIG for i in range(others)]
+    at = [[[x, 0.02 * i * BIG, 0]] for i, x in enumerate(places)]
+    for tick, angle in enumerate((60.0, -60.0)):
+        world.set_poses(ids, at, [[about_z(np.radians(angle))]] * others)
+        history.record(tick)
+    return history, places
+
+
+@pytest.mark.parametrize("others", [1, 2, 3, 7, 20])
+def test_an_arm_that_swings_beyond_the_accepted_numbers_is_hidden(others: int):
+    """And nobody else is; it is where it was at its tick, in no layer, and answers are those of a fresh world."""
+    history, places = swinging(others)
+    hidden = [x > 0.5 * BIG for x in places]
+    for alpha in (0.0, 0.5, 1.0):
+        limbs = history.limbs_at(alpha)
+        gone = np.array(hidden) & (alpha == 0.5)
+        assert (limbs.mask == 0).tolist() == gone.tolist()
+        assert np.abs([limbs.p1, limbs.p2]).max() <= BIG
+        assert np.array_equal(limbs.p2[gone], history.limbs_at(0.0).p2[gone])
+        fresh = cc.HitWorld(limbs)
+        aim = np.array([[x + 0.2 * BIG, 0.02 * i * BIG, 0] for i, x in enumerate(places)])
+        shots = aim - np.array([0, 0, BIG / 2]), aim + np.array([0, 0, BIG / 2])
+        hits, want = history.cast_segments(*shots, alpha), fresh.cast_segments(*shots)
+        assert hits.limb.tolist() == want.limb.tolist()
+        assert hits.fraction.tolist() == want.fraction.tolist()
+        assert history.contains_points(limbs.p2, alpha).count.tolist() == fresh.contains_points(limbs.p2).count.tolist()
+        if alpha == 0.5:
+            assert hits.hit[~gone].all()
+            assert not np.isin(hits.limb, np.flatnonzero(gone)).any()
+
+
+def test_ends_never_leave_the_accepted_numbers():
+    history, _ = swinging(3, "ends")
+    limbs = history.limbs_at(0.5)
+    assert limbs.mask.all()
+    assert np.abs(limbs.p2).max() <= 0.951 * BIG
+
+
+@pytest.mark.parametrize("miss", [True, False])
+def test_points_among_many_characters_do_not_warn(miss: bool):
+    """A segment of no length among more characters than are looked at first: an infinite fraction has no length."""
+    world, rig, ids = one_limb_world()
+    ids = [*ids, *world.spawn(rig, 5)]
+    world.set_poses(ids, [[[0.01 * k, 0, 0]] for k in range(6)], [[about_z(0.0)]] * 6)
+    history = PoseHistory(world)
+    history.record(0.0)
+    point = [0.5, 0.1 + 1e-9 if miss else 0.05, 0.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hits = history.cast_segments([point] * 3, [point] * 3, 0.0)
+        assert hits.hit.tolist() == [not miss] * 3
+        assert hits.distance.tolist() == [np.inf if miss else 0.0] * 3

@@ -1,0 +1,136 @@
+"""All that queries answer, column by column: of the past, and of worlds that are made for each moment."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from support.check_cylinders import FIELDS
+from support.matches.volley import Moment, Volley
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+
+Columns = dict[str, np.ndarray]
+
+HIT = (*FIELDS, "limb_name", "hit_group")
+CHORD = (
+    "limb", "character", "limb_name", "hit_group", "entry_fraction", "exit_fraction", "entry_face", "exit_face",
+    "thickness", "entry_distance", "exit_distance", "entry_position", "entry_normal", "exit_position", "exit_normal",
+)  # fmt: skip
+JUDGED = (
+    "hit", "limb", "character", "limb_name", "hit_group", "position", "normal", "distance", "damage", "energy_left",
+    "shot",
+)  # fmt: skip
+IMPACT = (
+    "limb", "character", "limb_name", "hit_group", "entry_fraction", "exit_fraction", "thickness", "energy_in",
+    "energy_out", "damage", "reason",
+)  # fmt: skip
+POINT = ("limb", "count", "axis_distance_squared")
+OF_BONES = ("bone", "rig_limb", "local_position", "local_normal")
+"""Fields that bare limbs do not have."""
+
+NAMES, GROUPS = {"head": 4.0, "torso": 1.0, "default": 0.5}, {"head": 1, "torso": 2, "arm": 3, "leg": 4}
+POLICIES: tuple[Callable[[dict[str, int]], cc.Policy], ...] = (
+    lambda groups: cc.Policy.first_surface(NAMES, groups=groups),
+    lambda groups: cc.Policy.most_important(["head", "torso"], NAMES, groups=groups),
+    lambda groups: cc.Policy.longest_chord(NAMES, groups=groups),
+    lambda groups: cc.Policy.penetration({"head": 9.0, "torso": 3.0, "default": 1.0}, NAMES, groups=groups),
+)
+"""By hit groups of rigs, which worlds of bare limbs must be given."""
+
+Ask = Callable[[Any, Volley, dict], Columns]
+"""A query of a world or, with options of histories, of the past; its columns, and offsets of those in rows a ray."""
+
+
+def columns(result: Any, fields: Sequence[str]) -> Columns:
+    """Return these fields."""
+    return {name: getattr(result, name) for name in fields}
+
+
+def compressed(result: Any, fields: Sequence[str]) -> Columns:
+    """Return these fields in compressed rows."""
+    return {"offsets": result.offsets, **columns(result, fields)}
+
+
+def filters(v: Volley) -> dict:
+    """Return the filters of each shot."""
+    return {"mask": v.mask, "ignore_character": v.ignore}
+
+
+def queries(policy: int, on_rays: bool) -> dict[str, Ask]:
+    """Return every kind of query; policies judge segments or rays."""
+
+    def judged(asked: Any, v: Volley, options: dict) -> Any:
+        table = POLICIES[policy]({} if isinstance(asked, PoseHistory) else GROUPS)
+        given = {"energy": v.energy, "shot": v.shot, **filters(v), **options}
+        if on_rays:
+            return asked.judge_rays(v.start, ray(v), table, max_distance=v.reach, **given)
+        return asked.judge_segments(v.start, v.end, table, **given)
+
+    def ray(v: Volley) -> np.ndarray:
+        along = v.end - v.start
+        return np.where(np.abs(along).max(axis=1, keepdims=True) > 0.0, along, [0.0, 0.0, 1.0])
+
+    def chords(asked: Any, v: Volley, options: dict) -> Any:
+        if on_rays:
+            return asked.chords_rays(v.start, ray(v), max_distance=v.reach, **filters(v), **options)
+        return asked.chords_segments(v.start, v.end, **filters(v), **options)
+
+    def points(asked: Any, v: Volley, options: dict) -> Any:
+        return asked.contains_points(v.start, **{key: value for key, value in options.items() if key != "inside"})
+
+    return {
+        "cast_segments": lambda w, v, o: columns(w.cast_segments(v.start, v.end, **filters(v), **o), HIT),
+        "cast_rays": lambda w, v, o: columns(
+            w.cast_rays(v.start, ray(v), max_distance=v.reach, **filters(v), **o), HIT
+        ),
+        "occluded_segments": lambda w, v, o: {"hit": w.occluded_segments(v.start, v.end, **filters(v), **o)},
+        "occluded_rays": lambda w, v, o: {
+            "hit": w.occluded_rays(v.start, ray(v), max_distance=v.reach, **filters(v), **o)
+        },
+        "chords": lambda w, v, o: compressed(chords(w, v, o), CHORD),
+        "judge": lambda w, v, o: columns(judged(w, v, o), JUDGED),
+        "impacts": lambda w, v, o: compressed(judged(w, v, o).impacts, IMPACT),
+        "contains_points": lambda w, v, o: columns(points(w, v, o), POINT),
+    }
+
+
+def of_worlds(ask: Ask, moments: Sequence[Moment], volley: Volley, options: dict) -> Columns:
+    """Return what the worlds of the moments answer to their shots, limbs numbered by the rows of their states."""
+    parts = []
+    for moment in moments:
+        found = ask(moment.world, volley.rows(moment.rows), options)
+        if "limb" in found:
+            found["limb"] = np.append(moment.kept, -1).astype(np.int32)[found["limb"]]
+        parts.append(found)
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if "offsets" in joined:
+        counts = np.concatenate([np.diff(part["offsets"]) for part in parts])
+        joined["offsets"] = np.concatenate([[0], np.cumsum(counts)])
+    return joined
+
+
+def in_order(found: Columns, order: np.ndarray) -> Columns:
+    """Return the columns of an answer, or its compressed rows, in another order of rays."""
+    if "offsets" not in found:
+        return {name: column[order] for name, column in found.items()}
+    begin, count = found["offsets"][:-1][order], np.diff(found["offsets"])[order]
+    rows = np.concatenate([np.arange(b, b + c) for b, c in zip(begin, count, strict=True)] or [begin]).astype(int)
+    taken = {name: column[rows] for name, column in found.items() if name != "offsets"}
+    return {"offsets": np.concatenate([[0], np.cumsum(count)]), **taken}
+
+
+def differing(got: Columns, want: Columns) -> list[str]:
+    """Return the names of columns that are not equal bit for bit (nan equals nan), with the first row that differs."""
+    assert got.keys() == want.keys()
+    return [f"{name}{first}" for name in got if (first := _first_difference(got[name], want[name])) is not None]
+
+
+def _first_difference(one: np.ndarray, other: np.ndarray) -> list | None:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return [one.shape, other.shape, one.dtype, other.dtype]
+    same = one == other
+    if one.dtype.kind == "f":
+        same = (same & (np.signbit(one) == np.signbit(other))) | (np.isnan(one) & np.isnan(other))
+    rows = np.flatnonzero(~(same if same.ndim == 1 else same.all(axis=1)))
+    return [int(rows[0]), one[rows[0]], other[rows[0]]] if len(rows) else None

@@ -1,0 +1,104 @@
+"""Shots of many players at moments of their own, and the worlds that say what they must hit."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+
+MOST_DELAY = 0.3
+"""Seconds between what a player saw and now."""
+
+MASKS = np.array([0xFFFFFFFF, 0xFFFFFFFF, 1, 2, 5])
+
+
+class Volley(NamedTuple):
+    """Shots, pellet by pellet, those of one moment side by side; (n, 3) and (n,)."""
+
+    start: np.ndarray
+    end: np.ndarray
+    time: np.ndarray
+    energy: np.ndarray
+    shot: np.ndarray
+    mask: np.ndarray
+    ignore: np.ndarray
+    reach: np.ndarray
+
+    def rows(self, rows) -> "Volley":
+        """Return some of them."""
+        return Volley(*(column[rows] for column in self))
+
+
+def joined(volleys: list[Volley]) -> Volley:
+    """Return the shots of several volleys."""
+    return Volley(*(np.concatenate(column) for column in zip(*volleys, strict=True)))
+
+
+@dataclass
+class Moment:
+    """One time, the limbs that may be hit then, and a world of them that knows nothing of the history."""
+
+    time: float
+    rows: slice
+    kept: np.ndarray  # rows of the state that are not protected
+    world: cc.HitWorld
+
+
+def moments_of(
+    history: PoseHistory, times: np.ndarray, pellets: int, protected_since: dict[int, float] | None
+) -> list[Moment]:
+    """Return a world for each time, without those who are protected then."""
+    moments = []
+    for i, time in enumerate(times.tolist()):
+        limbs = history.limbs_at(time)
+        safe = [who for who, since in (protected_since or {}).items() if time >= since]
+        kept = np.flatnonzero(~np.isin(limbs.character, safe))
+        rows = slice(i * pellets, (i + 1) * pellets)
+        moments.append(Moment(time, rows, kept, cc.HitWorld(limbs[kept] if safe else limbs)))
+    return moments
+
+
+def draw_times(history: PoseHistory, rng: np.random.Generator, n: int) -> np.ndarray:
+    """Return times up to 0.3 s ago: between ticks, at ticks, and the float64 numbers next to them."""
+    kept = history.times
+    times = kept[-1] - rng.uniform(0.0, MOST_DELAY, n)
+    at_tick = rng.choice(kept[kept >= kept[-1] - MOST_DELAY], n)
+    times = np.choose(rng.integers(0, 8, n), [
+        at_tick, np.nextafter(at_tick, np.inf), np.nextafter(at_tick, -np.inf), *[times] * 5
+    ])  # fmt: skip
+    return np.clip(times, kept[0], kept[-1])
+
+
+def draw_volley(moments: list[Moment], pellets: int, rng: np.random.Generator) -> Volley:
+    """Return shots at limbs of each moment: most from afar; some graze, start in a limb, are points, or fly past."""
+    n = len(moments) * pellets
+    aim, thick = np.zeros((n, 3)), np.full(n, 0.1)
+    for moment in moments:
+        limbs = moment.world.limbs
+        k = rng.integers(0, len(limbs), pellets)
+        aim[moment.rows] = limbs.p1[k] + rng.random((pellets, 1)) * (limbs.p2 - limbs.p1)[k]
+        thick[moment.rows] = np.maximum(limbs.radius[k], 0.05)
+    away = rng.normal(size=(n, 3)) * [1.0, 0.15, 1.0]
+    away /= np.linalg.norm(away, axis=1)[:, None]
+    across = np.cross(away, rng.normal(size=(n, 3)))
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    kind = rng.integers(0, 10, (n, 1))
+    axis, somewhere = np.zeros((n, 1)), rng.uniform(0.0, 2.0, (n, 1))
+    offset = np.choose(kind, [somewhere, axis + 1.0, axis + 6.0, axis, somewhere, *[axis] * 5])
+    aim = aim + offset * thick[:, None] * across
+    far = rng.uniform(1.0, 40.0, (n, 1))
+    start = np.where((kind == 3) | (kind == 4), aim, aim - far * away)
+    end = np.where(kind == 4, start, np.where(kind == 5, aim, aim + rng.uniform(0.0, 20.0, (n, 1)) * away))
+    known = [rng.choice(moment.world.limbs.character, pellets) for moment in moments]
+    return Volley(
+        start,
+        end,
+        np.repeat([moment.time for moment in moments], pellets),
+        rng.uniform(0.0, 3.0, n),
+        np.repeat(np.arange(len(moments)) * 3 + 1, pellets),
+        rng.choice(MASKS, n),
+        np.where(rng.random(n) < 0.3, np.concatenate(known), rng.integers(0, 64, n)),
+        rng.uniform(0.0, 60.0, n),
+    )
