@@ -1,8 +1,6 @@
 """Why did I miss: the nearest limb at that time, and when the same shot would have hit."""
 
-import pickle
 import threading
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -319,11 +317,3 @@ def test_an_explanation_is_of_the_ticks_that_there_were():
     done.set()
     thread.join()
     assert not errors
-
-
-def test_explanations_can_be_pickled():
-    _, history, _ = walker()
-    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 3.5)
-    other = pickle.loads(pickle.dumps(why))
-    assert str(other) == str(why)
-    assert [field.name for field in fields(other)] == [field.name for field in fields(why)]
