@@ -18,9 +18,12 @@ PAST = f"{BASE}, {TICKS} ticks"
 SWING = {"upper_arm": 0.5, "forearm": 0.25, "thigh": -0.5, "shank": -0.3}
 """How far these bones swing to both sides of their rest, in radians; the other side swings against it."""
 
+STROLL = 5.0
+"""Metres that each walks away and comes back: however long they are recorded, they stay on their field."""
+
 
 class RecordedCrowd:
-    """Characters of 17 limbs that walk over a field as a workload's humanoids do, and their history."""
+    """Characters of 17 limbs that stroll over a workload's field, and their history."""
 
     def __init__(self, workload: Workload, ticks: int) -> None:
         rng = np.random.default_rng(workload.seed)
@@ -43,8 +46,9 @@ class RecordedCrowd:
         """Bones of all in the next frame: positions (k, 17, 3), orientations (k, 17, 4)."""
         self._frame += 1
         time, half = self._frame * FRAME, 0.5 * self._yaw
+        way = STROLL * np.sin(SPEED / STROLL * time)
         heading = np.column_stack([np.cos(self._yaw), np.sin(self._yaw)])
-        place = np.column_stack([self._root + SPEED * time * heading, np.zeros(len(half))])
+        place = np.column_stack([self._root + way * heading, np.zeros(len(half))])
         turn = np.column_stack([0.0 * half, 0.0 * half, np.sin(half), np.cos(half)])
         angle = 0.5 * self._swing * np.sin(2 * np.pi * STEPS * time + self._phase)[:, None]
         joints = np.zeros((*angle.shape, 4))

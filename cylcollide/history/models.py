@@ -10,7 +10,6 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.kernels.recorded import (
     BONE,
-    BONE_COUNT,
     BOX_ROW,
     CHARACTER_SIZE,
     CODES_SIZE,
@@ -27,6 +26,7 @@ from cylcollide.kernels.recorded import (
     NEXT_ROW,
     NUMBERS_SIZE,
     ORDINARY,
+    OWN_LAYERS,
     ROW_COUNT,
     SOLID,
 )
@@ -101,12 +101,19 @@ class Structure:
         self.row[:, 0] = rows.stacked_row
         self.row[: self.bare, 1] = NOBODY
         self.row[self.bare :, 1] = np.repeat(np.arange(len(rows.ids)), rows.counts.rows)
+        layers = np.repeat(rows.layers, rows.counts.rows)
+        of_rig = models.codes[self.row[:, 0], MASK]
+        of_rig[self.bare :] = np.where(layers == OWN_LAYERS, of_rig[self.bare :], layers)
+        self.shared_layers = int(np.bitwise_and.reduce(of_rig))
+        """The layers that all limbs are in."""
         self.characters = characters = np.zeros((len(rows.ids), CHARACTER_SIZE), np.int64)
         """As in `kernels.recorded.TickRows`, before it is known what follows."""
         characters[:, ID], characters[:, LAYERS] = rows.ids, rows.layers
         characters[:, FIRST_ROW], characters[:, ROW_COUNT] = rows.first_row, rows.counts.rows
-        characters[:, FIRST_BONE], characters[:, BONE_COUNT] = rows.first_bone, rows.counts.bones
-        characters[:, FIRST_BOX] = rows.first_box - models.first_box[rows.rig]
+        characters[:, FIRST_BONE], characters[:, FIRST_BOX] = (
+            rows.first_bone,
+            rows.first_box - models.first_box[rows.rig],
+        )
         characters[:, NEXT_ROW] = characters[:, NEXT_BONE] = STAYS
         self.settled: Int64Array = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""

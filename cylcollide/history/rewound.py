@@ -77,12 +77,12 @@ class RewoundLimbs:
         number = {id(one): k for k, one in enumerate(distinct)}
         which = np.array([number[id(one)] for one in structures])[self._at.tick]
         of_each = [np.flatnonzero(which == k) for k in range(len(distinct))]
-        return [(one, own, self.state_row[own]) for one, own in zip(distinct, of_each, strict=True) if len(own)]
+        return [(one, own, self.state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
     def _column(self, name: str, *code: int) -> NDArray[Any]:
         """A column of the models, by limb."""
         parts = [(getattr(one.models, name), own, one.row[row, MODEL]) for one, own, row in self._parts]
-        column = np.empty(len(self.state_row), getattr(self._ring.ticks[0].structure.models, name).dtype)
+        column = np.empty(len(self.state_row), parts[0][0].dtype)
         for values, own, model in parts:
             column[own] = values[(model, *code)]
         return column
@@ -93,7 +93,7 @@ class RewoundLimbs:
         rows = self.kernel_rows.rows
         kind: Int8Array = self._column("codes", KIND).astype(np.int8)
         is_box = self._column("codes", BOX_ROW) >= 0
-        p1, p2 = rows[:, P1 : P1 + 3].copy(), rows[:, P2 : P2 + 3].copy()  # of one row, part of it is contiguous, too
+        p1, p2 = rows[:, P1 : P1 + 3].copy(), rows[:, P2 : P2 + 3].copy()
         p1[is_box] = p2[is_box] = rows[is_box, CENTRE : CENTRE + 3]
         box = np.where(is_box, np.cumsum(is_box) - 1, -1).astype(np.int32)
         boxes = np.ascontiguousarray(rows[is_box, BOX_AXES : BOX_AXES + 12])

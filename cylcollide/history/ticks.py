@@ -120,6 +120,7 @@ class Tick:
         models = structure.models
         row[columns.ROWS], row[columns.ENDS], row[columns.BOXES] = structure.rows, len(self.ends[0]), len(self.axes)
         row[columns.CHARACTERS], row[columns.BONES] = len(structure.ids), len(self.bones)
+        row[columns.SHARED_LAYERS] = structure.shared_layers
         row[columns.MODELS], row[columns.MODEL_BOXES] = len(models.codes), len(models.boxes)
         for column, array in (
             (columns.ROW, structure.row), (columns.CHARACTER, self.characters), (columns.NUMBERS, models.numbers),

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
-from cylcollide.kernels.bone_rows import in_range, is_quaternion
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interpolation import between, turned_between
 from cylcollide.kernels.limb_table import BOX_AXES, write_row
@@ -21,19 +20,19 @@ from cylcollide.runtime.entry_point import entry_point
 BOX = int(Shape.BOX)
 
 (
-    ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES,
+    ROWS, ENDS, BOXES, CHARACTERS, BONES, MODELS, MODEL_BOXES, NODES, SHARED_LAYERS,
     ROW, CHARACTER, NUMBERS, CODES, MODEL_BOX, P1, P2, AXES, BONE_ROWS, BOUNDS, CHILD, AXIS,
-) = range(20)  # fmt: skip
-"""Columns of `Recorded.address`: eight counts, then addresses."""
-COLUMNS = 20
+) = range(21)  # fmt: skip
+"""Columns of `Recorded.address`: eight counts, the layers that all limbs are in, then addresses."""
+COLUMNS = 21
 
 MODEL, OWNER = 0, 1
 """Of a row: its limb among the bare ones and those of all rigs; its character, by place, or -1."""
-ID, LAYERS, FIRST_ROW, ROW_COUNT, FIRST_BONE, BONE_COUNT, FIRST_BOX, NEXT_ROW, NEXT_BONE, ORDINARY = range(10)
+ID, LAYERS, FIRST_ROW, ROW_COUNT, FIRST_BONE, FIRST_BOX, NEXT_ROW, NEXT_BONE, ORDINARY = range(9)
 """Of a posed character; `NEXT_ROW` and `NEXT_BONE` begin it in the next tick, -1 if it stays until then. An ordinary
 one has no number so large, and no axis so short, that it might be none between two ticks. The row of a character's box
 in its tick is its model's plus `FIRST_BOX`."""
-CHARACTER_SIZE = 10
+CHARACTER_SIZE = 9
 KIND, SOLID, BONE, BOX_ROW, MASK, LABEL, NEEDS_AXIS = range(7)
 """Of a model: its `Shape`, the one whose kernels apply, bone, row of boxes and layers, the character that a bare limb
 is labelled with, and whether its ends must differ."""
@@ -137,14 +136,12 @@ def local_ends(here: TickRows, model: int) -> tuple[Vector, Vector]:
 
 @compiled
 def character_is_placed(here: TickRows, there: TickRows, c: int, alpha: float) -> bool:
-    """Whether all bones and limbs of a character are in the accepted range at a moment, and no axis is too short."""
+    """Whether all limbs of a character are in the accepted range at a moment, and no axis is too short.
+
+    Bones between two that are in this range, are in it.
+    """
     base = CHARACTER_SIZE * c
     bone, following = here.character[base + FIRST_BONE], here.character[base + NEXT_BONE]
-    for j in range(here.character[base + BONE_COUNT]):
-        far = following + j if following >= 0 else -1
-        position, turn = bone_between(here, bone + j, there, far, alpha)
-        if not (in_range(position) and is_quaternion(turn)):
-            return False
     first = here.character[base + FIRST_ROW]
     for row in range(first, first + here.character[base + ROW_COUNT]):
         model = here.row[2 * row + MODEL]

@@ -25,6 +25,7 @@ from cylcollide.kernels.recorded import (
     MODEL,
     ORDINARY,
     OWNER,
+    SHARED_LAYERS,
     SOLID,
     Recorded,
     TickRows,
@@ -91,6 +92,7 @@ class Moment(NamedTuple):
     base: int  # number of the first ray of the stream
     by_ends: bool
     protection: Protection
+    accepts_all: bool  # all rays certainly consider all limbs
 
 
 @inlined
@@ -144,7 +146,7 @@ def test_or_queue(
 ) -> None:  # fmt: skip
     """Queue a pair of a ray and a limb that it considers, or test it at once."""
     i, here = moment.number[moment.base + ray], moment.here
-    if may_be_hit(here, row, batch, moment.protection, i):
+    if moment.accepts_all or may_be_hit(here, row, batch, moment.protection, i):
         if goes_in_lanes(moment, row):
             queue, shape = state.pairs, here.codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
             k = queue.queued[shape]
@@ -299,12 +301,15 @@ def cast_recorded(
         for first in range(max(begin, tick_begins[t]), min(end, tick_begins[t + 1]), size):
             position = min(first + size, end, tick_begins[t + 1])
             here, there = tick_rows(recorded, t), tick_rows(recorded, min(t + 1, last))
+            shared = batch.mask.size == 1 and batch.ignored.size == 1 and protection.ids.size == 0
+            in_layers = (recorded.address[t, SHARED_LAYERS] & np.int64(batch.mask[0])) != 0
+            accepts_all = shared and batch.ignored[0] < 0 and in_layers
             tree, number, begins = tree_at(recorded, t, stream.code.size), scratch.number, scratch.begins
             sort_by_octant(batch.rays, alpha, order, first, position, scratch)
             for octant in range(MIXED + 1):
                 base, count = begins[octant], begins[octant + 1] - begins[octant]
                 if count > 0:
-                    moment = Moment(here, there, scratch.alpha, number, base, recorded.by_ends, protection)
+                    moment = Moment(here, there, scratch.alpha, number, base, recorded.by_ends, protection, accepts_all)
                     active = setup_rays(raw, batch.rays, tree.space, number, base, count, False, state, stream)
                     traverse_tick(moment, batch, tree, octant, active, scratch, state, stream)
                     placed = place_hits(moment, count, scratch, state)

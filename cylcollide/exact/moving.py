@@ -1,0 +1,225 @@
+"""A bullet against a moving limb within one tick: when they are in contact, in rational arithmetic.
+
+At s the bullet is at x(s) = start + s (end - start), and an end of the limb at (1 - alpha) p + alpha p', alpha being
+affine in s with rational coefficients. With y = x - p1 and a = p2 - p1, which are affine in s too, each bound of the
+solid is a polynomial of s that is at most 0 where the bound holds: of degree 2, 4 or 6 (docs/moving.md).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple
+
+from cylcollide._types import Face, Shape
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.contacts import Contact, common, contacts_where, united, without
+from cylcollide.exact.line import Triple
+from cylcollide.exact.numbers import Vector, dot, scaled_integers, subtract
+from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
+
+# The question -------------------------------------------------------------------------------------------------------
+
+
+class TickStretch(NamedTuple):
+    """The part of a flight within one tick: begin <= s < end, or <= end if closed; there alpha is alpha0 + alpha1 s."""
+
+    begin: Fraction
+    end: Fraction
+    is_closed: bool
+    alpha0: Fraction
+    alpha1: Fraction
+
+
+def tick_stretch(first: float, last: float, tick_time: float, next_time: float | None) -> TickStretch | None:
+    """The part of a flight, 0 <= s <= 1, on which tick_time <= T(s) < next_time; None if there is none.
+
+    T(s) = first + s (last - first) is the targets' time, first <= last. Of the last tick, which has no next time, only
+    T(s) = tick_time is part, with alpha 0.
+    """
+    start, rate, tick = Fraction(first), Fraction(last) - Fraction(first), Fraction(tick_time)
+    step = Fraction(0) if next_time is None else Fraction(next_time) - tick
+    inverse = 1 / step if step else Fraction(0)
+    if rate == 0:
+        if not (tick == start or tick < start < tick + step):
+            return None
+        return TickStretch(Fraction(0), Fraction(1), True, (start - tick) * inverse, Fraction(0))
+    enters, leaves = (tick - start) / rate, (tick + step - start) / rate
+    if enters > 1 or leaves < 0 or (leaves == 0 and step):
+        return None
+    begin, end = max(enters, Fraction(0)), min(leaves, Fraction(1))
+    return TickStretch(begin, end, leaves > 1 or not step, (start - tick) * inverse, rate * inverse)
+
+
+class Motion(NamedTuple):
+    """A bullet and a limb during one stretch of the flight. An end that stays has the same place twice."""
+
+    start: Triple  # of the bullet, at s = 0
+    end: Triple  # at s = 1
+    shape: Shape  # any but a box
+    p1: tuple[Triple, Triple]  # at the tick, alpha = 0, and at the next, alpha = 1
+    p2: tuple[Triple, Triple]
+    radius: float
+    radius2: float  # of a tube's bore, or at p2 of a tapered cylinder
+    stretch: TickStretch
+
+
+# Polynomials --------------------------------------------------------------------------------------------------------
+
+
+class AxisProducts(NamedTuple):
+    """Scalar products of y = x - p1 and a = p2 - p1 as polynomials of s, and radii; integers of one scale."""
+
+    yy: Polynomial
+    ya: Polynomial
+    aa: Polynomial
+    radius: int
+    radius2: int
+
+    @property
+    def below(self) -> Polynomial:
+        """The bound of p1's cap: -y·a <= 0."""
+        return combined((), self.ya, -1)
+
+    @property
+    def above(self) -> Polynomial:
+        """The bound of p2's cap: y·a - a² <= 0."""
+        return combined(self.ya, self.aa, -1)
+
+    @property
+    def across(self) -> Polynomial:
+        """The squared distance from the axis, times a²: a² y² - (y·a)²."""
+        return combined(product(self.aa, self.yy), product(self.ya, self.ya), -1)
+
+
+def axis_products(motion: Motion) -> AxisProducts:
+    """The scalar products of a motion, every length times one common number."""
+    stretch = motion.stretch
+    unit = lcm(stretch.alpha0.denominator, stretch.alpha1.denominator)
+    alpha0, alpha1 = (stretch.alpha0 * unit).numerator, (stretch.alpha1 * unit).numerator
+    numbers = (motion.start, motion.end, *motion.p1, *motion.p2, (motion.radius, motion.radius2))
+    scaled = scaled_integers(number for group in numbers for number in group)
+    start, end, p1, p1_next, p2, p2_next = [(scaled[i], scaled[i + 1], scaled[i + 2]) for i in range(0, 18, 3)]
+    x, x_rate = _affine(start, end, unit, 0, unit)
+    p, p_rate = _affine(p1, p1_next, unit, alpha0, alpha1)
+    q, q_rate = _affine(p2, p2_next, unit, alpha0, alpha1)
+    y, a = (subtract(x, p), subtract(x_rate, p_rate)), (subtract(q, p), subtract(q_rate, p_rate))
+    return AxisProducts(_dot(y, y), _dot(y, a), _dot(a, a), unit * scaled[18], unit * scaled[19])
+
+
+def _affine(first: Vector, last: Vector, unit: int, c0: int, c1: int) -> tuple[Vector, Vector]:
+    """Coefficients of unit first + (c0 + c1 s) (last - first)."""
+    x, y, z = subtract(last, first)
+    return (unit * first[0] + c0 * x, unit * first[1] + c0 * y, unit * first[2] + c0 * z), (c1 * x, c1 * y, c1 * z)
+
+
+def _dot(u: tuple[Vector, Vector], v: tuple[Vector, Vector]) -> Polynomial:
+    """The scalar product of affine vectors."""
+    return trimmed((dot(u[0], v[0]), dot(u[0], v[1]) + dot(u[1], v[0]), dot(u[1], v[1])))
+
+
+# Shapes -------------------------------------------------------------------------------------------------------------
+
+
+class Part(NamedTuple):
+    """All s at which the bounds are at most 0 and, if the part needs an axis, the axis does not vanish."""
+
+    needs_axis: bool
+    bounds: Sequence[Polynomial]
+
+
+def _wall(m: AxisProducts, radius: int) -> Polynomial:
+    return combined(m.across, m.aa, -(radius**2))
+
+
+def _ball(distance_squared: Polynomial, radius: int) -> Part:
+    return Part(False, (combined(distance_squared, (radius**2,), -1),))
+
+
+def _cylinder(m: AxisProducts) -> list[Part]:
+    return [Part(True, (m.below, m.above, _wall(m, m.radius)))]
+
+
+def _tube(m: AxisProducts) -> list[Part]:
+    return [Part(True, (m.below, m.above, _wall(m, m.radius), combined((), _wall(m, m.radius2), -1)))]
+
+
+def _tapered(m: AxisProducts) -> list[Part]:
+    """Distance <= r1 + (r2 - r1) u, squared: between the caps the right side is not negative."""
+    thickness = combined(combined((), m.aa, m.radius), m.ya, m.radius2 - m.radius)
+    wall = combined(product(m.aa, m.across), product(thickness, thickness), -1)
+    return [Part(True, (m.below, m.above, wall))]
+
+
+def _ellipsoid(m: AxisProducts) -> list[Part]:
+    """Distance² <= 4 r² u (1 - u), which no point beyond the poles satisfies."""
+    return [Part(True, (combined(product(m.aa, m.across), product(m.ya, m.above), 4 * m.radius**2),))]
+
+
+def _capsule(m: AxisProducts) -> list[Part]:
+    from_p2 = combined(combined(m.yy, m.ya, -2), m.aa)
+    return [*_cylinder(m), _ball(m.yy, m.radius), _ball(from_p2, m.radius)]
+
+
+def _sphere(m: AxisProducts) -> list[Part]:
+    return [_ball(m.yy, m.radius)]
+
+
+PARTS: Mapping[Shape, Callable[[AxisProducts], Sequence[Part]]] = {
+    Shape.CYLINDER: _cylinder,
+    Shape.TUBE: _tube,
+    Shape.TAPERED: _tapered,
+    Shape.ELLIPSOID: _ellipsoid,
+    Shape.CAPSULE: _capsule,
+    Shape.SPHERE: _sphere,
+}
+"""The parts whose union is the solid. Where there are caps, the first part's first two bounds are theirs."""
+
+CAPPED = (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE)
+
+
+# Answers ------------------------------------------------------------------------------------------------------------
+
+
+def contact_intervals(motion: Motion) -> tuple[Contact, ...]:
+    """The s of a stretch at which the bullet is in the limb: intervals, in order, none of which touches the next.
+
+    They are closed except where the stretch is half open, and where the axis of a limb that needs one vanishes.
+    """
+    m, stretch = axis_products(motion), motion.stretch
+    found = united(contact for part in PARTS[motion.shape](m) for contact in _part_contacts(part, m.aa, stretch))
+    return tuple(found if stretch.is_closed else without(found, stretch.end))
+
+
+def _part_contacts(part: Part, aa: Polynomial, stretch: TickStretch) -> list[Contact]:
+    """The contacts of one part in a closed stretch."""
+    if part.needs_axis and not aa:
+        return []
+    found = [Contact(Algebraic.rational(stretch.begin), Algebraic.rational(stretch.end))]
+    for bound in part.bounds:
+        found = found and common(found, contacts_where(bound, stretch.begin, stretch.end))
+    moment = vanishing_moment(aa) if part.needs_axis else None
+    return found if moment is None else without(found, moment)
+
+
+def vanishing_moment(aa: Polynomial) -> Fraction | None:
+    """The s at which an axis, not zero throughout, is zero; None if there is none. `aa` is its squared length."""
+    if len(aa) < 3 or aa[1] ** 2 != 4 * aa[0] * aa[2]:
+        return None
+    return Fraction(-aa[1], 2 * aa[2])
+
+
+def contact_face(motion: Motion, contact: Contact) -> Face:
+    """The face of the limb where a contact begins; INSIDE for the start of the flight, and where there is no surface.
+
+    That is where the limb appears around the bullet: at its first tick, or as an axis that had vanished.
+    """
+    m, s = axis_products(motion), contact.entry
+    signs = [[s.sign_of(bound) for bound in part.bounds] for part in PARTS[motion.shape](m)]
+    if contact.entry_open or s == 0 or any(max(part) < 0 for part in signs):
+        return Face.INSIDE
+    if motion.shape in CAPPED and s.sign_of(m.aa) > 0:
+        if signs[0][0] >= 0:
+            return Face.CAP1
+        if signs[0][1] >= 0:
+            return Face.CAP2
+    return Face.BORE if motion.shape == Shape.TUBE and signs[0][3] == 0 else Face.SIDE

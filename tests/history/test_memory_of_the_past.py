@@ -1,0 +1,92 @@
+"""Bytes that a history keeps for a limb and a tick: 17,000 limbs over 64 ticks fit into 150 MB, whatever changes."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide.bench.memory import nbytes
+from cylcollide.history import PoseHistory
+
+MOST = 150e6 / (17_000 * 64)
+PEOPLE, TICKS = 100, 64
+
+
+class Crowd:
+    """A world of people, all of whom move at every tick."""
+
+    def __init__(self) -> None:
+        self.rig, self.rng, self.world = cc.Rig.humanoid(), np.random.default_rng(1), cc.HitWorld()
+        self.ids = self.world.spawn(self.rig, PEOPLE)
+
+    def move(self) -> None:
+        joints = np.repeat(self.rig.rest_orientations[None], PEOPLE, axis=0)
+        root, turn = self.rng.uniform(0, 50, (PEOPLE, 3)), self.rng.normal(size=(PEOPLE, 4))
+        self.world.set_poses(self.ids, *self.rig.forward(root, turn, joints))
+
+    def stay(self) -> None:
+        """Nobody comes or goes."""
+
+    def replace_one(self) -> None:
+        self.world.despawn(self.ids[0])
+        self.ids = np.append(self.ids[1:], self.world.spawn(self.rig))
+
+    def change_layers(self) -> None:
+        self.world.set_layers(self.rng.choice(self.ids, 1), int(self.rng.integers(1, 8)))
+
+
+CHANGES = [
+    Crowd.stay,
+    Crowd.change_layers,
+    pytest.param(
+        Crowd.replace_one,
+        marks=pytest.mark.xfail(reason="each roster keeps columns by row: 76 bytes a limb and tick more", strict=True),
+    ),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("asked", [False, True], ids=["recorded", "asked"])
+def test_bytes_a_limb_and_tick(change, asked: bool):
+    crowd = Crowd()
+    history = PoseHistory(crowd.world, TICKS)
+    for tick in range(TICKS + 3):
+        change(crowd)
+        crowd.move()
+        history.record(tick)
+    if asked:
+        for tick in history.ticks.tolist():
+            hits = history.cast_segments([0, 0, 0], [50, 50, 50], tick=tick)
+            assert len(hits.limb_name) == len(hits.bone) == len(hits.local_position) == 1
+            assert len(history.limbs_at(tick=tick)) == 17 * PEOPLE
+        del hits
+    crowd.world.finish_rebuild()
+    gc.collect()
+    a_limb_and_tick = (nbytes(history) - nbytes(crowd.world)) / (17 * PEOPLE * TICKS)
+    assert a_limb_and_tick > 7 * 8  # a bone a limb: position and orientation
+    assert a_limb_and_tick <= MOST
+
+
+def test_what_is_forgotten_is_let_go():
+    """As many bytes after three hundred ticks as after thirty; a rig that nobody has any more goes with its ticks."""
+    crowd = Crowd()
+    history, child = PoseHistory(crowd.world, 16), cc.Rig.humanoid(1.2)
+    gone = weakref.ref(child)
+    who = crowd.world.spawn(child)
+    crowd.world.set_poses(who, *child.forward([[0, 0, 0]], [[0, 0, 0, 1]], child.rest_orientations[None]))
+    sizes = []
+    for tick in range(300):
+        crowd.replace_one()
+        crowd.move()
+        history.record(tick)
+        if tick == 3:
+            crowd.world.despawn(who)
+            del child
+        if tick in (18, 19):
+            gc.collect()
+            assert (gone() is None) == (tick == 19)
+        if tick in (31, 299):
+            sizes.append(nbytes(history))
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.02)

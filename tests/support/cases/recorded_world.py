@@ -1,0 +1,60 @@
+"""A history of every case there is between two ticks: characters that go, jump, leave and hide; bare limbs."""
+
+from typing import NamedTuple
+
+import numpy as np
+from support.cases.everyday_shape_worlds import mixed
+from support.character_life import all_shapes_rig
+
+import cylcollide as cc
+from cylcollide.kernels.interpolation import turned_between
+
+GOES, JUMPS, LEAVES, HIDDEN = range(4)
+"""Characters by place in the spawned order."""
+
+
+class RecordedWorld(NamedTuple):
+    """Two ticks, and what was recorded: ends of the bare limbs and poses of all characters."""
+
+    history: cc.PoseHistory
+    rig: cc.Rig
+    bare: cc.Limbs
+    ends: tuple[np.ndarray, np.ndarray]  # (2, n, 3) each
+    poses: list[tuple[np.ndarray, np.ndarray]]  # of each tick: (4, bones, 3) and (4, bones, 4)
+    ids: np.ndarray
+
+
+def recorded_world(interpolate: str = "bones", seed: int = 1) -> RecordedWorld:
+    """Fourteen bare limbs and four characters, both with limbs of all shapes."""
+    rng, rig, bare = np.random.default_rng(seed), all_shapes_rig(), mixed(14).limbs()
+    world = cc.HitWorld(bare)
+    ids = world.spawn(rig, 4)
+    poses, ends = [], []
+    for tick in range(2):
+        shift = 0.3 * tick
+        ends.append((bare.p1 + shift, bare.p2 + shift))
+        turn = rng.normal(size=(4, 4)) if tick == 0 else poses[0][1][:, 0] + 0.2 * rng.normal(size=(4, 4))
+        joints = np.tile([0.0, 0.0, 0.0, 1.0], (4, 4, 1)) + 0.2 * rng.normal(size=(4, 4, 4))
+        poses.append(rig.forward(rng.uniform(-3, 3, (4, 3)), turn, joints))
+    history = cc.PoseHistory(world, 8, interpolate)
+    world.set_poses(ids, *poses[0])
+    world.set_layers(ids[HIDDEN], 0)
+    history.record(0.0)
+    world.set_endpoints(*ends[1])
+    world.set_poses(ids[[GOES, LEAVES, HIDDEN]], *(column[[GOES, LEAVES, HIDDEN]] for column in poses[1]))
+    world.set_poses(ids[JUMPS], *(column[[JUMPS]] for column in poses[1]), teleport=True)
+    world.despawn(ids[LEAVES])
+    history.record(1.0)
+    first, last = (np.stack(column) for column in zip(*ends, strict=True))
+    return RecordedWorld(history, rig, bare, (first, last), poses, ids)
+
+
+def pose_between(world: RecordedWorld, character: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bones of one character by the stated operations, (1, bones, 3) and (1, bones, 4)."""
+    (p, a), (q, b) = ((x[character], turn[character]) for x, turn in world.poses)
+    if character not in {GOES, HIDDEN} or alpha == 0.0:
+        return p[None], a[None]
+    if alpha == 1.0:
+        return q[None], b[None]
+    turn = [turned_between(tuple(one), tuple(other), alpha) for one, other in zip(a, b, strict=True)]
+    return ((1.0 - alpha) * p + alpha * q)[None], np.array(turn)[None]
