@@ -5,7 +5,7 @@ from cylcollide.characters.clip import Clip
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
-from cylcollide.history import PoseHistory, RewindLimits, estimate_time
+from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHit, RayHits
@@ -24,6 +24,7 @@ __all__ = [
     "HitWorld",
     "Judged",
     "Limbs",
+    "MissExplanation",
     "PointHits",
     "Policy",
     "PoseHistory",

@@ -12,8 +12,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 import cylcollide as cc
-from cylcollide.characters.rig_drawing import hull, surface_points
 from cylcollide.characters.skin import Skin, skin_report
+from cylcollide.limbs.outlines import hull, surface_points
 
 DATA = Path(__file__).with_name("data")
 UNIT = 0.0254 / 0.45  # metres in a unit of the clip, as its source says

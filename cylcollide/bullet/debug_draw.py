@@ -16,17 +16,26 @@ FIELD = 1.0  # half width of the square drawn for a plane, in metres
 
 
 def outlines(limbs: Limbs) -> Float64Array:
-    """Lines (m, 2, 3) that outline all limbs: 28 a cylinder, 52 a capsule, 36 a sphere, 12 a box."""
+    """Lines (m, 2, 3) that outline all limbs.
+
+    28 a cylinder, tapered or not, 56 a tube, 52 a capsule, 36 a sphere or ellipsoid, 12 a box.
+    """
     lines = [np.empty((0, 2, 3))]
     for i, kind in enumerate(limbs.kind.tolist()):
-        p1, p2, radius = limbs.p1[i], limbs.p2[i], float(limbs.radius[i])
+        p1, p2, radius, radius2 = limbs.p1[i], limbs.p2[i], float(limbs.radius[i]), float(limbs.radius2[i])
         if kind == Shape.BOX:
             lines.append(_box(p1, limbs.box_axes[i] * limbs.half_extents[i][:, None]))
         elif kind == Shape.SPHERE:
             x, y, z = radius * np.eye(3)
             lines += [_arc(p1, x, y), _arc(p1, y, z), _arc(p1, z, x)]
+        elif kind == Shape.ELLIPSOID:
+            (x, y), z = radius * _across(_direction(p1, p2)), 0.5 * (p2 - p1)
+            middle = p1 + z
+            lines += [_arc(middle, x, y), _arc(middle, y, z), _arc(middle, z, x)]
         else:
-            lines += _round(p1, p2, radius, balls=kind == Shape.CAPSULE)
+            lines += _wall(p1, p2, radius, radius2 if kind == Shape.TAPERED else radius)
+            lines += _wall(p1, p2, radius2, radius2) if kind == Shape.TUBE else []
+            lines += _half_balls(p1, p2, radius) if kind == Shape.CAPSULE else []
     return np.concatenate(lines)
 
 
@@ -56,16 +65,23 @@ def _arc(centre: Float64Array, u: Float64Array, v: Float64Array, corners: int = 
     return _chain(centre + np.cos(turns) * u + np.sin(turns) * v)
 
 
-def _round(p1: Float64Array, p2: Float64Array, radius: float, balls: bool) -> list[Float64Array]:
+def _wall(p1: Float64Array, p2: Float64Array, r1: float, r2: float) -> list[Float64Array]:
+    """Circles around both ends, and four lines between them."""
+    u, v = _across(_direction(p1, p2))
+    sides = np.array([[p1 + r1 * side, p2 + r2 * side] for side in (u, v, -u, -v)])
+    return [_arc(p1, r1 * u, r1 * v), _arc(p2, r2 * u, r2 * v), sides]
+
+
+def _half_balls(p1: Float64Array, p2: Float64Array, radius: float) -> list[Float64Array]:
+    axis = _direction(p1, p2)
+    sides = radius * _across(axis)
+    return [_arc(end, side, way * radius * axis, CORNERS // 2) for end, way in ((p1, -1), (p2, 1)) for side in sides]
+
+
+def _direction(p1: Float64Array, p2: Float64Array) -> Float64Array:
+    """The unit vector from p1 to p2; z, if they are the same."""
     length = float(np.linalg.norm(p2 - p1))
-    axis = (p2 - p1) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
-    u, v = radius * _across(axis)
-    sides = np.array([[p1 + side, p2 + side] for side in (u, v, -u, -v)])
-    lines = [_arc(p1, u, v), _arc(p2, u, v), sides]
-    if balls:
-        half = CORNERS // 2
-        lines += [_arc(end, side, way * radius * axis, half) for end, way in ((p1, -1), (p2, 1)) for side in (u, v)]
-    return lines
+    return (p2 - p1) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 
 
 def _box(centre: Float64Array, arms: Float64Array) -> Float64Array:

@@ -29,6 +29,22 @@ def group(value: Any, where: str) -> Group:
     raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {_shown(value)}")
 
 
+def group_number(value: Any, where: str, numbers: Mapping[str, int]) -> int:
+    """The number of a hit group, given by number or by one of these names."""
+    name = group(value, where)
+    if isinstance(name, int):
+        return name
+    if name not in numbers:
+        raise ValueError(
+            f"{where}: expected a hit group of the rigs in the world ({_known(numbers)}), got {name!r}; give its number"
+        )
+    return numbers[name]
+
+
+def _known(numbers: Mapping[str, int]) -> str:
+    return "known: " + (", ".join(f"{name!r} {number}" for name, number in numbers.items()) or "none")
+
+
 def weights(values: Any, where: str) -> Mapping[Group, float]:
     """Numbers from 0 to 2**500 by group, read-only."""
     if not isinstance(values, Mapping):
@@ -102,10 +118,9 @@ def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, in
         if one == DEFAULT:
             continue
         if isinstance(one, str) and one not in numbers:
-            known = ", ".join(f"{name!r} {number}" for name, number in numbers.items()) or "none"
             raise ValueError(
                 f"policy, {where}: expected hit groups of the rigs in the world, or of the policy's own groups= "
-                f"(known: {known}), got {one!r}; give its number, or Policy(..., groups={{{one!r}: number}})"
+                f"({_known(numbers)}), got {one!r}; give its number, or Policy(..., groups={{{one!r}: number}})"
             )
         number = numbers[one] if isinstance(one, str) else one
         if number in found:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
+from cylcollide.history.moments import one_or_each
 from cylcollide.runtime.memory import frozen
 
 
@@ -73,7 +74,7 @@ class RewindLimits:
         """
         claims = np.atleast_1d(validate.as_float64(validate.as_numbers(claimed, "claimed", "(n,)"), "claimed"))
         n = len(claims)
-        estimates, present = (_times(values, name, n) for values, name in ((estimate, "estimate"), (now, "now")))
+        estimates, present = (one_or_each(values, name, n) for values, name in ((estimate, "estimate"), (now, "now")))
         with np.errstate(invalid="ignore"):
             agrees = np.abs(claims - estimates) <= self.most_disagreement
         times = np.where(agrees & np.isfinite(claims), claims, estimates)
@@ -97,15 +98,10 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     """
     n = max(np.size(now), np.size(round_trip), np.size(buffer))
     arrival, trip, delay = (
-        _times(values, name, n) for values, name in ((now, "now"), (round_trip, "round_trip"), (buffer, "buffer"))
+        one_or_each(values, name, n) for values, name in ((now, "now"), (round_trip, "round_trip"), (buffer, "buffer"))
     )
     for values, name in ((trip, "round_trip"), (delay, "buffer")):
         row = validate.first_bad_row(values < 0.0)
         if row is not None:
             raise ValueError(f"{name}: expected >= 0, got {values[row]} in row {row}")
     return arrival - trip / 2.0 - delay
-
-
-def _times(values: ArrayLike, name: str, n: int) -> Float64Array:
-    """Finite times, (n,), given as such or as one for all."""
-    return validate.in_range(validate.per_row(values, name, n), name)

@@ -41,7 +41,7 @@ def moments_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> Moments:
     """The moments of n times, given as such or as one for all."""
     if on_old not in ON_OLD:
         raise ValueError(f"on_old: expected 'error', 'clamp' or 'miss', got {on_old!r}")
-    asked = _one_or_each(time, "time", n)
+    asked = one_or_each(time, "time", n)
     begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
     outside = np.empty(n, np.bool_)
     count = find_moments(asked, begins, judged, index, alpha, outside)
@@ -63,7 +63,7 @@ def moments_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: in
     """The moments of n ticks and alphas, given as such or as one for all."""
     first, last = ring.first, ring.last
     number = validate.integers(tick, "tick", n, first, last)
-    share = np.zeros(n) if alpha is None else _one_or_each(alpha, "alpha", n)
+    share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
     row = validate.first_bad_row(~((share >= 0.0) & (share <= 1.0)))
     if row is not None:
         raise ValueError(f"alpha: expected 0 to 1, got {share[row]} in row {row}")
@@ -78,7 +78,7 @@ def moments_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: in
     return Moments(frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_)))
 
 
-def _one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
+def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:
     """Finite numbers, (n,), given as such or as one for all."""
     given = validate.as_numbers(values, name, f"({n},) or one number")
     if given.shape not in ((), (1,), (n,)):

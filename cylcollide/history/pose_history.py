@@ -1,6 +1,5 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
-from threading import Lock
 from typing import Unpack, cast
 
 import numpy as np
@@ -10,6 +9,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
+from cylcollide.history.inspection import Inspection
 from cylcollide.history.options import (
     PastOptions,
     PointOptions,
@@ -27,11 +27,12 @@ from cylcollide.history.ticks import Interpolation, Tick, structure_of, tick_of
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.listed import chords_listed, contains_listed
 from cylcollide.query.request import RayRequest
+from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.state_rows import StateRows
 
 
-class PoseHistory:
+class PoseHistory(Inspection):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,
@@ -76,7 +77,7 @@ class PoseHistory:
             raise ValueError("ticks: expected 1 or more, got 0")
         self._ring: Ring | None = None
         self._recorded_rows: StateRows | None = None
-        self._recording = Lock()
+        self._recording = OwnLock()
 
     def __len__(self) -> int:
         return len(self._kept_ticks)
@@ -90,6 +91,11 @@ class PoseHistory:
         kept = f"ticks {ticks[0].number} to {ticks[-1].number}" if ticks else "no ticks yet"
         times = f", times {ticks[0].time:g} to {ticks[-1].time:g}" if ticks else ""
         return f"PoseHistory({kept}{times}, {self._interpolate} interpolated)"
+
+    @property
+    def world(self) -> HitWorld:
+        """The world whose states are recorded."""
+        return self._world
 
     @property
     def ticks(self) -> Int64Array:
@@ -110,7 +116,7 @@ class PoseHistory:
             If the time is not finite, or not after that of the last tick.
         """
         moment = float(validate.in_range(validate.per_row(time, "time", 1), "time")[0])
-        with self._recording:
+        with self._recording():
             ring = self._ring
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
@@ -227,14 +233,16 @@ class PoseHistory:
     def _cast(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundHits:
         request.copy_checked(0, len(request.first))
         past = self._past(len(request.first), time, options)
-        return RewoundHits(closest_in_past(past, request, validate.workers(options.get("threads"))), past.moments)
+        return RewoundHits(
+            closest_in_past(past, request, validate.workers(options.get("threads"))), past.moments, self._world
+        )
 
     def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundChords:
         request.copy_checked(0, len(request.first))
         past = self._past(len(request.first), time, options)
         limbs, lists = past.limbs_of_rays(request.batch)
         rows = chords_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return RewoundChords(request.batch, limbs, rows, past.moments)
+        return RewoundChords(request.batch, limbs, rows, past.moments, self._world)
 
     def _judge(
         self,
@@ -247,7 +255,7 @@ class PoseHistory:
     ) -> RewoundJudged:
         shots = shots_of(policy, self._kept().ticks[-1].roster.groups, energy, shot, len(request.first))
         chords = self._chords(request, time, options)
-        return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments)
+        return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments, self._world)
 
     def _kept(self) -> Ring:
         if self._ring is None:

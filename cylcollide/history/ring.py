@@ -17,6 +17,10 @@ class Ring:
         self.ticks = ticks
         self.first, self.last = ticks[0].number, ticks[-1].number
 
+    def __reduce__(self) -> tuple[type["Ring"], tuple[tuple[Tick, ...]]]:
+        """A copy or pickle has the same ticks, and finds out anew where their arrays are."""
+        return Ring, (self.ticks,)
+
     def with_tick(self, tick: Tick, most: int, teleport_distance: float) -> "Ring":
         """With another tick, of the last ones so many."""
         before = self.ticks[-1].followed_by(tick, teleport_distance)

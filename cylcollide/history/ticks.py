@@ -1,8 +1,8 @@
 """Ticks: what is kept of a state, and what lies between it and the next one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Tick:
     """None once it is known what follows."""
     swept: Tree | None = None
     """The tree over boxes around all that is from this tick to the next one; None for the last tick."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, and not the addresses: the arrays of a copy or pickle have others."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def tree(self) -> Tree:

@@ -1,8 +1,7 @@
 """Explanation of why a segment hits or misses one limb: the limb's bounds as intervals, and which of them decided."""
 
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import frexp, hypot, inf
+from math import inf
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,18 +14,10 @@ from cylcollide.exact.line import RayNumbers, Stretch, Triple
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
 from cylcollide.kernels.clearance import growth_to_touch
-from cylcollide.kernels.limb_table import (
-    BOX_AXES,
-    CENTRE,
-    EXTENT,
-    HALF_LENGTH,
-    P1,
-    P2,
-    LimbTable,
-    plain_limb,
-)
+from cylcollide.kernels.limb_table import LimbTable, plain_limb
 from cylcollide.kernels.ray import Rays
 from cylcollide.limbs import explain_drawing, explain_words, tables
+from cylcollide.limbs.segment_frame import segment_about_limb
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
@@ -36,13 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ONE = QuadraticNumber(1, 1)
-
-FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
-"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of both.
-
-There the growth is at most 3, and a limb grown by 3 is within 8 of its centre; but a tapered cylinder grows across its
-axis up to 1 + 2 slope times as fast as along it. The second bound keeps squares finite.
-"""
 
 
 class Bound(NamedTuple):
@@ -202,36 +186,7 @@ def _rechecked(rays: Rays, alone: LimbTable) -> bool:
 
 
 def _clearance(ray: RayNumbers, alone: LimbTable) -> tuple[float, float]:
-    """Growth at which the only limb of a table touches the segment, and the fraction.
-
-    In coordinates about the limb's centre, and in a unit of about its size and distance: no product overflows, and
-    neither a limb nor a start far away loses digits.
-    """
-    p1, p2 = ([Fraction(x) for x in ends[0].tolist()] for ends in (alone.p1, alone.p2))
-    centre = [(a + b) / 2 for a, b in zip(p1, p2, strict=True)]
-    origin = [Fraction(x) - c for x, c in zip(ray.origin, centre, strict=True)]
-    step = [Fraction(x) - c - o for x, c, o in zip(ray.second, centre, origin, strict=True)]
-    square = sum(d * d for d in step)
-    along = sum(o * d for o, d in zip(origin, step, strict=True))
-    closest = Fraction(float(min(max(-along / square, Fraction(0)), Fraction(1)))) if square else Fraction(0)
-    place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
-    row = alone.rows[0].copy()
-    row[CENTRE : CENTRE + 3] = 0.0
-    if alone.kind.item(0) == int(Shape.BOX):
-        lengths = slice(BOX_AXES + 9, BOX_AXES + 12)
-    else:
-        lengths = slice(HALF_LENGTH, EXTENT)
-        row[P1 : P1 + 3], row[P2 : P2 + 3] = ([float(x - c) for x, c in zip(p, centre, strict=True)] for p in (p1, p2))
-    size = max(map(abs, (*place, *row[lengths].tolist())))
-    unit = 0.5 ** frexp(size)[1]
-    row[lengths] *= unit
-    limb = plain_limb(alone._replace(rows=row[None]), 0)
-    length = hypot(*map(float, step))
-    u, v, w = (float(d) / length if length else 0.0 for d in step)
-    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.frame.half_length) if limb.kind == Shape.TAPERED else 0.0
-    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
-    before, behind = (min(float(share) * length * unit, farthest) for share in (closest, 1 - closest))
-    x, y, z = (coordinate * unit for coordinate in place)
-    growth, s = growth_to_touch((x, y, z), (u, v, w), -before, behind, limb)
-    nearest = float(closest) + s / unit / length if length else 0.0
-    return growth / unit, min(max(nearest, 0.0), 1.0)
+    """Growth at which the only limb of a table touches the segment, and the fraction."""
+    about = segment_about_limb(ray, alone)
+    growth, s = growth_to_touch(about.place, about.direction, -about.before, about.behind, about.limb)
+    return growth / about.unit, about.fraction(s)

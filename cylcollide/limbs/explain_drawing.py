@@ -9,6 +9,7 @@ from cylcollide._types import Float64Array, Shape
 from cylcollide.kernels.box import box_frame
 from cylcollide.kernels.clearance import growths_to_reach
 from cylcollide.kernels.limb_table import Limb
+from cylcollide.limbs.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,11 +51,7 @@ class Plane(NamedTuple):
 
 def draw(subject: Subject) -> "Figure":
     """The figure: the cut, and beneath it when the segment is within each bound."""
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415  # belongs to an extra: imported only to draw
-    except ImportError:
-        raise ImportError("Explanation.plot needs matplotlib: pip install 'cylcollide[plot]'") from None
-    figure = Figure(figsize=(7.0, 6.5), layout="constrained")
+    figure = new_figure("Explanation.plot", 7.0, 6.5)
     cut, bars = figure.subplots(2, 1, height_ratios=[3, 1])
     draw_cut(cut, subject)
     draw_bounds(bars, subject)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
+from threading import Lock
 from typing import TypeVar
 
 from cylcollide.constants import (
@@ -19,6 +20,40 @@ from cylcollide.constants import (
 )
 
 Result = TypeVar("Result")
+
+_forks, _renewing = 0, Lock()
+"""How many forks lead to this process, and what is held while an `OwnLock` gets a lock of this process."""
+
+
+class OwnLock:
+    """What `with lock():` holds: a lock of this process, a new one in the child of a fork, and in copies and pickles.
+
+    The threads that held it before a fork do not exist in the child, and have changed nothing. Each lock notices by a
+    count of forks: a list of all of them would need a destructor, in which an interrupt is lost; and it is a lock of C
+    that is held, since an interrupt between the lines of a lock written in Python would leave it locked.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._fork = Lock(), _forks
+
+    def __call__(self) -> Lock:
+        """The lock."""
+        if self._fork != _forks:
+            with _renewing:
+                if self._fork != _forks:
+                    self._lock, self._fork = Lock(), _forks
+        return self._lock
+
+    def __reduce__(self) -> tuple[type["OwnLock"], tuple[()]]:
+        """A lock that nobody holds."""
+        return OwnLock, ()
+
+
+def _count_fork() -> None:
+    """In the child of a fork."""
+    global _forks, _renewing  # facts of the process
+    _forks, _renewing = _forks + 1, Lock()
+    shared_pool.cache_clear()  # a fork has no threads but the one that forked
 
 
 class Task:
@@ -156,4 +191,4 @@ def shared_pool(threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=shared_pool.cache_clear)  # a fork has no threads but the one that forked
+    os.register_at_fork(after_in_child=_count_fork)

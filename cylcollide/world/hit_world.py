@@ -1,8 +1,7 @@
 """HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
 
-import os
 from collections.abc import Callable
-from threading import Lock, main_thread
+from threading import main_thread
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -15,7 +14,7 @@ from cylcollide.characters.rig import Rig
 from cylcollide.constants import REBUILT_AT_ONCE
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
-from cylcollide.runtime.threads import Task
+from cylcollide.runtime.threads import OwnLock, Task
 from cylcollide.world import update
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
@@ -47,7 +46,7 @@ class HitWorld(Queries):
         self._written: PoseColumns | None = None  # what the present state reads, if a move has written it
         self._spare: Spare | None = None
         self._moved_rows = 0
-        self._moving, self._fork = Lock(), _forks
+        self._lock = OwnLock()
         self._rebuild: Task | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
@@ -211,14 +210,6 @@ class HitWorld(Queries):
         self._written = self._spare = None
         self._state = state
 
-    def _lock(self) -> Lock:
-        """What an update holds; a new one in the child of a fork."""
-        if self._fork != _forks:
-            with _renewing:
-                if self._fork != _forks:
-                    self._moving, self._fork = Lock(), _forks
-        return self._moving
-
     def finish_rebuild(self) -> None:
         """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
         rebuild = self._rebuild
@@ -262,20 +253,3 @@ def _restored(kind: type[HitWorld], state: Snapshot) -> HitWorld:
     world = kind(state.rows.bare)
     world._state = state
     return world
-
-
-_forks, _renewing = 0, Lock()
-"""How many forks lead to this process, and what is held while a world gets a lock of this process."""
-
-
-def _count_fork() -> None:
-    """In the child of a fork: the threads that held locks do not exist here, and have changed nothing.
-
-    Each world notices by the count; a list of all worlds would need a destructor, in which an interrupt is lost.
-    """
-    global _forks, _renewing  # facts of the process
-    _forks, _renewing = _forks + 1, Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)

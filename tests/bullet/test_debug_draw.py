@@ -3,11 +3,15 @@
 import numpy as np
 import pybullet as p
 import support.pybullet_scenes as scenes
+from support.cases.rigs import every_shape
 
 import cylcollide as cc
 from cylcollide.bullet import Mirror, debug_draw
 
 LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
+"""Of what PyBullet has."""
+
+OTHERS = {cc.Shape.TUBE: 56, cc.Shape.TAPERED: 28, cc.Shape.ELLIPSOID: 36}
 
 
 def one_of_each():
@@ -35,6 +39,19 @@ def test_ends_of_lines_are_on_the_limb():
         assert (limbs[[i]].classify_points(points - 1e-9 * (middle - points)) == cc.Side.OUTSIDE).all()
     assert len(debug_draw.outlines(limbs)) == 36 + 12 + 28 + 2 * 52
     assert debug_draw.outlines(limbs[[]]).shape == (0, 2, 3)
+
+
+def test_every_shape_is_outlined():
+    """All ends of lines are on the surface of the limb, as rigs that PyBullet does not know have them."""
+    limbs = every_shape()
+    for i, limb in enumerate(limbs[[k]] for k in range(len(limbs))):
+        points = debug_draw.outlines(limb).reshape(-1, 3)
+        assert len(points) == 2 * {**LINES, **OTHERS}[limb.kind[0]]
+        assert (limb.inflated(1e-9).classify_points(points) != cc.Side.OUTSIDE).all(), i
+        middle = (limb.p1 + limb.p2) / 2
+        outside = limb.classify_points(points - 1e-9 * (middle - points)) == cc.Side.OUTSIDE
+        inward = limb.classify_points(points + 1e-9 * (middle - points)) == cc.Side.OUTSIDE
+        assert (outside | inward if limb.kind[0] == cc.Shape.TUBE else outside).all(), i
 
 
 def test_debug_draw_asks_for_every_line_and_takes_the_last_away(monkeypatch):

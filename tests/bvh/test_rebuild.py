@@ -237,7 +237,7 @@ def test_a_fork_moves_its_own_world(crowd: cc.Limbs, held: Held, locked: bool):
     limbs = leap(world, 1)
     assert held.begun.acquire(timeout=WAIT)
     if locked:
-        world._moving.acquire()  # as the thread does while it puts the tree in place
+        world._lock().acquire()  # as the thread does while it puts the tree in place
     child = os.fork()
     if child == 0:
         signal.alarm(60)  # rather than to wait for ever
@@ -253,7 +253,7 @@ def test_a_fork_moves_its_own_world(crowd: cc.Limbs, held: Held, locked: bool):
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     if locked:
-        world._moving.release()
+        world._lock().release()
 
 
 LEAP_AND_END = """

@@ -18,3 +18,19 @@ def test_snippets_about_rigs_run(tmp_path, monkeypatch, capsys):
         said = re.findall(r"^print\(.*  # (.*)$", snippet, re.MULTILINE)
         assert said
         assert printed[-len(said) :] == said
+
+
+def test_snippets_about_worlds_and_the_past_run(tmp_path, monkeypatch, capsys):
+    """One after another, as they are read; the explanation that is shown is the one that is printed."""
+    monkeypatch.chdir(tmp_path)
+    page, names = PAGE.read_text(), {}
+    for title in ("Rigs", "In a world", "In the past"):
+        section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE).group(1)
+        snippets = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+        assert snippets
+        for snippet in snippets:
+            exec(compile(snippet, "characters.md", "exec"), names)
+    shown = re.findall(r"```\n(miss: .*?)```", page, re.DOTALL)
+    assert len(shown) == 1
+    assert shown[0] in capsys.readouterr().out
+    assert {path.name for path in tmp_path.glob("*.png")} == {"miss.png", "then.png"}

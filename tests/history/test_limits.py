@@ -49,3 +49,14 @@ def test_estimates():
 def test_bad_numbers(call, message: str):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_one_estimate_serves_all_claims():
+    """Also the one of `estimate_time`, an array of one."""
+    estimate = estimate_time(0.15, round_trip=0.08, buffer=0.03)
+    assert estimate.shape == (1,)
+    limits = RewindLimits(most_back=0.5, most_disagreement=0.02)
+    for one in (estimate, float(estimate[0]), np.full(3, estimate[0])):
+        times, reasons = limits.admit([0.07, 0.11, -3.0], one, [0.15])
+        assert times.tolist() == [0.07, estimate[0], estimate[0]]
+        assert reasons.tolist() == [0, 1, 1]

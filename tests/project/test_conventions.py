@@ -28,6 +28,8 @@ WRITTEN = {
         "tables/*.csv",
         "small.py",
         "lidar.png",
+        "miss.png",
+        "then.png",
     ),
     *("families.csv", "causes.csv", "setups.csv", "scoreboard.csv", ".benchmarks/"),
 }

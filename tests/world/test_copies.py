@@ -1,22 +1,15 @@
 """Pickles and copies of worlds and snapshots: the state they had, and answers bit for bit."""
 
-import copy
 import pickle
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import leap, make_crowd
 from support.check_cylinders import same_bits
+from support.copies import COPIES
 
 import cylcollide as cc
-
-COPIES: dict[str, Callable] = {
-    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
-    "deepcopy": copy.deepcopy,
-    "copy": copy.copy,
-}
 
 
 @pytest.mark.parametrize("how", COPIES)

@@ -1,0 +1,153 @@
+"""The explanation of a miss: its facts, in words and as a figure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import frexp
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cylcollide._types import NO_LIMB, Float64Array
+from cylcollide.history import drawing
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.hits import RayHit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INTERVALS_SHOWN = 3
+"""How many intervals are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class MissExplanation:
+    """Why a segment missed at its time, and when it would have hit; `print` it, or `plot` it. Arrays are read-only.
+
+    It is about all limbs, or about those of one hit group, whatever else is on the way. Where there is no such limb,
+    `limb`, `character` and `hit_group` are -1, `limb_name` is None, `gap` and `fraction` inf, and points nan.
+    """
+
+    hit: bool
+    """Whether it hits after all; the limb is then the first one, and `gap` is 0."""
+    limb: int
+    """The nearest limb, a row of `PoseHistory.limbs_at` of that time."""
+    limb_name: str | None
+    character: int
+    hit_group: int
+    """The hit group of the nearest limb."""
+    gap: float
+    """Euclidean distance between segment and limb, right to `DISTANCE_BOUND` times the limb's size and distance."""
+    point: Float64Array
+    """The point of the limb nearest to the segment, (3,); of a hit, where it is."""
+    segment_point: Float64Array
+    """The point of the segment nearest to the limb, (3,)."""
+    fraction: float
+    """Its fraction of the segment."""
+    intervals: Float64Array
+    """When the same segment would have hit, within the kept time: begins and ends, (k, 2), ascending.
+
+    It hits at both ends, and misses at the float64 next to them, unless that is outside of the kept time.
+    """
+    resolution: float
+    """The longest step between times that were asked; a shorter interval may have been missed."""
+    asked_group: int | None
+    """The hit group that was asked about; None: any."""
+    first: RayHit
+    """What the segment hits first at that time, of any group."""
+    start: Float64Array
+    end: Float64Array
+    time: float
+    tick: int
+    alpha: float
+    ticks: Float64Array
+    """The times of all ticks that are kept."""
+    group_names: Mapping[str, int] = field(repr=False)
+    """Numbers of hit groups by name."""
+    limbs: Limbs = field(repr=False)
+    """All limbs at that time."""
+
+    def __str__(self) -> str:
+        what, (begin, end) = self._asked, self.ticks[[0, -1]]
+        when = f"time {_number(self.time)} (tick {self.tick}, alpha {self.alpha:.3g})"
+        if self.hit:
+            verdict = (
+                f"hit after all: {self._name(self.limb, self.limb_name, self.character, self.hit_group)} at {when}"
+            )
+            where = f"{_place(self.point)}, at fraction {self.fraction:.4g} of the segment"
+        elif self.limb == NO_LIMB:
+            verdict, where = f"miss: {what} is nowhere at {when}", "no point is nearest"
+        else:
+            limb = self._name(self.limb, self.limb_name, self.character, self.hit_group)
+            verdict = f"miss: {self.gap:.4g} beside {limb} at {when}"
+            begin_of_gap = f"{_place(self.segment_point)}, at fraction {self.fraction:.4g} of the segment"
+            where = f"from {begin_of_gap}, to {_place(self.point)}"
+        lines = [verdict, where, self._when_it_hits()]
+        if self.asked_group is not None:
+            first, limb = self.first, "nothing"
+            if first.hit:
+                limb = self._name(first.limb, first.limb_name, first.character, first.hit_group)
+            lines.insert(2, f"first on its way at that time: {limb}")
+        lines.append(f"searched: {_number(begin)} to {_number(end)}, in steps of {self.resolution:.3g} and less")
+        return "\n  ".join(lines)
+
+    @property
+    def _asked(self) -> str:
+        return "every limb" if self.asked_group is None else f"group {self._group(self.asked_group)}"
+
+    def _group(self, number: int) -> str:
+        """A hit group, by name if it has one."""
+        names = [repr(name) for name, its in self.group_names.items() if its == number]
+        return names[0] if names else str(number)
+
+    def _name(self, limb: int, name: str | None, character: int, group: int) -> str:
+        """A limb in words."""
+        whose = f" of character {character}" if character >= 0 else ""
+        return f"{repr(name) if name else f'limb {limb}'}{whose} (group {self._group(group)})"
+
+    def _when_it_hits(self) -> str:
+        """The intervals nearest to the time in words, in their order."""
+        away = [max(begin - self.time, self.time - end, 0.0) for begin, end in self.intervals]
+        near = sorted(np.argsort(away, kind="stable")[:INTERVALS_SHOWN].tolist())
+        words = [
+            f"{_number(begin)} to {_number(end)} ({self._away(begin, end)})"
+            for begin, end in self.intervals[near].tolist()
+        ]
+        if len(away) > len(near):
+            words.append(f"and in {len(away) - len(near)} intervals farther away")
+        what = "a limb" if self.asked_group is None else self._asked
+        return f"the same segment would have hit {what}: {'; '.join(words) or 'never'}"
+
+    def _away(self, begin: float, end: float) -> str:
+        """How far an interval is from the time, in words."""
+        if begin > self.time:
+            return f"{begin - self.time:.3g} later"
+        return f"{self.time - end:.3g} earlier" if end < self.time else "now"
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Draw the gap as seen along the segment, and beneath it when the same segment would have hit.
+
+        Parameters
+        ----------
+        path
+            File to write, its format given by its suffix; None writes nothing.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib: install `cylcollide[plot]`.
+        """
+        title, when = str(self).split("\n", 1)[0], self._when_it_hits()
+        around = drawing.Gap(self.start, self.end, self.segment_point, self.point, self.limb, self.gap)
+        timeline = drawing.Timeline(self.ticks, self.intervals, self.time)
+        return drawing.draw_gap(self.limbs, around, timeline, f"{title}\n{when}", path)
+
+
+def _number(time: float) -> str:
+    return f"{time:.9g}"
+
+
+def _place(point: Float64Array) -> str:
+    """A point, to a ten-thousandth of its largest coordinate."""
+    digits = 3 - frexp(float(np.abs(point).max()))[1] * 3 // 10
+    return f"({', '.join(f'{round(x, digits) + 0.0:.6g}' for x in point.tolist())})"

@@ -1,0 +1,233 @@
+"""Euclidean distance of a segment from limbs that it misses, in float64.
+
+Errors are below `DISTANCE_BOUND` times the limb's size and distance: a few roundings each of a point's coordinates in
+the limb's frame, of its distance, and of what the search along the segment can tell apart.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import copysign, hypot
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int64Array, Shape
+from cylcollide.exact.line import RayNumbers
+from cylcollide.kernels.axis import from_centre
+from cylcollide.kernels.box import box_frame
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.limb_table import Limb, LimbTable
+from cylcollide.kernels.ray import dot
+from cylcollide.limbs.segment_frame import SegmentAboutLimb, segment_about_limb
+from cylcollide.limbs.tables import chosen_rows
+
+DISTANCE_BOUND = 2.0**-48
+"""Of a distance, relative to the limb's size and distance."""
+
+FINEST = 2.0**-56
+"""Where the search along a segment ends, for a limb of size 1: a distance does not change faster than the point."""
+
+CULL_PAD = 2.0**-40
+"""Relative error of distances by which limbs are left out, more than ten times what it is."""
+
+Offset: TypeAlias = tuple[float, float]
+"""From the point of a limb that is nearest to a point to that point: along the axis, and away from it."""
+
+
+class Nearest(NamedTuple):
+    """The limb of some that is nearest to a segment."""
+
+    limb: int
+    """Its row."""
+    gap: float
+    fraction: float
+    """Of the segment, at the point nearest to the limb."""
+    point: Float64Array
+    """The point of the limb nearest to the segment, (3,)."""
+    segment_point: Float64Array
+    """And that of the segment, (3,)."""
+
+
+def nearest_limb(table: LimbTable, rows: Int64Array, start: Float64Array, end: Float64Array) -> Nearest | None:
+    """The limb among these rows that is nearest to the segment from start to end, (3,); the first one, of several.
+
+    None if there are no rows. Each must miss the segment; of what hits, the distance is 0.
+    """
+    ray = RayNumbers(tuple(start.tolist()), tuple(end.tolist()), True, 1.0)
+    least = _least_distances(table, start, end)[rows]
+    best: Nearest | None = None
+    for k in np.argsort(least, kind="stable").tolist():
+        if best is not None and least[k] > best.gap:
+            break
+        row = int(rows[k])
+        about = segment_about_limb(ray, chosen_rows(table, np.array([row])))
+        gap, s = _least_distance(about)
+        if best is None or (gap / about.unit, row) < (best.gap, best.limb):
+            on_segment = about.point(s)
+            on_limb = about.in_world(_nearest_point(on_segment, about.limb))
+            places = np.array(on_limb), np.array(about.in_world(on_segment))
+            best = Nearest(row, gap / about.unit, about.fraction(s), *places)
+    return best
+
+
+def _least_distances(table: LimbTable, start: Float64Array, end: Float64Array) -> Float64Array:
+    """Lower bounds of the distances of all limbs, (n,), by balls around them."""
+    centre, step = 0.5 * table.p1 + 0.5 * table.p2, end - start
+    from_start, square = centre - start, step @ step
+    along = np.clip(from_start @ step / square, 0.0, 1.0) if square > 0.0 else np.zeros(len(centre))
+    distance = np.linalg.norm(from_start - along[:, None] * step, axis=1)
+    reach = 0.5 * np.linalg.norm(table.p2 - table.p1, axis=1) + np.maximum(table.radius, table.radius2)
+    is_box = table.box >= 0
+    reach[is_box] = np.linalg.norm(table.boxes[table.box[is_box], 9:], axis=1)
+    extent = max(np.abs(start).max(), np.abs(end).max()) + np.abs(centre).max(axis=1, initial=0.0) + reach
+    least: Float64Array = distance - reach - CULL_PAD * extent
+    return least
+
+
+def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:
+    """The distance of the segment, and the s of its nearest point.
+
+    Of a convex limb the distance falls and then rises along the line. Of a tube it does so on either side of the point
+    nearest to the axis; or, on the way out of the bore's mouth, it rises, falls and rises. There, at t from that point,
+    with rates a along the axis and b across it, half the square of the distance from the rim of radius r has the
+    derivative a² (t + t0) + b² t - r b² t / ρ, where ρ² = c² + b² t². As t / ρ is concave, that is convex: it is
+    positive, negative, and positive. If its integral up to its second zero is negative, so that the later minimum is
+    the lesser one, then its first zero is less than half-way to the second, and a search in fifths keeps the second.
+    If not, the end at t = 0 is the least.
+    """
+    first, last = -about.before, about.behind
+    middle = _nearest_to_axis(about) if about.limb.kind == Shape.TUBE else first
+    cuts = (first, min(max(middle, first), last), last)
+
+    def distance(s: float) -> float:
+        return _distance(about.point(s), about.limb)
+
+    return min(_least_between(distance, one, other) for one, other in pairwise(cuts))
+
+
+def _nearest_to_axis(about: SegmentAboutLimb) -> float:
+    """The s at which the line is nearest to the limb's axis, 0 where it is parallel."""
+    axis = about.limb.frame.axis
+    rate, height = dot(about.direction, axis), dot(about.place, axis)
+    across = [(u - rate * w, x - height * w) for u, x, w in zip(about.direction, about.place, axis, strict=True)]
+    square = sum(u * u for u, _ in across)
+    return -sum(u * x for u, x in across) / square if square > 0.0 else 0.0
+
+
+def _least_between(distance: Callable[[float], float], first: float, last: float) -> tuple[float, float]:
+    """The least value of a function that falls and then rises, and where it is.
+
+    Of the stretch where it may be a fifth or two are left out at a time; both points are computed anew, since those of
+    golden sections drift where a stretch shrinks by many orders of magnitude. Of values that err by δ the wrong part
+    may be kept; as the function is convex about its least value, no more than 6 δ is lost by that.
+    """
+    best = min((distance(first), first), (distance(last), last))
+    a, b = first, last
+    while b - a > FINEST:
+        s, t = a + 0.4 * (b - a), a + 0.6 * (b - a)
+        if not a < s < t < b:
+            break
+        at_s, at_t = distance(s), distance(t)
+        best = min(best, (at_s, s), (at_t, t))
+        a, b = (a, t) if at_s <= at_t else (s, b)
+    return best
+
+
+# Points -------------------------------------------------------------------------------------------------------------
+
+
+def _distance(point: Vector, limb: Limb) -> float:
+    """Distance of a point from a limb about the origin, 0 inside."""
+    return hypot(*(_box_offset(point, limb) if limb.kind == Shape.BOX else _offset(*_profile(point, limb), limb)))
+
+
+def _nearest_point(point: Vector, limb: Limb) -> Vector:
+    """The point of the limb that is nearest to a point, itself inside."""
+    if limb.kind == Shape.BOX:
+        offset, axes = _box_offset(point, limb), box_frame(limb).axes
+        x, y, z = (p - sum(o * axis[k] for o, axis in zip(offset, axes, strict=True)) for k, p in enumerate(point))
+        return x, y, z
+    height, radius = _profile(point, limb)
+    along, away = _offset(height, radius, limb)
+    axis = limb.frame.axis
+    radial = [p - height * w for p, w in zip(point, axis, strict=True)]
+    if radius == 0.0 and away != 0.0:  # on the axis of a tube: all directions are alike
+        k = min(range(3), key=lambda k: abs(axis[k]))
+        radial = [float(i == k) - axis[k] * w for i, w in enumerate(axis)]
+        radius = hypot(*radial)
+    share = away / radius if radius > 0.0 else 0.0
+    x, y, z = (p - along * w - share * r for p, w, r in zip(point, axis, radial, strict=True))
+    return x, y, z
+
+
+def _box_offset(point: Vector, limb: Limb) -> Vector:
+    """From the nearest point of a box to a point, along its axes."""
+    frame = box_frame(limb)
+    x, y, z = (_beyond(dot(point, axis), half) for axis, half in zip(frame.axes, frame.half, strict=True))
+    return x, y, z
+
+
+def _beyond(x: float, half: float) -> float:
+    """How far x is from the nearest number between -half and half."""
+    return copysign(max(abs(x) - half, 0.0), x)
+
+
+def _profile(point: Vector, limb: Limb) -> tuple[float, float]:
+    """Coordinate of a point along the axis, 0 at the centre, and its distance from the axis."""
+    v, w = from_centre(point, limb.frame), limb.frame.axis
+    height = dot(v, w)
+    return height, hypot(*(x - height * y for x, y in zip(v, w, strict=True)))
+
+
+def _offset(height: float, radius: float, limb: Limb) -> Offset:
+    """From the nearest point of a limb to a point in the half plane of the axis and the point, 0 inside."""
+    top = limb.frame.half_length
+    if limb.kind == Shape.TAPERED:
+        return _offset_of_tapered(height, radius, top, limb.radius, limb.radius2)
+    if limb.kind == Shape.ELLIPSOID:
+        return _offset_of_ellipse(height, radius, top, limb.radius)
+    if limb.kind in (Shape.CAPSULE, Shape.SPHERE):
+        along = _beyond(height, top)
+        distance = hypot(along, radius)
+        share = max(distance - limb.radius, 0.0) / distance if distance > 0.0 else 0.0
+        return share * along, share * radius
+    away = max(radius - limb.radius, 0.0) - (max(limb.radius2 - radius, 0.0) if limb.kind == Shape.TUBE else 0.0)
+    return _beyond(height, top), away
+
+
+def _offset_of_tapered(height: float, radius: float, top: float, r1: float, r2: float) -> Offset:
+    """`_offset` of a tapered cylinder: from the nearest of its caps and its wall."""
+    length = hypot(2.0 * top, r2 - r1)
+    along, across = 2.0 * top / length, (r2 - r1) / length
+    x, y = height + top, radius - r1
+    outside, on_wall = y * along - x * across, x * along + y * across
+    if abs(height) <= top and outside <= 0.0:
+        return 0.0, 0.0
+    if on_wall <= 0.0:
+        from_wall = (x, y)
+    elif on_wall >= length:
+        from_wall = (height - top, radius - r2)
+    else:
+        from_wall = (-outside * across, outside * along)
+    from_caps = (x, max(y, 0.0)), (height - top, max(radius - r2, 0.0))
+    return min(from_wall, *from_caps, key=lambda offset: hypot(*offset))
+
+
+def _offset_of_ellipse(height: float, radius: float, a: float, b: float) -> Offset:
+    """`_offset` of an ellipsoid with half axes a along and b across.
+
+    The nearest point of the ellipse is (a² x / (t + a²), b² y / (t + b²)) for the one t >= 0 that puts it there, and
+    the offset (t x / (t + a²), t y / (t + b²)); D. Eberly, "Distance from a Point to an Ellipse", 2013. Bisection finds
+    t.
+    """
+    x, y = abs(height), radius
+    if hypot(x / a, y / b) <= 1.0:
+        return 0.0, 0.0
+    low, high, least = 0.0, hypot(a * x, b * y), min(a, b) ** 2
+    while high - low > FINEST * (low + least):
+        t = 0.5 * (low + high)
+        if not low < t < high:
+            break
+        outside = hypot(a * x / (t + a * a), b * y / (t + b * b)) > 1.0
+        low, high = (t, high) if outside else (low, t)
+    return copysign(high * x / (high + a * a), height), high * y / (high + b * b)

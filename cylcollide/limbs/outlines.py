@@ -1,0 +1,71 @@
+"""Outlines of limbs, as figures show them from one side, and the colours of their hit groups."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.limbs.limbs import Limbs
+
+AROUND, ALONG = 48, 17
+"""Points of an outline around the axis, and rings along it."""
+
+COLORS = ("#8aa1b8", "#d1495b", "#edae49", "#00798c", "#66a182", "#7d5ba6", "#c8553d", "#2e4057")
+"""Of hit groups, in the order of their names; the first of limbs of none."""
+
+LINE = "#333333"
+
+
+def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
+    """Colours of hit groups by number."""
+    return dict(zip(groups.values(), COLORS[1:] * len(groups), strict=False))
+
+
+def fill_outlines(axes: Any, outlines: Iterable[Float64Array], colors: Iterable[str], **style: Any) -> None:
+    """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty."""
+    for points, color in zip(outlines, colors, strict=True):
+        x, y = hull(points).T
+        axes.fill(x, y, **{"facecolor": color, "edgecolor": LINE, "linewidth": 0.6, "alpha": 0.45, **style})
+
+
+def surface_points(limbs: Limbs, i: int) -> Float64Array:
+    """Points (n, 3) on the surface of limb i whose convex hull is about the limb."""
+    p1, p2, shape = limbs.p1[i], limbs.p2[i], Shape(limbs.kind[i])
+    r1, r2 = float(limbs.radius[i]), float(limbs.radius2[i])
+    if shape == Shape.BOX:
+        corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
+        return np.asarray(p1 + (corners * limbs.half_extents[i]) @ limbs.box_axes[i])
+    axis, angle = p2 - p1, np.linspace(-0.5 * np.pi, 0.5 * np.pi, ALONG)
+    u = 0.5 + 0.5 * np.sin(angle)
+    length = float(np.linalg.norm(axis))
+    direction = axis / length if length else np.array([0.0, 0.0, 1.0])
+    height, radius = u * length, np.full(ALONG, r1)
+    if shape == Shape.TAPERED:
+        radius = r1 + (r2 - r1) * u
+    elif shape == Shape.ELLIPSOID:
+        radius = r1 * np.cos(angle)
+    elif shape in (Shape.CAPSULE, Shape.SPHERE):
+        height, radius = np.where(angle > 0.0, length, 0.0) + r1 * np.sin(angle), r1 * np.cos(angle)
+    side = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
+    side /= np.linalg.norm(side)
+    turn = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    ring = np.outer(np.cos(turn), side) + np.outer(np.sin(turn), np.cross(direction, side))
+    return np.asarray(p1 + height[:, None, None] * direction + radius[:, None, None] * ring).reshape(-1, 3)
+
+
+def hull(points: Float64Array) -> Float64Array:
+    """The corners (n, 2) of the convex hull of points (n, 2), around it (A. M. Andrew's two chains, 1979)."""
+    ordered: list[Any] = sorted({(float(x), float(y)) for x, y in points})
+
+    def chain(row: list[Any]) -> list[Any]:
+        kept: list[Any] = []
+        for x, y in row:
+            while len(kept) > 1 and (
+                (kept[-1][0] - kept[-2][0]) * (y - kept[-2][1]) <= (kept[-1][1] - kept[-2][1]) * (x - kept[-2][0])
+            ):
+                kept.pop()
+            kept.append((x, y))
+        return kept[:-1]
+
+    return np.array((chain(ordered) + chain(ordered[::-1])) or ordered)

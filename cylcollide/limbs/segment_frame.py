@@ -1,0 +1,95 @@
+"""A segment and one limb in coordinates about the limb, where float64 computes their clearance or their distance."""
+
+from fractions import Fraction
+from math import frexp, hypot
+from typing import NamedTuple
+
+from cylcollide._types import Shape
+from cylcollide.exact.line import RayNumbers
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.limb_table import (
+    BOX_AXES,
+    CENTRE,
+    EXTENT,
+    HALF_LENGTH,
+    P1,
+    P2,
+    Limb,
+    LimbTable,
+    plain_limb,
+)
+
+FARTHEST_TOUCH, FARTHEST_TOUCH_OF_ALL = 16.0, 2.0**500
+"""How far from its point closest to the limb's centre a segment may touch the grown limb, in units of both.
+
+There the growth is at most 3, and a limb grown by 3 is within 8 of its centre; but a tapered cylinder grows across its
+axis up to 1 + 2 slope times as fast as along it. The second bound keeps squares finite.
+"""
+
+
+class SegmentAboutLimb(NamedTuple):
+    """The points place + s direction, -before <= s <= behind: all of a segment that may be nearest to a limb.
+
+    Coordinates are about the limb's centre, in a unit of about its size and distance: no product overflows, and neither
+    a limb nor a start far away loses digits.
+    """
+
+    place: Vector
+    """The point closest to the limb's centre."""
+    direction: Vector
+    """Of length 1; zero for a segment without length."""
+    before: float
+    behind: float
+    limb: Limb
+    unit: float
+    """What lengths were multiplied with, a power of two."""
+    centre: tuple[Fraction, Fraction, Fraction]
+    closest: float
+    """Fraction of the segment at which `place` is."""
+    length: float
+    """Of the segment, in the unit of the input."""
+
+    def point(self, s: float) -> Vector:
+        """The point at s."""
+        (x, y, z), (u, v, w) = self.place, self.direction
+        return x + s * u, y + s * v, z + s * w
+
+    def fraction(self, s: float) -> float:
+        """The fraction of the segment at s."""
+        nearest = self.closest + s / self.unit / self.length if self.length else 0.0
+        return min(max(nearest, 0.0), 1.0)
+
+    def in_world(self, point: Vector) -> Vector:
+        """A point in the coordinates of the input, each rounded once."""
+        x, y, z = (float(c + Fraction(v) / Fraction(self.unit)) for c, v in zip(self.centre, point, strict=True))
+        return x, y, z
+
+
+def segment_about_limb(ray: RayNumbers, alone: LimbTable) -> SegmentAboutLimb:
+    """A segment and the only limb of a table."""
+    p1, p2 = ([Fraction(x) for x in ends[0].tolist()] for ends in (alone.p1, alone.p2))
+    cx, cy, cz = centre = tuple((a + b) / 2 for a, b in zip(p1, p2, strict=True))
+    origin = [Fraction(x) - c for x, c in zip(ray.origin, centre, strict=True)]
+    step = [Fraction(x) - c - o for x, c, o in zip(ray.second, centre, origin, strict=True)]
+    square = sum(d * d for d in step)
+    along = sum(o * d for o, d in zip(origin, step, strict=True))
+    closest = Fraction(float(min(max(-along / square, Fraction(0)), Fraction(1)))) if square else Fraction(0)
+    place = [float(o + closest * d) for o, d in zip(origin, step, strict=True)]
+    row = alone.rows[0].copy()
+    row[CENTRE : CENTRE + 3] = 0.0
+    if alone.kind.item(0) == int(Shape.BOX):
+        lengths = slice(BOX_AXES + 9, BOX_AXES + 12)
+    else:
+        lengths = slice(HALF_LENGTH, EXTENT)
+        row[P1 : P1 + 3], row[P2 : P2 + 3] = ([float(x - c) for x, c in zip(p, centre, strict=True)] for p in (p1, p2))
+    size = max(map(abs, (*place, *row[lengths].tolist())))
+    unit = 0.5 ** frexp(size)[1]
+    row[lengths] *= unit
+    limb = plain_limb(alone._replace(rows=row[None]), 0)
+    length = hypot(*map(float, step))
+    u, v, w = (float(d) / length if length else 0.0 for d in step)
+    slope = abs(limb.radius2 - limb.radius) / (2.0 * limb.frame.half_length) if limb.kind == Shape.TAPERED else 0.0
+    farthest = min(FARTHEST_TOUCH * (1.0 + slope), FARTHEST_TOUCH_OF_ALL)
+    before, behind = (min(float(share) * length * unit, farthest) for share in (closest, 1 - closest))
+    x, y, z = (coordinate * unit for coordinate in place)
+    return SegmentAboutLimb((x, y, z), (u, v, w), before, behind, limb, unit, (cx, cy, cz), float(closest), length)

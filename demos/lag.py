@@ -1,0 +1,94 @@
+"""Lag compensated: one peeks round a corner, another shoots at what it sees, the server judges the world of then.
+
+Run: python demos/lag.py [lag.png]   (the picture needs matplotlib: pip install '.[plot]')
+"""
+
+import sys
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide.history.limits import Admission
+from cylcollide.limbs.outlines import COLORS, fill_outlines, surface_points
+
+RATE, ONE_WAY, BEHIND = 60, 0.060, 0.160  # ticks a second; seconds through the network; how old is what a client draws
+WALL_ENDS, WALL_AT = 4.0, 1.0  # x and y of the corner: a wall goes from there to the left
+MUZZLE = np.array([4.2, -7.7, 1.45])
+FIRED = 0.62
+rng, rig, world = np.random.default_rng(3), cc.Rig.humanoid(), cc.HitWorld()
+shooter, peeker, passer = ids = world.spawn(rig, 3)
+history = cc.PoseHistory(world, ticks=64)
+
+
+def step(now: float) -> None:
+    """One stands, one runs out from behind the corner and back again, one walks past in the background."""
+    out = np.interp(now, [0.0, 0.35, 0.5, 0.85], [-0.9, 0.6, 0.6, -0.9])
+    place = np.array([[4.2, -8.0], [WALL_ENDS + out, 3.0], [5.6 - 0.5 * now, 7.0]])
+    facing = np.array([0.5, -0.5, 1.0]) * np.pi
+    turn = np.column_stack([0 * facing, 0 * facing, np.sin(facing / 2), np.cos(facing / 2)])
+    joints = np.tile(rig.rest_orientations, (3, 1, 1))
+    for bone, sense in (("left_thigh", 1), ("right_thigh", -1), ("left_upper_arm", -1), ("right_upper_arm", 1)):
+        half = sense * np.array([0.0, 0.35, 0.25]) * np.sin(11.0 * now)
+        joints[:, rig.bone_names.index(bone), 1] = np.sin(half)
+        joints[:, rig.bone_names.index(bone), 3] = np.cos(half)
+    hips = np.full(3, rig.rest_positions[0, 2])
+    world.set_poses(ids, *rig.forward(np.column_stack([place, hips]), turn, joints))
+    history.record(now)
+
+
+def seen_by_shooter(points: np.ndarray) -> np.ndarray:
+    """Degrees to the right and upwards, of points (n, 3)."""
+    x, depth, z = (points - MUZZLE).T
+    return np.degrees(np.arctan2([x, z], depth)).T
+
+
+def panel(axes, title: str, limbs: cc.Limbs, cross: np.ndarray, live: cc.Limbs | None = None) -> None:
+    """What is before the muzzle: limbs filled, those of now dashed, the wall before them, and where the shot goes."""
+    for these, dashed in ((limbs, False), (live, True)):
+        rows = [] if these is None else sorted(np.flatnonzero(these.p1[:, 1] > WALL_AT), key=lambda i: -these.p1[i, 1])
+        flat = [seen_by_shooter(surface_points(these, i)) for i in rows]
+        colors = ["none" if dashed else COLORS[these.hit_group[i]] for i in rows]
+        style = {"linestyle": "--", "linewidth": 1.0} if dashed else {}
+        fill_outlines(axes, flat, colors, alpha=0.8, **style)
+    left, right = seen_by_shooter(np.array([[WALL_ENDS - 3.0, WALL_AT, 0.0], [WALL_ENDS, WALL_AT, 2.2]]))
+    axes.fill_between([left[0], right[0]], left[1], right[1], color="#b0aaa0", alpha=1.0 if live is None else 0.4)
+    axes.plot(*seen_by_shooter(cross[None])[0], marker="+", markersize=16, markeredgewidth=2, color="black")
+    axes.set(aspect="equal", xlim=(-5, 6.5), ylim=(-8.5, 4), xlabel="degrees to the right", title=title)
+
+
+def main(picture: str | None) -> None:
+    arrives = FIRED + ONE_WAY + rng.uniform(0.0, 0.02)  # with jitter
+    for tick in range(int(arrives * RATE) + 1):
+        step(tick / RATE)
+    now, seen = float(history.times[-1]), FIRED - BEHIND - rng.uniform(0.0, 0.02)
+    on_screen = history.limbs_at(seen)
+    head = np.flatnonzero((on_screen.character == peeker) & (on_screen.hit_group == rig.groups["head"]))[0]
+    aim = 0.5 * (on_screen.p1 + on_screen.p2)[head] + [0.03, 0.0, 0.02]
+    shot, own = (MUZZLE, MUZZLE + 2.0 * (aim - MUZZLE)), {"ignore_character": int(shooter)}
+
+    limits = cc.RewindLimits(most_back=0.25, most_disagreement=0.05)
+    times, reasons = limits.admit(seen, cc.estimate_time(arrives, 2 * ONE_WAY, BEHIND), now)
+    policy = cc.Policy.first_surface(damage={"head": 4.0, "default": 1.0})
+    live = world.judge_segments(*shot, policy, energy=25.0, **own)
+    judged = history.judge_segments(*shot, policy, times, energy=25.0, **own)
+    mark = judged.present_position()[0]
+    print(f"fired at {FIRED:.3f} s at what was drawn of {seen:.3f} s; arrived at {arrives:.3f} s, in tick {now:.3f}")
+    print(f"in the server's world of now it hits {live.limb_name[0] or 'nothing'}: damage {live.damage[0]:.0f}")
+    print(f"judged at {judged.time[0]:.3f} s, as {Admission(reasons[0]).name.lower()}, it hits "
+          f"{judged.limb_name[0]!r}: damage {judged.damage[0]:.0f}; that is at {mark.round(2)} now")  # fmt: skip
+    print("without lag compensation:", history.explain_miss(*shot, now, hit_group="head", **own))
+    if picture:
+        from matplotlib.figure import Figure  # noqa: PLC0415  # drawn on demand
+
+        figure, then = Figure(figsize=(13, 5.5), layout="constrained"), history.limbs_at(float(times[0]))
+        one, two, three = figure.subplots(1, 3, sharey=True)
+        panel(one, f"as the shooter saw it: {seen:.3f} s", on_screen, aim)
+        panel(two, f"when the shot arrives: {now:.3f} s", world.limbs, aim)
+        panel(three, f"as it was judged: {times[0]:.3f} s; dashed: now", then, judged.position[0], world.limbs)
+        ends = [seen_by_shooter(place[None])[0] for place in (mark, judged.position[0])]
+        three.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": "#d1495b", "linewidth": 2})
+        figure.savefig(picture, dpi=110)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

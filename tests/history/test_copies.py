@@ -1,0 +1,130 @@
+"""Copies and pickles of histories: the ticks that they had, answers bit for bit, and a life of their own."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.character_life import Life
+from support.check_cylinders import same_bits
+from support.copies import COPIES
+from support.one_limb import about_z, one_limb_world
+
+import cylcollide as cc
+from cylcollide.kernels import recorded as columns
+from cylcollide.runtime.addresses import address_of
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_a_copy_answers_as_the_history_did(how: str, interpolate: str):
+    life = Life(np.random.default_rng(1), make_crowd(6))
+    history = cc.PoseHistory(life.world, 10, interpolate, teleport_distance=3.0)
+    for k in range(15):
+        for _ in range(3):
+            life.step()
+        history.record(k)
+    start, end = life.rays(200)
+    times = life.rng.uniform(*history.times[[0, -1]], 200)
+    want = history.cast_segments(start, end, times)
+    other = COPIES[how](history)
+    assert want.hit.any()
+    assert (repr(other), type(other)) == (repr(history), cc.PoseHistory)
+    assert not same_bits(want, other.cast_segments(start, end, times))
+    assert other.limbs_at(7.3) == history.limbs_at(7.3)
+    life.step()
+    history.record(50.0)
+    assert other.ticks.tolist() == list(range(5, 15))
+    assert not same_bits(want, other.cast_segments(start, end, times, on_old="clamp"))
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_a_copy_is_read_where_it_is(how: str, interpolate: str):
+    """Loops read ticks by the addresses of their arrays: those of a copy are the copy's, also if others are known."""
+    life = Life(np.random.default_rng(2), make_crowd(6))
+    history = cc.PoseHistory(life.world, 10, interpolate)
+    for k in range(6):
+        life.step()
+        history.record(k)
+    history.cast_segments(*life.rays(50), life.rng.uniform(0, 5, 50))
+    other = COPIES[how](history)
+    for tick in other._ring.ticks:
+        row, models = tick.addresses_with_tree, tick.structure.models
+        for column, array in (
+            (columns.ROW, tick.structure.row), (columns.CHARACTER, tick.characters), (columns.CODES, models.codes),
+            (columns.NUMBERS, models.numbers), (columns.P1, tick.ends[0]), (columns.P2, tick.ends[1]),
+            (columns.BONE_ROWS, tick.bones), (columns.BOUNDS, tick.tree.bounds), (columns.CHILD, tick.tree.child),
+        ):  # fmt: skip
+            assert row[column] == address_of(array)
+    rows = [tick.addresses_with_tree for tick in other._ring.ticks]
+    assert np.array_equal(other._ring.recorded.address, rows)
+    same = [a is b for a, b in zip(other._ring.ticks, history._ring.ticks, strict=True)]
+    assert all(same) if how == "copy" else not any(same)
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_a_copy_goes_on_by_itself(how: str):
+    """A deep copy or a pickle has a world of its own, a shallow copy records the same one; teleports are known on."""
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history.record(0)
+    other = COPIES[how](history)
+    assert (other.world is world) == (how == "copy")
+    other.world.set_poses(ids, [[4, 0, 0]], [about_z(0.0)], teleport=True)
+    other.record(1)
+    other.world.set_poses(ids, [[6, 0, 0]], [about_z(0.0)])
+    assert other.record(2) == 2
+    assert [other.limbs_at(t).p1[0, 0] for t in (0.5, 1.0, 1.5)] == [0.0, 4.0, 5.0]
+    assert len(history) == 1
+    assert world.limbs.p1[0, 0] == (6.0 if how == "copy" else 0.0)
+
+
+@pytest.mark.parametrize("how", [name for name in COPIES if name != "copy"])
+def test_a_world_and_its_history_stay_together(how: str):
+    world, _, _ = one_limb_world()
+    one, other = COPIES[how]((world, cc.PoseHistory(world)))
+    assert other.world is one
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_records_on():
+    """Nobody is left there to give back the lock of a thread that recorded meanwhile."""
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history.record(0)
+    with history._recording():
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # rather than to wait for ever
+            try:
+                os._exit(0 if history.record(1) == 1 else 2)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+    assert history.record(1) == 1
+
+
+def test_what_is_recorded_is_not_written_through_a_copy():
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history.record(0)
+    for how in COPIES:
+        limbs = COPIES[how](history).limbs_at(0)
+        with pytest.raises(ValueError, match="read-only"):
+            limbs.p1[0] = 5.0
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_explanations_are_copied(how: str):
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history.record(0)
+    why = history.explain_miss([0.5, -1, 1], [0.5, 1, 1], 0)
+    assert str(COPIES[how](why)) == str(why)

@@ -1,0 +1,110 @@
+"""Figures of the past: what is drawn, and where."""
+
+import builtins
+import sys
+
+import numpy as np
+import pytest
+from support.cases.rigs import mixed_rig, random_poses
+from support.one_limb import about_z, one_limb_world
+
+import cylcollide as cc
+
+
+def person_who_walks() -> cc.PoseHistory:
+    """Return the history of a person that walks along y, 1 in a tick, and of a bare ball."""
+    world, rig = cc.HitWorld(cc.Limbs.spheres([0, 5, 1], 0.2)), cc.Rig.humanoid()
+    ids, history = world.spawn(rig), cc.PoseHistory(world)
+    for k in range(4):
+        world.set_poses(ids, *rig.forward([0, k, 0.95], [0, 0, 0, 1], rig.rest_orientations))
+        history.record(k)
+    return history
+
+
+def shapes_of(axes) -> list[np.ndarray]:
+    return [patch.get_xy() for patch in axes.patches if len(patch.get_xy()) > 2]
+
+
+def test_limbs_then_and_now(tmp_path):
+    """Dashed those of now, filled those of then, three steps before; from three sides."""
+    figure = person_who_walks().plot(0.5, tmp_path / "then.png")
+    assert (tmp_path / "then.png").read_bytes()[:4] == b"\x89PNG"
+    assert figure.get_suptitle() == "Filled: limbs at time 0.5; dashed: now"
+    labels = [(axes.get_xlabel(), axes.get_ylabel()) for axes in figure.axes]
+    assert labels == [("x", "z"), ("y", "z"), ("x", "y")]
+    patches = [patch for patch in figure.axes[1].patches if len(patch.get_xy()) > 2]
+    now, then = (
+        [p.get_xy()[:, 0] for p in patches if (p.get_linestyle() == "--") == dashed] for dashed in (True, False)
+    )
+    assert len(now) == len(then) == 18
+    # The ball stays; the person has walked from 0.5 to 3.
+    shift = [0.5 * (a.min() + a.max() - b.min() - b.max()) for a, b in zip(now, then, strict=True)]
+    assert shift == pytest.approx([0.0] + [2.5] * 17, abs=1e-9)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "head (1)", "torso (2)", "arm (3)", "leg (4)", "now"
+    ]  # fmt: skip
+
+
+def test_a_miss_is_seen_along_the_segment(tmp_path):
+    """The gap is as long as it is, to the side where the limb is, and upright."""
+    history = person_who_walks()
+    why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
+    figure = why.plot(tmp_path / "miss.png")
+    assert (tmp_path / "miss.png").read_bytes()[:4] == b"\x89PNG"
+    view, times = figure.axes
+    gap = next(line for line in view.lines if len(line.get_xdata()) == 2).get_xydata()
+    assert np.linalg.norm(gap[1] - gap[0]) == pytest.approx(why.gap)
+    assert gap[1, 0] > 0.2, "who looks along x sees smaller y to the right"
+    assert [text.get_text() for text in view.texts] == [f"{why.gap:.4g}"]
+    corners = np.concatenate(shapes_of(view))
+    assert np.ptp(corners[:, 1]) == pytest.approx(1.75, abs=0.01)
+    assert corners[:, 1].max() < 0.2, "upwards is upwards"
+    assert len(shapes_of(view)) == 18
+    (bar,) = times.patches
+    assert [bar.get_x(), bar.get_x() + bar.get_width()] == pytest.approx(why.intervals[0])
+    assert [line.get_xdata()[0] for line in times.lines] == [1.0]
+    title = figure.get_suptitle().replace("\n", " ")
+    assert title.startswith(str(why).splitlines()[0])
+    assert "the same segment would have hit a limb: 1.41" in title
+
+
+def test_a_hit_and_nobody_can_be_drawn():
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history.record(0)
+    assert [text.get_text() for text in history.explain_miss([0.5, -1, 0], [0.5, 1, 0], 0).plot().axes[0].texts] == [
+        "hit"
+    ]
+    nobody = history.explain_miss([0.5, -1, 0], [0.5, 1, 0], 0, mask=0).plot()
+    assert shapes_of(nobody.axes[0]) == []
+
+
+@pytest.mark.parametrize("segment", [([3, 3, 3], [3, 3, 3]), ([9, 0, 1], [3, 0, 1]), ([30, 0, 0], [30, 0, 1e-9])])
+def test_any_miss_can_be_drawn(segment):
+    """Of every shape, from any side, also by a point."""
+    rig, world = mixed_rig(), cc.HitWorld()
+    ids, history = world.spawn(rig, 2), cc.PoseHistory(world)
+    world.set_poses(ids, *random_poses(rig, 2))
+    history.record(0)
+    for group in (None, 4, -7):
+        view = history.explain_miss(*segment, 0, hit_group=group).plot().axes[0]
+        assert len(shapes_of(view)) >= 14
+
+
+@pytest.mark.parametrize("what", ["PoseHistory.plot", "MissExplanation.plot"])
+def test_without_matplotlib_the_extra_is_named(monkeypatch, what: str):
+    history = person_who_walks()
+    why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ImportError, match=rf"{what} needs matplotlib: pip install 'cylcollide\[plot\]'"):
+        history.plot(1.0) if what == "PoseHistory.plot" else why.plot()

@@ -1,0 +1,97 @@
+"""When something was so: ends of intervals to the last bit, and what steps may miss."""
+
+import numpy as np
+import pytest
+
+from cylcollide.history import intervals as searching
+from cylcollide.history.intervals import intervals, searched_times
+
+
+def between(edges: list[float], so_before: bool = False):
+    """Return a predicate that changes at each edge; at an edge it is as behind it."""
+
+    def is_so(times: np.ndarray) -> np.ndarray:
+        return (np.searchsorted(edges, times, side="right") % 2 == 1) ^ so_before
+
+    return is_so
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ends_are_exact(seed: int):
+    """It is so at both ends, not at the next number outside; and at each time asked it is as the intervals say."""
+    rng = np.random.default_rng(seed)
+    offset = (0.0, 1e9, -1e6, 1e-9)[seed % 4]
+    ticks = np.cumsum(rng.uniform(0.01, 0.05, 20)) + offset
+    if seed % 5 == 0:
+        ticks -= ticks[7]  # times around 0
+    edges = np.sort(np.concatenate([rng.uniform(*ticks[[0, -1]], 7), ticks[[3, 7, 11]]]))
+    is_so, times = between(edges, bool(seed % 2)), searched_times(ticks, 0.0005)
+    found = intervals(is_so, times)
+    assert (found[:, 0] <= found[:, 1]).all()
+    assert (found[1:, 0] > found[:-1, 1]).all()
+    for begin, end in found:
+        assert is_so(begin)
+        assert is_so(end)
+        assert begin == ticks[0] or not is_so(np.nextafter(begin, -np.inf))
+        assert end == ticks[-1] or not is_so(np.nextafter(end, np.inf))
+    inside = ((times >= found[:, :1]) & (times <= found[:, 1:])).any(axis=0)
+    assert np.array_equal(inside, is_so(times))
+    assert len(found) >= 4
+
+
+def test_never_and_always():
+    times = searched_times(np.array([0.0, 1.0, 2.0]), None)
+    assert intervals(lambda t: np.zeros(len(t), bool), times).shape == (0, 2)
+    assert intervals(lambda t: np.ones(len(t), bool), times).tolist() == [[0.0, 2.0]]
+    alone = searched_times(np.array([5.0]), None)
+    assert alone.tolist() == [5.0]
+    assert intervals(lambda t: t == 5.0, alone).tolist() == [[5.0, 5.0]]
+
+
+def test_a_single_moment_at_a_tick():
+    """What is so at a tick alone is found, though it is so at no time beside it."""
+    times = searched_times(np.array([0.0, 1.0, 2.0]), None)
+    assert intervals(lambda t: t == 1.0, times).tolist() == [[1.0, 1.0]]
+
+
+def test_the_moment_before_a_tick_is_asked():
+    """After a jump at a tick something else is there: what was so just before it is not missed."""
+    times = searched_times(np.array([0.0, 1.0, 2.0]), None)
+    (found,) = intervals(lambda t: (t > 0.9) & (t < 1.0), times)
+    assert found.tolist() == [np.nextafter(0.9, 1.0), np.nextafter(1.0, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("resolution", "longest", "count"), [(None, 0.5, 18), (0.3, 0.3, 24), (10.0, 2.0, 6), (1e-3, 1e-3, 6003)]
+)
+def test_steps_are_as_long_as_is_said(resolution: float | None, longest: float, count: int):
+    """A quarter of each tick, or the resolution; never more than a tick, and each tick is there."""
+    ticks = np.array([0.0, 2.0, 3.0, 5.0, 6.0])
+    times = searched_times(ticks, resolution)
+    steps = np.diff(times)
+    assert 0.8 * longest < steps.max() <= longest * (1.0 + 1e-9)
+    assert (steps > 0.0).all()
+    assert set(ticks) <= set(times)
+    assert len(times) == pytest.approx(count, abs=count // 100 + 3)
+
+
+def test_many_times_go_in_batches(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(searching, "TIMES_AT_ONCE", 10)
+    sizes, is_so = [], between([0.2, 0.7])
+    times = searched_times(np.arange(9.0) / 8.0, None)
+
+    def counted(asked: np.ndarray) -> np.ndarray:
+        sizes.append(len(asked))
+        return is_so(asked)
+
+    assert intervals(counted, times).tolist() == [[0.2, np.nextafter(0.7, 0.0)]]
+    assert sum(sizes[: -(-len(times) // 10)]) == len(times)
+    assert max(sizes[: -(-len(times) // 10)]) == 10
+    assert len(sizes) < 30, "both ends at once, sixteen parts at a time"
+
+
+def test_too_fine_a_resolution_is_refused():
+    with pytest.raises(
+        ValueError, match=r"resolution: expected at most 1000000 steps from 0.0 to 2.0, got 1e-07, which are 2e\+07"
+    ):
+        searched_times(np.array([0.0, 2.0]), 1e-7)

@@ -1,0 +1,319 @@
+"""Why did I miss: the nearest limb at that time, and when the same shot would have hit."""
+
+import threading
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.character_life import Life
+from support.check_cylinders import sized
+from support.one_limb import about_z, one_limb_world
+from support.oracle import distance as oracle
+
+import cylcollide as cc
+from cylcollide.limbs.distance import DISTANCE_BOUND
+
+
+def lived(seed: int, bare: int, ticks: int = 12) -> tuple[Life, cc.PoseHistory]:
+    """Return a random life of characters, and its history."""
+    life = Life(np.random.default_rng(seed), make_crowd(bare))
+    history = cc.PoseHistory(life.world, ticks)
+    for k in range(2 * ticks):
+        for _ in range(4):
+            life.step()
+        history.record(0.1 * k)
+    return life, history
+
+
+def walker(**labels) -> tuple[cc.HitWorld, cc.PoseHistory, int]:
+    """Return the history of a rod of radius 0.1 along x, from 0 to 1, that moves by 1 along z each tick: -4 to 4."""
+    world, _, ids = one_limb_world(**labels)
+    history = cc.PoseHistory(world)
+    for k in range(9):
+        world.set_poses(ids, [[0, 0, k - 4.0]], [about_z(0.0)])
+        history.record(k)
+    return world, history, int(ids[0])
+
+
+def judged(limbs: cc.Limbs, group: int | None, mask: int, ignored: int) -> np.ndarray:
+    """Return the rows that may be hit."""
+    allowed = ((limbs.mask & mask) != 0) & ((limbs.character != ignored) | (ignored < 0))
+    return np.flatnonzero(allowed if group is None else allowed & (limbs.hit_group == group))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_life_of_misses(seed: int):
+    """Verdict, gap and intervals against queries and distances one by one, for all limbs and for heads."""
+    life, history = lived(seed, 6)
+    rng, begin, end = life.rng, *history.times[[0, -1]]
+    verdicts, found = [], 0
+    for k in range(sized(16)):
+        time, group = float(rng.uniform(begin, end)), (None, "head", 3)[k % 3]
+        number, mask = {"head": 1}.get(group, group), (0xFFFFFFFF, 6)[k % 2]
+        limbs = history.limbs_at(time)
+        ignored = int(rng.choice(limbs.character)) if k % 4 == 0 else -1
+        options = {"mask": mask, "ignore_character": ignored}
+        aim = limbs.p1[rng.integers(len(limbs))] + 0.15 * rng.normal(size=3)
+        start = rng.uniform(-6, 6, 3)
+        stop = start + 2.0 * (aim - start)
+        why = history.explain_miss(start, stop, time, hit_group=group, **options)
+        rows = judged(limbs, number, mask, ignored)
+        hit = bool(len(rows)) and bool(limbs[rows].cast_segments(start, stop).hit.any())
+        assert (why.hit, why.asked_group, why.time) == (hit, number, time)
+        if hit:
+            assert why.gap == 0.0
+            assert why.limb in rows
+            assert limbs[why.limb].inflated(1e-9).classify_points(why.point)[0] != cc.Side.OUTSIDE
+        elif len(rows):
+            gaps = [oracle.segment_distance(limbs[i], start, stop)[0] for i in rows]
+            assert abs(why.gap - min(gaps)) <= DISTANCE_BOUND * (4.0 + min(gaps))
+            assert gaps[list(rows).index(why.limb)] <= min(gaps) + 1e-12
+            assert np.linalg.norm(why.point - why.segment_point) == pytest.approx(why.gap, abs=1e-13)
+        if why.limb >= 0:
+            assert why.limb_name == limbs.names[why.limb]
+            assert (why.character, why.hit_group) == (limbs.character[why.limb], limbs.hit_group[why.limb])
+        check_intervals(history, why, start, stop, options)
+        verdicts.append((hit, group is None))
+        found += len(why.intervals)
+    assert len({hit for hit, _ in verdicts}) == 2
+    assert found > 4
+
+
+def hits_at(history: cc.PoseHistory, why: cc.MissExplanation, start, stop, time: float, options: dict) -> bool:
+    chords = history.chords_segments(start, stop, time, **options)
+    return bool(len(chords) if why.asked_group is None else (chords.hit_group == why.asked_group).any())
+
+
+def check_intervals(history: cc.PoseHistory, why: cc.MissExplanation, start, stop, options: dict) -> None:
+    """Assert that it hits at their ends, not beside them, and elsewhere as they say."""
+    first, last = history.times[[0, -1]]
+    for begin, end in why.intervals:
+        assert hits_at(history, why, start, stop, begin, options)
+        assert hits_at(history, why, start, stop, end, options)
+        assert begin == first or not hits_at(history, why, start, stop, np.nextafter(begin, -np.inf), options)
+        assert end == last or not hits_at(history, why, start, stop, np.nextafter(end, np.inf), options)
+    for time in history.times:
+        inside = any(begin <= time <= end for begin, end in why.intervals)
+        assert inside == hits_at(history, why, start, stop, time, options)
+    assert any(begin <= why.time <= end for begin, end in why.intervals) or not why.hit or why.resolution > 0.0
+
+
+# By hand ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_rod_that_walks_past():
+    """At 3.5 it is 0.5 before the segment, less its radius; it is hit from 3.9 to 4.1, and not known better."""
+    _, history, character = walker(hit_group=7)
+    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 3.5)
+    assert not why.hit
+    assert not why.first.hit
+    assert (why.limb, why.limb_name, why.character, why.hit_group) == (0, "arm", character, 7)
+    assert why.gap == pytest.approx(0.4, abs=1e-15)
+    assert why.point == pytest.approx([0.5, 0, -0.4], abs=1e-8)
+    assert why.segment_point == pytest.approx([0.5, 0, 0], abs=1e-8)
+    assert why.fraction == pytest.approx(0.75, abs=1e-8)
+    assert why.intervals == pytest.approx(np.array([[3.9, 4.1]]), abs=1e-15)
+    assert (why.tick, why.alpha, why.resolution) == (3, 0.5, 0.25)
+    assert why.ticks.tolist() == list(range(9))
+    assert str(why).splitlines() == [
+        "miss: 0.4 beside 'arm' of character 0 (group 7) at time 3.5 (tick 3, alpha 0.5)",
+        "  from (0.5, 0, 0), at fraction 0.75 of the segment, to (0.5, 0, -0.4)",
+        "  the same segment would have hit a limb: 3.9 to 4.1 (0.4 later)",
+        "  searched: 0 to 8, in steps of 0.25 and less",
+    ]
+    for name in ("point", "segment_point", "intervals", "start", "end", "ticks"):
+        assert not getattr(why, name).flags.writeable
+
+
+def test_a_shot_that_hits_says_so():
+    _, history, _ = walker()
+    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 4.0)
+    assert why.hit
+    assert (why.gap, why.limb) == (0.0, 0)
+    assert why.point == pytest.approx([0.5, -0.1, 0], abs=1e-15)
+    assert np.array_equal(why.point, why.segment_point)
+    assert why.first.hit
+    lines = str(why).splitlines()
+    assert lines[0] == "hit after all: 'arm' of character 0 (group 0) at time 4 (tick 4, alpha 0)"
+    assert lines[2] == "  the same segment would have hit a limb: 3.9 to 4.1 (now)"
+
+
+def test_where_there_is_nobody():
+    world, history, character = walker()
+    world.despawn(character)
+    history.record(9)
+    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 9.0)
+    assert (why.hit, why.limb, why.limb_name, why.character, why.hit_group, why.gap) == (
+        False,
+        -1,
+        None,
+        -1,
+        -1,
+        np.inf,
+    )
+    assert np.isnan([*why.point, *why.segment_point]).all()
+    assert str(why).splitlines()[:3] == [
+        "miss: every limb is nowhere at time 9 (tick 9, alpha 0)",
+        "  no point is nearest",
+        "  the same segment would have hit a limb: 3.9 to 4.1 (4.9 earlier)",
+    ]
+
+
+def test_of_many_intervals_the_nearest_are_printed():
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    for k in range(12):
+        world.set_poses(ids, [[0, 0, -1.0 if k % 2 else 1.0]], [about_z(0.0)])
+        history.record(k)
+    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 6.0)
+    assert len(why.intervals) == 11
+    line = str(why).splitlines()[2]
+    assert line.count(" to ") == 3
+    assert line.endswith("; and in 8 intervals farther away")
+    assert "5.45 to 5.55 (0.45 earlier); 6.45 to 6.55 (0.45 later)" in line
+
+
+def test_a_hit_of_less_than_a_step_needs_a_finer_resolution():
+    """A rod that crosses within 0.02 of a tick is found with steps of 0.01, and what was searched is said."""
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world)
+    for k, z in enumerate((-4.3, 5.7)):
+        world.set_poses(ids, [[0, 0, z]], [about_z(0.0)])
+        history.record(k)
+    coarse, fine = (history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 0.0, resolution=step) for step in (None, 0.01))
+    assert len(coarse.intervals) == 0
+    assert fine.intervals == pytest.approx(np.array([[0.42, 0.44]]), abs=1e-15)
+    assert coarse.resolution == pytest.approx(0.25)
+    assert fine.resolution == pytest.approx(0.01)
+    assert str(coarse).splitlines()[2].endswith("would have hit a limb: never")
+
+
+def test_a_teleport_ends_an_interval_at_its_tick():
+    world, _, ids = one_limb_world()
+    history = cc.PoseHistory(world, teleport_distance=5.0)
+    for k, z in enumerate((0.0, 0.0, 20.0, 20.0)):
+        world.set_poses(ids, [[0, 0, z]], [about_z(0.0)])
+        history.record(k)
+    why = history.explain_miss([0.5, -3, 0], [0.5, 1, 0], 2.5)
+    assert why.intervals.tolist() == [[0.0, np.nextafter(2.0, 0.0)]]
+    assert why.gap == pytest.approx(19.9)
+
+
+# The question -------------------------------------------------------------------------------------------------------
+
+
+def two_people() -> tuple[cc.PoseHistory, np.ndarray]:
+    """Return the history of one who walks along y, and of one who stands behind, and their ids."""
+    world, rig = cc.HitWorld(), cc.Rig.humanoid()
+    ids, joints = world.spawn(rig, 2), np.tile(rig.rest_orientations, (2, 1, 1))
+    history = cc.PoseHistory(world)
+    for k in range(11):
+        world.set_poses(ids, *rig.forward([[0, 0.2 * k - 1.0, 0.95], [3, 0, 0.95]], [[0, 0, 0, 1]] * 2, joints))
+        history.record(k / 10)
+    return history, ids
+
+
+def test_when_would_it_have_hit_the_head():
+    history, ids = two_people()
+    start, end = [-5, 0.2, 1.3], [2, 0.2, 1.6]  # through the neck, upwards
+    why = history.explain_miss(start, end, 0.6, hit_group="head")
+    assert not why.hit
+    assert why.first.hit
+    assert (why.limb_name, why.character, why.asked_group) == ("head", ids[0], 1)
+    assert 0.01 < why.gap < 0.2
+    assert str(why).splitlines()[2] == (
+        f"  first on its way at that time: {why.first.limb_name!r} of character 0 (group 'torso')"
+    )
+    assert history.explain_miss(start, end, 0.6).hit
+    by_number = history.explain_miss(start, end, 0.6, hit_group=1)
+    assert (by_number.gap, by_number.limb) == (why.gap, why.limb)
+
+
+def test_a_group_counts_whatever_is_before_it():
+    """The head of who stands behind: somebody else's head is before it, and it is asked about without that one."""
+    history, ids = two_people()
+    start, end = [-5, 0, 1.65], [5, 0, 1.65]
+    why = history.explain_miss(start, end, 0.5, hit_group="head", ignore_character=int(ids[0]))
+    assert why.hit
+    assert why.character == ids[1]
+    away = history.explain_miss(start, end, 0.5, hit_group="arm")
+    assert not away.hit
+    assert away.first.limb_name == "head"
+
+
+def test_options_are_those_of_queries():
+    _, history, character = walker(mask=2)
+    start, end = [0.5, -3, 0], [0.5, 1, 0]
+    assert history.explain_miss(start, end, 4.0, mask=2).hit
+    for options in ({"mask": 1}, {"ignore_character": character}, {"protected_since": {character: 4.0}}):
+        why = history.explain_miss(start, end, 4.0, **options)
+        assert (why.hit, why.limb, why.gap) == (False, -1, np.inf)
+    later = history.explain_miss(start, end, 4.0, protected_since={character: 4.05})
+    assert later.hit
+    assert later.intervals == pytest.approx(np.array([[3.9, 4.05]]), abs=1e-15)
+    nobody = history.explain_miss(start, end, 4.0, ignore_character=-1, threads=1)
+    assert nobody.hit
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"start": [0, 0]}, "start: expected shape"),
+        ({"end": [[0, 0, 0]] * 2}, "end: expected 1 rows, got 2"),
+        ({"end": [0, np.nan, 0]}, "end: expected finite numbers"),
+        ({"time": 8.5}, r"time: expected 0.0 to 8.0, which is kept, got 8.5 in row 0"),
+        ({"time": np.nan}, "time: expected finite numbers"),
+        ({"time": [1.0, 2.0]}, "time: expected one number"),
+        (
+            {"hit_group": "heed"},
+            r"hit_group: expected a hit group of the rigs in the world \(known: none\), got 'heed'",
+        ),
+        ({"hit_group": 1.5}, "hit_group: expected a hit group by name or by a number of 32 bits, got 1.5"),
+        ({"resolution": 0.0}, "resolution: expected a time > 0, got 0.0"),
+        ({"resolution": -1}, "resolution: expected a time > 0, got -1"),
+        ({"resolution": np.nan}, "resolution: expected finite numbers"),
+        ({"resolution": 1e-9}, "resolution: expected at most 1000000 steps from 0.0 to 8.0"),
+        ({"mask": -1}, "mask: expected 0 to"),
+        ({"protected_since": [3]}, "protected_since: expected a mapping"),
+    ],
+)
+def test_bad_input(change: dict, message: str):
+    _, history, _ = walker()
+    with pytest.raises(ValueError, match=message):
+        history.explain_miss(**{"start": [0.5, -3, 0], "end": [0.5, 1, 0], "time": 4.0, **change})
+
+
+def test_without_ticks_and_with_unknown_keywords():
+    world, _, _ = one_limb_world()
+    with pytest.raises(ValueError, match=r"history: expected a tick at least, got none"):
+        cc.PoseHistory(world).explain_miss([0, 0, 0], [1, 0, 0], 0.0)
+    with pytest.raises(TypeError, match="unexpected keyword 'inside'; expected mask, ignore_character"):
+        walker()[1].explain_miss([0, 0, 0], [1, 0, 0], 0.0, inside="exit")
+
+
+def test_an_explanation_is_of_the_ticks_that_there_were():
+    """While a short ring is recorded on, the oldest time stays known to an explanation that has begun."""
+    life, history = lived(5, 5, ticks=4)
+    errors: list[object] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            times = history.times
+            try:
+                why = history.explain_miss([-9, 0, 0], [9, 0, 0], float(times[-1]))
+            except ValueError as error:
+                if f"which is kept, got {times[-1]} " not in str(error):  # the shot may be too old when it begins
+                    errors.append(error)
+            else:
+                if len(why.ticks) != 4 or why.time not in why.ticks:
+                    errors.append(why)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    for k in range(sized(150)):
+        life.step()
+        history.record(100.0 + k)
+    done.set()
+    thread.join()
+    assert not errors

@@ -1,0 +1,155 @@
+"""Where a hit of the past is now, on a limb that has moved since."""
+
+import numpy as np
+import pytest
+from support.cases.one_of_each_shape import LIMBS
+from support.cases.rigs import every_shape, mixed_rig, random_poses
+from support.one_limb import about_z, one_limb_world
+
+import cylcollide as cc
+from cylcollide.characters.policy import Policy
+
+ACCURATE = 1e-13
+
+
+def posed_twice(interpolate: str, moved) -> tuple[cc.HitWorld, cc.PoseHistory, np.ndarray, cc.Rig]:
+    """Return a world of three characters of all shapes, recorded, then moved; a bare sphere comes first."""
+    rig, world = mixed_rig(), cc.HitWorld(cc.Limbs.spheres([40, 0, 0], 1.0))
+    ids = world.spawn(rig, 3)
+    positions, orientations = random_poses(rig, 3)
+    world.set_poses(ids, positions, orientations)
+    history = cc.PoseHistory(world, interpolate=interpolate)
+    history.record(0.0)
+    world.set_poses(ids, *moved(positions, orientations))
+    return world, history, ids, rig
+
+
+def shots_at(limbs: cc.Limbs, n: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Return segments that end in the middle of limbs, or in their walls."""
+    rng = np.random.default_rng(2)
+    middle = np.repeat(0.5 * (limbs.p1 + limbs.p2), n, axis=0)
+    start = middle + 3.0 * rng.normal(size=middle.shape)
+    return start, middle + 0.05 * rng.normal(size=middle.shape)
+
+
+def anywhere(positions: np.ndarray, orientations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    return positions[::-1] + 1.0, rng.normal(size=orientations.shape) * 2.0 ** rng.integers(-400, 400, (3, 4, 1))
+
+
+def test_it_stays_where_it_is_in_the_frame_of_its_bone():
+    """Against small balls that are fastened to the bone at the place, and carried as limbs are."""
+    world, history, ids, rig = posed_twice("bones", anywhere)
+    hits = history.cast_segments(*shots_at(history.limbs_at(0.0)), 0.0)
+    now, state = hits.present_position(), world.snapshot()
+    seen = 0
+    for i in np.flatnonzero(hits.hit & (hits.rig_limb >= 0)):
+        ball = cc.Limbs.spheres(hits.local_position[i], 0.1)
+        pinned = cc.Rig(rig.bone_names, rig.parents, rig.rest_positions, rig.rest_orientations, ball, hits.bone[i])
+        k = int(np.searchsorted(ids, hits.character[i]))
+        bones = slice(4 * k, 4 * k + 4)
+        want = pinned.place(state.columns.positions[bones], state.columns.orientations[bones]).p1[0]
+        assert now[i] == pytest.approx(want, abs=ACCURATE * max(1.0, np.abs(want).max()))
+        seen += 1
+    assert seen > 100
+    assert not now.flags.writeable
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_who_stays_is_hit_where_it_was(interpolate: str):
+    _, history, _, _ = posed_twice(interpolate, lambda positions, orientations: (positions, orientations))
+    hits = history.cast_segments(*shots_at(history.limbs_at(0.0)), 0.0)
+    assert hits.hit.sum() > 100
+    np.testing.assert_allclose(hits.present_position()[hits.hit], hits.position[hits.hit], rtol=0, atol=ACCURATE * 40)
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_who_moves_without_turning_takes_it_along(interpolate: str):
+    step = np.array([1.0, -2.0, 0.5])
+    world, history, ids, _ = posed_twice(interpolate, lambda positions, orientations: (positions + step, orientations))
+    hits = history.cast_segments(*shots_at(history.limbs_at(0.0)), 0.0)
+    moved, bare = hits.hit & (hits.rig_limb >= 0), hits.hit & (hits.rig_limb < 0)
+    np.testing.assert_allclose(hits.present_position()[moved], hits.position[moved] + step, rtol=0, atol=ACCURATE * 40)
+    np.testing.assert_allclose(hits.present_position()[bare], hits.position[bare], rtol=0, atol=ACCURATE * 40)
+    assert bare.any()
+    world.despawn(ids[1])
+    gone = hits.character == ids[1]
+    assert gone.any()
+    assert np.isnan(hits.present_position()[gone | ~hits.hit]).all()
+    assert not np.isnan(hits.present_position()[hits.hit & ~gone]).any()
+    world.set_layers(ids[0], 0)  # hidden, and there
+    assert not np.isnan(hits.present_position()[hits.character == ids[0]]).any()
+
+
+def test_of_ends_it_stays_on_the_surface():
+    """Bare limbs of every shape that move, turn and stretch; boxes and balls move only, and keep their axes."""
+    limbs, rng = every_shape(), np.random.default_rng(4)
+    world = cc.HitWorld(limbs)
+    history = cc.PoseHistory(world)
+    history.record(0.0)
+    p1 = limbs.p1 + rng.normal(size=limbs.p1.shape)
+    step = limbs.p2 - limbs.p1
+    length = np.linalg.norm(step, axis=1, keepdims=True)
+    turned = length * rng.normal(size=step.shape)
+    world.set_endpoints(p1, p1 + turned * (length > 0))
+    seen = set()
+    for i in range(len(limbs)):
+        start, end = shots_at(limbs[i], 40)
+        chords = history.chords_segments(start, end, 0.0)
+        own = np.flatnonzero((chords.limb == i) & (chords.entry_face != cc.Face.INSIDE))
+        now, limb = chords.present_position(), world.limbs[i]
+        for k in own:
+            assert limb.inflated(1e-12).classify_points(now[k])[0] != cc.Side.OUTSIDE
+            middle = 0.5 * (limb.p1[0] + limb.p2[0])
+            if limb.kind[0] != cc.Shape.TUBE:  # whose bore may be what was entered
+                assert limb.classify_points(now[k] + 1e-9 * (now[k] - middle))[0] == cc.Side.OUTSIDE
+            seen.add(int(limb.kind[0]))
+    assert len(seen) == len(LIMBS)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.5, 2.0, np.pi])
+def test_of_ends_it_turns_the_shortest_way(turn: float):
+    """A place on top of a rod that turns in the plane stays on top, also when it is turned over."""
+    world, _, ids = one_limb_world()
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history = cc.PoseHistory(world, interpolate="ends")
+    history.record(0.0)
+    hits = history.cast_segments([0.75, 0, 2], [0.75, 0, 0], 0.0)
+    world.set_poses(ids, [[1, 1, 1]], [about_z(turn)])
+    want = [1 + 0.75 * np.cos(turn), 1 + 0.75 * np.sin(turn), 1.1]
+    here = hits.present_position()[0]
+    assert here[:2] == pytest.approx(want[:2], abs=1e-13)
+    assert abs(here[2] - 1.0) == pytest.approx(0.1, abs=1e-13)
+    assert turn == np.pi or here[2] > 1.0
+
+
+def test_of_boxes_by_ends_it_turns_with_their_axes():
+    rig = cc.Rig(
+        ["b"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.boxes([1, 0, 0], [0, 0, 0, 1], [0.3, 0.2, 0.1]), [0]
+    )
+    world = cc.HitWorld()
+    ids = world.spawn(rig)
+    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
+    history = cc.PoseHistory(world, interpolate="ends")
+    history.record(0.0)
+    hits = history.cast_segments([1.1, 0, 2], [1.1, 0, 0], 0.0)
+    world.set_poses(ids, [[0, 0, 5]], [about_z(np.pi / 2)])
+    assert hits.present_position()[0] == pytest.approx([0, 1.1, 5.1], abs=1e-13)
+
+
+def test_of_parts_chords_and_judged():
+    world, history, ids, _ = posed_twice("bones", anywhere)
+    start, end = shots_at(history.limbs_at(0.0))
+    hits = history.cast_segments(start, end, 0.0)
+    everywhere = hits.present_position()
+    assert np.array_equal(hits[5:40].present_position(), everywhere[5:40], equal_nan=True)
+    assert np.array_equal(hits[hits.hit].present_position(), everywhere[hits.hit])
+    judged = history.judge_segments(start, end, Policy.first_surface(), 0.0)
+    assert np.array_equal(judged.present_position(), everywhere, equal_nan=True)
+    chords = history.chords_segments(start, end, 0.0)
+    first = chords.offsets[:-1][hits.hit]
+    assert np.array_equal(chords.present_position()[first], everywhere[hits.hit])
+    assert np.array_equal(chords[3].present_position(), chords.present_position()[slice(*chords.offsets[3:5])])
+    world.despawn(ids)
+    assert np.isnan(judged.present_position()[judged.rig_limb >= 0]).all()
+    assert hits[:0].present_position().shape == (0, 3)

@@ -1,0 +1,206 @@
+"""The distance of a segment from limbs: against another way to compute it, in extended precision."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.cases.everyday_shape_worlds import mixed
+from support.check_cylinders import sized
+from support.oracle import distance as oracle
+from support.oracle.lines import NAMES
+
+import cylcollide as cc
+from cylcollide.limbs.distance import DISTANCE_BOUND, Nearest, nearest_limb
+from cylcollide.limbs.tables import joined_tables
+
+ROUNDED_TWICE = 2.0**-52
+"""Of a place in the world, relative to its largest coordinate."""
+
+PIPE = cc.Limbs.tubes([0, 0, -1], [0, 0, 1], 1.2, 1.0)
+
+
+def of_one(limb: cc.Limbs, start, end) -> Nearest:
+    found = nearest_limb(limb.table, np.arange(1), np.asarray(start, float), np.asarray(end, float))
+    assert found is not None
+    return found
+
+
+def check(limb: cc.Limbs, start, end) -> float:
+    """Assert that distance and places are right; returns the distance."""
+    found, start, end = of_one(limb, start, end), np.asarray(start, float), np.asarray(end, float)
+    want, _ = oracle.segment_distance(limb, start, end)
+    size = oracle.size(limb) + want
+    assert abs(found.gap - want) <= DISTANCE_BOUND * size
+    slack = DISTANCE_BOUND * size + ROUNDED_TWICE * max(np.abs(found.point).max(), np.abs(found.segment_point).max())
+    assert abs(np.linalg.norm(found.point - found.segment_point) - want) <= 2 * slack
+    assert float(oracle.distance(limb, found.point[None].astype(oracle.Long))[0]) <= 2 * slack
+    on_segment = start.astype(oracle.Long) + oracle.Long(found.fraction) * (end.astype(oracle.Long) - start)
+    far = np.abs([start, end]).max() * ROUNDED_TWICE  # what one unit of fraction is worth
+    assert np.abs(on_segment - found.segment_point).max() <= 2 * slack + far
+    return found.gap
+
+
+@pytest.mark.parametrize("spread", [0.6, 2.0, 30.0])
+def test_every_shape(spread: float):
+    """Segments near and far, that end, pass, and run along."""
+    world, rng = mixed(sized(140), seed=int(spread)), np.random.default_rng(3)
+    limbs, seen = world.limbs(), []
+    start = 0.5 * (limbs.p1 + limbs.p2) + rng.normal(size=limbs.p1.shape) * spread
+    end = start + rng.normal(size=start.shape) * rng.choice([1e-3, 1.0, 50.0], (len(limbs), 1))
+    end[::9] = start[::9] + (limbs.p2 - limbs.p1)[::9]  # parallel to the axis
+    end[::10] = start[::10]  # a point
+    for i in np.flatnonzero(~limbs.cast_segments(start, end).hit):
+        gap = check(limbs[i], start[i], end[i])
+        seen.append((NAMES[limbs.kind[i]], gap > 1.0))
+    assert {name for name, _ in seen} == set(NAMES)
+    assert len(seen) > len(limbs) // 3
+
+
+def test_grazes_keep_their_digits():
+    """Segments that pass a hair beside the surface: the gap is right to the bound of the limb's size."""
+    limbs = mixed(70, seed=4).limbs()
+    rng = np.random.default_rng(5)
+    gaps = []
+    for i in range(len(limbs)):
+        away = rng.normal(size=3)
+        outside = 0.5 * (limbs.p1[i] + limbs.p2[i]) + 6.0 * away / np.linalg.norm(away)
+        found = of_one(limbs[i], outside, outside)
+        normal = (outside - found.point) / found.gap
+        along = np.cross(normal, rng.normal(size=3))
+        near = found.point + 10.0 ** rng.uniform(-9, -2) * normal
+        if not limbs[i].cast_segments(near - along, near + along).hit[0]:
+            gaps.append(check(limbs[i], near - along, near + along))
+    assert len(gaps) > 50
+    assert min(gaps) < 1e-7
+
+
+# Tubes --------------------------------------------------------------------------------------------------------------
+
+
+def two_minima(rng: np.random.Generator, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return segments that begin before a bore's mouth and go away from it, nearly along the rim's plane."""
+    across = rng.uniform(0.02, 0.5, n)
+    start = np.column_stack([np.zeros(n), across, 1.0 + rng.uniform(0.05, 1.5, n)])
+    step = np.column_stack([rng.uniform(0.8, 2.0, n), np.zeros(n), rng.uniform(0.0, 0.6, n)])
+    return list(zip(start, start + step, strict=True))
+
+
+def test_tubes_from_within_their_bore():
+    """Of segments that leave a bore some come nearer to the rim later, some not: distances fall and rise twice."""
+    rng, later, at_once = np.random.default_rng(1), 0, 0
+    for start, end in two_minima(rng, sized(80)):
+        gap = check(PIPE, start, end)
+        first = of_one(PIPE, start, start).gap
+        later, at_once = later + (gap < first - 1e-9), at_once + (gap >= first - 1e-9)
+    assert min(later, at_once) > sized(80) // 10
+
+
+def test_segments_through_a_bore():
+    """They come near to the rims of both its mouths, and are farther away between: the least is not lost."""
+    rng, sides = np.random.default_rng(2), []
+    for _ in range(sized(60)):
+        ends = rng.uniform(-0.65, 0.65, (2, 2)) * rng.uniform(0.9, 1.4)
+        start, end = np.append(ends[0], -rng.uniform(1.0, 3.0)), np.append(ends[1], rng.uniform(1.0, 3.0))
+        if not PIPE.cast_segments(start, end).hit[0]:
+            check(PIPE, start, end)
+            sides.append(of_one(PIPE, start, end).point[2] > 0.0)
+    assert min(sides.count(True), sides.count(False)) > sized(60) // 6
+
+
+def test_a_tube_that_is_near_twice():
+    """Half-way it is farther away than at both of its minima."""
+    start, end = np.array([0.0, 0.1, 1.6]), np.array([1.5, 0.1, 1.9])
+    distances = [of_one(PIPE, p, p).gap for p in start + np.linspace(0, 1, 200)[:, None] * (end - start)]
+    rises = np.diff(distances) > 0
+    turns = np.flatnonzero(rises[1:] != rises[:-1])
+    assert len(turns) == 2
+    assert rises[0]
+    check(PIPE, start, end)
+
+
+@pytest.mark.parametrize("z", [0.0, 0.7, 3.0])
+def test_a_segment_along_the_axis_of_a_bore(z: float):
+    """All directions from the axis are alike; the places are one pair of the nearest."""
+    found = of_one(PIPE, [0, 0, z], [0, 0, z + 0.2])
+    assert found.gap == pytest.approx(np.hypot(1.0, max(z - 1.0, 0.0)), rel=1e-15)
+    assert np.hypot(*found.point[:2]) == pytest.approx(1.0, rel=1e-15)
+    assert np.linalg.norm(found.point - found.segment_point) == pytest.approx(found.gap, rel=1e-15)
+
+
+# Units and places ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [-490, -300, 300, 490])
+def test_any_unit(power: int):
+    """A power of two changes the unit and nothing else."""
+    world, rng = mixed(70, seed=9), np.random.default_rng(9)
+    limbs = world.limbs()
+    lengths = ("p1", "p2", "radius", "radius2", "half")
+    other = replace(world, **{name: np.ldexp(getattr(world, name), power) for name in lengths}).limbs()
+    start, end = limbs.p1 + rng.normal(size=(2, *limbs.p1.shape)) * 3.0
+    for i in np.flatnonzero(~limbs.cast_segments(start, end).hit):
+        plain, far = of_one(limbs[i], start[i], end[i]), of_one(other[i], *np.ldexp([start[i], end[i]], power))
+        assert np.ldexp(far.gap, -power) == pytest.approx(plain.gap, rel=1e-14)
+        assert np.ldexp(far.point, -power) == pytest.approx(plain.point, abs=1e-6)
+
+
+@pytest.mark.parametrize("thin", [2.0**-490, 1e-100, 1e-17, 1e17, 1e100, 2.0**490])
+def test_needles_and_sheets(thin: float):
+    for limb in (
+        cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 4]], thin, thin / 2),
+        cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.cones([[0, 0, 0]], [[0, 0, thin]], 1.0),
+        cc.Limbs.ellipsoids([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.capsules([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.boxes([[0, 0, 2]], [0, 0, 0, 1], [[thin, 1, 2]]),
+    ):
+        far = 20.0 * (oracle.size(limb) + 1.0)
+        for start, end in (([-9, 3, 1], [9, 3, 2]), ([-far, 3, -1], [far, 3, -1]), ([1, 1, -1], [1, 1, -1])):
+            if limb.cast_segments(start, end).hit[0]:
+                continue
+            found = of_one(limb, start, end)
+            assert np.isfinite([found.gap, *found.point, *found.segment_point]).all()
+            if 1e-30 < thin < 1e30 and end[0] < 10:
+                want, _ = oracle.segment_distance(limb, start, end)
+                assert abs(found.gap - want) <= DISTANCE_BOUND * (oracle.size(limb) + want)
+            if end[0] == far < 1e100:
+                farther = of_one(limb, [-1e140, 3, -1], [1e140, 3, -1])
+                assert farther.gap == pytest.approx(found.gap, rel=1e-13)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e7, 1e12])
+def test_a_start_far_away_loses_nothing(far: float):
+    rod = cc.Limbs.cylinders([0, 0, 0], [0, 0, 4], 1.0)
+    found = of_one(rod, [-far, 1.25, 2], [far, 1.25, 2])
+    assert found.gap == pytest.approx(0.25, abs=1e-15)
+    assert found.segment_point == pytest.approx([0, 1.25, 2], abs=1e-7)
+
+
+# Of many ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("far", [0.0, 1e7])
+def test_the_nearest_of_many_is_the_least_of_all(far: float):
+    limbs, rng = mixed(105, seed=2).limbs(), np.random.default_rng(4)
+    limbs = limbs.moved(limbs.p1 + far, limbs.p2 + far)
+    asked = 0
+    for _ in range(sized(25)):
+        start = rng.uniform(-8, 8, 3) + far
+        end = start + rng.normal(size=3)
+        if limbs.cast_segments(start, end).hit.any():
+            continue
+        rows = np.flatnonzero(rng.random(len(limbs)) < 0.7)
+        found = nearest_limb(limbs.table, rows, start, end)
+        gaps = [of_one(limbs[i], start, end).gap for i in rows]
+        assert found.gap == min(gaps)
+        assert found.limb == rows[int(np.argmin(gaps))]
+        asked += 1
+    assert asked > sized(25) // 2
+
+
+def test_of_equal_limbs_the_first_is_nearest():
+    one = cc.Limbs.spheres([3, 0, 0], 1.0)
+    table = joined_tables([one.table] * 3)
+    assert nearest_limb(table, np.array([2, 1]), np.zeros(3), np.zeros(3)).limb == 1
+    assert nearest_limb(table, np.empty(0, np.int64), np.zeros(3), np.zeros(3)) is None

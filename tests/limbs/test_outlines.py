@@ -1,0 +1,30 @@
+"""Outlines of every shape, as figures show them."""
+
+import numpy as np
+import pytest
+from support.cases.rigs import every_shape
+
+import cylcollide as cc
+from cylcollide._types import Shape
+from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.limbs.outlines import hull, surface_points
+
+
+@pytest.mark.parametrize("i", range(14))
+def test_outlines_lie_on_the_surface(i):
+    limbs = every_shape()
+    limb, points = limbs[i], surface_points(limbs, i)
+    centre = 0.5 * (limb.p1 + limb.p2)
+    inner, outer = centre + (1 - 1e-9) * (points - centre), centre + (1 + 1e-9) * (points - centre)
+    bored = limb.kind[0] == Shape.TUBE  # rings at the ends are outlines too; the bore is not drawn
+    assert bored or (limb.classify_points(inner) == cc.Side.INSIDE).all()
+    assert (limb.classify_points(outer) == cc.Side.OUTSIDE).all()
+    (low,), (high,) = limb_boxes(limb.table)
+    assert (np.ptp(points, axis=0) > 0.98 * (high - low)).all()  # and reach as far as the limb does
+
+
+def test_a_hull_has_the_outer_points():
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    inside = np.random.default_rng(1).uniform(0.01, 0.99, (50, 2))
+    assert {tuple(p) for p in hull(np.vstack([inside, square, square]))} == {tuple(p) for p in square}
+    assert hull(np.zeros((5, 2))).tolist() == [[0.0, 0.0]]
