@@ -184,7 +184,7 @@ def test_a_match():
     kinds = [name for name in seen if name.startswith("policy")]
     assert len(kinds) == 4 * 2 * 3
     assert min(seen[name] for name in kinds) > 10
-    assert all(seen[name] > 100 for name in (*RARE, "moments at ticks")), seen
+    assert all(seen[name] > 50 for name in (*RARE, "moments at ticks")), seen
     assert all(match.events[name] > 20 for name in EVENTS), match.events
     for name in ("cast_segments", "cast_rays", "chords", "judge", "impacts", "contains_points"):
         assert seen[f"{name}, hits"] > 25_000, name

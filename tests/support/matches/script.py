@@ -86,8 +86,8 @@ class Match:
     def __post_init__(self) -> None:
         self.world = cc.HitWorld(bare_limbs())
         self.rigs = (actor_rig(), actor_rig(), cc.Rig.humanoid(1.75, up="y"), all_shapes_rig())
-        for _ in range(self.people):
-            self._join(0)
+        for k in range(self.people):
+            self._join(0, self.rigs[k % len(self.rigs)])
 
     @property
     def time(self) -> float:
@@ -100,15 +100,14 @@ class Match:
         if self.rng.random() < 0.05 and self.living:
             self._leave()
         if self.rng.random() < 0.05 or len(self.living) < 0.9 * self.people:
-            self._join(int(self.rng.integers(0, 5)))
+            self._join(int(self.rng.integers(0, 5)), self.rigs[self.rng.integers(len(self.rigs))])
         if self.rng.random() < 0.08 and self.living:
             self._set_layers()
         self._move_bare()
         self._move_people()
 
-    def _join(self, ticks_until_posed: int) -> None:
+    def _join(self, ticks_until_posed: int, rig: cc.Rig) -> None:
         k = int(self.rng.integers(len(ROLES)))
-        rig = self.rigs[self.rng.integers(len(self.rigs))]
         place = self.rng.uniform(-self.field_size, self.field_size, 2)
         swing = self.rng.normal(size=(len(rig.bone_names), 4))
         first = self.tick + ticks_until_posed
