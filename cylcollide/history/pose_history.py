@@ -11,6 +11,7 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
 from cylcollide.history.moments import Moments
+from cylcollide.history.moving import MovingQueries
 from cylcollide.history.options import (
     PastOptions,
     PointOptions,
@@ -43,7 +44,7 @@ class Past(NamedTuple):
     lists: Lists
 
 
-class PoseHistory:
+class PoseHistory(MovingQueries):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,

@@ -1,0 +1,153 @@
+"""The limbs that flying bullets may hit, where they are at both ends of a tick; and which each stretch comes near."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
+from cylcollide.history.flights import Flights
+from cylcollide.history.stretches import Stretches, points_at
+from cylcollide.history.ticks import Tick
+from cylcollide.kernels.ray import Rays
+from cylcollide.kernels.rig_rows import Placed, Places, place_limbs
+from cylcollide.query.loops.listed import Lists, find_boxes
+from cylcollide.validate import NO_LIMIT
+from cylcollide.world.state_rows import ranges
+
+
+class Near(NamedTuple):
+    """Stretches, and entries of their ticks that the bullets do not certainly miss there; (pairs,) each."""
+
+    stretch: Int64Array
+    entry: Int64Array
+
+
+def near_stretches(ticks: Sequence[Tick], flights: Flights, stretches: Stretches) -> Near:
+    """Every such pair."""
+    begin, end = (points_at(flights, stretches.piece, s) for s in (stretches.begin, stretches.end))
+    rays = Rays(begin, end, True, NO_LIMIT)
+    moves = (stretches.alpha0 > 0.0) | (stretches.alpha1 > 0.0)
+    found = [Near(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for k in np.unique(stretches.tick).tolist():
+        own, tick = stretches.tick == k, ticks[k]
+        for rows, boxes in ((own & ~moves, tick.boxes), (own & moves, tick.next and tick.next.boxes)):
+            if boxes is not None and rows.any():
+                found.append(_near_boxes(rays, np.flatnonzero(rows), boxes.low, boxes.high))
+    return Near._make(np.concatenate(column) for column in zip(*found, strict=True))
+
+
+def _near_boxes(rays: Rays, rows: Int64Array, low: Float64Array, high: Float64Array) -> Near:
+    """Pairs of one of these rays and a box that it does not certainly miss."""
+    most = 64 + 8 * len(rows)
+    while True:
+        (ray, box), reached = np.empty((2, most), np.int32), np.empty(most)
+        used = find_boxes(rays, rows, low, high, ray, box, reached)
+        if used <= most:
+            return Near(rows[ray[:used]], box[:used].astype(np.int64))
+        most = used
+
+
+class MovingLimbs(NamedTuple):
+    """Limbs between a tick and the next one, sorted by tick and row of the state; (m,) rows."""
+
+    tick: Int64Array  # place among the ticks
+    state_row: Int32Array  # row of the state of the tick
+    next_row: Int32Array  # row of the state of the next tick, -1 for a limb that stays where it is until then
+    kind: Int8Array  # Shape
+    radius: Float64Array
+    radius2: Float64Array
+    character: Int32Array
+    rig_limb: Int32Array  # -1 for a bare limb
+    mask: Uint32Array
+    here: Float64Array  # (m, 2, 3): ends at the tick, recorded
+    there: Float64Array  # (m, 2, 3): ends at the next one; the same of a limb that stays
+
+
+def limbs_near(ticks: Sequence[Tick], stretches: Stretches, near: Near) -> tuple[MovingLimbs, Lists]:
+    """The limbs of all entries that are near any stretch, and the list of each stretch."""
+    tick = stretches.tick[near.stretch]
+    order = np.lexsort((near.entry, tick))
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (np.diff(tick[order]) != 0) | (np.diff(near.entry[order]) != 0)
+    block_of = np.empty(len(order), np.int64)
+    block_of[order] = np.cumsum(is_new) - 1
+    chosen = order[is_new]
+    parts, counts = [], []
+    for k in np.unique(tick).tolist():
+        part, count = _limbs_of(ticks, k, near.entry[chosen[tick[chosen] == k]])
+        parts.append(part)
+        counts.append(count)
+    limbs = MovingLimbs(*(np.concatenate(column) for column in zip(*(parts or [_no_limbs()]), strict=True)))
+    return limbs, _lists(near.stretch, block_of, np.concatenate(counts or [np.empty(0, np.int64)]), len(stretches.tick))
+
+
+def _lists(stretch: Int64Array, block: Int64Array, count: Int64Array, stretches: int) -> Lists:
+    """The limbs of each stretch, ascending, from pairs of stretches and blocks of limbs."""
+    first = (np.cumsum(count) - count).astype(np.int32)
+    offsets = np.zeros(stretches + 1, np.int64)
+    np.add.at(offsets, stretch + 1, count[block])
+    block = block[np.lexsort((block, stretch))]
+    return Lists(np.cumsum(offsets), ranges(first[block], count[block]))
+
+
+def _no_limbs() -> MovingLimbs:
+    nothing, ends = np.empty(0, np.int64), np.empty((0, 2, 3))
+    row, number = nothing.astype(np.int32), np.empty(0)
+    return MovingLimbs(
+        nothing, row, row, nothing.astype(np.int8), number, number, row, row, nothing.astype(np.uint32), ends, ends
+    )
+
+
+def _limbs_of(ticks: Sequence[Tick], k: int, entry: Int64Array) -> tuple[MovingLimbs, Int64Array]:
+    """The limbs of these entries of tick k, ascending; and how many each has."""
+    tick, rows, bare = ticks[k], ticks[k].rows, len(ticks[k].rows.bare)
+    character = entry[entry >= bare] - bare
+    count = np.ones(len(entry), np.int64)
+    count[entry >= bare] = rows.counts.rows[character]
+    begin = entry.astype(np.int32)
+    begin[entry >= bare] = rows.first_row[character]
+    next_begin = np.where(entry < bare, begin, -1).astype(np.int32)
+    if tick.next is None:
+        next_begin[:] = -1
+    else:
+        next_begin[entry >= bare] = tick.next.first_row[character]
+    state_row = ranges(begin, count)
+    stays = np.repeat(next_begin, count) < 0
+    next_row = np.where(stays, -1, ranges(next_begin, count)).astype(np.int32)
+    here = ends_of(tick, state_row)
+    there = here.copy()
+    if tick.next is not None:
+        there[~stays] = ends_of(tick.next.tick, next_row[~stays])
+    columns = (
+        column[state_row] for column in (rows.kind, rows.radius, rows.radius2, rows.character, rows.rig_limb, rows.mask)
+    )
+    return MovingLimbs(np.full(len(state_row), k), state_row, next_row, *columns, here, there), count
+
+
+def ends_of(tick: Tick, row: Int32Array) -> Float64Array:
+    """Ends of limbs at a tick, by rows of its state, the recorded state's own bits; (n, 2, 3).
+
+    All limbs of a character are among the rows, in order, or none.
+    """
+    recorded, ends = row < len(tick.ends[0]), np.empty((2, len(row), 3))
+    for mine, column in zip(ends, tick.ends, strict=True):
+        mine[recorded] = column[row[recorded]]
+    first = np.flatnonzero(~recorded)
+    if len(first):
+        _place(tick, row, int(first[0]), ends)
+    return np.ascontiguousarray(ends.transpose(1, 0, 2))
+
+
+def _place(tick: Tick, row: Int32Array, begin: int, ends: Float64Array) -> None:
+    """Write the ends of the limbs of posed characters, from `begin` on, which their recorded bones carry."""
+    rows = tick.rows
+    place = np.searchsorted(rows.first_row, row[begin:], side="right") - 1
+    at = np.flatnonzero(np.append(True, np.diff(place) != 0))
+    character, into = place[at], (at + begin).astype(np.int32)
+    boxes = np.empty((int(rows.counts.boxes[character].sum()), 12))
+    box = (np.cumsum(rows.counts.boxes[character]) - rows.counts.boxes[character]).astype(np.int32)
+    for number in np.unique(rows.rig[character]).tolist():
+        own, rig = np.flatnonzero(rows.rig[character] == number), rows.rigs[number]
+        places = Places(rows.first_bone[character[own]], into[own], box[own])
+        place_limbs(rig.rows, len(rig.bone_names), tick.bones, places, Placed(ends[0], ends[1], boxes))
