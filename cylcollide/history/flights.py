@@ -160,8 +160,8 @@ def _check_order(begin: Float64Array, end: Float64Array, names: tuple[str, ...])
     row = validate.first_bad_row(end < begin)
     if row is not None:
         raise ValueError(
-            f"{names[1]}: expected at least {names[0]}, got {end[row]} < {begin[row]} in row {row}; a bullet flies from "
-            "start to end as time goes on"
+            f"{names[1]}: expected at least {names[0]}, got {end[row]} < {begin[row]} in row {row}; time does not "
+            "run backwards"
         )
 
 

@@ -119,10 +119,12 @@ def _limbs_of(ticks: Sequence[Tick], k: int, entry: Int64Array) -> tuple[MovingL
     there = here.copy()
     if tick.next is not None:
         there[~stays] = ends_of(tick.next.tick, next_row[~stays])
-    columns = (
-        column[state_row] for column in (rows.kind, rows.radius, rows.radius2, rows.character, rows.rig_limb, rows.mask)
-    )
-    return MovingLimbs(np.full(len(state_row), k), state_row, next_row, *columns, here, there), count
+    kind, radius, radius2 = rows.kind[state_row], rows.radius[state_row], rows.radius2[state_row]
+    character, rig_limb, mask = rows.character[state_row], rows.rig_limb[state_row], rows.mask[state_row]
+    tick_of = np.full(len(state_row), k)
+    return MovingLimbs(
+        tick_of, state_row, next_row, kind, radius, radius2, character, rig_limb, mask, here, there
+    ), count
 
 
 def ends_of(tick: Tick, row: Int32Array) -> Float64Array:

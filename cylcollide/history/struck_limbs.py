@@ -50,15 +50,14 @@ class StruckLimbs:
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs, and these bones between both ticks, if bones were recorded."""
         n = len(self.state_row)
-        names, columns = np.empty(n, object), np.empty((3, n), np.int32)
+        names, (group, bone, rig_limb) = np.empty(n, object), np.empty((3, n), np.int32)
         for tick, at in self._by_tick(np.arange(n)):
             rows, row = tick.rows, self.state_row[at]
-            names[at] = rows.names[row]
-            for column, of_state in zip(columns, (rows.hit_group, rows.bone, rows.rig_limb), strict=True):
-                column[at] = of_state[row]
+            names[at], group[at] = rows.names[row], rows.hit_group[row]
+            bone[at], rig_limb[at] = rows.bone[row], rows.rig_limb[row]
         carried, bones = self._bones
         transform = np.where(carried, np.arange(n), NO_BONE).astype(np.int32)
-        return RowLabels(names, *columns, transform, *bones)
+        return RowLabels(names, group, bone, rig_limb, transform, *bones)
 
     def _by_tick(self, rows: Int64Array) -> Iterator[tuple[Tick, Int64Array]]:
         """Ticks, and those of the rows that are about each."""
