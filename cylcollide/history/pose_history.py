@@ -11,7 +11,7 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
 from cylcollide.history.moments import Moments
-from cylcollide.history.moving import MovingQueries
+from cylcollide.history.moving.queries import MovingQueries
 from cylcollide.history.options import (
     PastOptions,
     PointOptions,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
-from cylcollide.history.flights import Flights
-from cylcollide.history.stretches import Stretches, points_at
+from cylcollide.history.moving.flights import Flights
+from cylcollide.history.moving.stretches import Stretches, points_at
 from cylcollide.history.ticks import Tick
 from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.rig_rows import Placed, Places, place_limbs
@@ -102,16 +102,16 @@ def _no_limbs() -> MovingLimbs:
 def _limbs_of(ticks: Sequence[Tick], k: int, entry: Int64Array) -> tuple[MovingLimbs, Int64Array]:
     """The limbs of these entries of tick k, ascending; and how many each has."""
     tick, rows, bare = ticks[k], ticks[k].rows, len(ticks[k].rows.bare)
-    character = entry[entry >= bare] - bare
+    place = entry[entry >= bare] - bare
     count = np.ones(len(entry), np.int64)
-    count[entry >= bare] = rows.counts.rows[character]
+    count[entry >= bare] = rows.counts.rows[place]
     begin = entry.astype(np.int32)
-    begin[entry >= bare] = rows.first_row[character]
+    begin[entry >= bare] = rows.first_row[place]
     next_begin = np.where(entry < bare, begin, -1).astype(np.int32)
     if tick.next is None:
         next_begin[:] = -1
     else:
-        next_begin[entry >= bare] = tick.next.first_row[character]
+        next_begin[entry >= bare] = tick.next.first_row[place]
     state_row = ranges(begin, count)
     stays = np.repeat(next_begin, count) < 0
     next_row = np.where(stays, -1, ranges(next_begin, count)).astype(np.int32)

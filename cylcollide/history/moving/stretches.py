@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.history.flights import Flights
+from cylcollide.history.moving.flights import Flights
 from cylcollide.history.ticks import Tick
 
 

@@ -1,6 +1,6 @@
 """Contacts of flying bullets in rational arithmetic: what float64 bounds leave open, and when contacts end."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias, cast
 
@@ -9,29 +9,13 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
-from cylcollide.history.flights import Flights
-from cylcollide.history.moving_limbs import MovingLimbs
-from cylcollide.history.stretches import Stretches
-from cylcollide.history.ticks import Tick
+from cylcollide.history.moving.limbs import MovingLimbs
+from cylcollide.history.moving.question import Question
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import broadcast_index
-from cylcollide.query.loops.listed import Lists
 
 Affine: TypeAlias = tuple[Fraction, Fraction]
 """C0 and c1 of c0 + c1 s."""
-
-
-class Question(NamedTuple):
-    """What a query about flying bullets asks, and against what."""
-
-    ticks: Sequence[Tick]
-    flights: Flights
-    stretches: Stretches
-    limbs: MovingLimbs
-    lists: Lists
-    """Of each stretch, the limbs that the bullet does not certainly miss there."""
-    until: dict[int, float]
-    """Of each protected character the targets' time from which on it is not hit."""
 
 
 class Entered(NamedTuple):
@@ -43,10 +27,9 @@ class Entered(NamedTuple):
     face: Face
 
 
-def first_contact(question: Question, bullet: int, begin: int = 0) -> Entered | None:
-    """The first contact of a bullet with a limb that it considers, from its stretch `begin` on; None if it misses."""
-    first, last = question.stretches.offsets[bullet : bullet + 2].tolist()
-    for stretch in range(first + begin, last):
+def first_contact(question: Question, bullet: int, begin: int) -> Entered | None:
+    """The first contact of a bullet with a limb that it considers, from a stretch on; None if it misses."""
+    for stretch in range(begin, question.stretches.offsets.item(bullet + 1)):
         found = _first_in_stretch(question, bullet, stretch)
         if found is not None:
             return found
@@ -62,7 +45,13 @@ def _first_in_stretch(question: Question, bullet: int, stretch: int) -> Entered 
             first = limb, contacts[0]
     if first is None:
         return None
-    return Entered(stretch, *first, contact_face(_motion(question, stretch, first[0]), first[1]))
+    return Entered(stretch, *first, contact_face(motion_of(question, stretch, first[0]), first[1]))
+
+
+def entered_limb(question: Question, stretch: int, limb: int) -> Entered:
+    """The first contact with a limb that is certainly hit in a stretch."""
+    contact = contacts_of(question, stretch, limb)[0]
+    return Entered(stretch, limb, contact, contact_face(motion_of(question, stretch, limb), contact))
 
 
 def _considered(question: Question, bullet: int, stretch: int) -> Iterator[int]:
@@ -103,7 +92,7 @@ def _is_same(limbs: MovingLimbs, one: int, other: int) -> bool:
 
 def contacts_of(question: Question, stretch: int, limb: int) -> list[Contact]:
     """When the bullet of a stretch is in a limb that is not protected; in order."""
-    contacts = list(contact_intervals(_motion(question, stretch, limb)))
+    contacts = list(contact_intervals(motion_of(question, stretch, limb)))
     until = question.until.get(question.limbs.character.item(limb))
     if until is None or not contacts:
         return contacts
@@ -114,7 +103,7 @@ def contacts_of(question: Question, stretch: int, limb: int) -> list[Contact]:
     return common(contacts, [Contact(Algebraic.rational(0), end, exit_open=True)] if end > 0 else [])
 
 
-def _motion(question: Question, stretch: int, limb: int) -> Motion:
+def motion_of(question: Question, stretch: int, limb: int) -> Motion:
     """A bullet and a limb during a stretch."""
     flights, limbs, piece = question.flights, question.limbs, question.stretches.piece.item(stretch)
     here, there = limbs.here[limb].tolist(), limbs.there[limb].tolist()

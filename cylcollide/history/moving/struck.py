@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array, Shape
-from cylcollide.history.moving_limbs import MovingLimbs
+from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.ticks import Tick
 from cylcollide.kernels.interpolation import interpolate_bones
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table

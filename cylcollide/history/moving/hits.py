@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
-from cylcollide.history.flights import Flights
-from cylcollide.history.struck_limbs import StruckLimbs
+from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Face, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.history.moments import NO_TICK
+from cylcollide.history.moving.flights import Flights
+from cylcollide.history.moving.struck import StruckLimbs
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.hits import plain_value
 from cylcollide.query.limb_fields import LimbFields, Surface
@@ -19,6 +20,9 @@ from cylcollide.query.loops.surface import write_exactly
 from cylcollide.query.row_choice import chosen_rows
 from cylcollide.runtime.memory import frozen
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
+
+NO_PIECE = -1
+"""The piece of a miss."""
 
 
 class Contacts(NamedTuple):
@@ -37,6 +41,15 @@ class Contacts(NamedTuple):
     rechecked: BoolArray
 
 
+def missed_contacts(n: int) -> Contacts:
+    """Columns of n misses."""
+    row, piece, tick = np.full(n, NO_LIMB, np.int32), np.full(n, NO_PIECE), np.full(n, NO_TICK)
+    fraction, (time, target_time, alpha) = np.full((n, 2), np.inf), np.full((3, n), np.nan)
+    fraction[:, 1] = 0.0
+    face, (clamped, undecided, rechecked) = np.full(n, int(Face.NONE), np.int8), np.zeros((3, n), np.bool_)
+    return Contacts(row, piece, fraction, face, time, target_time, tick, alpha, clamped, undecided, rechecked)
+
+
 class Exits(NamedTuple):
     """Where bullets leave their limbs; (n,) each."""
 
@@ -44,6 +57,12 @@ class Exits(NamedTuple):
     fraction: Float64Array  # s of that piece, inf for a miss
     time: Float64Array  # the bullet's, nan for a miss
     duration: Float64Array  # since the contact, nan for a miss
+
+
+def missed_exits(n: int) -> Exits:
+    """Columns of n misses."""
+    time, duration = np.full((2, n), np.nan)
+    return Exits(np.full(n, NO_PIECE), np.full(n, np.inf), time, duration)
 
 
 class Found(NamedTuple):
