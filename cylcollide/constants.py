@@ -18,6 +18,10 @@ LARGEST_NUMBER, SMALLEST_SIZE = 2.0**500, 2.0**-500
 Squares, sums of three squares, fractions (at most 2**503 / 2**-500) and all fields of a hit are then finite.
 """
 
+MOVING_ROUNDING_BOUND = 64.0 * UNIT_ROUNDOFF
+"""The same for a flying bullet and a moving limb: delta = 64 u extent. `docs/moving.md` adds displacements up to 53.8 u,
+and the errors of coefficients in units of delta."""
+
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
 """Range of lengths that kernels compute with: products of twelve such lengths neither overflow nor lose a low word.
 
@@ -31,6 +35,13 @@ digits to underflow (significant ones are above 1e-308 u). Safe limbs stay above
 SMALLEST_SINE_SQUARED = 2.0**-112
 """Least squared sine between an axis and the way to a point whose distance from the axis is computed: the vector
 product errs by 25 u² of the factors, which is 2⁻⁴⁵ of a product 2⁵⁶ times as small."""
+
+NARROW_CONTACT = 2.0**-30
+"""Width at which bounds of a contact are no longer narrowed, of a stretch: limbs are in order then but once in 10⁹, and
+one Newton step from there reaches the last digit."""
+
+MOST_WINDOWS = 32
+"""Windows of a stretch that are examined for a contact; two or three suffice but where several polynomials vanish."""
 
 SLOPE_FLOOR = 1e-30
 """Stands in for a vanishing rate along or across the axis. Over a safe length it moves a point by less

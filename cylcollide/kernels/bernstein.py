@@ -1,0 +1,239 @@
+"""Polynomials on a window [0, 1] in Bernstein form, and what their coefficients say about where they are positive.
+
+A polynomial lies between the least and the largest of its coefficients, and above every line from its first or last
+coefficient that none of the others lies below (G. Farin, "Curves and Surfaces for CAGD", chapter 6: convex hull and
+linear precision). Products have coefficients that are weighted means of products of coefficients, so rounding errors
+stay those of a single product (R. T. Farouki, V. T. Rajan, "Algorithms for polynomials in Bernstein form", CAGD 5,
+1988).
+"""
+
+from typing import NamedTuple, TypeAlias
+
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import Real, Truth, absolute, larger, logical_not, select, smaller, square_root
+
+Quadratic: TypeAlias = tuple[Real, Real, Real]
+Quartic: TypeAlias = tuple[Real, Real, Real, Real, Real]
+Sextic: TypeAlias = tuple[Real, Real, Real, Real, Real, Real, Real]
+
+AIM = 3.0
+"""Roots are aimed at where f is so many times its error below 0: certainly negative, and no farther than needed."""
+
+NO_CROSSING = 2.0
+"""The guess of a polynomial that does not seem to fall below 0."""
+
+
+class Passage(NamedTuple):
+    """Where on a window [0, 1] a polynomial f is certainly positive (outside of a limb) or negative."""
+
+    free: Real  # positive from 0 to here
+    clear: Real  # positive from here to 1
+    starts: Truth  # negative at 0
+    ends: Truth  # negative at 1
+    within: Truth  # negative everywhere
+    guess: Real  # where f falls below 0, about; 0 if it is below at 0, beyond 1 if none is seen
+
+
+class Outline(NamedTuple):
+    """What `passage` reads of a polynomial: values and derivatives at both ends, and the lines below it."""
+
+    first: Quadratic  # value, first and second derivative at 0
+    last: Quadratic  # the same at 1
+    rise: Real  # f(v) >= f(0) + rise v
+    fall: Real  # f(v) >= f(1) + fall (1 - v)
+    least: Real  # of the coefficients
+    largest: Real
+
+
+@inlined
+def product(a: Quadratic, b: Quadratic) -> Quartic:
+    """The product of two quadratics."""
+    return (
+        a[0] * b[0],
+        0.5 * (a[0] * b[1] + a[1] * b[0]),
+        (a[0] * b[2] + a[2] * b[0] + 4.0 * (a[1] * b[1])) * (1.0 / 6.0),
+        0.5 * (a[1] * b[2] + a[2] * b[1]),
+        a[2] * b[2],
+    )
+
+
+@inlined
+def square(a: Quadratic) -> Quartic:
+    """The square of a quadratic."""
+    return (
+        a[0] * a[0],
+        a[0] * a[1],
+        (a[0] * a[2] + 2.0 * (a[1] * a[1])) * (1.0 / 3.0),
+        a[1] * a[2],
+        a[2] * a[2],
+    )
+
+
+@inlined
+def as_quartic(a: Quadratic, factor: Real) -> Quartic:
+    """A quadratic times a number, raised in degree."""
+    x, y, z = factor * a[0], factor * a[1], factor * a[2]
+    return x, 0.5 * (x + y), (x + 4.0 * y + z) * (1.0 / 6.0), 0.5 * (y + z), z
+
+
+@inlined
+def sextic_product(a: Quartic, b: Quadratic) -> Sextic:
+    """The product of a quartic and a quadratic."""
+    return (
+        a[0] * b[0],
+        (2.0 * (a[1] * b[0]) + a[0] * b[1]) * (1.0 / 3.0),
+        (6.0 * (a[2] * b[0]) + 8.0 * (a[1] * b[1]) + a[0] * b[2]) * (1.0 / 15.0),
+        (a[3] * b[0] + 3.0 * (a[2] * b[1]) + a[1] * b[2]) * 0.2,
+        (a[4] * b[0] + 8.0 * (a[3] * b[1]) + 6.0 * (a[2] * b[2])) * (1.0 / 15.0),
+        (a[4] * b[1] + 2.0 * (a[3] * b[2])) * (1.0 / 3.0),
+        a[4] * b[2],
+    )
+
+
+@inlined
+def as_sextic(a: Quartic) -> Sextic:
+    """A quartic, raised in degree."""
+    return (
+        a[0],
+        (2.0 * a[1] + a[0]) * (1.0 / 3.0),
+        (6.0 * a[2] + 8.0 * a[1] + a[0]) * (1.0 / 15.0),
+        (a[3] + 3.0 * a[2] + a[1]) * 0.2,
+        (a[4] + 8.0 * a[3] + 6.0 * a[2]) * (1.0 / 15.0),
+        (a[4] + 2.0 * a[3]) * (1.0 / 3.0),
+        a[4],
+    )
+
+
+@inlined
+def quartic_difference(a: Quartic, b: Quartic) -> Quartic:
+    """A - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4]
+
+
+@inlined
+def sextic_difference(a: Sextic, b: Sextic) -> Sextic:
+    """A - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5], a[6] - b[6]
+
+
+@inlined
+def quadratic_passage(c: Quadratic, error: Real) -> Passage:
+    """Where a quadratic is certainly positive or negative, if `error` bounds that of each coefficient."""
+    a, b = c[1] - c[0], c[2] - c[1]
+    bend, ends = 2.0 * (b - a), c[2] - c[0]
+    outline = Outline(
+        (c[0], 2.0 * a, bend),
+        (c[2], 2.0 * b, bend),
+        smaller(2.0 * a, ends),
+        smaller(-2.0 * b, -ends),
+        smaller(smaller(c[0], c[1]), c[2]),
+        larger(larger(c[0], c[1]), c[2]),
+    )
+    return passage(outline, error)
+
+
+@inlined
+def quartic_passage(c: Quartic, error: Real) -> Passage:
+    """Where a quartic is certainly positive or negative, if `error` bounds that of each coefficient."""
+    a, b = c[1] - c[0], c[4] - c[3]
+    ends, inner, outer = c[4] - c[0], smaller(c[1], c[3]), larger(c[1], c[3])
+    outline = Outline(
+        (c[0], 4.0 * a, 12.0 * (c[2] - c[1] - a)),
+        (c[4], 4.0 * b, 12.0 * (b - (c[3] - c[2]))),
+        smaller(smaller(4.0 * a, 2.0 * (c[2] - c[0])), smaller((4.0 / 3.0) * (c[3] - c[0]), ends)),
+        smaller(smaller(-4.0 * b, 2.0 * (c[2] - c[4])), smaller((4.0 / 3.0) * (c[1] - c[4]), -ends)),
+        smaller(smaller(c[0], c[4]), smaller(c[2], inner)),
+        larger(larger(c[0], c[4]), larger(c[2], outer)),
+    )
+    return passage(outline, error)
+
+
+@inlined
+def sextic_passage(c: Sextic, error: Real) -> Passage:
+    """Where a sextic is certainly positive or negative, if `error` bounds that of each coefficient."""
+    a, b = c[1] - c[0], c[6] - c[5]
+    ends, least = c[6] - c[0], smaller(smaller(c[1], c[5]), smaller(smaller(c[2], c[4]), c[3]))
+    largest = larger(larger(c[1], c[5]), larger(larger(c[2], c[4]), c[3]))
+    early = smaller(3.0 * (c[2] - c[0]), smaller(2.0 * (c[3] - c[0]), 1.5 * (c[4] - c[0])))
+    late = smaller(3.0 * (c[4] - c[6]), smaller(2.0 * (c[3] - c[6]), 1.5 * (c[2] - c[6])))
+    outline = Outline(
+        (c[0], 6.0 * a, 30.0 * (c[2] - c[1] - a)),
+        (c[6], 6.0 * b, 30.0 * (b - (c[5] - c[4]))),
+        smaller(smaller(6.0 * a, early), smaller(1.2 * (c[5] - c[0]), ends)),
+        smaller(smaller(-6.0 * b, late), smaller(1.2 * (c[1] - c[6]), -ends)),
+        smaller(smaller(c[0], c[6]), least),
+        larger(larger(c[0], c[6]), largest),
+    )
+    return passage(outline, error)
+
+
+@inlined
+def passage(outline: Outline, error: Real) -> Passage:
+    """Where f is certainly positive or negative: from its coefficients, and from the lines below them."""
+    first, last = outline.first[0], outline.last[0]
+    before, behind = first - error, last - error
+    everywhere = outline.least > error
+    outside_first, outside_last = before > 0.0, behind > 0.0
+    rising = logical_not(outside_first) & (outline.rise > -before)
+    falling = logical_not(outside_last) & (outline.fall > -behind)
+    # a line that falls from f > 0 at one end is positive up to its root, one that rises from f <= 0 behind its root
+    from_first = before / select(outside_first, larger(-outline.rise, before), 1.0)
+    from_last = 1.0 + behind / select(falling, outline.fall, 1.0)
+    to_last = 1.0 - behind / select(outside_last, larger(-outline.fall, behind), 1.0)
+    to_first = -before / select(rising, outline.rise, 1.0)
+    from_first, from_last = select(outside_first, from_first, 0.0), select(falling, from_last, 0.0)
+    to_first, to_last = select(rising, to_first, 1.0), select(outside_last, to_last, 1.0)
+    return Passage(
+        select(everywhere, 1.0, larger(from_first, from_last)),
+        select(everywhere, 0.0, smaller(to_last, to_first)),
+        first < -error,
+        last < -error,
+        outline.largest < -error,
+        select(first > -error, guess_of(outline, error), 0.0),
+    )
+
+
+@inlined
+def guess_of(outline: Outline, error: Real) -> Real:
+    """Where f falls to -`AIM` error, by its parabola at the end where it is nearer to 0."""
+    near_last = absolute(outline.last[0]) < absolute(outline.first[0])
+    value = select(near_last, outline.last[0], outline.first[0]) + AIM * error
+    slope = select(near_last, outline.last[1], outline.first[1])
+    bend = select(near_last, outline.last[2], outline.first[2])
+    under = slope * slope - 2.0 * value * bend
+    root = square_root(larger(under, 0.0))
+    falling, rising = slope < 0.0, bend > 0.0
+    ahead = 2.0 * value / select(falling, root - slope, 1.0)
+    back = -(slope + root) / select(rising, bend, 1.0)
+    step = select(falling, ahead, select(rising, back, NO_CROSSING))
+    guess = select(near_last, 1.0, 0.0) + step
+    return select((under < 0.0) | (guess < 0.0), NO_CROSSING, guess)
+
+
+# Several polynomials ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def both(a: Passage, b: Passage) -> Passage:
+    """Of an intersection: outside where either is, inside where both are."""
+    return Passage(
+        larger(a.free, b.free),
+        smaller(a.clear, b.clear),
+        a.starts & b.starts,
+        a.ends & b.ends,
+        a.within & b.within,
+        larger(a.guess, b.guess),
+    )
+
+
+@inlined
+def either(a: Passage, b: Passage) -> Passage:
+    """Of a union: outside where both are, inside where either is."""
+    return Passage(
+        smaller(a.free, b.free),
+        larger(a.clear, b.clear),
+        a.starts | b.starts,
+        a.ends | b.ends,
+        a.within | b.within,
+        smaller(a.guess, b.guess),
+    )

@@ -1,0 +1,206 @@
+"""Bounds of the contact of a flying bullet with a limb that moves: float64, grown and shrunk, as for rays.
+
+On a stretch the bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
+the limb leaves a part of the stretch; there, windows are examined from the earliest on. In each one the coefficients of
+a few polynomials (`moving_solids.py`) say how far the bullet is certainly outside, and whether it is certainly inside
+at the end; the next window ends where they seem to fall below zero, so that two or three suffice. All rounding is
+counted as a displacement of bullet and ends (`docs/moving.md`, "Bounds in float64").
+"""
+
+from math import inf
+from typing import NamedTuple
+
+from cylcollide._types import Face, Shape
+from cylcollide.constants import (
+    LARGEST_SAFE,
+    MOST_WINDOWS,
+    MOVING_ROUNDING_BOUND,
+    NARROW_CONTACT,
+    SLOPE_FLOOR,
+    SMALLEST_SAFE,
+)
+from cylcollide.kernels.bernstein import NO_CROSSING
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.interval import UNDECIDED_FACE, Interval
+from cylcollide.kernels.line import along
+from cylcollide.kernels.moving_solids import Errors, Window, window_crossing
+from cylcollide.kernels.ray import dot
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import Real, larger, select, smaller, square_root
+
+INSIDE = float(Face.INSIDE)
+CAPSULE, ELLIPSOID, SPHERE = int(Shape.CAPSULE), int(Shape.ELLIPSOID), int(Shape.SPHERE)
+
+MOST_STALLS = 2
+"""Windows that begin where float64 cannot tell outside from inside; if more do, the contact is undecided."""
+
+
+class Flight(NamedTuple):
+    """A bullet on one stretch, at u = 0 and at u = 1; metres."""
+
+    start: Vector
+    end: Vector
+
+
+class MovingLimb(NamedTuple):
+    """A limb on one stretch, its ends at u = 0 and at u = 1; metres. A sphere has p1 = p2 = its centre."""
+
+    kind: int  # Shape; not BOX. SPHERE for a capsule only if it has no length at either end of the stretch
+    radius: Real  # at p1, if it varies; the outer one of a tube
+    radius2: Real  # a tube's inner radius, a tapered cylinder's radius at p2, else 0
+    p1: Vector  # at u = 0
+    p2: Vector
+    p1_end: Vector  # at u = 1
+    p2_end: Vector
+
+
+class Motion(NamedTuple):
+    """A bullet relative to a limb: at u it is at y + u dy from the middle of the axis, whose half is h + u dh."""
+
+    y: Vector
+    dy: Vector
+    h: Vector
+    dh: Vector
+
+
+@inlined
+def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBounds:
+    """The first contact of a bullet with a limb on one stretch, `lower` and `upper` as u in [0, 1].
+
+    A coordinate given may be off by 16 · 2⁻⁵³ · extent from the one that is meant. `extent`: largest |coordinate| of
+    the bullet plus the largest of the limb (radius included), at both ends; inf where either is beyond what kernels
+    trust: the result is undecided then (possible and not certain, from 0 on). `inside`: the bullet is certainly in the
+    limb at u = 0; `upper` is 0 then. `face`: of the contact, `UNDECIDED_FACE` unless certain. A contact is that of
+    the closed stretch, u = 1 included.
+    """
+    motion = relative_motion(bullet, limb)
+    delta = MOVING_ROUNDING_BOUND * extent
+    trusted = (extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
+    reach_squared = squared_reach(motion, limb)
+    # grown by more than delta and what rounding moves the ends of the interval by, without a root
+    near_squared = reach_squared * (1.0 + 2.0**-19) + 2.0**23 * delta * delta
+    first, last = ball_times(motion, near_squared)
+    if (first > last) & trusted:
+        return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
+    if not trusted:
+        return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)
+    return first_contact(motion, limb.kind, limb.radius, limb.radius2, first, last, near_squared, delta)
+
+
+@inlined
+def relative_motion(bullet: Flight, limb: MovingLimb) -> Motion:
+    """The bullet from the middle of the limb's axis, and half the axis."""
+    y, y_end = from_middle(bullet.start, limb.p1, limb.p2), from_middle(bullet.end, limb.p1_end, limb.p2_end)
+    h, h_end = half_difference(limb.p1, limb.p2), half_difference(limb.p1_end, limb.p2_end)
+    return Motion(y, vector_to(y, y_end), h, vector_to(h, h_end))
+
+
+@inlined
+def from_middle(x: Vector, a: Vector, b: Vector) -> Vector:
+    """Vector to x from the middle between a and b."""
+    return x[0] - 0.5 * (a[0] + b[0]), x[1] - 0.5 * (a[1] + b[1]), x[2] - 0.5 * (a[2] + b[2])
+
+
+@inlined
+def half_difference(a: Vector, b: Vector) -> Vector:
+    """Half the vector from a to b."""
+    return 0.5 * (b[0] - a[0]), 0.5 * (b[1] - a[1]), 0.5 * (b[2] - a[2])
+
+
+@inlined
+def vector_to(a: Vector, b: Vector) -> Vector:
+    """The vector from a to b."""
+    return b[0] - a[0], b[1] - a[1], b[2] - a[2]
+
+
+@inlined
+def longest_half_squared(motion: Motion) -> Real:
+    """The larger square of h at both ends: h is never longer, its square being convex in u."""
+    h_end = along(motion.h, motion.dh, 1.0)
+    return larger(dot(motion.h, motion.h), dot(h_end, h_end))
+
+
+@inlined
+def squared_reach(motion: Motion, limb: MovingLimb) -> Real:
+    """Square of a distance from the middle that no point of the limb exceeds, at any u."""
+    half, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
+    if limb.kind == ELLIPSOID:
+        return larger(half, width * width)
+    if limb.kind == CAPSULE:
+        both = square_root(half) + width
+        return both * both
+    return half + width * width
+
+
+@inlined
+def ball_times(motion: Motion, radius_squared: Real) -> Interval:
+    """When the bullet is within a ball around the middle, as u clipped to [0, 1]; may be empty."""
+    square, least = dot(motion.dy, motion.dy), SLOPE_FLOOR * SLOPE_FLOOR
+    per_square = 1.0 / larger(square, least)
+    middle = -select(square < least, 0.0, dot(motion.y, motion.dy)) * per_square
+    nearest = along(motion.y, motion.dy, middle)
+    half_squared = (radius_squared - dot(nearest, nearest)) * per_square
+    half = select(half_squared >= 0.0, square_root(larger(half_squared, 0.0)), -inf)
+    return larger(middle - half, 0.0), smaller(middle + half, 1.0)
+
+
+@inlined
+def contact_errors(kind: int, half_squared: Real, near: Real, width: Real, delta: Real) -> Errors:
+    """Bounds on the errors of coefficients, for |y| <= near, |h|² <= half_squared and radii up to `width`."""
+    h = square_root(half_squared) + delta
+    y = near + delta
+    wall = delta * h * y * y
+    ball = 2.0 if kind == SPHERE else 8.0
+    return Errors(delta * (3.0 * h + y), ball * delta * y, 5.0 * wall, wall * (6.0 * h * h + 10.0 * width * width))
+
+
+@inlined
+def window_between(motion: Motion, begin: Real, end: Real) -> Window:
+    """Bullet and limb at two times."""
+    return Window(
+        (along(motion.y, motion.dy, begin), along(motion.y, motion.dy, end)),
+        (along(motion.h, motion.dh, begin), along(motion.h, motion.dh, end)),
+    )
+
+
+@compiled
+def first_contact(
+    motion: Motion,
+    kind: int,
+    radius: float,
+    radius2: float,
+    first: float,
+    last: float,
+    near_squared: float,
+    delta: float,
+) -> HitBounds:
+    """The first contact between `first` and `last`, outside of which there is none."""
+    width = max(radius, radius2)
+    errors = contact_errors(kind, longest_half_squared(motion), square_root(near_squared), width, delta)
+    begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`
+    certain, face, stalls = False, UNDECIDED_FACE, 0
+    for _ in range(MOST_WINDOWS):
+        window, window_face = window_crossing(window_between(motion, begin, until), kind, radius, radius2, errors)
+        if window.starts:
+            return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
+        length, free = until - begin, window.free >= 1.0
+        aim = end if window.guess >= NO_CROSSING else min(begin + window.guess * length, end)
+        if window.ends:
+            certain, end, face = True, until, window_face
+        elif until >= end:
+            end = begin + window.clear * length
+        begin = until if free else begin + window.free * length
+        if certain:
+            if end - begin <= NARROW_CONTACT and face != UNDECIDED_FACE:
+                break
+        elif begin >= end:
+            return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
+        stalls += window.free <= 0.0
+        # the next window ends where contact is expected; in the middle, if that would not be much shorter
+        until = min(aim, end) if aim > begin else end
+        if not free and until - begin > 0.75 * length:
+            until = begin + 0.5 * (min(begin + length, until) - begin)
+        if stalls > MOST_STALLS or until <= begin:
+            break
+    return HitBounds(True, certain, begin, end if certain else inf, False, face if certain else UNDECIDED_FACE)

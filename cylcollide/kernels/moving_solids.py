@@ -1,0 +1,189 @@
+"""Each shape on a window of a stretch: polynomials of the time, not positive where the bullet is in the limb.
+
+With the bullet at y from the middle of the axis, and h half the axis, both affine in the time, three quadratics
+A = h·h, H = y·h, Y = y·y say everything:
+
+- caps: ±H - A, the slab after Greg James, "Fast Point-In-Cylinder Test": one dot product, tested first;
+- cylinder: A Y - H² - r² A, the squared distance from the axis (a quartic);
+- tapered cylinder, cone: A (A Y - H²) - (r A + s H)², r the mean radius and s half their difference (a sextic);
+- ellipsoid: A (A Y - H²) - r² (A² - H²); balls of a capsule: Y ± 2 H + A - r².
+
+A limb is where all of its polynomials are <= 0 (a capsule: all of one of its parts). `docs/moving.md` derives it, and
+the errors of the coefficients (`Errors`).
+"""
+
+from typing import NamedTuple
+
+from cylcollide._types import Face, Shape
+from cylcollide.kernels.bernstein import (
+    Passage,
+    Quadratic,
+    Quartic,
+    as_quartic,
+    as_sextic,
+    both,
+    either,
+    product,
+    quadratic_passage,
+    quartic_difference,
+    quartic_passage,
+    sextic_difference,
+    sextic_passage,
+    sextic_product,
+    square,
+)
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.ray import dot
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import Real, select, smaller
+
+SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
+CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
+ELLIPSOID, CAPSULE, SPHERE = int(Shape.ELLIPSOID), int(Shape.CAPSULE), int(Shape.SPHERE)
+
+
+class Window(NamedTuple):
+    """Bullet and limb at both ends of a stretch, or of a part of it."""
+
+    y: tuple[Vector, Vector]  # bullet from the middle of the axis
+    h: tuple[Vector, Vector]  # half the axis, from its middle to p2
+
+
+class Errors(NamedTuple):
+    """Bounds on the errors of coefficients, all rounding included."""
+
+    cap: Real
+    ball: Real
+    wall: Real  # of a cylinder
+    slope: Real  # of a tapered cylinder or an ellipsoid
+
+
+class Crossing(NamedTuple):
+    """Where on a window the bullet is certainly outside or inside, and the face it would enter through."""
+
+    passage: Passage
+    face: Real  # `UNDECIDED_FACE` if the window does not decide it
+
+
+@inlined
+def mixed(a: tuple[Vector, Vector], b: tuple[Vector, Vector]) -> Quadratic:
+    """Scalar product of two affine vectors."""
+    return dot(a[0], b[0]), 0.5 * (dot(a[0], b[1]) + dot(a[1], b[0])), dot(a[1], b[1])
+
+
+@inlined
+def squared(a: tuple[Vector, Vector]) -> Quadratic:
+    """Square of an affine vector."""
+    return dot(a[0], a[0]), dot(a[0], a[1]), dot(a[1], a[1])
+
+
+@inlined
+def less(a: Quadratic, number: Real) -> Quadratic:
+    """A - number."""
+    return a[0] - number, a[1] - number, a[2] - number
+
+
+@inlined
+def difference(a: Quadratic, b: Quadratic) -> Quadratic:
+    """A - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inlined
+def negative_sum(a: Quadratic, b: Quadratic) -> Quadratic:
+    """-(a + b)."""
+    return -a[0] - b[0], -a[1] - b[1], -a[2] - b[2]
+
+
+@compiled
+def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
+    """The `Crossing` of a bullet and a limb of any kind but a box."""
+    if kind == SPHERE:
+        return sphere_crossing(window, radius, errors)
+    if kind == CAPSULE:
+        return capsule_crossing(window, radius, errors)
+    if kind == ELLIPSOID:
+        return ellipsoid_crossing(window, radius, errors)
+    return capped_crossing(window, kind, radius, radius2, errors)
+
+
+@inlined
+def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
+    """The bullet and a ball around the middle."""
+    return Crossing(quadratic_passage(less(squared(window.y), radius * radius), errors.ball), SIDE)
+
+
+@inlined
+def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Crossing:
+    """The bullet and a cylinder, a tube or a tapered cylinder: caps first, most windows need no more."""
+    a, h = squared(window.h), mixed(window.y, window.h)
+    first = quadratic_passage(negative_sum(h, a), errors.cap)
+    second = quadratic_passage(difference(h, a), errors.cap)
+    caps = both(first, second)
+    if caps.free >= 1.0:
+        return Crossing(caps, UNDECIDED_FACE)
+    distance = quartic_difference(product(a, squared(window.y)), square(h))
+    if kind == TAPERED:
+        side = taper_passage(a, h, distance, radius, radius2, errors)
+    else:
+        side = quartic_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
+    whole, face = both(caps, side), entered_face(first, second, side)
+    if kind != TUBE:
+        return Crossing(whole, face)
+    bore = quartic_passage(quartic_difference(as_quartic(a, radius2 * radius2), distance), errors.wall)
+    return Crossing(both(whole, bore), select(whole.within, BORE, select(bore.within, face, UNDECIDED_FACE)))
+
+
+@inlined
+def entered_face(first: Passage, second: Passage, side: Passage) -> Real:
+    """The one face of a capped solid that is not passed yet, if all others are."""
+    cap = select(side.within & second.within, CAP1, select(side.within & first.within, CAP2, UNDECIDED_FACE))
+    return select(first.within & second.within, SIDE, cap)
+
+
+@inlined
+def taper_passage(
+    a: Quadratic, h: Quadratic, distance: Quartic, radius: Real, radius2: Real, errors: Errors
+) -> Passage:
+    """The sloping wall of a tapered cylinder."""
+    mean, slope = 0.5 * (radius + radius2), 0.5 * (radius2 - radius)
+    width = (mean * a[0] + slope * h[0], mean * a[1] + slope * h[1], mean * a[2] + slope * h[2])
+    return sextic_passage(sextic_difference(sextic_product(distance, a), as_sextic(square(width))), errors.slope)
+
+
+@inlined
+def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
+    """The bullet and an ellipsoid of revolution."""
+    a, h = squared(window.h), mixed(window.y, window.h)
+    distance = quartic_difference(product(a, squared(window.y)), square(h))
+    x, y, z, v, w = quartic_difference(square(a), square(h))
+    s = radius * radius
+    room = as_sextic((s * x, s * y, s * z, s * v, s * w))
+    return Crossing(sextic_passage(sextic_difference(sextic_product(distance, a), room), errors.slope), SIDE)
+
+
+@inlined
+def capsule_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
+    """The bullet and a capsule: a ball around each end, or the cylinder between the ends."""
+    a, h, y = squared(window.h), mixed(window.y, window.h), squared(window.y)
+    s = radius * radius
+    first = quadratic_passage(negative_sum(h, a), errors.cap)
+    second = quadratic_passage(difference(h, a), errors.cap)
+    wall = quartic_passage(
+        quartic_difference(quartic_difference(product(a, y), square(h)), as_quartic(a, s)), errors.wall
+    )
+    about = (y[0] + a[0] - s, y[1] + a[1] - s, y[2] + a[2] - s)
+    ball1 = quadratic_passage((about[0] + 2.0 * h[0], about[1] + 2.0 * h[1], about[2] + 2.0 * h[2]), errors.ball)
+    ball2 = quadratic_passage((about[0] - 2.0 * h[0], about[1] - 2.0 * h[1], about[2] - 2.0 * h[2]), errors.ball)
+    whole = either(both(both(first, second), wall), either(ball1, ball2))
+    return Crossing(whole, zone(a, h, errors.cap, first, second))
+
+
+@inlined
+def zone(a: Quadratic, h: Quadratic, error: Real, first: Passage, second: Passage) -> Real:
+    """The face of a capsule that the bullet is at during all of a window: a ball's beyond its end of the axis."""
+    before = smaller(smaller(-h[0] - a[0], -h[1] - a[1]), -h[2] - a[2]) > error
+    behind = smaller(smaller(h[0] - a[0], h[1] - a[1]), h[2] - a[2]) > error
+    end = select(before, CAP1, select(behind, CAP2, UNDECIDED_FACE))
+    return select(first.within & second.within, SIDE, end)
