@@ -29,7 +29,7 @@ class Algebraic:
     def __init__(self, polynomial: Polynomial, interval: RationalInterval) -> None:
         self.polynomial = polynomial
         self.low, self.high, self.denominator = interval
-        self.step = 1
+        self.step = 2
 
     @classmethod
     def rational(cls, value: Fraction | float) -> "Algebraic":
@@ -121,22 +121,22 @@ class Algebraic:
     # Values ---------------------------------------------------------------------------------------------------------
 
     def refine(self) -> None:
-        """Narrow the interval by half or more, as J. Abbott's quadratic interval refinement does.
+        """Narrow the interval by a quarter or more, at last quadratically (after J. Abbott's interval refinement).
 
-        Of 2^`step` equal parts the one is tried in which the secant crosses zero; if that has the root, the next
-        division is the square of this one, otherwise it is the root of it and the interval is halved.
+        Of 2^`step` equal parts those three are tried in which, or beside which, the secant crosses zero. If the root is
+        there, the next division is into the square of their number; if not, into its root, and the interval is halved.
         """
         if self.is_rational:
             return
-        p, width = self.polynomial, self.high - self.low
-        below = scaled_value(p, self.low, self.denominator)
-        above = scaled_value(p, self.high, self.denominator)
-        part = min(below * (1 << self.step) // (below - above), (1 << self.step) - 1)
-        low, denominator = (self.low << self.step) + part * width, self.denominator << self.step
-        if self._keep(low, low + width, denominator):
+        below = scaled_value(self.polynomial, self.low, self.denominator)
+        above = scaled_value(self.polynomial, self.high, self.denominator)
+        parts, width = 1 << self.step, self.high - self.low
+        part = below * parts // (below - above)
+        first, last = max(part - 1, 0), min(part + 2, parts)
+        if self._keep(parts * self.low + first * width, parts * self.low + last * width, parts * self.denominator):
             self.step *= 2
         else:
-            self.step = (self.step + 1) // 2
+            self.step = max(self.step // 2, 2)
             middle, denominator = self.low + self.high, 2 * self.denominator
             if not self._keep(2 * self.low, middle, denominator):
                 self._keep(middle, 2 * self.high, denominator)

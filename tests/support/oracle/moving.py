@@ -1,0 +1,155 @@
+"""Independent oracle for a bullet and a moving limb: what real arithmetic says about the given numbers.
+
+It shares neither code nor formulation with `cylcollide.exact.moving`, whose `Motion` it reads. Every quantity of the
+solid is computed at seven rational times from the definition, in fractions, and interpolated; the times at which any of
+them vanishes, and begin, end and start of the flight, cut the stretch into cells, on which no sign changes
+(`support.oracle.sturm`); which cells are contact, and the face, is read off the signs by the same table as for rays.
+No interval is intersected or united, and no limb is a special case, except that it needs an axis.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from support.oracle.cylinder import INSIDE, Point
+from support.oracle.lines import CAPSULE, ELLIPSOID, SPHERE, TAPERED, TUBE, Signs, Solid
+from support.oracle.shapes.table import SHAPE_ROWS
+from support.oracle.spots import Spot
+from support.oracle.sturm import Coefficients, Curve, Cut, cuts, sign, whole
+
+from cylcollide.exact.moving import Motion
+
+NODES = [Fraction(k, 3) for k in range(-3, 4)]
+"""Times at which the quantities are computed: seven, for polynomials of degree 6 at most."""
+
+
+def place(motion: Motion, s: Fraction) -> Spot:
+    """Return the bullet as the limb sees it at s."""
+    alpha = motion.stretch.alpha0 + motion.stretch.alpha1 * s
+
+    def between(ends: tuple[Point, Point], share: Fraction) -> tuple[Fraction, ...]:
+        return tuple((1 - share) * Fraction(u) + share * Fraction(v) for u, v in zip(*ends, strict=True))
+
+    p1, p2 = between(motion.p1, alpha), between(motion.p2, alpha)
+    return Spot(Solid(motion.shape, p1, p2, motion.radius, motion.radius2), between((motion.start, motion.end), s))
+
+
+def values(motion: Motion, s: Fraction) -> dict[str, Fraction]:
+    """Return the quantities at s whose signs decide, those of the limb named as in its row of the table."""
+    spot, stretch = place(motion, s), motion.stretch
+    found = {"zero": s, "begin": s - stretch.begin, "end": stretch.end - s}
+    m, a, aa, r, r2 = spot.m, spot.a, spot.aa, spot.r, spot.r2
+    n = [x - y for x, y in zip(m, a, strict=True)]
+    mm, nn, low, high = dot(m, m), dot(n, n), dot(m, a), -dot(n, a)
+    if motion.shape == SPHERE:
+        return found | {"ball": mm - r * r}
+    turn = (m[1] * a[2] - m[2] * a[1], m[2] * a[0] - m[0] * a[2], m[0] * a[1] - m[1] * a[0])
+    off = dot(turn, turn)
+    found |= {"low": low, "high": high, "axis": aa, "wall": off - r * r * aa}
+    if motion.shape == TUBE:
+        return found | {"bore": off - r2 * r2 * aa}
+    if motion.shape == TAPERED:
+        return found | {"wall": aa * off - (r * high + r2 * low) ** 2}
+    if motion.shape == ELLIPSOID:
+        return found | {"wall": aa * off + r * r * ((low - high) ** 2 - aa * aa)}
+    return found | ({"ball1": mm - r * r, "ball2": nn - r * r} if motion.shape == CAPSULE else {})
+
+
+def dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+    """Return the scalar product."""
+    return sum((x * y for x, y in zip(u, v, strict=True)), Fraction(0))
+
+
+def curves(motion: Motion) -> dict[str, Curve]:
+    """Return the quantities as polynomials of s, interpolated."""
+    rows = [values(motion, node) for node in NODES]
+    return {name: Curve(interpolated([row[name] for row in rows])) for name in rows[0]}
+
+
+def interpolated(ordinates: list[Fraction]) -> Coefficients:
+    """Return the polynomial with these values at the nodes, times a positive number, by Newton's differences."""
+    differences, found = ordinates, [Fraction(0)]
+    leading = []
+    for k in range(len(NODES)):
+        leading.append(differences[0])
+        differences = [
+            (v - u) / (NODES[i + k + 1] - NODES[i]) for i, (u, v) in enumerate(pairwise(differences))
+        ]
+    for node, c in zip(reversed(NODES), reversed(leading), strict=True):
+        shifted = [Fraction(0), *found]
+        found = [x - node * y for x, y in zip(shifted, [*found, Fraction(0)], strict=True)]
+        found[0] += c
+    return whole(found)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One interval of contact, the face at its entry, and whether the axis or the stretch leaves out its ends."""
+
+    entry: Cut
+    exit: Cut
+    entry_open: bool
+    exit_open: bool
+    face: int
+
+
+def side(motion: Motion, signs: Signs) -> int:
+    """Return -1, 0 or 1: there is no contact, or the bullet is on the surface, or inside."""
+    if signs["begin"] < 0 or signs["end"] < 0 or (signs["end"] == 0 and not motion.stretch.is_closed):
+        return -1
+    return SHAPE_ROWS[shape_at(motion, signs)].where(signs) if shape_at(motion, signs) >= 0 else -1
+
+
+def shape_at(motion: Motion, signs: Signs) -> int:
+    """Return the shape, SPHERE where a capsule has no length, -1 where another limb has none."""
+    if motion.shape == SPHERE or signs["axis"] > 0:
+        return int(motion.shape)
+    return SPHERE if motion.shape == CAPSULE else -1
+
+
+def face(motion: Motion, signs: Signs) -> int:
+    """Return the face at the first moment of a contact."""
+    if signs["zero"] == 0 or side(motion, signs) > 0:
+        return INSIDE
+    return SHAPE_ROWS[shape_at(motion, signs)].face(signs)
+
+
+def runs(motion: Motion) -> list[Run]:
+    """Return all intervals of contact, in order."""
+    found, given, stretch = [], curves(motion), motion.stretch
+    reach = (stretch.end - stretch.begin or Fraction(1)) / 5
+    far = Curve(whole([-stretch.end - reach, Fraction(1)]))
+    curved = {name: curve for name, curve in given.items() if curve.coefficients} | {"far": far}
+    times = cuts(curved, stretch.begin - reach, stretch.end + reach)
+    begun: tuple[Cut, bool, int] | None = None
+    for cut, following in pairwise(times):
+        sample = between(cut, following)
+        after = {name: sign(c.coefficients, sample) for name, c in given.items()}
+        at = {name: 0 if name in cut.curves else s for name, s in after.items()}
+        for signs in (at, after):
+            if "ball1" in signs:
+                signs["ball"] = signs["ball1"]
+        contact = SHAPE_ROWS[motion.shape].holds(place(motion, sample)) and shape_at(motion, after) >= 0
+        in_stretch = after["begin"] > 0 and after["end"] > 0
+        assert (side(motion, after) >= 0) == (contact and in_stretch), "signs and definition disagree"
+        if begun is None and side(motion, at) >= 0:
+            begun = cut, False, face(motion, at)
+        elif begun is not None and side(motion, at) < 0:
+            found.append(Run(begun[0], cut, begun[1], True, begun[2]))
+            begun = None
+        if begun is None and side(motion, after) >= 0:
+            begun = cut, True, INSIDE
+        elif begun is not None and side(motion, after) < 0:
+            found.append(Run(begun[0], cut, begun[1], False, begun[2]))
+            begun = None
+    assert begun is None
+    return found
+
+
+def between(one: Cut, other: Cut) -> Fraction:
+    """Return a rational number between two numbers."""
+    while one.high >= other.low:
+        one.narrow()
+        other.narrow()
+    return (one.high + other.low) / 2

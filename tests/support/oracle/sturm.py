@@ -1,0 +1,142 @@
+"""Part of the oracle: real roots told apart by Sturm's theorem, over fractions.
+
+A polynomial is the tuple of its coefficients, lowest degree first, without zeros at its end; () is zero. The library isolates
+roots by Descartes' rule on Bernstein coefficients of square-free parts; here sign changes along a Sturm chain are
+counted, which needs no square-free part, and intervals are halved, never more than that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import gcd, lcm
+
+Coefficients = tuple[int, ...]
+
+
+def whole(fractions: Sequence[Fraction]) -> Coefficients:
+    """Return the polynomial times a positive number that makes its coefficients whole and coprime."""
+    found = list(fractions)
+    while found and found[-1] == 0:
+        found.pop()
+    if not found:
+        return ()
+    common = lcm(*(x.denominator for x in found))
+    integers = [x.numerator * (common // x.denominator) for x in found]
+    divisor = gcd(*integers)
+    return tuple(x // divisor for x in integers)
+
+
+def divided(p: Coefficients, q: Coefficients) -> tuple[list[Fraction], list[Fraction]]:
+    """Return quotient and remainder."""
+    rest, quotient = [Fraction(c) for c in p], [Fraction(0)] * max(len(p) - len(q) + 1, 0)
+    for k in range(len(quotient) - 1, -1, -1):
+        quotient[k] = rest[k + len(q) - 1] / q[-1]
+        for i, c in enumerate(q):
+            rest[k + i] -= quotient[k] * c
+    return quotient, rest[: len(q) - 1]
+
+
+def sign(p: Coefficients, x: Fraction) -> int:
+    """Return the sign of p(x)."""
+    n, d = x.numerator, x.denominator
+    value = sum(c * n**i * d ** (len(p) - 1 - i) for i, c in enumerate(p))
+    return (value > 0) - (value < 0)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A polynomial with its Sturm chain."""
+
+    coefficients: Coefficients
+
+    @cached_property
+    def chain(self) -> list[Coefficients]:
+        """Return the chain of the polynomial and its derivative, divided by what all of it has in common."""
+        found = [self.coefficients, whole([Fraction(i * c) for i, c in enumerate(self.coefficients) if i])]
+        while found[-1]:
+            found.append(whole([-c for c in divided(found[-2], found[-1])[1]]))
+        found.pop()
+        return [whole(divided(p, found[-1])[0]) for p in found]
+
+    def changes(self, x: Fraction) -> int:
+        """Return how often the sign changes along the chain at x, zeros left out."""
+        signs = [s for s in (sign(p, x) for p in self.chain) if s]
+        return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+
+    def count(self, low: Fraction, high: Fraction) -> int:
+        """Return how many different roots lie in low < x <= high; a constant has none."""
+        return self.changes(low) - self.changes(high) if len(self.coefficients) > 1 and low < high else 0
+
+    def has_root_of(self, other: "Curve", low: Fraction, high: Fraction) -> bool:
+        """Return whether both polynomials have a root in common in low < x <= high."""
+        return low < high and divisor(self, other).count(low, high) > 0
+
+
+@lru_cache(maxsize=256)
+def divisor(one: Curve, other: Curve) -> Curve:
+    """Return the greatest common divisor, by Euclid."""
+    p, q = one.coefficients, other.coefficients
+    while q:
+        p, q = q, whole(divided(p, q)[1])
+    return Curve(p)
+
+
+@dataclass
+class Cut:
+    """A number: the only root of each of some curves, by name, in low < x <= high."""
+
+    low: Fraction
+    high: Fraction
+    curves: dict[str, Curve]
+
+    @property
+    def curve(self) -> Curve:
+        """Return the one of them with the lowest degree."""
+        return min(self.curves.values(), key=lambda curve: len(curve.coefficients))
+
+    def narrow(self) -> None:
+        """Halve the interval."""
+        middle = (self.low + self.high) / 2
+        if self.curve.count(self.low, middle):
+            self.high = middle
+        else:
+            self.low = middle
+
+    def compare(self, other: "Cut") -> int:
+        """Return -1, 0 or 1 as self <, = or > other."""
+        if self.curve.has_root_of(other.curve, max(self.low, other.low), min(self.high, other.high)):
+            return 0
+        while True:
+            if self.high <= other.low:
+                return -1
+            if other.high <= self.low:
+                return 1
+            self.narrow()
+            other.narrow()
+
+    def rounded(self, c0: Fraction, c1: Fraction) -> float:
+        """Return the float64 nearest to c0 + c1 x, ties to even."""
+        for _ in range(300):
+            ends = [c0 + c1 * self.low, c0 + c1 * self.high]
+            if float(ends[0]) == float(ends[1]):
+                return float(ends[0])
+            self.narrow()
+        middle = (Fraction(float(ends[0])) + Fraction(float(ends[1]))) / 2  # or it is 0
+        exact = [x for x in (middle, Fraction(0)) if c1 and sign(self.curve.coefficients, (x - c0) / c1) == 0]
+        assert exact, "a number within 2^-300 of a tie that is none"
+        return float(exact[0])
+
+
+def cuts(curves: dict[str, Curve], low: Fraction, high: Fraction) -> list[Cut]:
+    """Return all roots of the curves in low < x <= high, in order, each once with all curves that have it."""
+    present = {name: curve.count(low, high) for name, curve in curves.items()}
+    found = {name: curves[name] for name, count in present.items() if count}
+    if not found:
+        return []
+    if max(present.values()) == 1:
+        first, *others = found.values()
+        if all(first.has_root_of(other, low, high) for other in others):
+            return [Cut(low, high, found)]
+    middle = (low + high) / 2
+    return cuts(found, low, middle) + cuts(found, middle, high)
