@@ -101,6 +101,15 @@ def test_without_forces_a_flight_is_straight():
     assert (path.error < 1e-12).all()
 
 
+def test_far_away_places_round_and_the_bound_says_so():
+    start, velocity = [1e9 / 3, -2e9 / 3, 1e8], [0.3, 0.2, 0.1]
+    path = cc.flight([start], [velocity], 50.0, step=0.1)
+    for k, end in enumerate(path.ends):
+        time = Decimal(float(path.t1[k]))
+        real = tuple(x + v * time for x, v in zip(decimals(start), decimals(velocity), strict=True))
+        assert float(distance(decimals(end), real)) <= path.error[k] <= 1e-4
+
+
 def test_bits_are_the_same_alone_in_a_batch_and_by_plain_python():
     given = many(30)
     path = cc.flight(**given)
