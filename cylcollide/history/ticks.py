@@ -1,11 +1,14 @@
 """Ticks: what is kept of a state, and what lies between it and the next one."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.bvh.build import build
+from cylcollide.bvh.layout import Tree
 from cylcollide.kernels.interpolation import REACH_PAD, fill_character_boxes
 from cylcollide.kernels.rig_rows import Bones
 from cylcollide.query.loops.listed import Centres
@@ -22,6 +25,12 @@ class Boxes:
 
     low: Float64Array  # (entries, 3)
     high: Float64Array  # (entries, 3)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree over them; that of an entry without limbs is nowhere."""
+        nowhere, somewhere = self.low > self.high, np.zeros_like(self.low)
+        return build(np.where(nowhere, somewhere, self.low), np.where(nowhere, somewhere, self.high))
 
     def joined(self, other: "Boxes", row: Int64Array) -> "Boxes":
         """Boxes around these and those of another tick, where entry i is in row `row[i]`, or in none: -1."""

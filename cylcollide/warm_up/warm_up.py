@@ -14,6 +14,7 @@ from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import REBUILT_AT_ONCE, SMALLEST_STREAM
 from cylcollide.history import PoseHistory
+from cylcollide.history.flight import flight
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.request import segment_request
@@ -134,6 +135,7 @@ def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> N
     history.judge_segments(starts, ends, Policy.first_surface(), times)
     _ = history.cast_segments(starts, ends, times).position
     _ = history.contains_points(starts, times).axis_distance_squared
+    flight(starts, ends, 1.0)
 
 
 def _crowd(rng: np.random.Generator) -> Limbs:

@@ -1,47 +1,19 @@
 """Flying bullets as a query is given them: straight pieces with the times of bullet and targets, checked."""
 
-from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
+from cylcollide.history.flight import FlightPath
 from cylcollide.history.moments import ON_OLD, OnOld
 from cylcollide.history.options import Protection, check_names, checked_protection
 from cylcollide.history.ticks import Tick
 
 RESOLUTION = 2.0**-10
 """Of a tick: how finely contacts with boxes are bounded, unless a query says otherwise."""
-
-
-@runtime_checkable
-class Path(Protocol):
-    """Bullets of several straight pieces each, as `flight` makes them; (pieces,) rows."""
-
-    @property
-    def starts(self) -> Float64Array:
-        """Where each piece starts, (pieces, 3)."""
-
-    @property
-    def ends(self) -> Float64Array:
-        """Where it ends, (pieces, 3)."""
-
-    @property
-    def t0(self) -> Float64Array:
-        """When it starts."""
-
-    @property
-    def t1(self) -> Float64Array:
-        """When it ends."""
-
-    @property
-    def bullet(self) -> Int64Array:
-        """The bullet of each piece, ascending."""
-
-    @property
-    def error(self) -> Float64Array:
-        """How far the piece is from the curve that it stands for, at most."""
 
 
 class MovingOptions(TypedDict, total=False):
@@ -99,7 +71,7 @@ def checked_filters(options: MovingOptions) -> Filters:
 
 def checked_flights(
     ticks: tuple[Tick, ...],
-    starts: ArrayLike | Path,
+    starts: ArrayLike | FlightPath,
     ends: ArrayLike | None,
     times: tuple[ArrayLike | None, ArrayLike | None],
     target_times: tuple[ArrayLike | None, ArrayLike | None],
@@ -112,7 +84,7 @@ def checked_flights(
     ValueError
         For numbers, shapes or times that are not accepted, naming the first bad row; nothing is left half done.
     """
-    if isinstance(starts, Path):
+    if isinstance(starts, FlightPath):
         if not (ends is None and times[0] is None and times[1] is None):
             raise ValueError(
                 "path: expected no ends, t0 and t1 beside a path, which has them, got some; leave them out"
@@ -165,7 +137,7 @@ def _check_order(begin: Float64Array, end: Float64Array, names: tuple[str, ...])
         )
 
 
-def _offsets(path: Path, pieces: int, t0: Float64Array, t1: Float64Array) -> Int64Array:
+def _offsets(path: FlightPath, pieces: int, t0: Float64Array, t1: Float64Array) -> Int64Array:
     """Where the pieces of each bullet begin; ValueError if they are not in order."""
     bullet = validate.integers(path.bullet, "path.bullet", pieces, 0, 2**31 - 1)
     step = np.diff(bullet)

@@ -1,4 +1,4 @@
-"""The limbs that flying bullets may hit, where they are at both ends of a tick; and which each stretch comes near."""
+"""The limbs that flying bullets may hit: where they are at both ends of a tick."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,46 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
-from cylcollide.history.moving.flights import Flights
-from cylcollide.history.moving.stretches import Stretches, points_at
 from cylcollide.history.ticks import Tick
-from cylcollide.kernels.ray import Rays
 from cylcollide.kernels.rig_rows import Placed, Places, place_limbs
-from cylcollide.query.loops.listed import Lists, find_boxes
-from cylcollide.validate import NO_LIMIT
 from cylcollide.world.state_rows import ranges
-
-
-class Near(NamedTuple):
-    """Stretches, and entries of their ticks that the bullets do not certainly miss there; (pairs,) each."""
-
-    stretch: Int64Array
-    entry: Int64Array
-
-
-def near_stretches(ticks: Sequence[Tick], flights: Flights, stretches: Stretches) -> Near:
-    """Every such pair."""
-    begin, end = (points_at(flights, stretches.piece, s) for s in (stretches.begin, stretches.end))
-    rays = Rays(begin, end, True, NO_LIMIT)
-    moves = (stretches.alpha0 > 0.0) | (stretches.alpha1 > 0.0)
-    found = [Near(np.empty(0, np.int64), np.empty(0, np.int64))]
-    for k in np.unique(stretches.tick).tolist():
-        own, tick = stretches.tick == k, ticks[k]
-        for rows, boxes in ((own & ~moves, tick.boxes), (own & moves, tick.next and tick.next.boxes)):
-            if boxes is not None and rows.any():
-                found.append(_near_boxes(rays, np.flatnonzero(rows), boxes.low, boxes.high))
-    return Near._make(np.concatenate(column) for column in zip(*found, strict=True))
-
-
-def _near_boxes(rays: Rays, rows: Int64Array, low: Float64Array, high: Float64Array) -> Near:
-    """Pairs of one of these rays and a box that it does not certainly miss."""
-    most = 64 + 8 * len(rows)
-    while True:
-        (ray, box), reached = np.empty((2, most), np.int32), np.empty(most)
-        used = find_boxes(rays, rows, low, high, ray, box, reached)
-        if used <= most:
-            return Near(rows[ray[:used]], box[:used].astype(np.int64))
-        most = used
 
 
 class MovingLimbs(NamedTuple):
@@ -64,34 +27,7 @@ class MovingLimbs(NamedTuple):
     there: Float64Array  # (m, 2, 3): ends at the next one; the same of a limb that stays
 
 
-def limbs_near(ticks: Sequence[Tick], stretches: Stretches, near: Near) -> tuple[MovingLimbs, Lists]:
-    """The limbs of all entries that are near any stretch, and the list of each stretch."""
-    tick = stretches.tick[near.stretch]
-    order = np.lexsort((near.entry, tick))
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (np.diff(tick[order]) != 0) | (np.diff(near.entry[order]) != 0)
-    block_of = np.empty(len(order), np.int64)
-    block_of[order] = np.cumsum(is_new) - 1
-    chosen = order[is_new]
-    parts, counts = [], []
-    for k in np.unique(tick).tolist():
-        part, count = _limbs_of(ticks, k, near.entry[chosen[tick[chosen] == k]])
-        parts.append(part)
-        counts.append(count)
-    limbs = MovingLimbs(*(np.concatenate(column) for column in zip(*(parts or [_no_limbs()]), strict=True)))
-    return limbs, _lists(near.stretch, block_of, np.concatenate(counts or [np.empty(0, np.int64)]), len(stretches.tick))
-
-
-def _lists(stretch: Int64Array, block: Int64Array, count: Int64Array, stretches: int) -> Lists:
-    """The limbs of each stretch, ascending, from pairs of stretches and blocks of limbs."""
-    first = (np.cumsum(count) - count).astype(np.int32)
-    offsets = np.zeros(stretches + 1, np.int64)
-    np.add.at(offsets, stretch + 1, count[block])
-    block = block[np.lexsort((block, stretch))]
-    return Lists(np.cumsum(offsets), ranges(first[block], count[block]))
-
-
-def _no_limbs() -> MovingLimbs:
+def no_limbs() -> MovingLimbs:
     nothing, ends = np.empty(0, np.int64), np.empty((0, 2, 3))
     row, number = nothing.astype(np.int32), np.empty(0)
     return MovingLimbs(
@@ -99,7 +35,7 @@ def _no_limbs() -> MovingLimbs:
     )
 
 
-def _limbs_of(ticks: Sequence[Tick], k: int, entry: Int64Array) -> tuple[MovingLimbs, Int64Array]:
+def limbs_of(ticks: Sequence[Tick], k: int, entry: Int64Array) -> tuple[MovingLimbs, Int64Array]:
     """The limbs of these entries of tick k, ascending; and how many each has."""
     tick, rows, bare = ticks[k], ticks[k].rows, len(ticks[k].rows.bare)
     place = entry[entry >= bare] - bare

@@ -5,8 +5,9 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
+from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving.contacts import found_contacts
-from cylcollide.history.moving.flights import MovingOptions, Path, checked_filters, checked_flights
+from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.question import question_of
 from cylcollide.history.ticks import Tick
@@ -21,7 +22,7 @@ class MovingQueries(ABC):
 
     def cast_moving(
         self,
-        starts: ArrayLike | Path,
+        starts: ArrayLike | FlightPath,
         ends: ArrayLike | None = None,
         t0: ArrayLike | None = None,
         t1: ArrayLike | None = None,
@@ -64,6 +65,6 @@ class MovingQueries(ABC):
         ValueError
             For numbers, shapes and times that are not accepted, with the first bad row.
         """
-        ticks, filters = self._kept(), checked_filters(options)
+        filters, ticks = checked_filters(options), self._kept()
         flights = checked_flights(ticks, starts, ends, (t0, t1), (target_t0, target_t1), options)
         return MovingHits(found_contacts(question_of(ticks, flights, filters), filters.threads))

@@ -3,6 +3,8 @@
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from cylcollide._types import (
     NO_LIMB,
     BoolArray,
@@ -14,15 +16,24 @@ from cylcollide._types import (
     Shape,
     Uint32Array,
 )
-from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
+from cylcollide.bvh.layout import Space, Tree
+from cylcollide.bvh.traverse import (
+    NO_ITEM,
+    LocalRay,
+    Stack,
+    local_ray,
+    next_item_of_all,
+    next_item_on_ray,
+    start_traversal,
+)
+from cylcollide.constants import BOX_PAD, LARGEST_SAFE, SMALLEST_SAFE, TREE_WIDTH
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.hit_bounds import HitBounds
 from cylcollide.kernels.interpolation import between
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
-from cylcollide.kernels.ray import broadcast_index, largest_component
-from cylcollide.query.loops.listed import Lists
+from cylcollide.kernels.ray import Ray, broadcast_index, largest_component, make_ray
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 
@@ -34,6 +45,10 @@ P1, P2, P1_NEXT, P2_NEXT, RADIUS, RADIUS2, EXTENT, MOVING_ROW = 0, 3, 6, 9, 12, 
 
 START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
 """Columns of `StretchRows.rows`."""
+
+
+NEAR_PAD = 2.0**-40
+"""Relative: lengths and fractions of them err by less than 2**-48."""
 
 
 class MovingRows(NamedTuple):
@@ -52,6 +67,20 @@ class StretchRows(NamedTuple):
     rows: Float64Array  # (n, STRETCH_ROW): the bullet at both ends, and alphas
     is_last: BoolArray  # (n,): the last of its piece, whose last moment belongs to it
     is_open: BoolArray  # (n,): left to exact arithmetic if a limb may be hit
+
+
+class Candidates(NamedTuple):
+    """Of n stretches the blocks of limbs that the bullet does not certainly miss there.
+
+    Those of stretch j are `count[j]` pairs from `begin[j]` on.
+    """
+
+    begin: Int64Array  # (n,)
+    count: Int64Array  # (n,)
+    block: Int32Array  # (pairs,), -1 for one that is left out
+    near: Float64Array  # (pairs,): u before which the bullet is certainly not in the block
+    first: Int32Array  # (blocks,): the first limb of each
+    limbs: Int64Array  # (blocks,): how many it has
 
 
 class MovingColumns(NamedTuple):
@@ -98,11 +127,69 @@ def fill_moving_rows(
         solid[i] = SPHERE if kind[i] == CAPSULE and longest == 0.0 else kind[i]
 
 
+@entry_point(allocates=True, reads_all=True)
+def find_near(
+    stretches: Float64Array,
+    chosen: Int64Array,
+    tree: Tree,
+    begin: Int64Array,
+    count: Int64Array,
+    item: Int32Array,
+    near: Float64Array,
+) -> int:
+    """Write the boxes of a tree that bullets do not certainly miss; how many pairs there are.
+
+    Parameters
+    ----------
+    stretches, chosen
+        Rows of `StretchRows`, and which ones.
+    tree
+        Over boxes that hold what moves.
+    begin, count
+        Written for the chosen stretches, as in `Candidates`.
+    item, near
+        Written: boxes, and u before which the bullet is not in them; pairs beyond their size are not.
+    """
+    size, used = tree.stack_size, 0
+    stack = Stack(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32))
+    for position in range(chosen.size):
+        j = chosen[position]
+        origin, end = vector(stretches[j], START), vector(stretches[j], END)
+        way = (end[0] - origin[0], end[1] - origin[1], end[2] - origin[2])
+        ray, first = make_ray(origin, way, True, inf), used
+        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+        height = 0
+        if local.untrusted:
+            height = tree.items
+        elif not local.misses_root:
+            height = start_traversal(stack)
+        while height > 0:
+            if local.untrusted:
+                height, k = next_item_of_all(height)
+            else:
+                height, k = next_item_on_ray(tree, stack, height, local, local.reach)
+            if k == NO_ITEM:
+                break
+            if used < item.size:
+                item[used] = k
+                near[used] = 0.0 if local.untrusted else entered_after(stack.near[height], local, tree.space, ray)
+            used += 1
+        begin[j], count[j] = first, used - first
+    return used
+
+
+@inlined
+def entered_after(near: float, local: LocalRay, space: Space, ray: Ray) -> float:
+    """The fraction of a ray before which `traverse.local_reach` ends before a box that it enters at `near`."""
+    length = (max(near - BOX_PAD, 0.0) / (1.0 + BOX_PAD) + local.start) / space.scale
+    return length * ray.per_length * (1.0 - NEAR_PAD)
+
+
 @entry_point(reads_all=True)
 def cast_moving_rows(
     stretches: StretchRows,
     table: MovingRows,
-    lists: Lists,
+    candidates: Candidates,
     mask: Uint32Array,
     ignored: Int64Array,
     begin: int,
@@ -116,7 +203,7 @@ def cast_moving_rows(
         hits.stretch[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
         hits.lower[i] = hits.upper[i] = inf
         for j in range(stretches.offsets[i], stretches.offsets[i + 1]):
-            best, undecided = first_on_stretch(stretches, table, lists, layers, other, j)
+            best, undecided = first_on_stretch(stretches, table, candidates, layers, other, j)
             if undecided or best.limb >= 0.0:
                 hits.stretch[i], hits.undecided[i], hits.limb[i] = j, undecided, int(best.limb)
                 hits.lower[i], hits.upper[i], hits.face[i] = best.lower, best.upper, int(best.face)
@@ -127,16 +214,19 @@ def cast_moving_rows(
 
 @compiled
 def first_on_stretch(
-    stretches: StretchRows, table: MovingRows, lists: Lists, mask: int, ignored: int, j: int
+    stretches: StretchRows, table: MovingRows, candidates: Candidates, mask: int, ignored: int, j: int
 ) -> tuple[ClosestHit, bool]:
     """The first contact on a stretch, and whether float64 leaves it open."""
     best, row = no_hit(1.0), stretches.rows[j]
     bullet, alpha0, alpha1 = Flight(vector(row, START), vector(row, END)), row[ALPHA0], row[ALPHA1]
     extent = max(largest_component(bullet.start), largest_component(bullet.end))
-    for position in range(lists.offsets[j], lists.offsets[j + 1]):
-        k = lists.limbs[position]
-        if is_considered(table.character[k], table.mask[k], mask, ignored):
-            best = closer(best, float(k), limb_bounds(bullet, extent, alpha0, alpha1, table, k))
+    for pair in range(candidates.begin[j], candidates.begin[j] + candidates.count[j]):
+        block = candidates.block[pair]
+        if block >= 0 and candidates.near[pair] <= best.upper:
+            first = candidates.first[block]
+            for k in range(first, first + candidates.limbs[block]):
+                if is_considered(table.character[k], table.mask[k], mask, ignored):
+                    best = closer(best, float(k), limb_bounds(bullet, extent, alpha0, alpha1, table, k))
     # the last moment of a stretch that is not the last belongs to the next one
     is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
     ends_late = (best.upper >= 1.0) & (not stretches.is_last[j])
