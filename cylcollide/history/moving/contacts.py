@@ -16,15 +16,9 @@ from cylcollide.history.moving.exact import (
 from cylcollide.history.moving.hits import Contacts, Exits, Found, missed_contacts, missed_exits
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.moving.question import Question
-from cylcollide.history.moving.stretches import points_at
 from cylcollide.history.moving.struck import StruckLimbs
 from cylcollide.query.loops.moving import (
-    ALPHA0,
-    ALPHA1,
-    END,
     MOVING_ROW,
-    START,
-    STRETCH_ROW,
     MovingColumns,
     MovingRows,
     StretchRows,
@@ -38,7 +32,8 @@ from cylcollide.runtime.threads import in_chunks
 def contacts_bounded(question: Question, threads: int | None) -> MovingColumns:
     """The first contact of each bullet, as far as float64 bounds decide it."""
     flights, n = question.flights, question.flights.bullets
-    stretches, table = _stretch_rows(question), moving_rows(question.limbs)
+    table, is_last = moving_rows(question.limbs), question.stretches.last
+    stretches = StretchRows(question.stretches.offsets, question.rows, is_last, question.is_open)
     hits = MovingColumns(
         np.empty(n, np.int64),
         np.empty(n, np.int32),
@@ -49,7 +44,9 @@ def contacts_bounded(question: Question, threads: int | None) -> MovingColumns:
     )
 
     def task(begin: int, end: int) -> int:
-        return cast_moving_rows.call(stretches, table, question.lists, flights.mask, flights.ignored, begin, end, hits)
+        return cast_moving_rows.call(
+            stretches, table, question.candidates, flights.mask, flights.ignored, begin, end, hits
+        )
 
     in_chunks(n, threads, task)
     return hits
@@ -62,19 +59,10 @@ def moving_rows(limbs: MovingLimbs) -> MovingRows:
     return MovingRows(solid, limbs.character, limbs.mask, rows)
 
 
-def _stretch_rows(question: Question) -> StretchRows:
-    """Stretches, as the loop reads them."""
-    stretches, flights = question.stretches, question.flights
-    rows = np.empty((len(stretches.piece), STRETCH_ROW))
-    rows[:, START : START + 3] = points_at(flights, stretches.piece, stretches.begin)
-    rows[:, END : END + 3] = points_at(flights, stretches.piece, stretches.end)
-    rows[:, ALPHA0], rows[:, ALPHA1] = stretches.alpha0, stretches.alpha1
-    return StretchRows(stretches.offsets, rows, stretches.last, question.is_open)
-
-
 def found_contacts(question: Question, threads: int | None) -> Found:
     """The first contact of each bullet."""
-    bounded, (ticks, flights, stretches, limbs) = contacts_bounded(question, threads), question[:4]
+    bounded, ticks, limbs = contacts_bounded(question, threads), question.ticks, question.limbs
+    flights, stretches = question.flights, question.stretches
     touched = np.flatnonzero(bounded.stretch >= 0).tolist()
     entered = {i: one for i in touched if (one := _entered(question, bounded, i)) is not None}
     n, rows = flights.bullets, np.array([*entered], np.int64)

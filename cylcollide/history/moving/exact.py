@@ -56,10 +56,10 @@ def entered_limb(question: Question, stretch: int, limb: int) -> Entered:
 
 def _considered(question: Question, bullet: int, stretch: int) -> Iterator[int]:
     """The limbs of a stretch's list that its bullet considers, by row."""
-    flights, limbs, lists = question.flights, question.limbs, question.lists
+    flights, limbs = question.flights, question.limbs
     mask = flights.mask.item(broadcast_index(flights.mask, bullet))
     ignored = flights.ignored.item(broadcast_index(flights.ignored, bullet))
-    for limb in lists.limbs[lists.offsets[stretch] : lists.offsets[stretch + 1]].tolist():
+    for limb in question.limbs_near(stretch):
         if is_considered(limbs.character.item(limb), limbs.mask.item(limb), mask, ignored):
             yield limb
 

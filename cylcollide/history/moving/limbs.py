@@ -28,6 +28,7 @@ class MovingLimbs(NamedTuple):
 
 
 def no_limbs() -> MovingLimbs:
+    """Of no tick."""
     nothing, ends = np.empty(0, np.int64), np.empty((0, 2, 3))
     row, number = nothing.astype(np.int32), np.empty(0)
     return MovingLimbs(

@@ -1,65 +1,104 @@
 """What a query about flying bullets asks, and against what: stretches, and the limbs that each comes near."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.history.moving.flights import Filters, Flights
-from cylcollide.history.moving.limbs import MovingLimbs, Near, limbs_near, near_stretches
-from cylcollide.history.moving.stretches import Stretches, stretches_of
-from cylcollide.history.ticks import Tick
-from cylcollide.query.loops.listed import Lists
+from cylcollide.history.moving.limbs import MovingLimbs, limbs_of, no_limbs
+from cylcollide.history.moving.stretches import points_at, stretches_of
+from cylcollide.history.ticks import Boxes, Tick
+from cylcollide.query.loops.moving import ALPHA0, ALPHA1, END, START, STRETCH_ROW, Candidates, find_near
 
 
-class Question(NamedTuple):
-    """What a query about flying bullets asks, and against what."""
+class Near(NamedTuple):
+    """Pairs of a stretch of one tick, and an entry of the tick that its bullet does not certainly miss."""
 
-    ticks: Sequence[Tick]
-    flights: Flights
-    stretches: Stretches
-    limbs: MovingLimbs
-    lists: Lists
-    """Of each stretch, the limbs that the bullet does not certainly miss there."""
-    until: dict[int, float]
-    """Of each protected character the targets' time from which on it is not hit."""
-    is_open: BoolArray
-    """(stretches,): one of these times is within the stretch, so that only rational arithmetic judges it."""
+    entry: Int32Array
+    near: Float64Array
+    """U of the stretch before which the bullet is certainly not in it."""
 
 
-def question_of(ticks: tuple[Tick, ...], flights: Flights, filters: Filters) -> Question:
-    """What checked bullets are judged against."""
-    stretches = stretches_of(ticks, flights)
-    near, is_open = near_stretches(ticks, flights, stretches), np.zeros(len(stretches.tick), np.bool_)
-    until: dict[int, float] = {}
-    if filters.protected is not None:
-        until = dict(zip(*(column.tolist() for column in filters.protected), strict=True))
-        (begin, end), since = _target_times(ticks, flights, stretches), _since(ticks, stretches, near, until)
-        hit = begin[near.stretch] < since
-        near, since = Near(near.stretch[hit], near.entry[hit]), since[hit]
-        last = stretches.last[near.stretch]
-        is_open[near.stretch[(since < end[near.stretch]) | (last & (since == end[near.stretch]))]] = True
-    limbs, lists = limbs_near(ticks, stretches, near)
-    return Question(ticks, flights, stretches, limbs, lists, until, is_open)
+class Question:
+    """Stretches of bullets, and the limbs that they may hit."""
+
+    def __init__(self, ticks: Sequence[Tick], flights: Flights, filters: Filters) -> None:
+        self.ticks, self.flights, self.resolution = ticks, flights, filters.resolution
+        self.stretches = stretches_of(ticks, flights)
+        ids, times = filters.protected or (np.empty(0, np.int64), np.empty(0))
+        self.until: dict[int, float] = dict(zip(ids.tolist(), times.tolist(), strict=True))
+        """Of each protected character the targets' time from which on it is not hit."""
+        self.is_open: BoolArray = np.zeros(len(self.stretches.tick), np.bool_)
+        """(stretches,): one of these times is within the stretch, so that only rational arithmetic judges it."""
+        self.limbs, self.candidates = self._near_limbs()
+
+    @cached_property
+    def rows(self) -> Float64Array:
+        """Stretches, as `StretchRows` has them."""
+        stretches, flights = self.stretches, self.flights
+        rows = np.empty((len(stretches.piece), STRETCH_ROW))
+        rows[:, START : START + 3] = points_at(flights, stretches.piece, stretches.begin)
+        rows[:, END : END + 3] = points_at(flights, stretches.piece, stretches.end)
+        rows[:, ALPHA0], rows[:, ALPHA1] = stretches.alpha0, stretches.alpha1
+        return rows
+
+    def limbs_near(self, stretch: int) -> list[int]:
+        """The limbs that the bullet of a stretch does not certainly miss there, by row."""
+        of, begin = self.candidates, self.candidates.begin.item(stretch)
+        blocks = of.block[begin : begin + of.count.item(stretch)].tolist()
+        first = [of.first.item(block) for block in sorted(blocks) if block >= 0]
+        count = [of.limbs.item(block) for block in sorted(blocks) if block >= 0]
+        return [row for begin, many in zip(first, count, strict=True) for row in range(begin, begin + many)]
+
+    def _near_limbs(self) -> tuple[MovingLimbs, Candidates]:
+        """The limbs of all entries that any bullet comes near, and which these are of each stretch."""
+        begin, count = np.zeros((2, len(self.stretches.tick)), np.int64)
+        parts, pairs, blocks, nears, sizes = [no_limbs()], 0, [np.empty(0, np.int32)], [np.empty(0)], [begin[:0]]
+        for k in np.unique(self.stretches.tick).tolist():
+            chosen = np.flatnonzero(self.stretches.tick == k)
+            swept = self.ticks[k].next
+            boxes = self.ticks[k].boxes if swept is None else swept.boxes
+            found = _near_boxes(boxes, self.rows, chosen, begin, count)
+            begin[chosen] += pairs
+            pairs += len(found.entry)
+            is_hit = self._unprotected(k, chosen, count, found) if self.until else np.ones(len(found.entry), np.bool_)
+            used = np.zeros(self.ticks[k].entries, np.bool_)
+            used[found.entry[is_hit]] = True
+            before = sum(map(len, sizes))
+            block = (np.cumsum(used) - 1 + before).astype(np.int32)[found.entry]
+            part, size = limbs_of(self.ticks, k, np.flatnonzero(used))
+            parts.append(part)
+            sizes.append(size)
+            blocks.append(np.where(is_hit, block, -1).astype(np.int32))
+            nears.append(found.near)
+        limbs = MovingLimbs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        size = np.concatenate(sizes)
+        first = (np.cumsum(size) - size).astype(np.int32)
+        return limbs, Candidates(begin, count, np.concatenate(blocks), np.concatenate(nears), first, size)
+
+    def _unprotected(self, k: int, chosen: Int64Array, count: Int64Array, found: Near) -> BoolArray:
+        """Of pairs of stretches of tick k whether their characters are hit at their beginnings; opens stretches."""
+        rows, stretches, flights = self.ticks[k].rows, self.stretches, self.flights
+        of_entry = [self.until.get(who, np.inf) for who in (*rows.bare.character.tolist(), *rows.ids.tolist())]
+        since, stretch = np.array(of_entry)[found.entry], np.repeat(chosen, count[chosen])
+        after = np.inf if k + 1 == len(self.ticks) else self.ticks[k + 1].time
+        begin = np.maximum(flights.target_t0[stretches.piece[stretch]], self.ticks[k].time)
+        end = np.minimum(flights.target_t1[stretches.piece[stretch]], after)
+        is_hit: BoolArray = begin < since
+        ends_in_it = (since < end) | ((since == end) & stretches.last[stretch])
+        self.is_open[stretch[is_hit & ends_in_it]] = True
+        return is_hit
 
 
-def _target_times(ticks: Sequence[Tick], flights: Flights, stretches: Stretches) -> tuple[Float64Array, Float64Array]:
-    """The targets' times at both ends of stretches: times of ticks, or of the pieces."""
-    after = np.array([*(tick.time for tick in ticks[1:]), np.inf])[stretches.tick]
-    begin = np.maximum(flights.target_t0[stretches.piece], np.array([tick.time for tick in ticks])[stretches.tick])
-    return begin, np.minimum(flights.target_t1[stretches.piece], after)
-
-
-def _since(ticks: Sequence[Tick], stretches: Stretches, near: Near, until: dict[int, float]) -> Float64Array:
-    """Of each pair the time from which on its character is protected, inf for never."""
-    tick, since = stretches.tick[near.stretch], np.full(len(near.stretch), np.inf)
-    ids = np.array(sorted(until), np.int64)
-    times = np.array([until[k] for k in ids.tolist()])
-    for k in np.unique(tick).tolist() if until else ():
-        own = np.flatnonzero(tick == k)
-        rows = ticks[k].rows
-        character = np.concatenate([rows.bare.character, rows.ids])[near.entry[own]]
-        place = np.minimum(np.searchsorted(ids, character), len(ids) - 1)
-        since[own] = np.where(ids[place] == character, times[place], np.inf)
-    return since
+def _near_boxes(boxes: Boxes, rows: Float64Array, chosen: Int64Array, begin: Int64Array, count: Int64Array) -> Near:
+    """Boxes that the bullets of the chosen stretches do not certainly miss; writes begin and count of their pairs."""
+    most = 64 + 8 * len(chosen)
+    while True:
+        item, near = np.empty(most, np.int32), np.empty(most)
+        used = find_near.call(rows, chosen, boxes.tree, begin, count, item, near)
+        if used <= most:
+            return Near(item[:used], near[:used])
+        most = used
