@@ -18,9 +18,12 @@ LARGEST_NUMBER, SMALLEST_SIZE = 2.0**500, 2.0**-500
 Squares, sums of three squares, fractions (at most 2**503 / 2**-500) and all fields of a hit are then finite.
 """
 
-MOVING_ROUNDING_BOUND = 64.0 * UNIT_ROUNDOFF
-"""The same for a flying bullet and a moving limb: delta = 64 u extent. `docs/moving.md` adds displacements up to 53.8 u,
-and the errors of coefficients in units of delta."""
+MOVING_ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
+"""The same for a flying bullet and a moving limb: delta = 96 u extent. `docs/moving.md` adds displacements up to
+60.7 u, and derives the errors of coefficients from them."""
+
+CONTACT_ERROR = UNIT_ROUNDOFF
+"""Largest error of an accurate time of contact, of a stretch; 4 u are allowed, roundings of alpha included."""
 
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
 """Range of lengths that kernels compute with: products of twelve such lengths neither overflow nor lose a low word.

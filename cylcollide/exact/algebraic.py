@@ -152,20 +152,17 @@ class Algebraic:
 
     def sign_of(self, p: Polynomial) -> int:
         """The sign of a polynomial at this number."""
-        if self.is_rational:
-            return sign_at(p, self.low, self.denominator)
         if len(p) < 2:
             return sign(sum(p))
-        if not certainly_coprime(self.polynomial, p):
+        if not self.is_rational and not certainly_coprime(self.polynomial, p):
             divisor = common_divisor(self.polynomial, p)
             if sign_at(divisor, self.low, self.denominator) != sign_at(divisor, self.high, self.denominator):
                 return 0
-        while not self.is_rational:
+        while True:
             signs = {sign(c) for c in bernstein(p, (self.low, self.high, self.denominator))} - {0}
-            if len(signs) == 1:
-                return signs.pop()
+            if len(signs) < 2:  # none at a rational root
+                return sum(signs)
             self.refine()
-        return sign_at(p, self.low, self.denominator)
 
     def rounded(self, c0: Fraction | float = 0, c1: Fraction | float = 1) -> float:
         """The float64 nearest to c0 + c1 times this number, ties to even."""
@@ -205,4 +202,3 @@ def real_roots(p: Polynomial, begin: Fraction, end: Fraction) -> list[Algebraic]
     found = [Algebraic(single, root) for root in isolated_roots(single, interval)]
     first, last = Algebraic.rational(begin), Algebraic.rational(end)
     return [root for root in found if root.compare(first) >= 0 and root.compare(last) <= 0]
-

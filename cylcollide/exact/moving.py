@@ -1,14 +1,14 @@
 """A bullet against a moving limb within one tick: when they are in contact, in rational arithmetic.
 
-At s the bullet is at x(s) = start + s (end - start), and an end of the limb at (1 - alpha) p + alpha p', alpha an affine
-function of s with rational coefficients. With y = x - p1 and a = p2 - p1, which are affine in s too, each bound of the
+At s the bullet is at x(s) = start + s (end - start), and an end of the limb at (1 - alpha) p + alpha p', alpha being
+affine in s with rational coefficients. With y = x - p1 and a = p2 - p1, which are affine in s too, each bound of the
 solid is a polynomial of s that is at most 0 where the bound holds: of degree 2, 4 or 6 (docs/moving.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic
@@ -21,7 +21,7 @@ from cylcollide.exact.polynomials import Polynomial, combined, product, trimmed
 
 
 class TickStretch(NamedTuple):
-    """The part of a flight within one tick: begin <= s < end, or <= end if it is closed, and alpha0 + alpha1 s on it."""
+    """The part of a flight within one tick: begin <= s < end, or <= end if closed; there alpha is alpha0 + alpha1 s."""
 
     begin: Fraction
     end: Fraction

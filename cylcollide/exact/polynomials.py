@@ -93,7 +93,7 @@ def certainly_coprime(p: Polynomial, q: Polynomial) -> bool:
 
 
 def common_divisor(p: Polynomial, q: Polynomial) -> Polynomial:
-    """The greatest common divisor of p and q, neither of them zero, primitive: Euclid's algorithm over the rationals."""
+    """The greatest common divisor of p and q, neither of them zero, primitive: by Euclid's algorithm."""
     if certainly_coprime(p, q):
         return (1,)
     a, b = primitive(p), primitive(q)
@@ -140,7 +140,7 @@ def square_free(p: Polynomial) -> Polynomial:
 
 @cache
 def _bernstein_weights(degree: int) -> tuple[tuple[int, ...], ...]:
-    """Rows j of the matrix from powers to the Bernstein basis, whole: C(j, i) / C(degree, i), times the lcm of these."""
+    """Rows j of the matrix from powers to the Bernstein basis, C(j, i) / C(degree, i), times the lcm of these."""
     common = lcm(*(comb(degree, i) for i in range(degree + 1)))
     return tuple(tuple(comb(j, i) * (common // comb(degree, i)) for i in range(j + 1)) for j in range(degree + 1))
 
@@ -148,7 +148,7 @@ def _bernstein_weights(degree: int) -> tuple[tuple[int, ...], ...]:
 def bernstein(p: Polynomial, interval: RationalInterval) -> list[int]:
     """The coefficients of p, which is not zero, in the Bernstein basis of an interval, times a positive number.
 
-    The first and the last have the signs of p at the ends. If all have one sign, or zero, so has p in the open interval.
+    The first and the last have the signs of p at the ends. If all have one sign or are zero, p has it in between.
     """
     low, high, denominator = interval
     local, power, width = [0] * len(p), 1, high - low  # by Horner's rule in low + width t

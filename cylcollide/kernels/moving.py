@@ -68,24 +68,22 @@ class Motion(NamedTuple):
 def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBounds:
     """The first contact of a bullet with a limb on one stretch, `lower` and `upper` as u in [0, 1].
 
-    A coordinate given may be off by 16 · 2⁻⁵³ · extent from the one that is meant. `extent`: largest |coordinate| of
-    the bullet plus the largest of the limb (radius included), at both ends; inf where either is beyond what kernels
-    trust: the result is undecided then (possible and not certain, from 0 on). `inside`: the bullet is certainly in the
-    limb at u = 0; `upper` is 0 then. `face`: of the contact, `UNDECIDED_FACE` unless certain. A contact is that of
-    the closed stretch, u = 1 included.
+    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, of both ends of the
+    stretch; inf if one of them is beyond what kernels trust, and the result is undecided (possible, not certain, from
+    0 on). Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of the largest one, of the bullet and of
+    the limb. `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0. `face`: `UNDECIDED_FACE` if
+    the bounds do not decide it, or not whether the contact is later than u = 0. The stretch is closed, u = 1 included.
     """
-    motion = relative_motion(bullet, limb)
-    delta = MOVING_ROUNDING_BOUND * extent
-    trusted = (extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
-    reach_squared = squared_reach(motion, limb)
-    # grown by more than delta and what rounding moves the ends of the interval by, without a root
-    near_squared = reach_squared * (1.0 + 2.0**-19) + 2.0**23 * delta * delta
-    first, last = ball_times(motion, near_squared)
-    if (first > last) & trusted:
-        return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
-    if not trusted:
+    motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
+    half_squared, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
+    near = near_squared(limb.kind, half_squared, width, delta)
+    first, last = ball_times(motion, near)
+    if not ((extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)):
         return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)
-    return first_contact(motion, limb.kind, limb.radius, limb.radius2, first, last, near_squared, delta)
+    if first > last:
+        return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
+    errors = contact_errors(limb.kind, half_squared, square_root(near), width, delta)
+    return first_contact(motion, limb.kind, limb.radius, limb.radius2, first, last, errors)
 
 
 @inlined
@@ -122,15 +120,19 @@ def longest_half_squared(motion: Motion) -> Real:
 
 
 @inlined
-def squared_reach(motion: Motion, limb: MovingLimb) -> Real:
-    """Square of a distance from the middle that no point of the limb exceeds, at any u."""
-    half, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
-    if limb.kind == ELLIPSOID:
-        return larger(half, width * width)
-    if limb.kind == CAPSULE:
-        both = square_root(half) + width
-        return both * both
-    return half + width * width
+def near_squared(kind: int, half_squared: Real, width: Real, delta: Real) -> Real:
+    """Square of a radius about the middle of the axis beyond which there is no contact.
+
+    It exceeds the largest distance of a point of the limb by at least 4 delta, which also covers what rounding moves
+    the times by at which it is crossed; without a root.
+    """
+    reach_squared = half_squared + width * width
+    if kind == ELLIPSOID:
+        reach_squared = larger(half_squared, width * width)
+    elif kind == CAPSULE:
+        reach = square_root(half_squared) + width
+        reach_squared = reach * reach
+    return reach_squared * (1.0 + 2.0**-19) + 2.0**23 * delta * delta
 
 
 @inlined
@@ -148,11 +150,10 @@ def ball_times(motion: Motion, radius_squared: Real) -> Interval:
 @inlined
 def contact_errors(kind: int, half_squared: Real, near: Real, width: Real, delta: Real) -> Errors:
     """Bounds on the errors of coefficients, for |y| <= near, |h|² <= half_squared and radii up to `width`."""
-    h = square_root(half_squared) + delta
-    y = near + delta
+    h, y = square_root(half_squared) + delta, near + delta
     wall = delta * h * y * y
-    ball = 2.0 if kind == SPHERE else 8.0
-    return Errors(delta * (3.0 * h + y), ball * delta * y, 5.0 * wall, wall * (6.0 * h * h + 10.0 * width * width))
+    ball = 2.0 if kind == SPHERE else 6.0
+    return Errors(delta * (3.0 * h + y), ball * delta * y, 4.0 * wall, wall * (5.0 * h * h + 8.0 * width * width))
 
 
 @inlined
@@ -172,12 +173,9 @@ def first_contact(
     radius2: float,
     first: float,
     last: float,
-    near_squared: float,
-    delta: float,
+    errors: Errors,
 ) -> HitBounds:
     """The first contact between `first` and `last`, outside of which there is none."""
-    width = max(radius, radius2)
-    errors = contact_errors(kind, longest_half_squared(motion), square_root(near_squared), width, delta)
     begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`
     certain, face, stalls = False, UNDECIDED_FACE, 0
     for _ in range(MOST_WINDOWS):
@@ -203,4 +201,5 @@ def first_contact(
             until = begin + 0.5 * (min(begin + length, until) - begin)
         if stalls > MOST_STALLS or until <= begin:
             break
-    return HitBounds(True, certain, begin, end if certain else inf, False, face if certain else UNDECIDED_FACE)
+    decided = certain and begin > 0.0
+    return HitBounds(True, certain, begin, end if certain else inf, False, face if decided else UNDECIDED_FACE)

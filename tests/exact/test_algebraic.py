@@ -1,4 +1,4 @@
-"""Roots of products whose factors are known, linear and quadratic: found all, in order, compared and rounded rightly."""
+"""Roots of products whose factors are known, linear and quadratic: all found, in order, compared and rounded."""
 
 from fractions import Fraction
 from functools import cmp_to_key, reduce
@@ -98,7 +98,7 @@ def test_order_with_rationals_is_the_oracles(known, value):
 
 @given(KNOWN, KNOWN)
 def test_signs_at_roots_are_those_beside_them(one, two):
-    """Zero at common roots, else the sign at a rational number so near that the other polynomial has no root between."""
+    """Zero at common roots, else the sign at a rational number with no root of the other polynomial in between."""
     for number, true in zip(real_roots(one.polynomial, *WIDE), one.roots, strict=True):
         low, high = oracle.enclosure(true, 400)  # no root of the other is so near, and not equal
         beside = {sign_at(two.polynomial, *x.as_integer_ratio()) for x in (low, high)}

@@ -132,7 +132,9 @@ def timed(rng: Random, shape: Shape) -> Motion:
         at = end.bounds[0] if end.is_rational else Fraction(end.rounded()) + Fraction(rng.choice([-1, 0, 1]), 2**53)
         if not 0 < at < 1:
             continue
-        begin = Fraction(0) if rng.random() < 0.6 else at if rng.random() < 0.7 else at - at / 10 ** rng.randrange(1, 15)
+        begin = (
+            Fraction(0) if rng.random() < 0.6 else at if rng.random() < 0.7 else at - at / 10 ** rng.randrange(1, 15)
+        )
         last = Fraction(1) if begin == at and rng.random() < 0.6 else at
         closed = begin == last or rng.random() < 0.4
         return m._replace(stretch=m.stretch._replace(begin=begin, end=last, is_closed=closed))
@@ -206,4 +208,12 @@ def vanishing(rng: Random, shape: Shape) -> Motion:
     return motion(shape, base + begin, base + drift + end, p1, p2, *whole_radii(rng, shape, radius))
 
 
-FAMILIES: tuple[Callable[[Random, Shape], Motion], ...] = (everyday, spinning, grazing, timed, whole, tangent, vanishing)
+FAMILIES: tuple[Callable[[Random, Shape], Motion], ...] = (
+    everyday,
+    spinning,
+    grazing,
+    timed,
+    whole,
+    tangent,
+    vanishing,
+)

@@ -73,9 +73,7 @@ def interpolated(ordinates: list[Fraction]) -> Coefficients:
     leading = []
     for k in range(len(NODES)):
         leading.append(differences[0])
-        differences = [
-            (v - u) / (NODES[i + k + 1] - NODES[i]) for i, (u, v) in enumerate(pairwise(differences))
-        ]
+        differences = [(v - u) / (NODES[i + k + 1] - NODES[i]) for i, (u, v) in enumerate(pairwise(differences))]
     for node, c in zip(reversed(NODES), reversed(leading), strict=True):
         shifted = [Fraction(0), *found]
         found = [x - node * y for x, y in zip(shifted, [*found, Fraction(0)], strict=True)]

@@ -1,14 +1,15 @@
 """Part of the oracle: real roots told apart by Sturm's theorem, over fractions.
 
-A polynomial is the tuple of its coefficients, lowest degree first, without zeros at its end; () is zero. The library isolates
-roots by Descartes' rule on Bernstein coefficients of square-free parts; here sign changes along a Sturm chain are
-counted, which needs no square-free part, and intervals are halved, never more than that.
+A polynomial is the tuple of its coefficients, lowest degree first, without zeros at its end; () is zero. The library
+isolates roots by Descartes' rule on Bernstein coefficients of square-free parts; here sign changes along a Sturm chain
+are counted, which needs no square-free part, and intervals are halved, never more than that.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import gcd, lcm
 
 Coefficients = tuple[int, ...]
@@ -62,7 +63,7 @@ class Curve:
     def changes(self, x: Fraction) -> int:
         """Return how often the sign changes along the chain at x, zeros left out."""
         signs = [s for s in (sign(p, x) for p in self.chain) if s]
-        return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+        return sum(a != b for a, b in pairwise(signs))
 
     def count(self, low: Fraction, high: Fraction) -> int:
         """Return how many different roots lie in low < x <= high; a constant has none."""

@@ -1,0 +1,199 @@
+"""The accurate time at which a flying bullet touches a face of a moving limb, with a certificate.
+
+Bounds (`moving.py`) have decided that the contact lies between two times, and through which face. Between them the
+face's polynomial (`moving_solids.py`) is evaluated in double-double; a bound on its second derivative shows that it
+falls all the way, so that its value at a guess, over its slope, bounds how far the guess is from the contact.
+`docs/moving.md`, "Accuracy of a contact".
+"""
+
+from typing import NamedTuple
+
+from cylcollide._types import Face, Shape
+from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, UNIT_ROUNDOFF
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    dd_add,
+    dd_dot,
+    dd_multiply,
+    dd_subtract,
+    high_words,
+    scaled,
+    two_product,
+    two_sum,
+)
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.moving import Motion, contact_errors, longest_half_squared, near_squared
+from cylcollide.kernels.moving_solids import Errors
+from cylcollide.kernels.ray import dot
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.simd import square_root
+
+SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
+TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
+CAPSULE, SPHERE = int(Shape.CAPSULE), int(Shape.SPHERE)
+
+MOST_STEPS = 4
+"""Steps towards a contact; each one leaves at most half of the distance, and hardly anything as a rule."""
+
+STEP_ROUNDING = 8.0 * UNIT_ROUNDOFF
+"""Of a step: value, slope and quotient are float64."""
+
+
+class AccurateMotion(NamedTuple):
+    """`Motion` in double-double: at u the bullet is at y + u dy from the middle of the axis, half of it is h + u dh."""
+
+    y: DoubleDoubleVector
+    dy: DoubleDoubleVector
+    h: DoubleDoubleVector
+    dh: DoubleDoubleVector
+
+
+class Contact(NamedTuple):
+    """The time of a contact on a stretch, u."""
+
+    time: DoubleDouble
+    accurate: bool  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic
+
+
+@compiled
+def accurate_motion(
+    bullet: tuple[DoubleDoubleVector, DoubleDoubleVector],
+    limb: tuple[DoubleDoubleVector, DoubleDoubleVector],
+    limb_end: tuple[DoubleDoubleVector, DoubleDoubleVector],
+) -> AccurateMotion:
+    """The motion of a bullet, given at u = 0 and 1, relative to a limb, given by p1 and p2 at u = 0 and at u = 1."""
+    y, y_end = from_middle(bullet[0], limb), from_middle(bullet[1], limb_end)
+    h, h_end = half_axis(limb), half_axis(limb_end)
+    return AccurateMotion(y, dd_vector(y_end, y), h, dd_vector(h_end, h))
+
+
+@compiled
+def dd_vector(a: DoubleDoubleVector, b: DoubleDoubleVector) -> DoubleDoubleVector:
+    """A - b."""
+    return dd_subtract(a[0], b[0]), dd_subtract(a[1], b[1]), dd_subtract(a[2], b[2])
+
+
+@inlined
+def half_axis(ends: tuple[DoubleDoubleVector, DoubleDoubleVector]) -> DoubleDoubleVector:
+    """Half the vector from p1 to p2."""
+    x, y, z = dd_vector(ends[1], ends[0])
+    return scaled(x, 0.5), scaled(y, 0.5), scaled(z, 0.5)
+
+
+@inlined
+def from_middle(x: DoubleDoubleVector, ends: tuple[DoubleDoubleVector, DoubleDoubleVector]) -> DoubleDoubleVector:
+    """Vector to x from the middle of p1 and p2."""
+    a, b = ends
+    return (
+        dd_subtract(x[0], scaled(dd_add(a[0], b[0]), 0.5)),
+        dd_subtract(x[1], scaled(dd_add(a[1], b[1]), 0.5)),
+        dd_subtract(x[2], scaled(dd_add(a[2], b[2]), 0.5)),
+    )
+
+
+@compiled
+def dd_along(start: DoubleDoubleVector, change: DoubleDoubleVector, u: float) -> DoubleDoubleVector:
+    """Start + u change."""
+    time = (u, 0.0)
+    return (
+        dd_add(start[0], dd_multiply(change[0], time)),
+        dd_add(start[1], dd_multiply(change[1], time)),
+        dd_add(start[2], dd_multiply(change[2], time)),
+    )
+
+
+@compiled
+def face_value(motion: AccurateMotion, u: float, kind: int, radius: float, radius2: float, face: float) -> DoubleDouble:
+    """The polynomial of a face at u, positive outside."""
+    y, h = dd_along(motion.y, motion.dy, u), dd_along(motion.h, motion.dh, u)
+    square = dd_dot(y, y)
+    allowed = two_product(radius, radius)
+    if kind == SPHERE:
+        return dd_subtract(square, allowed)
+    a, along_axis = dd_dot(h, h), dd_dot(y, h)
+    if face in (CAP1, CAP2):
+        height = along_axis if face == CAP2 else (-along_axis[0], -along_axis[1])
+        if kind == CAPSULE:
+            return dd_subtract(dd_add(square, dd_subtract(a, scaled(height, 2.0))), allowed)
+        return dd_subtract(height, a)
+    distance = dd_subtract(dd_multiply(a, square), dd_multiply(along_axis, along_axis))
+    if kind == TAPERED:
+        mean, slope = scaled(two_sum(radius, radius2), 0.5), scaled(two_sum(radius2, -radius), 0.5)
+        width = dd_add(dd_multiply(mean, a), dd_multiply(slope, along_axis))
+        return dd_subtract(dd_multiply(a, distance), dd_multiply(width, width))
+    if kind == ELLIPSOID:
+        room = dd_subtract(dd_multiply(a, a), dd_multiply(along_axis, along_axis))
+        return dd_subtract(dd_multiply(a, distance), dd_multiply(allowed, room))
+    if face == BORE:
+        return dd_subtract(dd_multiply(two_product(radius2, radius2), a), distance)
+    return dd_subtract(distance, dd_multiply(allowed, a))
+
+
+@inlined
+def face_error(errors: Errors, kind: int, face: float) -> float:
+    """Of `Errors`, the one of the face."""
+    if kind == SPHERE or (kind == CAPSULE and face != SIDE):
+        return errors.ball
+    if face in (CAP1, CAP2):
+        return errors.cap
+    return errors.slope if kind in (TAPERED, ELLIPSOID) else errors.wall
+
+
+@inlined
+def largest_bend(motion: Motion, kind: int, radius: float, face: float, h: float, y: float) -> float:
+    """Bound on the second derivative of a face's polynomial, for |h| <= h and |y| <= y."""
+    dy, dh = square_root(dot(motion.dy, motion.dy)), square_root(dot(motion.dh, motion.dh))
+    if kind == SPHERE or (kind == CAPSULE and face != SIDE):
+        return 2.0 * (dy + dh) * (dy + dh)
+    if face in (CAP1, CAP2):
+        return 2.0 * dh * (dy + dh)
+    turn = h * dy + y * dh
+    if kind in (TAPERED, ELLIPSOID):
+        return turn * turn * (16.0 * h * h + 18.0 * radius * radius)
+    return 6.0 * turn * turn
+
+
+@compiled
+def accurate_contact(
+    motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
+) -> Contact:
+    """The time of the contact that `bounds` has decided, with its face; `extent` as for `moving_hit_bounds`.
+
+    Coordinates that `motion` is made of may be off by 100 · 2⁻¹⁰⁶ of the largest one.
+    """
+    low, high = bounds.lower, bounds.upper
+    width = high - low
+    if width <= CONTACT_ERROR:
+        return Contact((0.5 * (low + high), 0.0), True)
+    rounded, larger_radius = high_motion(motion), max(radius, radius2)
+    delta = MOVING_ROUNDING_BOUND * extent
+    half_squared = longest_half_squared(rounded)
+    near = square_root(near_squared(kind, half_squared, larger_radius, delta))
+    error = (
+        10.0
+        * UNIT_ROUNDOFF
+        * face_error(contact_errors(kind, half_squared, near, larger_radius, delta), kind, bounds.face)
+    )
+    bend = largest_bend(rounded, kind, larger_radius, bounds.face, square_root(half_squared) + delta, near + delta)
+    first = face_value(motion, low, kind, radius, radius2, bounds.face)[0]
+    drop = first - face_value(motion, high, kind, radius, radius2, bounds.face)[0]
+    slope = drop / width
+    # between both times the slope is off from the mean one by less than that
+    doubt = width * bend + 2.0 * error / width
+    if not 2.0 * doubt <= slope:
+        return Contact((low, 0.0), False)
+    time = low + width * (first / drop)
+    for _ in range(MOST_STEPS):
+        time = min(max(time, low), high)
+        step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / slope
+        if 2.0 * (doubt * abs(step) + error) <= slope * (CONTACT_ERROR - STEP_ROUNDING * abs(step)):
+            return Contact(two_sum(time, step), True)
+        time += step
+    return Contact((time, 0.0), False)
+
+
+@inlined
+def high_motion(motion: AccurateMotion) -> Motion:
+    """The motion, rounded to float64."""
+    return Motion(high_words(motion.y), high_words(motion.dy), high_words(motion.h), high_words(motion.dh))

@@ -1,0 +1,282 @@
+"""Contacts with moving limbs: standing still they are the solids of rays; cases known by hand; stretches and order."""
+
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import isqrt
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, motion, whole
+from support.hypothesis import cylinders, shapes
+from support.oracle.lines import CYLINDER
+
+from cylcollide._types import Face, Shape
+from cylcollide.exact.algebraic import Algebraic, real_roots
+from cylcollide.exact.contacts import Contact, common, first_contact, united, without
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
+from cylcollide.exact.numbers import QuadraticNumber
+from cylcollide.exact.order import limb_chords
+from cylcollide.exact.polynomials import trimmed
+from cylcollide.shapes import SHAPE_RECORDS, Numbers
+
+pytestmark = pytest.mark.coverage
+
+EVERY_SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name.lower())
+ALPHAS = st.sampled_from([(Fraction(0), Fraction(1)), (Fraction(1, 3), Fraction(0)), (Fraction(-2, 7), Fraction(9, 5))])
+ROUND = tuple(int(shape) for shape in SHAPES if shape != CYLINDER)
+
+
+def number(x: QuadraticNumber | None) -> Algebraic:
+    """Return a fraction of a ray as a root of the quadratic that it solves."""
+    assert x is not None
+    middle, reach = Fraction(x.rational, x.denominator), Fraction(isqrt(x.radicand) + 1, x.denominator)
+    if x.root_sign * x.radicand == 0:
+        return Algebraic.rational(middle)
+    square = trimmed((x.rational**2 - x.radicand, -2 * x.rational * x.denominator, x.denominator**2))
+    return real_roots(square, middle - reach, middle + reach)[0 if x.root_sign < 0 else -1]
+
+
+def check_still(m: Motion) -> int:
+    """Fail unless a limb that keeps its place under the bullet has the chords of a ray; returns how many."""
+    limb = SHAPE_RECORDS[m.shape].exact_solid(Numbers(m.p1[0], m.p2[0], m.radius, m.radius2, ()))
+    chords = limb_chords(RayNumbers(m.start, m.end, True, 1.0), limb)
+    drift = np.subtract(m.p1[1], m.p1[0])
+    moving = m._replace(end=tuple((np.asarray(m.end) + drift).tolist()))
+    contacts = contact_intervals(moving)
+    assert contacts == tuple(Contact(number(chord.entry), number(chord.exit)) for chord in chords)
+    assert [contact_face(moving, c) for c in contacts] == [c.entry_face for c in chords]
+    return len(chords)
+
+
+@given(shapes.any_case(*ROUND), ALPHAS)
+def test_limbs_that_stand_still_are_those_of_rays(case, alpha):
+    limb = case.limb
+    p1, p2 = (tuple(p[0].tolist()) for p in (limb.p1, limb.p2))
+    stretch = TickStretch(Fraction(0), Fraction(1), True, *alpha)
+    start, end = tuple(case.start.tolist()), tuple(case.end.tolist())
+    radii = float(limb.radius[0]), float(limb.radius2[0])
+    check_still(Motion(start, end, Shape(case.kind), (p1, p1), (p2, p2), *radii, stretch))
+
+
+@given(cylinders.cases, ALPHAS)
+def test_cylinders_that_stand_still_are_those_of_rays(case, alpha):
+    p1, p2, start, end = (tuple(p.tolist()) for p in (case.p1, case.p2, case.start, case.end))
+    stretch = TickStretch(Fraction(0), Fraction(1), True, *alpha)
+    check_still(Motion(start, end, Shape.CYLINDER, (p1, p1), (p2, p2), case.radius, 0.0, stretch))
+
+
+@given(shapes.exact_case(CYLINDER, *ROUND), cylinders.points)
+def test_limbs_that_move_with_their_space_are_those_of_rays(case, drift):
+    """In whole numbers nothing is rounded: limb and end of the bullet are displaced alike."""
+    limb = case.limb
+    ends = [(tuple(p[0].tolist()), tuple((p[0] + drift).tolist())) for p in (limb.p1, limb.p2)]
+    start, end = tuple(case.start.tolist()), tuple(case.end.tolist())
+    radii = float(limb.radius[0]), float(limb.radius2[0])
+    check_still(Motion(start, end, Shape(case.kind), *ends, *radii, WHOLE_FLIGHT))
+
+
+# By hand ------------------------------------------------------------------------------------------------------------
+
+ORIGIN, UP = np.zeros(3), np.array([0.0, 0.0, 4.0])
+X, Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
+HALF = Fraction(1, 2)
+
+
+def times(m: Motion) -> list[tuple[float, bool, float, bool, Face]]:
+    """Return entry and exit of every contact, whether they are open, and the face."""
+    found = contact_intervals(m)
+    return [(c.entry.rounded(), c.entry_open, c.exit.rounded(), c.exit_open, contact_face(m, c)) for c in found]
+
+
+def test_a_limb_that_crosses_between_two_ticks_is_met():
+    """At neither tick is it near the bullet, which does not move."""
+    for shape in SHAPES:
+        radii = (1.0, 0.5) if shape == Shape.TUBE else (1.0, 1.0)
+        m = motion(shape, ORIGIN, ORIGIN, [-10 * X - 2 * Z, 10 * X - 2 * Z], [-10 * X + 2 * Z, 10 * X + 2 * Z], *radii)
+        m = m if shape != Shape.SPHERE else m._replace(p1=((-10.0, 0.0, 0.0), (10.0, 0.0, 0.0)))
+        bore = [(0.45, False, 0.475, False, Face.SIDE), (0.525, False, 0.55, False, Face.BORE)]
+        assert times(m) == (bore if shape == Shape.TUBE else [(0.45, False, 0.55, False, Face.SIDE)]), shape
+
+
+def test_a_limb_is_not_hit_at_the_moment_at_which_its_axis_vanishes():
+    """The axis is (1 - 2 s) UP about a bullet in its middle; a capsule and its balls are there all the time."""
+    ends = [-UP, UP], [UP, -UP]
+    for shape in (Shape.CYLINDER, Shape.TAPERED, Shape.ELLIPSOID):
+        m = motion(shape, ORIGIN, ORIGIN, *ends, 1.0, 1.0)
+        assert times(m) == [(0.0, False, 0.5, True, Face.INSIDE), (0.5, True, 1.0, False, Face.INSIDE)]
+    assert times(motion(Shape.CAPSULE, ORIGIN, ORIGIN, *ends, 1.0, 0.0)) == [(0.0, False, 1.0, False, Face.INSIDE)]
+    beyond = motion(Shape.CYLINDER, 2 * X, 2 * X, *ends, 1.0, 0.0)
+    assert times(beyond) == []
+
+
+def test_a_moment_without_axis_alone_is_no_contact():
+    """A bullet that crosses the plane of the vanishing cylinder just then, within its radius, or beyond it."""
+    for shape in (Shape.CYLINDER, Shape.TAPERED, Shape.ELLIPSOID):
+        for beside in (ORIGIN, X / 2, X, 2 * X):
+            assert times(motion(shape, beside - 9 * UP, beside + 9 * UP, [ORIGIN, ORIGIN], [UP, -UP], 1.0, 1.0)) == []
+
+
+def test_a_limb_without_axis_is_never_hit_and_a_capsule_without_one_is_a_ball():
+    ends = [-X, X], [-X, X]
+    for shape in (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.ELLIPSOID):
+        assert times(motion(shape, ORIGIN, ORIGIN, *ends, 1.0, 0.5)) == []
+    for shape in (Shape.CAPSULE, Shape.SPHERE):
+        assert times(motion(shape, ORIGIN, ORIGIN, *ends, 0.5, 0.0)) == [(0.25, False, 0.75, False, Face.SIDE)]
+
+
+def test_a_limb_that_appears_around_the_bullet_has_no_face():
+    stretch = TickStretch(HALF, Fraction(1), True, Fraction(0), Fraction(0))
+    still = motion(Shape.CYLINDER, UP / 2, UP / 2, [ORIGIN, ORIGIN], [UP, UP], 1.0, 0.0)._replace(stretch=stretch)
+    assert times(still) == [(0.5, False, 1.0, False, Face.INSIDE)]
+    for place, face in ((X + UP / 2, Face.SIDE), (X, Face.CAP1), (X + UP, Face.CAP2)):
+        on_surface = still._replace(start=tuple(place.tolist()), end=tuple(place.tolist()))
+        assert times(on_surface) == [(0.5, False, 1.0, False, face)]
+        assert times(on_surface._replace(stretch=WHOLE_FLIGHT)) == [(0.0, False, 1.0, False, Face.INSIDE)]
+
+
+def test_the_end_of_a_half_open_stretch_belongs_to_the_next():
+    """The bullet reaches the ball at s = 1/2."""
+    ball = motion(Shape.SPHERE, -3 * X, X, [ORIGIN, ORIGIN], [ORIGIN, ORIGIN], 1.0, 0.0)
+    first = TickStretch(Fraction(0), HALF, False, Fraction(0), Fraction(2))
+    assert times(ball._replace(stretch=first)) == []
+    assert times(ball._replace(stretch=first._replace(is_closed=True))) == [(0.5, False, 0.5, False, Face.SIDE)]
+    second = TickStretch(HALF, Fraction(1), True, Fraction(-1), Fraction(2))
+    assert times(ball._replace(stretch=second)) == [(0.5, False, 1.0, False, Face.SIDE)]
+    within = first._replace(end=Fraction(3, 4))
+    assert times(ball._replace(stretch=within)) == [(0.5, False, 0.75, True, Face.SIDE)]
+
+
+# Laws ---------------------------------------------------------------------------------------------------------------
+
+
+@EVERY_SHAPE
+def test_a_stretch_in_two_halves_has_the_same_contacts(shape):
+    rng = Random(int(shape))
+    found = 0
+    for k in range(70):
+        m = FAMILIES[k % len(FAMILIES)](rng, shape)
+        whole_stretch = m.stretch
+        middle = whole_stretch.begin + (whole_stretch.end - whole_stretch.begin) * rng.choice([HALF, Fraction(1, 7)])
+        if middle == whole_stretch.end:
+            continue
+        one = m._replace(stretch=whole_stretch._replace(end=middle, is_closed=False))
+        two = m._replace(stretch=whole_stretch._replace(begin=middle))
+        contacts = contact_intervals(m)
+        assert tuple(united([*contact_intervals(one), *contact_intervals(two)])) == contacts, m
+        found += len(contacts)
+    assert found > 15
+
+
+@EVERY_SHAPE
+def test_a_flight_backwards_has_the_same_contacts_backwards(shape):
+    rng = Random(100 + int(shape))
+    found = 0
+    for family in FAMILIES * 8:
+        m = family(rng, shape)
+        begin, end, _, alpha0, alpha1 = m.stretch
+        back = TickStretch(1 - end, 1 - begin, True, alpha0 + alpha1, -alpha1)
+        m = m._replace(stretch=m.stretch._replace(is_closed=True))
+        there, here = contact_intervals(m), contact_intervals(m._replace(start=m.end, end=m.start, stretch=back))
+        assert len(there) == len(here), m
+        for a, b in zip(there, reversed(here), strict=True):
+            assert (a.entry_open, a.exit_open) == (b.exit_open, b.entry_open), m
+            for x, y in ((a.entry, b.exit), (a.exit, b.entry)):
+                assert x.rounded() == y.rounded(1, -1), m
+                assert x.rounded(-1, 1) == -y.rounded(), m
+        found += len(there)
+    assert found > 15
+
+
+# Stretches ----------------------------------------------------------------------------------------------------------
+
+TIMES = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8))
+
+
+@given(TIMES, TIMES, st.lists(TIMES, min_size=1, max_size=5, unique=True), st.fractions(0, 1))
+def test_each_moment_of_a_flight_belongs_to_the_tick_before_it(one, two, ticks, s):
+    first, last, ticks = min(one, two), max(one, two), sorted(ticks)
+    stretches = [tick_stretch(first, last, *pair) for pair in pairwise([*ticks, None])]
+    ends = [end for stretch in stretches if stretch for end in (stretch.begin, stretch.end)]
+    for moment in (s, *ends, Fraction(0), Fraction(1)):
+        now = Fraction(first) + moment * (Fraction(last) - Fraction(first))
+        tick = max((k for k, time in enumerate(ticks) if time <= now), default=None)
+        if now > ticks[-1]:
+            tick = None
+        for k, stretch in enumerate(stretches):
+            inside = stretch is not None and (
+                stretch.begin <= moment < stretch.end or (stretch.is_closed and moment == stretch.end)
+            )
+            assert inside == (k == tick)
+            if stretch is not None and inside:
+                alpha = stretch.alpha0 + stretch.alpha1 * moment
+                step = Fraction(ticks[k + 1]) - Fraction(ticks[k]) if k + 1 < len(ticks) else Fraction(1)
+                assert alpha * step == now - Fraction(ticks[k])
+
+
+# Sets and order -----------------------------------------------------------------------------------------------------
+
+SEVENTHS = st.integers(0, 6)
+INTERVALS = st.lists(st.tuples(SEVENTHS, SEVENTHS, st.booleans(), st.booleans()), max_size=4)
+MOMENTS = [Fraction(k, 14) for k in range(-1, 14)]
+
+
+def intervals(rows: list[tuple[int, int, bool, bool]]) -> list[Contact]:
+    """Return intervals between sevenths, the empty ones left out."""
+    ends = [(min(a, b), max(a, b), left and a != b, right and a != b) for a, b, left, right in rows]
+    return [Contact(*[Algebraic.rational(Fraction(x, 7)) for x in (a, b)], left, right) for a, b, left, right in ends]
+
+
+def members(contacts: list[Contact]) -> set[Fraction]:
+    """Return the moments that are in one of the intervals."""
+    return {
+        s
+        for s in MOMENTS
+        for c in contacts
+        if c.entry <= s <= c.exit and not (c.entry_open and c.entry == s) and not (c.exit_open and c.exit == s)
+    }
+
+
+@given(INTERVALS, INTERVALS, SEVENTHS)
+def test_sets_of_moments(one, two, seventh):
+    a, b, moment = intervals(one), intervals(two), Fraction(seventh, 7)
+    union = united([*a, *b])
+    assert members(union) == members(a) | members(b)
+    assert members(common(united(a), united(b))) == members(a) & members(b)
+    assert members(without(union, moment)) == members(union) - {moment}
+    for before, after in pairwise(union):
+        assert before.exit < after.entry or (before.exit == after.entry and before.exit_open and after.entry_open)
+
+
+def test_the_first_contact_is_that_of_the_earliest_entry_and_the_lowest_row():
+    root, same = real_roots((-1, 0, 2), Fraction(0), Fraction(1)), real_roots((1, -2, -2, 4), HALF, Fraction(1))
+    late, half = Algebraic.rational(Fraction(3, 4)), Algebraic.rational(HALF)
+    rows = [
+        (4, Contact(late, late)),
+        (3, Contact(root[0], late)),
+        (2, Contact(same[-1], late)),  # the same number, of another polynomial
+        (1, Contact(root[0], late, entry_open=True)),  # after it
+        (0, Contact(late, late)),
+    ]
+    for order in permutations(rows):
+        assert first_contact(order) == rows[2]
+    assert first_contact([*rows, (9, Contact(half, half))]) == (9, Contact(half, half))
+    assert first_contact([]) is None
+
+
+def test_first_contacts_do_not_depend_on_the_order_of_limbs():
+    rng, hits = Random(7), 0
+    for _ in range(40):
+        flight = everyday(rng, Shape.CAPSULE)
+        limbs = [(everyday if k % 2 else whole)(rng, rng.choice(SHAPES)) for k in range(5)]
+        limbs = [m._replace(start=flight.start, end=flight.end, stretch=WHOLE_FLIGHT) for m in limbs]
+        rows = [(row, contact) for row, m in enumerate([*limbs, *limbs]) for contact in contact_intervals(m)]
+        first = first_contact(rows)
+        assert first == first_contact(reversed(rows))
+        assert first is None or first[0] < 5
+        assert first is None or all(first[1].entry <= contact.entry for _, contact in rows)
+        hits += first is not None
+    assert hits > 10
