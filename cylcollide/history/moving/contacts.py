@@ -1,5 +1,6 @@
 """First contacts of flying bullets: float64 bounds first, rational arithmetic for what they leave open."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -25,31 +26,59 @@ from cylcollide.query.loops.moving import (
     cast_moving_rows,
     fill_moving_rows,
 )
+from cylcollide.query.loops.moving_refine import ContactRows, FlightRows, refine_contacts
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.threads import in_chunks
 
 
-def contacts_bounded(question: Question, threads: int | None) -> MovingColumns:
-    """The first contact of each bullet, as far as float64 bounds decide it."""
-    flights, n = question.flights, question.flights.bullets
-    table, is_last = moving_rows(question.limbs), question.stretches.last
-    stretches = StretchRows(question.stretches.offsets, question.rows, is_last, question.is_open)
-    hits = MovingColumns(
-        np.empty(n, np.int64),
-        np.empty(n, np.int32),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n, np.int8),
-        np.empty(n, np.bool_),
-    )
+def found_contacts(question: Question, threads: int | None) -> Found:
+    """The first contact of each bullet."""
+    flights, stretches, ticks = question.flights, question.stretches, question.ticks
+    bounded, accurate = _bounded(question, threads)
+    open_rows = np.flatnonzero((bounded.stretch >= 0) & ~accurate.accurate).tolist()
+    exact = {i: one for i in open_rows if (one := _entered(question, bounded, i)) is not None}
+    bounded.limb[open_rows] = bounded.stretch[open_rows] = -1
+    for i, one in exact.items():
+        bounded.stretch[i], bounded.limb[i], bounded.face[i] = one.stretch, one.limb, int(one.face)
+        s, within = one.contact.entry, stretch_of(question, one.stretch)
+        accurate.fraction[i], accurate.alpha[i] = s.double_double(), s.rounded(within.alpha0, within.alpha1)
+        accurate.time[i] = s.rounded(*bullet_time(question, one.stretch))
+        accurate.target_time[i] = s.rounded(*target_time(question, one.stretch))
+    n, hit = flights.bullets, np.flatnonzero(bounded.limb >= 0)
+    stretch, contacts = bounded.stretch[hit], missed_contacts(n)
+    contacts.row[hit], contacts.face[hit] = np.arange(len(hit)), bounded.face[hit]
+    contacts.piece[hit] = stretches.piece[stretch]
+    contacts.tick[hit] = np.array([tick.number for tick in ticks])[stretches.tick[stretch]]
+    for name in ("fraction", "time", "target_time", "alpha"):
+        getattr(contacts, name)[hit] = getattr(accurate, name)[hit]
+    np.logical_or.at(contacts.clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
+    contacts.rechecked[open_rows] = True
+    limbs = MovingLimbs._make(column[bounded.limb[hit]] for column in question.limbs)
+    struck = StruckLimbs(ticks, limbs, contacts.alpha[hit])
+    exits = partial(_exits, question, bounded, exact)
+    return Found(flights, struck, Contacts._make(frozen(column) for column in contacts), exits)
 
-    def task(begin: int, end: int) -> int:
-        return cast_moving_rows.call(
-            stretches, table, question.candidates, flights.mask, flights.ignored, begin, end, hits
-        )
+
+def _bounded(question: Question, threads: int | None) -> tuple[MovingColumns, ContactRows]:
+    """The first contact of each bullet as far as float64 decides it."""
+    flights, stretches, n = question.flights, question.stretches, question.flights.bullets
+    table, rows, times = moving_rows(question.limbs), question.rows, [tick.time for tick in question.ticks]
+    of_bullets = StretchRows(stretches.offsets, rows, stretches.last, question.is_open)
+    given = (flights.starts, flights.ends, flights.t0, flights.t1, flights.target_t0, flights.target_t1)
+    of_flights = FlightRows(*given, stretches.piece, stretches.tick, np.array([*times, times[-1]]), rows)
+    number, (time, target, alpha, lower, upper) = np.empty((n, 2)), np.empty((5, n))
+    hits = MovingColumns(
+        np.empty(n, np.int64), np.empty(n, np.int32), lower, upper, np.empty(n, np.int8), np.empty(n, np.bool_)
+    )
+    contacts = ContactRows(number, time, target, alpha, np.empty(n, np.bool_))
+    filters = (flights.mask, flights.ignored)
+
+    def task(begin: int, end: int) -> None:
+        cast_moving_rows.call(of_bullets, table, question.candidates, *filters, begin, end, hits)
+        refine_contacts.call(of_flights, table, hits, begin, end, contacts)
 
     in_chunks(n, threads, task)
-    return hits
+    return hits, contacts
 
 
 def moving_rows(limbs: MovingLimbs) -> MovingRows:
@@ -59,48 +88,20 @@ def moving_rows(limbs: MovingLimbs) -> MovingRows:
     return MovingRows(solid, limbs.character, limbs.mask, rows)
 
 
-def found_contacts(question: Question, threads: int | None) -> Found:
-    """The first contact of each bullet."""
-    bounded, ticks, limbs = contacts_bounded(question, threads), question.ticks, question.limbs
-    flights, stretches = question.flights, question.stretches
-    touched = np.flatnonzero(bounded.stretch >= 0).tolist()
-    entered = {i: one for i in touched if (one := _entered(question, bounded, i)) is not None}
-    n, rows = flights.bullets, np.array([*entered], np.int64)
-    stretch, limb = (
-        np.array([getattr(one, name) for one in entered.values()], np.int64) for name in ("stretch", "limb")
-    )
-    contacts = missed_contacts(n)
-    contacts.row[rows] = np.arange(len(rows))
-    contacts.piece[rows] = stretches.piece[stretch]
-    contacts.tick[rows] = np.array([tick.number for tick in ticks])[stretches.tick[stretch]]
-    for i, one in entered.items():
-        s, within = one.contact.entry, stretch_of(question, one.stretch)
-        contacts.fraction[i], contacts.face[i] = s.double_double(), int(one.face)
-        contacts.alpha[i] = s.rounded(within.alpha0, within.alpha1)
-        contacts.time[i] = s.rounded(*bullet_time(question, one.stretch))
-        contacts.target_time[i] = s.rounded(*target_time(question, one.stretch))
-    np.logical_or.at(contacts.clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
-    contacts.rechecked[:] = bounded.undecided
-    struck = StruckLimbs(ticks, MovingLimbs._make(column[limb] for column in limbs), contacts.alpha[rows])
-    exits = partial(found_exits, question, entered)
-    return Found(flights, struck, Contacts._make(map(frozen, contacts)), exits)
-
-
 def _entered(question: Question, bounded: MovingColumns, i: int) -> Entered | None:
-    """The first contact of a bullet in rational numbers, of a limb that is known unless float64 leaves that open."""
+    """The first contact of a bullet in rational numbers; its limb is known unless it is undecided."""
     stretch, limb = bounded.stretch.item(i), bounded.limb.item(i)
-    if bounded.undecided[i]:
-        return first_contact(question, i, stretch)
-    return entered_limb(question, stretch, limb)
+    return first_contact(question, i, stretch) if bounded.undecided[i] else entered_limb(question, stretch, limb)
 
 
-def found_exits(question: Question, entered: dict[int, Entered]) -> Exits:
+def _exits(question: Question, bounded: MovingColumns, exact: Mapping[int, Entered]) -> Exits:
     """Where bullets leave the limbs that they hit."""
     exits, stretches = missed_exits(question.flights.bullets), question.stretches
-    for i, one in entered.items():
+    for i in np.flatnonzero(bounded.limb >= 0).tolist():
+        one = exact.get(i) or entered_limb(question, bounded.stretch.item(i), bounded.limb.item(i))
         stretch, contact = leaves(question, i, one)
         t0, rate = bullet_time(question, stretch)
         exits.piece[i], exits.fraction[i] = stretches.piece[stretch], contact.exit.rounded()
         exits.time[i] = contact.exit.rounded(t0, rate)
         exits.duration[i] = exits.time[i] - one.contact.entry.rounded(*bullet_time(question, one.stretch))
-    return Exits._make(map(frozen, exits))
+    return Exits._make(frozen(column) for column in exits)

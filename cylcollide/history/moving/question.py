@@ -48,23 +48,27 @@ class Question:
     def limbs_near(self, stretch: int) -> list[int]:
         """The limbs that the bullet of a stretch does not certainly miss there, by row."""
         of, begin = self.candidates, self.candidates.begin.item(stretch)
-        blocks = of.block[begin : begin + of.count.item(stretch)].tolist()
+        blocks = of.block[begin : of.end.item(stretch)].tolist()
         first = [of.first.item(block) for block in sorted(blocks) if block >= 0]
         count = [of.limbs.item(block) for block in sorted(blocks) if block >= 0]
         return [row for begin, many in zip(first, count, strict=True) for row in range(begin, begin + many)]
 
     def _near_limbs(self) -> tuple[MovingLimbs, Candidates]:
         """The limbs of all entries that any bullet comes near, and which these are of each stretch."""
-        begin, count = np.zeros((2, len(self.stretches.tick)), np.int64)
+        begin, end = np.zeros((2, len(self.stretches.tick)), np.int64)
         parts, pairs, blocks, nears, sizes = [no_limbs()], 0, [np.empty(0, np.int32)], [np.empty(0)], [begin[:0]]
         for k in np.unique(self.stretches.tick).tolist():
             chosen = np.flatnonzero(self.stretches.tick == k)
             swept = self.ticks[k].next
             boxes = self.ticks[k].boxes if swept is None else swept.boxes
-            found = _near_boxes(boxes, self.rows, chosen, begin, count)
-            begin[chosen] += pairs
+            found = _near_boxes(boxes, self.rows, chosen, begin, end)
+            begin[chosen], end[chosen] = begin[chosen] + pairs, end[chosen] + pairs
             pairs += len(found.entry)
-            is_hit = self._unprotected(k, chosen, count, found) if self.until else np.ones(len(found.entry), np.bool_)
+            is_hit = (
+                self._unprotected(k, chosen, end[chosen] - begin[chosen], found)
+                if self.until
+                else np.ones(len(found.entry), np.bool_)
+            )
             used = np.zeros(self.ticks[k].entries, np.bool_)
             used[found.entry[is_hit]] = True
             before = sum(map(len, sizes))
@@ -77,13 +81,15 @@ class Question:
         limbs = MovingLimbs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         size = np.concatenate(sizes)
         first = (np.cumsum(size) - size).astype(np.int32)
-        return limbs, Candidates(begin, count, np.concatenate(blocks), np.concatenate(nears), first, size)
+        return limbs, Candidates(begin, end, np.concatenate(blocks), np.concatenate(nears), first, size)
 
     def _unprotected(self, k: int, chosen: Int64Array, count: Int64Array, found: Near) -> BoolArray:
         """Of pairs of stretches of tick k whether their characters are hit at their beginnings; opens stretches."""
+        if not self.until:
+            return np.ones(len(found.entry), np.bool_)
         rows, stretches, flights = self.ticks[k].rows, self.stretches, self.flights
         of_entry = [self.until.get(who, np.inf) for who in (*rows.bare.character.tolist(), *rows.ids.tolist())]
-        since, stretch = np.array(of_entry)[found.entry], np.repeat(chosen, count[chosen])
+        since, stretch = np.array(of_entry)[found.entry], np.repeat(chosen, count)
         after = np.inf if k + 1 == len(self.ticks) else self.ticks[k + 1].time
         begin = np.maximum(flights.target_t0[stretches.piece[stretch]], self.ticks[k].time)
         end = np.minimum(flights.target_t1[stretches.piece[stretch]], after)
@@ -93,12 +99,12 @@ class Question:
         return is_hit
 
 
-def _near_boxes(boxes: Boxes, rows: Float64Array, chosen: Int64Array, begin: Int64Array, count: Int64Array) -> Near:
-    """Boxes that the bullets of the chosen stretches do not certainly miss; writes begin and count of their pairs."""
+def _near_boxes(boxes: Boxes, rows: Float64Array, chosen: Int64Array, begin: Int64Array, end: Int64Array) -> Near:
+    """Boxes that the bullets of the chosen stretches do not certainly miss; writes begin and end of their pairs."""
     most = 64 + 8 * len(chosen)
     while True:
         item, near = np.empty(most, np.int32), np.empty(most)
-        used = find_near.call(rows, chosen, boxes.tree, begin, count, item, near)
+        used = find_near.call(rows, chosen, boxes.tree, begin, end, item, near)
         if used <= most:
             return Near(item[:used], near[:used])
         most = used

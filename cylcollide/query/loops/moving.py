@@ -29,7 +29,7 @@ from cylcollide.bvh.traverse import (
 from cylcollide.constants import BOX_PAD, LARGEST_SAFE, SMALLEST_SAFE, TREE_WIDTH
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.hit_bounds import HitBounds
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interpolation import between
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
@@ -72,11 +72,11 @@ class StretchRows(NamedTuple):
 class Candidates(NamedTuple):
     """Of n stretches the blocks of limbs that the bullet does not certainly miss there.
 
-    Those of stretch j are `count[j]` pairs from `begin[j]` on.
+    Those of stretch j are the pairs from `begin[j]` to `end[j]`.
     """
 
     begin: Int64Array  # (n,)
-    count: Int64Array  # (n,)
+    end: Int64Array  # (n,)
     block: Int32Array  # (pairs,), -1 for one that is left out
     near: Float64Array  # (pairs,): u before which the bullet is certainly not in the block
     first: Int32Array  # (blocks,): the first limb of each
@@ -133,7 +133,7 @@ def find_near(
     chosen: Int64Array,
     tree: Tree,
     begin: Int64Array,
-    count: Int64Array,
+    end: Int64Array,
     item: Int32Array,
     near: Float64Array,
 ) -> int:
@@ -145,7 +145,7 @@ def find_near(
         Rows of `StretchRows`, and which ones.
     tree
         Over boxes that hold what moves.
-    begin, count
+    begin, end
         Written for the chosen stretches, as in `Candidates`.
     item, near
         Written: boxes, and u before which the bullet is not in them; pairs beyond their size are not.
@@ -154,9 +154,9 @@ def find_near(
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32))
     for position in range(chosen.size):
         j = chosen[position]
-        origin, end = vector(stretches[j], START), vector(stretches[j], END)
-        way = (end[0] - origin[0], end[1] - origin[1], end[2] - origin[2])
-        ray, first = make_ray(origin, way, True, inf), used
+        origin, goal = vector(stretches[j], START), vector(stretches[j], END)
+        ray = make_ray(origin, (goal[0] - origin[0], goal[1] - origin[1], goal[2] - origin[2]), True, inf)
+        begin[j] = used
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
         height = 0
         if local.untrusted:
@@ -174,7 +174,7 @@ def find_near(
                 item[used] = k
                 near[used] = 0.0 if local.untrusted else entered_after(stack.near[height], local, tree.space, ray)
             used += 1
-        begin[j], count[j] = first, used - first
+        end[j] = used
     return used
 
 
@@ -220,7 +220,7 @@ def first_on_stretch(
     best, row = no_hit(1.0), stretches.rows[j]
     bullet, alpha0, alpha1 = Flight(vector(row, START), vector(row, END)), row[ALPHA0], row[ALPHA1]
     extent = max(largest_component(bullet.start), largest_component(bullet.end))
-    for pair in range(candidates.begin[j], candidates.begin[j] + candidates.count[j]):
+    for pair in range(candidates.begin[j], candidates.end[j]):
         block = candidates.block[pair]
         if block >= 0 and candidates.near[pair] <= best.upper:
             first = candidates.first[block]

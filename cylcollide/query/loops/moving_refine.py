@@ -1,0 +1,155 @@
+"""Accurate contacts of flying bullets: where and when, from what bounds have decided."""
+
+from typing import NamedTuple
+
+from cylcollide._types import BoolArray, Face, Float64Array, Int64Array
+from cylcollide.constants import SMALLEST_SPAN
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_divide,
+    dd_multiply,
+    dd_subtract,
+    two_difference,
+)
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.moving_contact import Contact, accurate_contact, accurate_motion
+from cylcollide.kernels.ray import as_vector, largest_component
+from cylcollide.query.loops.moving import (
+    END,
+    EXTENT,
+    P1,
+    P1_NEXT,
+    P2,
+    P2_NEXT,
+    RADIUS,
+    RADIUS2,
+    START,
+    MovingColumns,
+    MovingRows,
+    vector,
+)
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
+
+INSIDE = int(Face.INSIDE)
+ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
+
+
+class FlightRows(NamedTuple):
+    """The numbers that pieces of flights are given by, and the stretches of each."""
+
+    starts: Float64Array  # (pieces, 3)
+    ends: Float64Array  # (pieces, 3)
+    t0: Float64Array  # (pieces,): of the bullet
+    t1: Float64Array
+    target_t0: Float64Array  # (pieces,): of the targets
+    target_t1: Float64Array
+    piece: Int64Array  # (stretches,)
+    tick: Int64Array  # (stretches,): place among `times`
+    times: Float64Array  # (ticks + 1,): of ticks, the last one twice
+    rows: Float64Array  # (stretches, STRETCH_ROW): the bullet at both ends, rounded
+
+
+class ContactRows(NamedTuple):
+    """Contacts of n bullets."""
+
+    fraction: Float64Array  # (n, 2): s of the piece, high and low word
+    time: Float64Array  # (n,): the bullet's
+    target_time: Float64Array  # (n,)
+    alpha: Float64Array  # (n,)
+    accurate: BoolArray  # (n,): False for one that needs exact arithmetic, and of what is not decided
+
+
+class Limits(NamedTuple):
+    """Both ends of a stretch."""
+
+    s: tuple[DoubleDouble, DoubleDouble]
+    alpha: tuple[DoubleDouble, DoubleDouble]
+
+
+@entry_point(reads_all=True)
+def refine_contacts(
+    flights: FlightRows, table: MovingRows, hits: MovingColumns, begin: int, end: int, contacts: ContactRows
+) -> None:
+    """Write the contacts of bullets from `begin` to `end` whose limb and face are decided."""
+    for i in range(begin, end):
+        contacts.accurate[i] = False
+        j = hits.stretch[i]
+        if j >= 0 and not hits.undecided[i]:
+            limits, is_known = limits_of(flights, j)
+            contact = Contact(ZERO, is_known)
+            if hits.face[i] != INSIDE and is_known:
+                contact = limb_contact(flights, table, hits, i, limits)
+            write_contact(flights, limits, i, j, contact, contacts)
+
+
+@inlined
+def limits_of(flights: FlightRows, j: int) -> tuple[Limits, bool]:
+    """Both ends of stretch j, and whether they have the accuracy of double-doubles."""
+    piece, k = flights.piece[j], flights.tick[j]
+    first, last = flights.target_t0[piece], flights.target_t1[piece]
+    time, after = flights.times[k], flights.times[k + 1]
+    span, step = two_difference(last, first), two_difference(after, time)
+    s0, s1, alpha0, alpha1 = ZERO, ONE, ZERO, ONE
+    is_known = True
+    if first < time:
+        s0 = dd_divide(two_difference(time, first), span)
+        is_known &= span[0] >= SMALLEST_SPAN
+    elif first > time:
+        alpha0 = dd_divide(two_difference(first, time), step)
+        is_known &= step[0] >= SMALLEST_SPAN
+    if after > time:
+        if last >= after:
+            s1 = dd_divide(two_difference(after, first), span)
+            is_known &= span[0] >= SMALLEST_SPAN
+        else:
+            alpha1 = dd_divide(two_difference(last, time), step)
+            is_known &= step[0] >= SMALLEST_SPAN
+    else:
+        alpha1 = ZERO
+    return Limits((s0, s1), (alpha0, alpha1)), is_known
+
+
+@compiled
+def limb_contact(flights: FlightRows, table: MovingRows, hits: MovingColumns, i: int, limits: Limits) -> Contact:
+    """The contact of bullet i with the limb that it is known to hit, as u of its stretch."""
+    j, row = hits.stretch[i], table.rows[hits.limb[i]]
+    piece, stretch = flights.piece[j], flights.rows[j]
+    start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
+    p1, p2, p1_next, p2_next = vector(row, P1), vector(row, P2), vector(row, P1_NEXT), vector(row, P2_NEXT)
+    motion = accurate_motion(
+        (dd_between(start, goal, limits.s[0]), dd_between(start, goal, limits.s[1])),
+        (dd_between(p1, p1_next, limits.alpha[0]), dd_between(p2, p2_next, limits.alpha[0])),
+        (dd_between(p1, p1_next, limits.alpha[1]), dd_between(p2, p2_next, limits.alpha[1])),
+    )
+    extent = max(largest_component(vector(stretch, START)), largest_component(vector(stretch, END))) + row[EXTENT]
+    bounds = HitBounds(True, True, hits.lower[i], hits.upper[i], False, float(hits.face[i]))
+    return accurate_contact(motion, table.solid[hits.limb[i]], row[RADIUS], row[RADIUS2], bounds, extent)
+
+
+@compiled
+def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
+    """The point between a and b."""
+    return number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
+
+
+@inlined
+def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
+    """The number between a and b."""
+    return dd_add((a, 0.0), dd_multiply(share, two_difference(b, a)))
+
+
+@inlined
+def write_contact(flights: FlightRows, limits: Limits, i: int, j: int, contact: Contact, contacts: ContactRows) -> None:
+    """Write the contact of bullet i in stretch j."""
+    piece, u = flights.piece[j], contact.time
+    s = dd_add(limits.s[0], dd_multiply(u, dd_subtract(limits.s[1], limits.s[0])))
+    alpha = dd_add(limits.alpha[0], dd_multiply(u, dd_subtract(limits.alpha[1], limits.alpha[0])))
+    contacts.fraction[i, 0], contacts.fraction[i, 1] = s
+    contacts.alpha[i] = alpha[0]
+    contacts.time[i] = number_between(flights.t0[piece], flights.t1[piece], s)[0]
+    contacts.target_time[i] = number_between(flights.target_t0[piece], flights.target_t1[piece], s)[0]
+    contacts.accurate[i] = contact.accurate
