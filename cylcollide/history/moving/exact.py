@@ -9,6 +9,7 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
+from cylcollide.history.moving.boxes import box_contact
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.moving.question import Question
 from cylcollide.kernels.limb_table import is_considered
@@ -27,31 +28,82 @@ class Entered(NamedTuple):
     face: Face
 
 
-def first_contact(question: Question, bullet: int, begin: int) -> Entered | None:
+class LimbContact(NamedTuple):
+    """The first contact with one limb, which begins between two moments."""
+
+    limb: int
+    contact: Contact
+    earliest: Algebraic
+    latest: Algebraic | None  # None: it is possible, not certain
+    face: Face | None = None  # None: not yet computed
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both moments are one."""
+        return self.earliest is self.latest
+
+
+class Answer(NamedTuple):
+    """What is known of a bullet, or of one of its stretches."""
+
+    entered: Entered | None
+    undecided: bool  # a box that turns may be hit before, or instead
+
+
+def first_contact(question: Question, bullet: int, begin: int) -> Answer:
     """The first contact of a bullet with a limb that it considers, from a stretch on; None if it misses."""
+    undecided = False
     for stretch in range(begin, question.stretches.offsets.item(bullet + 1)):
         found = _first_in_stretch(question, bullet, stretch)
-        if found is not None:
-            return found
-    return None
+        undecided |= found.undecided
+        if found.entered is not None:
+            return Answer(found.entered, undecided)
+    return Answer(None, undecided)
 
 
-def _first_in_stretch(question: Question, bullet: int, stretch: int) -> Entered | None:
+def _first_in_stretch(question: Question, bullet: int, stretch: int) -> Answer:
     """The first contact in one stretch, at the same moment the one of the lowest row."""
-    first: tuple[int, Contact] | None = None
+    first: LimbContact | None = None
+    within, possible = stretch_of(question, stretch), []
     for limb in _considered(question, bullet, stretch):
-        contacts = contacts_of(question, stretch, limb)
-        if contacts and (first is None or contacts[0].compare_entry(first[1]) < 0):
-            first = limb, contacts[0]
+        found = _limb_contact(question, stretch, limb, within)
+        if found is not None:
+            possible.append(found)
+            is_sooner = found.latest is not None and (first is None or found.latest < first.latest)
+            first = found if is_sooner else first
     if first is None:
+        return Answer(None, bool(possible))
+    rivals = [one for one in possible if one.earliest <= first.latest and not (one.is_exact and first.is_exact)]
+    return Answer(_entered(question, stretch, first), rivals not in ([], [first]))
+
+
+def _limb_contact(question: Question, stretch: int, limb: int, within: TickStretch) -> LimbContact | None:
+    """The first contact with one limb, None if that is certainly missed."""
+    if question.limbs.kind[limb] != Shape.BOX:
+        contacts = contacts_of(question, stretch, limb)
+        return LimbContact(limb, contacts[0], contacts[0].entry, contacts[0].entry) if contacts else None
+    box = box_contact(question, stretch, limb, within)
+    if box is None or not _is_hit_at(question, stretch, limb, box.earliest):
         return None
-    return Entered(stretch, *first, contact_face(motion_of(question, stretch, first[0]), first[1]))
+    latest = box.latest
+    if latest is not None and not (
+        _is_hit_at(question, stretch, limb, latest) and (within.is_closed or latest < within.end)
+    ):
+        latest = None
+    return LimbContact(limb, box.contact, box.earliest, latest, box.face)
+
+
+def _entered(question: Question, stretch: int, one: LimbContact) -> Entered:
+    """The contact with its face."""
+    face = contact_face(motion_of(question, stretch, one.limb), one.contact) if one.face is None else one.face
+    return Entered(stretch, one.limb, one.contact, face)
 
 
 def entered_limb(question: Question, stretch: int, limb: int) -> Entered:
     """The first contact with a limb that is certainly hit in a stretch."""
-    contact = contacts_of(question, stretch, limb)[0]
-    return Entered(stretch, limb, contact, contact_face(motion_of(question, stretch, limb), contact))
+    found = _limb_contact(question, stretch, limb, stretch_of(question, stretch))
+    assert found is not None  # bounds have decided it
+    return _entered(question, stretch, found)
 
 
 def _considered(question: Question, bullet: int, stretch: int) -> Iterator[int]:
@@ -91,16 +143,29 @@ def _is_same(limbs: MovingLimbs, one: int, other: int) -> bool:
 
 
 def contacts_of(question: Question, stretch: int, limb: int) -> list[Contact]:
-    """When the bullet of a stretch is in a limb that is not protected; in order."""
-    contacts = list(contact_intervals(motion_of(question, stretch, limb)))
-    until = question.until.get(question.limbs.character.item(limb))
-    if until is None or not contacts:
+    """When the bullet of a stretch is in a limb that is not protected, in order; in a box, about when it first is."""
+    if question.limbs.kind[limb] == Shape.BOX:
+        box = box_contact(question, stretch, limb, stretch_of(question, stretch))
+        contacts = [] if box is None or box.latest is None else [box.contact]
+    else:
+        contacts = list(contact_intervals(motion_of(question, stretch, limb)))
+    end = _protected_from(question, stretch, limb)
+    if end is None or not contacts:
         return contacts
+    return common(contacts, [Contact(Algebraic.rational(0), end, exit_open=True)]) if end > 0 else []
+
+
+def _is_hit_at(question: Question, stretch: int, limb: int, s: Algebraic) -> bool:
+    """Whether a limb is not protected at s."""
+    end = _protected_from(question, stretch, limb)
+    return end is None or s < end
+
+
+def _protected_from(question: Question, stretch: int, limb: int) -> Algebraic | None:
+    """S from which on a limb is protected, in a stretch where it is not from the first moment on; None: in none."""
+    until = question.until.get(question.limbs.character.item(limb))
     begin, rate = target_time(question, stretch)
-    if rate == 0:
-        return contacts if begin < until else []
-    end = Algebraic.rational((Fraction(until) - begin) / rate)
-    return common(contacts, [Contact(Algebraic.rational(0), end, exit_open=True)] if end > 0 else [])
+    return None if until is None or rate == 0 else Algebraic.rational((Fraction(until) - begin) / rate)
 
 
 def motion_of(question: Question, stretch: int, limb: int) -> Motion:

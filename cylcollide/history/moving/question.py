@@ -1,17 +1,19 @@
 """What a query about flying bullets asks, and against what: stretches, and the limbs that each comes near."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.history.moving.flights import Filters, Flights
-from cylcollide.history.moving.limbs import MovingLimbs, limbs_of, no_limbs
-from cylcollide.history.moving.stretches import points_at, stretches_of
+from cylcollide.history.moving.limbs import MovingLimbs, joined, limbs_of
+from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ticks import Boxes, Tick
-from cylcollide.query.loops.moving import ALPHA0, ALPHA1, END, START, STRETCH_ROW, Candidates, find_near
+from cylcollide.query.loops.moving import Candidates, find_near
+from cylcollide.query.loops.moving_rows import MOVING_ROW, MovingRows, fill_moving_rows
+from cylcollide.runtime.memory import aligned
+from cylcollide.runtime.simd import LANES
 
 
 class Near(NamedTuple):
@@ -27,61 +29,46 @@ class Question:
 
     def __init__(self, ticks: Sequence[Tick], flights: Flights, filters: Filters) -> None:
         self.ticks, self.flights, self.resolution = ticks, flights, filters.resolution
-        self.stretches = stretches_of(ticks, flights)
+        self.flight_rows, self.stretches = stretches_of(ticks, flights)
         ids, times = filters.protected or (np.empty(0, np.int64), np.empty(0))
         self.until: dict[int, float] = dict(zip(ids.tolist(), times.tolist(), strict=True))
         """Of each protected character the targets' time from which on it is not hit."""
-        self.is_open: BoolArray = np.zeros(len(self.stretches.tick), np.bool_)
-        """(stretches,): one of these times is within the stretch, so that only rational arithmetic judges it."""
-        self.limbs, self.candidates = self._near_limbs()
-
-    @cached_property
-    def rows(self) -> Float64Array:
-        """Stretches, as `StretchRows` has them."""
-        stretches, flights = self.stretches, self.flights
-        rows = np.empty((len(stretches.piece), STRETCH_ROW))
-        rows[:, START : START + 3] = points_at(flights, stretches.piece, stretches.begin)
-        rows[:, END : END + 3] = points_at(flights, stretches.piece, stretches.end)
-        rows[:, ALPHA0], rows[:, ALPHA1] = stretches.alpha0, stretches.alpha1
-        return rows
+        self.limbs, self.table, self.candidates = self._near_limbs()
 
     def limbs_near(self, stretch: int) -> list[int]:
         """The limbs that the bullet of a stretch does not certainly miss there, by row."""
-        of, begin = self.candidates, self.candidates.begin.item(stretch)
-        blocks = of.block[begin : of.end.item(stretch)].tolist()
+        of = self.candidates
+        blocks = of.block[of.begin.item(stretch) : of.end.item(stretch)].tolist()
         first = [of.first.item(block) for block in sorted(blocks) if block >= 0]
         count = [of.limbs.item(block) for block in sorted(blocks) if block >= 0]
         return [row for begin, many in zip(first, count, strict=True) for row in range(begin, begin + many)]
 
-    def _near_limbs(self) -> tuple[MovingLimbs, Candidates]:
+    def _near_limbs(self) -> tuple[MovingLimbs, MovingRows, Candidates]:
         """The limbs of all entries that any bullet comes near, and which these are of each stretch."""
-        begin, end = np.zeros((2, len(self.stretches.tick)), np.int64)
-        parts, pairs, blocks, nears, sizes = [no_limbs()], 0, [np.empty(0, np.int32)], [np.empty(0)], [begin[:0]]
-        for k in np.unique(self.stretches.tick).tolist():
-            chosen = np.flatnonzero(self.stretches.tick == k)
-            swept = self.ticks[k].next
-            boxes = self.ticks[k].boxes if swept is None else swept.boxes
-            found = _near_boxes(boxes, self.rows, chosen, begin, end)
-            begin[chosen], end[chosen] = begin[chosen] + pairs, end[chosen] + pairs
-            pairs += len(found.entry)
-            is_hit = (
-                self._unprotected(k, chosen, end[chosen] - begin[chosen], found)
-                if self.until
-                else np.ones(len(found.entry), np.bool_)
+        tick_of = self.stretches.tick
+        begin, end = np.zeros((2, len(tick_of)), np.int64)
+        parts, pairs, before, blocks, nears = [], 0, 0, [np.empty(0, np.int32)], [np.empty(0)]
+        for k in np.flatnonzero(np.bincount(tick_of, minlength=len(self.ticks))).tolist():
+            chosen, swept = np.flatnonzero(tick_of == k), self.ticks[k].next
+            found = _near_boxes(
+                self.ticks[k].boxes if swept is None else swept.boxes, self.stretches.rows, chosen, begin, end
             )
+            is_hit = self._unprotected(k, chosen, end[chosen] - begin[chosen], found)
+            begin[chosen] += pairs
+            end[chosen] += pairs
+            pairs += len(found.entry)
             used = np.zeros(self.ticks[k].entries, np.bool_)
             used[found.entry[is_hit]] = True
-            before = sum(map(len, sizes))
             block = (np.cumsum(used) - 1 + before).astype(np.int32)[found.entry]
-            part, size = limbs_of(self.ticks, k, np.flatnonzero(used))
-            parts.append(part)
-            sizes.append(size)
-            blocks.append(np.where(is_hit, block, -1).astype(np.int32))
+            block[~is_hit] = -1
+            blocks.append(block)
             nears.append(found.near)
-        limbs = MovingLimbs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        size = np.concatenate(sizes)
-        first = (np.cumsum(size) - size).astype(np.int32)
-        return limbs, Candidates(begin, end, np.concatenate(blocks), np.concatenate(nears), first, size)
+            parts.append(limbs_of(self.ticks, k, np.flatnonzero(used)))
+            before += len(parts[-1].sizes)
+        limbs, paths, count = joined(parts)
+        first = (np.cumsum(count) - count).astype(np.int32)
+        candidates = Candidates(begin, end, np.concatenate(blocks), np.concatenate(nears), first, count)
+        return limbs, _moving_rows(limbs, paths), candidates
 
     def _unprotected(self, k: int, chosen: Int64Array, count: Int64Array, found: Near) -> BoolArray:
         """Of pairs of stretches of tick k whether their characters are hit at their beginnings; opens stretches."""
@@ -94,8 +81,8 @@ class Question:
         begin = np.maximum(flights.target_t0[stretches.piece[stretch]], self.ticks[k].time)
         end = np.minimum(flights.target_t1[stretches.piece[stretch]], after)
         is_hit: BoolArray = begin < since
-        ends_in_it = (since < end) | ((since == end) & stretches.last[stretch])
-        self.is_open[stretch[is_hit & ends_in_it]] = True
+        ends_in_it = (since < end) | ((since == end) & stretches.is_last[stretch])
+        stretches.is_open[stretch[is_hit & ends_in_it]] = True
         return is_hit
 
 
@@ -108,3 +95,12 @@ def _near_boxes(boxes: Boxes, rows: Float64Array, chosen: Int64Array, begin: Int
         if used <= most:
             return Near(item[:used], near[:used])
         most = used
+
+
+def _moving_rows(limbs: MovingLimbs, paths: Float64Array) -> MovingRows:
+    """Limbs between two ticks, as loops read them."""
+    n = len(limbs.kind)
+    rows, balls = aligned((n, MOVING_ROW), np.float64), np.zeros((4, n + LANES))
+    table = MovingRows(limbs.kind.copy(), limbs.character, limbs.mask, rows, limbs.box, paths, balls)
+    fill_moving_rows.call(limbs.kind, limbs.here, limbs.there, limbs.radius, limbs.radius2, table)
+    return table

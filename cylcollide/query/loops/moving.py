@@ -13,7 +13,6 @@ from cylcollide._types import (
     Int8Array,
     Int32Array,
     Int64Array,
-    Shape,
     Uint32Array,
 )
 from cylcollide.bvh.layout import Space, Tree
@@ -26,47 +25,41 @@ from cylcollide.bvh.traverse import (
     next_item_on_ray,
     start_traversal,
 )
-from cylcollide.constants import BOX_PAD, LARGEST_SAFE, SMALLEST_SAFE, TREE_WIDTH
+from cylcollide.constants import BOX_PAD, TREE_WIDTH
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
-from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.interpolation import between
+from cylcollide.kernels.interpolation import REACH_PAD
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
-from cylcollide.kernels.ray import Ray, broadcast_index, largest_component, make_ray
+from cylcollide.kernels.moving_box import first_contact, passage_of
+from cylcollide.kernels.ray import Ray, broadcast_index, dot, largest_component, make_ray
+from cylcollide.query.loops.moving_rows import (
+    ALPHA0,
+    ALPHA1,
+    BOX,
+    END,
+    EXTENT,
+    P1,
+    P1_NEXT,
+    P2,
+    P2_NEXT,
+    RADIUS,
+    RADIUS2,
+    START,
+    MovingRows,
+    StretchRows,
+    box_path,
+    vector,
+    vector_between,
+)
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.simd import LANES, Truth, broadcast, larger, load, lowest_bit, movemask, smaller
 
-BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 NONE = int(Face.NONE)
-
-P1, P2, P1_NEXT, P2_NEXT, RADIUS, RADIUS2, EXTENT, MOVING_ROW = 0, 3, 6, 9, 12, 13, 14, 16
-"""Columns of `MovingRows.rows`, points by their first, and how many there are."""
-
-START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
-"""Columns of `StretchRows.rows`."""
-
 
 NEAR_PAD = 2.0**-40
 """Relative: lengths and fractions of them err by less than 2**-48."""
-
-
-class MovingRows(NamedTuple):
-    """The columns of n limbs between two ticks that the loop reads."""
-
-    solid: Int8Array  # (n,): Shape, SPHERE for a capsule that has no length at both ticks
-    character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,): layers
-    rows: Float64Array  # (n, MOVING_ROW)
-
-
-class StretchRows(NamedTuple):
-    """The stretches of bullets; those of bullet b are `offsets[b]` to `offsets[b + 1]`."""
-
-    offsets: Int64Array  # (bullets + 1,)
-    rows: Float64Array  # (n, STRETCH_ROW): the bullet at both ends, and alphas
-    is_last: BoolArray  # (n,): the last of its piece, whose last moment belongs to it
-    is_open: BoolArray  # (n,): left to exact arithmetic if a limb may be hit
 
 
 class Candidates(NamedTuple):
@@ -92,39 +85,6 @@ class MovingColumns(NamedTuple):
     upper: Float64Array
     face: Int8Array
     undecided: BoolArray
-
-
-@entry_point(reads_all=True)
-def fill_moving_rows(
-    kind: Int8Array,
-    here: Float64Array,
-    there: Float64Array,
-    radius: Float64Array,
-    radius2: Float64Array,
-    solid: Int8Array,
-    rows: Float64Array,
-) -> None:
-    """Write `solid` and `rows` of `MovingRows`; ends of limbs at both ticks are (n, 2, 3).
-
-    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
-    """
-    for i in range(kind.size):
-        row, extent, longest = rows[i], 0.0, 0.0
-        size = max(radius[i], radius2[i])
-        is_safe = size >= SMALLEST_SAFE or kind[i] == BOX
-        for axis in range(3):
-            row[P1 + axis], row[P2 + axis] = here[i, 0, axis], here[i, 1, axis]
-            row[P1_NEXT + axis], row[P2_NEXT + axis] = there[i, 0, axis], there[i, 1, axis]
-        for first in (P1, P1_NEXT):
-            last, length = first + P2 - P1, 0.0
-            for axis in range(3):
-                extent = max(extent, abs(row[first + axis]), abs(row[last + axis]))
-                length = max(length, abs(row[last + axis] - row[first + axis]))
-            is_safe &= length >= SMALLEST_SAFE or length == 0.0
-            longest = max(longest, length)
-        row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
-        row[EXTENT] = extent + size if is_safe and extent + size <= LARGEST_SAFE else inf
-        solid[i] = SPHERE if kind[i] == CAPSULE and longest == 0.0 else kind[i]
 
 
 @entry_point(allocates=True, reads_all=True)
@@ -154,8 +114,7 @@ def find_near(
     stack = Stack(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32))
     for position in range(chosen.size):
         j = chosen[position]
-        origin, goal = vector(stretches[j], START), vector(stretches[j], END)
-        ray = make_ray(origin, (goal[0] - origin[0], goal[1] - origin[1], goal[2] - origin[2]), True, inf)
+        ray = ray_of(vector(stretches[j], START), vector(stretches[j], END))
         begin[j] = used
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
         height = 0
@@ -179,6 +138,12 @@ def find_near(
 
 
 @inlined
+def ray_of(start: tuple[float, float, float], end: tuple[float, float, float]) -> Ray:
+    """A bullet's way on a stretch."""
+    return make_ray(start, (end[0] - start[0], end[1] - start[1], end[2] - start[2]), True, inf)
+
+
+@inlined
 def entered_after(near: float, local: LocalRay, space: Space, ray: Ray) -> float:
     """The fraction of a ray before which `traverse.local_reach` ends before a box that it enters at `near`."""
     length = (max(near - BOX_PAD, 0.0) / (1.0 + BOX_PAD) + local.start) / space.scale
@@ -192,41 +157,54 @@ def cast_moving_rows(
     candidates: Candidates,
     mask: Uint32Array,
     ignored: Int64Array,
+    resolution: float,
     begin: int,
     end: int,
     hits: MovingColumns,
 ) -> int:
-    """The first contact of each bullet from `begin` to `end` with the limbs of its lists; how many are undecided."""
+    """The first contact of each bullet from `begin` to `end` with its candidates; how many are undecided."""
     count = 0
     for i in range(begin, end):
         layers, other = mask[broadcast_index(mask, i)], ignored[broadcast_index(ignored, i)]
         hits.stretch[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
         hits.lower[i] = hits.upper[i] = inf
         for j in range(stretches.offsets[i], stretches.offsets[i + 1]):
-            best, undecided = first_on_stretch(stretches, table, candidates, layers, other, j)
-            if undecided or best.limb >= 0.0:
-                hits.stretch[i], hits.undecided[i], hits.limb[i] = j, undecided, int(best.limb)
-                hits.lower[i], hits.upper[i], hits.face[i] = best.lower, best.upper, int(best.face)
-                count += undecided
-                break
+            if candidates.begin[j] < candidates.end[j]:
+                best, undecided = first_on_stretch(stretches, table, candidates, layers, other, resolution, j)
+                if undecided or best.limb >= 0.0:
+                    hits.stretch[i], hits.undecided[i], hits.limb[i] = j, undecided, int(best.limb)
+                    hits.lower[i], hits.upper[i], hits.face[i] = best.lower, best.upper, int(best.face)
+                    count += undecided
+                    break
     return count
 
 
 @compiled
 def first_on_stretch(
-    stretches: StretchRows, table: MovingRows, candidates: Candidates, mask: int, ignored: int, j: int
+    stretches: StretchRows,
+    table: MovingRows,
+    candidates: Candidates,
+    mask: int,
+    ignored: int,
+    resolution: float,
+    j: int,
 ) -> tuple[ClosestHit, bool]:
     """The first contact on a stretch, and whether float64 leaves it open."""
-    best, row = no_hit(1.0), stretches.rows[j]
-    bullet, alpha0, alpha1 = Flight(vector(row, START), vector(row, END)), row[ALPHA0], row[ALPHA1]
-    extent = max(largest_component(bullet.start), largest_component(bullet.end))
+    best, stretch = no_hit(1.0), stretches.rows[j]
+    ray = ray_of(vector(stretch, START), vector(stretch, END))
     for pair in range(candidates.begin[j], candidates.end[j]):
         block = candidates.block[pair]
         if block >= 0 and candidates.near[pair] <= best.upper:
-            first = candidates.first[block]
-            for k in range(first, first + candidates.limbs[block]):
-                if is_considered(table.character[k], table.mask[k], mask, ignored):
-                    best = closer(best, float(k), limb_bounds(bullet, extent, alpha0, alpha1, table, k))
+            first, last = candidates.first[block], candidates.first[block] + candidates.limbs[block]
+            for eight in range(first, last, LANES):
+                touched = (1 << min(LANES, last - eight)) - 1
+                if ray.extent < inf:
+                    touched &= movemask(near_balls(ray, table.balls, eight))
+                while touched != 0:
+                    k = eight + lowest_bit(touched)
+                    touched &= touched - 1
+                    if is_considered(table.character[k], table.mask[k], mask, ignored):
+                        best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
     # the last moment of a stretch that is not the last belongs to the next one
     is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
     ends_late = (best.upper >= 1.0) & (not stretches.is_last[j])
@@ -234,28 +212,41 @@ def first_on_stretch(
 
 
 @inlined
-def limb_bounds(bullet: Flight, extent: float, alpha0: float, alpha1: float, table: MovingRows, k: int) -> HitBounds:
+def near_balls(ray: Ray, balls: Float64Array, first: int) -> Truth:
+    """Whether a ray does not certainly miss each of eight balls; a column of `balls` is middle and radius."""
+    size, d, o = balls.shape[1], ray.direction, ray.origin
+    middle = (load(balls, first), load(balls, size + first), load(balls, 2 * size + first))
+    x, y, z = middle[0] - o[0], middle[1] - o[1], middle[2] - o[2]
+    along = smaller(larger(x * d[0] + y * d[1] + z * d[2], broadcast(0.0)), broadcast(ray.limit))
+    away = (x - along * d[0], y - along * d[1], z - along * d[2])
+    reach = load(balls, 3 * size + first) + (REACH_PAD * ray.extent)
+    return dot(away, away) <= reach * reach
+
+
+@inlined
+def limb_bounds(stretch: Float64Array, table: MovingRows, k: int, resolution: float) -> HitBounds:
     """Bounds of the first contact of a bullet with limb k, as u of the stretch."""
-    row = table.rows[k]
+    row, alpha0, alpha1 = table.rows[k], stretch[ALPHA0], stretch[ALPHA1]
+    start, end = vector(stretch, START), vector(stretch, END)
+    if table.solid[k] == BOX:
+        return box_bounds(start, end, alpha0, alpha1, table.paths[table.box[k]], resolution)
     limb = MovingLimb(
         table.solid[k], row[RADIUS], row[RADIUS2],
         vector_between(row, P1, P1_NEXT, alpha0), vector_between(row, P2, P2_NEXT, alpha0),
         vector_between(row, P1, P1_NEXT, alpha1), vector_between(row, P2, P2_NEXT, alpha1),
     )  # fmt: skip
-    return moving_hit_bounds(bullet, limb, extent + row[EXTENT])
+    extent = max(largest_component(start), largest_component(end)) + row[EXTENT]
+    return moving_hit_bounds(Flight(start, end), limb, extent)
 
 
-@inlined
-def vector(row: Float64Array, first: int) -> Vector:
-    """Three columns of a row, from `first` on."""
-    return row[first], row[first + 1], row[first + 2]
-
-
-@inlined
-def vector_between(row: Float64Array, first: int, last: int, alpha: float) -> Vector:
-    """The point between two points of a row."""
-    return (
-        between(row[first], row[last], alpha),
-        between(row[first + 1], row[last + 1], alpha),
-        between(row[first + 2], row[last + 2], alpha),
-    )
+@compiled
+def box_bounds(
+    start: tuple[float, float, float],
+    end: tuple[float, float, float],
+    alpha0: float,
+    alpha1: float,
+    path: Float64Array,
+    resolution: float,
+) -> HitBounds:
+    """Bounds of the first contact of a bullet with a box, to a resolution in ticks."""
+    return first_contact(passage_of(start, end, alpha0, alpha1, box_path(path)), resolution)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from cylcollide._types import BoolArray, Face, Float64Array, Int64Array
+from cylcollide._types import BoolArray, Face, Float64Array
 from cylcollide.constants import SMALLEST_SPAN
 from cylcollide.kernels.double_double import (
     DoubleDouble,
@@ -17,9 +17,14 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.moving_contact import Contact, accurate_contact, accurate_motion
 from cylcollide.kernels.ray import as_vector, largest_component
-from cylcollide.query.loops.moving import (
+from cylcollide.query.loops.moving import MovingColumns
+from cylcollide.query.loops.moving_rows import (
+    ALPHA0,
+    ALPHA1,
+    BOX,
     END,
     EXTENT,
+    HERE,
     P1,
     P1_NEXT,
     P2,
@@ -27,8 +32,12 @@ from cylcollide.query.loops.moving import (
     RADIUS,
     RADIUS2,
     START,
-    MovingColumns,
+    THERE,
+    TURN,
+    TURN_NEXT,
+    FlightRows,
     MovingRows,
+    StretchRows,
     vector,
 )
 from cylcollide.runtime.compile import compiled, inlined
@@ -36,21 +45,6 @@ from cylcollide.runtime.entry_point import entry_point
 
 INSIDE = int(Face.INSIDE)
 ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
-
-
-class FlightRows(NamedTuple):
-    """The numbers that pieces of flights are given by, and the stretches of each."""
-
-    starts: Float64Array  # (pieces, 3)
-    ends: Float64Array  # (pieces, 3)
-    t0: Float64Array  # (pieces,): of the bullet
-    t1: Float64Array
-    target_t0: Float64Array  # (pieces,): of the targets
-    target_t1: Float64Array
-    piece: Int64Array  # (stretches,)
-    tick: Int64Array  # (stretches,): place among `times`
-    times: Float64Array  # (ticks + 1,): of ticks, the last one twice
-    rows: Float64Array  # (stretches, STRETCH_ROW): the bullet at both ends, rounded
 
 
 class ContactRows(NamedTuple):
@@ -72,24 +66,43 @@ class Limits(NamedTuple):
 
 @entry_point(reads_all=True)
 def refine_contacts(
-    flights: FlightRows, table: MovingRows, hits: MovingColumns, begin: int, end: int, contacts: ContactRows
+    flights: FlightRows,
+    stretches: StretchRows,
+    table: MovingRows,
+    hits: MovingColumns,
+    begin: int,
+    end: int,
+    contacts: ContactRows,
 ) -> None:
     """Write the contacts of bullets from `begin` to `end` whose limb and face are decided."""
     for i in range(begin, end):
         contacts.accurate[i] = False
         j = hits.stretch[i]
         if j >= 0 and not hits.undecided[i]:
-            limits, is_known = limits_of(flights, j)
+            limits, is_known = limits_of(flights, stretches.piece[j], stretches.tick[j])
             contact = Contact(ZERO, is_known)
-            if hits.face[i] != INSIDE and is_known:
-                contact = limb_contact(flights, table, hits, i, limits)
-            write_contact(flights, limits, i, j, contact, contacts)
+            if table.solid[hits.limb[i]] == BOX:
+                is_exact = is_still(stretches.rows[j], table.paths[table.box[hits.limb[i]]])
+                contact = Contact((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
+            elif hits.face[i] != INSIDE and is_known:
+                contact = limb_contact(flights, stretches, table, hits, i, limits)
+            write_contact(flights, stretches.piece[j], limits, i, contact, contacts)
 
 
 @inlined
-def limits_of(flights: FlightRows, j: int) -> tuple[Limits, bool]:
-    """Both ends of stretch j, and whether they have the accuracy of double-doubles."""
-    piece, k = flights.piece[j], flights.tick[j]
+def is_still(stretch: Float64Array, path: Float64Array) -> bool:
+    """Whether a box stands still in a stretch, so that exact arithmetic knows its contact."""
+    moves = False
+    for column in range(3):
+        moves |= path[HERE + column] != path[THERE + column]
+    for column in range(4):
+        moves |= path[TURN + column] != path[TURN_NEXT + column]
+    return stretch[ALPHA0] == stretch[ALPHA1] or not moves
+
+
+@inlined
+def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
+    """Both ends of the stretch of a piece in tick k, and whether they have the accuracy of double-doubles."""
     first, last = flights.target_t0[piece], flights.target_t1[piece]
     time, after = flights.times[k], flights.times[k + 1]
     span, step = two_difference(last, first), two_difference(after, time)
@@ -114,10 +127,12 @@ def limits_of(flights: FlightRows, j: int) -> tuple[Limits, bool]:
 
 
 @compiled
-def limb_contact(flights: FlightRows, table: MovingRows, hits: MovingColumns, i: int, limits: Limits) -> Contact:
+def limb_contact(
+    flights: FlightRows, stretches: StretchRows, table: MovingRows, hits: MovingColumns, i: int, limits: Limits
+) -> Contact:
     """The contact of bullet i with the limb that it is known to hit, as u of its stretch."""
     j, row = hits.stretch[i], table.rows[hits.limb[i]]
-    piece, stretch = flights.piece[j], flights.rows[j]
+    piece, stretch = stretches.piece[j], stretches.rows[j]
     start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
     p1, p2, p1_next, p2_next = vector(row, P1), vector(row, P2), vector(row, P1_NEXT), vector(row, P2_NEXT)
     motion = accurate_motion(
@@ -143,9 +158,11 @@ def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
 
 
 @inlined
-def write_contact(flights: FlightRows, limits: Limits, i: int, j: int, contact: Contact, contacts: ContactRows) -> None:
-    """Write the contact of bullet i in stretch j."""
-    piece, u = flights.piece[j], contact.time
+def write_contact(
+    flights: FlightRows, piece: int, limits: Limits, i: int, contact: Contact, contacts: ContactRows
+) -> None:
+    """Write the contact of bullet i in a stretch of a piece."""
+    u = contact.time
     s = dd_add(limits.s[0], dd_multiply(u, dd_subtract(limits.s[1], limits.s[0])))
     alpha = dd_add(limits.alpha[0], dd_multiply(u, dd_subtract(limits.alpha[1], limits.alpha[0])))
     contacts.fraction[i, 0], contacts.fraction[i, 1] = s

@@ -1,0 +1,86 @@
+"""Contacts of flying bullets with boxes: of one that stands still exact, of one that turns bounded from both sides."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import Face
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.exact.contacts import Contact, common
+from cylcollide.exact.moving import TickStretch
+from cylcollide.exact.order import limb_chords
+from cylcollide.history.moving.limbs import MovingLimbs
+from cylcollide.history.moving.question import Question
+from cylcollide.history.moving.struck import StruckLimbs
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.moving_box import end_of_contact, first_contact, passage_of, place_in_box
+from cylcollide.kernels.ray import Rays
+from cylcollide.query.exact_fallback import exact_limb, ray_numbers
+from cylcollide.query.loops.moving_refine import is_still
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, END, START, box_path, vector
+from cylcollide.validate import NO_LIMIT
+
+
+class BoxContact(NamedTuple):
+    """A contact with a box in one stretch, as s of the piece."""
+
+    contact: Contact
+    earliest: Algebraic  # the contact begins between both
+    latest: Algebraic | None  # None: it is possible, not certain
+    face: Face
+
+
+def box_contact(question: Question, stretch: int, limb: int, within: TickStretch) -> BoxContact | None:
+    """The first contact of the bullet of a stretch with a box; None if it certainly misses."""
+    path, row = question.table.paths[question.table.box[limb]], question.stretches.rows[stretch]
+    if is_still(row, path):
+        return _still_contact(question, stretch, limb, within)
+    path, row = path.tolist(), row.tolist()
+    passage = passage_of(vector(row, START), vector(row, END), row[ALPHA0], row[ALPHA1], box_path(path))
+    bounds = first_contact(passage, question.resolution)
+    if not bounds.possible:
+        return None
+    earliest = _at(within, bounds.lower)
+    if not bounds.certain:
+        return BoxContact(Contact(earliest, earliest), earliest, None, Face.NONE)
+    leaves = end_of_contact(passage, bounds.upper, question.resolution)
+    entry = _at(within, 0.5 * (bounds.lower + bounds.upper))
+    ends = _at(within, 0.5 * (leaves.lower + leaves.upper)) if leaves.certain else _at(within, 1.0)
+    goes_on = not leaves.certain and not within.is_closed
+    face = bounds.face
+    if face == UNDECIDED_FACE:
+        face = _nearest_face(place_in_box(passage, bounds.upper), passage.half)
+    return BoxContact(Contact(entry, ends, False, goes_on), earliest, _at(within, bounds.upper), Face(int(face)))
+
+
+def _at(within: TickStretch, u: float) -> Algebraic:
+    """S at u of a stretch."""
+    return Algebraic.rational(within.begin + Fraction(min(u, 1.0)) * (within.end - within.begin))
+
+
+def _nearest_face(place: tuple[float, float, float], half: tuple[float, float, float]) -> int:
+    """The face of a box that a point of its surface is nearest to."""
+    beyond = [abs(x) - h for x, h in zip(place, half, strict=True)]
+    axis = beyond.index(max(beyond))
+    return int(Face.NEG_X) + 2 * axis + int(place[axis] > 0.0)
+
+
+def _still_contact(question: Question, stretch: int, limb: int, within: TickStretch) -> BoxContact | None:
+    """The same with a box that stands still in that stretch, in rational numbers."""
+    flights, piece = question.flights, question.stretches.piece[stretch]
+    alpha = question.stretches.rows[stretch, ALPHA0]  # and so all the time, or the pose is that of the tick
+    moves = question.stretches.rows[stretch, ALPHA1] != alpha
+    of_box = MovingLimbs._make(column[limb : limb + 1] for column in question.limbs)
+    solid = exact_limb(StruckLimbs(question.ticks, of_box, np.array([0.0 if moves else alpha])).table, 0)
+    rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT)
+    chords = limb_chords(ray_numbers(rays, 0), solid)
+    if not chords or chords[0].exit is None:
+        return None
+    begin, end = (Algebraic.rational(Fraction(t.rational, t.denominator)) for t in (chords[0].entry, chords[0].exit))
+    whole = Contact(Algebraic.rational(within.begin), Algebraic.rational(within.end), False, not within.is_closed)
+    shared = common([Contact(begin, end)], [whole])
+    if not shared:
+        return None
+    face = chords[0].entry_face if shared[0].entry == begin else Face.INSIDE
+    return BoxContact(shared[0], shared[0].entry, shared[0].entry, face)

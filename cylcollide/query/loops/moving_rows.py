@@ -1,0 +1,187 @@
+"""Flying bullets and limbs that move, as loops read them: pieces, stretches, and limbs at two ticks."""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.interpolation import REACH_PAD, between
+from cylcollide.kernels.moving_box import BoxPath
+from cylcollide.kernels.ray import as_vector, dot
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
+
+BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
+
+P1, P2, P1_NEXT, P2_NEXT, RADIUS, RADIUS2, EXTENT, MOVING_ROW = 0, 3, 6, 9, 12, 13, 14, 16
+"""Columns of `MovingRows.rows`, points by their first, and how many there are."""
+
+START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
+"""Columns of `StretchRows.rows`."""
+
+HERE, THERE, TURN, TURN_NEXT, CENTRE, AXES, HALF, PATH_ROW = 0, 3, 6, 10, 14, 17, 26, 32
+"""Columns of `MovingRows.paths`, as `BoxPath` has them."""
+
+
+class FlightRows(NamedTuple):
+    """Pieces of flights; (pieces,) each, and the times of the ticks."""
+
+    starts: Float64Array  # (pieces, 3)
+    ends: Float64Array  # (pieces, 3)
+    t0: Float64Array  # of the bullet
+    t1: Float64Array
+    target_t0: Float64Array  # of the targets
+    target_t1: Float64Array
+    times: Float64Array  # (ticks + 1,): of the ticks, the last one twice
+
+
+class StretchRows(NamedTuple):
+    """The parts of pieces within one tick each, in the order of pieces and of time; (n,) each.
+
+    A stretch is where tick k counts: time_k <= T(s) < time_k+1, T the targets' time. Its last moment belongs to the
+    next one, but for the last stretch of a piece.
+    """
+
+    offsets: Int64Array  # (bullets + 1,): stretches of bullet b are offsets[b] to offsets[b + 1]
+    piece: Int64Array
+    tick: Int64Array  # place among the times
+    rows: Float64Array  # (n, STRETCH_ROW): the bullet at both ends and alphas there, rounded
+    is_last: BoolArray  # of its piece
+    is_open: BoolArray  # left to exact arithmetic if a limb may be hit
+
+
+class MovingRows(NamedTuple):
+    """The columns of n limbs between two ticks that loops read."""
+
+    solid: Int8Array  # (n,): Shape, SPHERE for a capsule that has no length at both ticks
+    character: Int32Array  # (n,)
+    mask: Uint32Array  # (n,): layers
+    rows: Float64Array  # (n, MOVING_ROW)
+    box: Int32Array  # (n,): row of `paths`, -1 for other shapes
+    paths: Float64Array  # (boxes, PATH_ROW)
+    balls: Float64Array  # (4, n + LANES): middle and radius of a ball that holds each limb all the time
+
+
+@entry_point(reads_all=True)
+def fill_stretches(
+    flights: FlightRows, first: Int64Array, last: Int64Array, before: Int64Array, stretches: StretchRows
+) -> None:
+    """Write the stretches of pieces, `offsets` and `is_open` excepted.
+
+    Parameters
+    ----------
+    first, last, before
+        Of each piece the ticks in which it begins and ends, and how many stretches come before its own; those of the
+        last piece end with `before[pieces]`. A piece without stretches misses.
+    """
+    for i in range(first.size):
+        start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
+        t0, t1 = flights.target_t0[i], flights.target_t1[i]
+        for j in range(before[i], before[i + 1]):
+            k, row = first[i] + j - before[i], stretches.rows[j]
+            time, after = flights.times[k], flights.times[k + 1]
+            # every difference and quotient is rounded once, so that each share errs by three half ulps at most
+            s0 = 0.0 if k == first[i] else (time - t0) / (t1 - t0)
+            s1 = 1.0 if k == last[i] else (after - t0) / (t1 - t0)
+            row[ALPHA0] = (t0 - time) / (after - time) if t0 > time else 0.0
+            row[ALPHA1] = (1.0 if t1 >= after else (t1 - time) / (after - time)) if after > time else 0.0
+            for axis in range(3):
+                row[START + axis] = between(start[axis], goal[axis], s0)
+                row[END + axis] = between(start[axis], goal[axis], s1)
+            stretches.piece[j], stretches.tick[j], stretches.is_last[j] = i, k, k == last[i]
+
+
+@entry_point(reads_all=True)
+def fill_moving_rows(
+    kind: Int8Array,
+    here: Float64Array,
+    there: Float64Array,
+    radius: Float64Array,
+    radius2: Float64Array,
+    table: MovingRows,
+) -> None:
+    """Write `solid`, `rows` and `balls`; p1 and p2 of limbs at both ticks are (n, 2, 3).
+
+    A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
+    """
+    for i in range(kind.size):
+        row, extent, longest, size = table.rows[i], 0.0, 0.0, max(radius[i], radius2[i])
+        for axis in range(3):
+            row[P1 + axis], row[P2 + axis] = here[i, 0, axis], here[i, 1, axis]
+            row[P1_NEXT + axis], row[P2_NEXT + axis] = there[i, 0, axis], there[i, 1, axis]
+        is_safe = size >= SMALLEST_SAFE
+        for first in (P1, P1_NEXT):
+            length = 0.0
+            for axis in range(3):
+                a, b = row[first + axis], row[first + P2 + axis]
+                extent, length = max(extent, abs(a), abs(b)), max(length, abs(b - a))
+            is_safe &= length >= SMALLEST_SAFE or length == 0.0
+            longest = max(longest, length)
+        row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
+        row[EXTENT] = extent + size if is_safe and extent + size <= LARGEST_SAFE else inf
+        table.solid[i] = SPHERE if kind[i] == CAPSULE and longest == 0.0 else kind[i]
+        if kind[i] == BOX:
+            middle, reach = ball_of_box(table.paths[table.box[i]])
+            row[EXTENT] = 0.0  # the kernel of boxes knows its own
+        else:
+            middle, reach = ball_of_ends(row)
+            reach += size
+        for axis in range(3):
+            table.balls[axis, i] = middle[axis]
+            reach += REACH_PAD * abs(middle[axis])
+        table.balls[3, i] = reach * (1.0 + REACH_PAD)
+
+
+@inlined
+def ball_of_ends(row: Float64Array) -> tuple[Vector, float]:
+    """Middle and radius of a ball that holds both ends of a limb at both ticks."""
+    a, b, c, d = vector(row, P1), vector(row, P2), vector(row, P1_NEXT), vector(row, P2_NEXT)
+    middle = (
+        0.25 * a[0] + 0.25 * b[0] + (0.25 * c[0] + 0.25 * d[0]),
+        0.25 * a[1] + 0.25 * b[1] + (0.25 * c[1] + 0.25 * d[1]),
+        0.25 * a[2] + 0.25 * b[2] + (0.25 * c[2] + 0.25 * d[2]),
+    )
+    return middle, max(distance(middle, a), distance(middle, b), distance(middle, c), distance(middle, d))
+
+
+@inlined
+def ball_of_box(path: Float64Array) -> tuple[Vector, float]:
+    """Middle and radius of a ball that holds a box, however its bone turns."""
+    a, b, c, h = vector(path, HERE), vector(path, THERE), vector(path, CENTRE), vector(path, HALF)
+    middle = (0.5 * a[0] + 0.5 * b[0], 0.5 * a[1] + 0.5 * b[1], 0.5 * a[2] + 0.5 * b[2])
+    return middle, max(distance(middle, a), distance(middle, b)) + sqrt(dot(c, c)) + sqrt(dot(h, h))
+
+
+@inlined
+def distance(a: Vector, b: Vector) -> float:
+    """Distance of two points."""
+    way = (b[0] - a[0], b[1] - a[1], b[2] - a[2])
+    return sqrt(dot(way, way))
+
+
+@inlined
+def vector(row: Float64Array, first: int) -> Vector:
+    """Three columns of a row, from `first` on."""
+    return row[first], row[first + 1], row[first + 2]
+
+
+@inlined
+def vector_between(row: Float64Array, first: int, last: int, alpha: float) -> Vector:
+    """The point between two points of a row."""
+    return (
+        between(row[first], row[last], alpha),
+        between(row[first + 1], row[last + 1], alpha),
+        between(row[first + 2], row[last + 2], alpha),
+    )
+
+
+@inlined
+def box_path(path: Float64Array) -> BoxPath:
+    """A row of `MovingRows.paths`."""
+    turn = (path[TURN], path[TURN + 1], path[TURN + 2], path[TURN + 3])
+    turn_next = (path[TURN_NEXT], path[TURN_NEXT + 1], path[TURN_NEXT + 2], path[TURN_NEXT + 3])
+    axes = (vector(path, AXES), vector(path, AXES + 3), vector(path, AXES + 6))
+    return BoxPath(
+        vector(path, HERE), vector(path, THERE), turn, turn_next, vector(path, CENTRE), axes, vector(path, HALF)
+    )
