@@ -154,13 +154,15 @@ def taper_passage(
 
 @inlined
 def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
-    """The bullet and an ellipsoid of revolution."""
+    """The bullet and an ellipsoid of revolution. It may be entered without a face where the axis vanishes."""
     a, h = squared(window.h), mixed(window.y, window.h)
     distance = quartic_difference(product(a, squared(window.y)), square(h))
     x, y, z, v, w = quartic_difference(square(a), square(h))
     s = radius * radius
     room = as_sextic((s * x, s * y, s * z, s * v, s * w))
-    return Crossing(sextic_passage(sextic_difference(sextic_product(distance, a), room), errors.slope), SIDE)
+    has_axis = smaller(smaller(a[0], a[1]), a[2]) > errors.cap
+    side = sextic_passage(sextic_difference(sextic_product(distance, a), room), errors.slope)
+    return Crossing(side, select(has_axis, SIDE, UNDECIDED_FACE))
 
 
 @inlined

@@ -1,0 +1,135 @@
+"""Rounding of contacts with moving limbs: how much of the bound is used, extreme numbers, and plain Python's bits."""
+
+from math import inf
+from random import Random
+
+import numpy as np
+import pytest
+from support.cases.motions import SHAPES, everyday, spinning, vector
+from support.check_cylinders import JIT, sized
+from support.moving_kernels import flight_columns, flight_parameter, fly, kernel_arguments
+
+from cylcollide.constants import MOVING_ROUNDING_BOUND
+from cylcollide.exact.moving import contact_intervals
+from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
+
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
+LEVELS = [2.0**-k for k in range(16, -1, -1)]  # shares of the extent that are tried
+ROUNDINGS = 16  # of the largest coordinate, by which arguments may be off
+
+
+# How much of the bound is used --------------------------------------------------------------------------------------
+
+
+def far(rng, shape, distance):
+    """Return an everyday motion that begins at a tick, `distance` metres from the origin."""
+    motion = everyday(rng, shape)
+    shift = vector(rng, 1) * distance
+    moved = [tuple((np.array(p) + shift).tolist()) for p in (motion.start, motion.end, *motion.p1, *motion.p2)]
+    return motion._replace(start=moved[0], end=moved[1], p1=(moved[2], moved[3]), p2=(moved[4], moved[5]))
+
+
+def disturbed(rng, bullet, limb):
+    """Return the arguments with every coordinate off by as much as it may be."""
+    bullet_size = max(abs(c) for point in bullet for c in point)
+    ends = limb.p1, limb.p2, limb.p1_end, limb.p2_end
+    limb_size = max(abs(c) for point in ends for c in point)
+
+    def off(point, size):
+        return tuple(c + rng.choice([-1, 1]) * 0.98 * ROUNDINGS * 2.0**-53 * size for c in point)
+
+    p1, p2, p1_end, p2_end = (off(end, limb_size) for end in ends)
+    moved = limb._replace(p1=p1, p2=p2, p1_end=p1_end, p2_end=p2_end)
+    return Flight(off(bullet.start, bullet_size), off(bullet.end, bullet_size)), moved
+
+
+@np.errstate(all="ignore")
+def share_used(rng, motion):
+    """Return the smallest share of the extent with which the first contact is between the bounds; None for a miss."""
+    contacts = contact_intervals(motion._replace(stretch=motion.stretch._replace(is_closed=True)))
+    if not contacts or contacts[0].entry == motion.stretch.begin:
+        return None
+    bullet, limb, extent = kernel_arguments(motion)
+    bullet, limb = disturbed(rng, bullet, limb)
+    for level in LEVELS:
+        bounds = moving_hit_bounds(bullet, limb, level * extent)
+        first = contacts[0].entry >= flight_parameter(motion, bounds.lower) if bounds.possible else False
+        if first and (not bounds.certain or contacts[0].entry <= flight_parameter(motion, bounds.upper)):
+            return level
+    return inf
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_rounding_bound_holds_and_is_understood(shape, record_property):
+    rng, worst = Random(f"bound {shape.name}"), 0.0
+    for distance in (0.0, 1e2, 1e6):
+        shares = [share_used(rng, far(rng, shape, distance)) for _ in range(sized(200))]
+        found = [share for share in shares if share is not None]
+        assert len(found) >= sized(200) // 12
+        worst = max(worst, *found)
+    record_property("share of the rounding bound used", worst)
+    print(f"{shape.name}: contacts use at most {worst:.4f} of {MOVING_ROUNDING_BOUND / 2**-53:g} u")
+    assert worst < 1.0
+    assert worst > 1e-3
+
+
+# Extreme numbers ----------------------------------------------------------------------------------------------------
+
+
+def scaled(motion, unit):
+    """Return the motion in another unit of length, a power of two."""
+    points = [tuple(c * unit for c in p) for p in (motion.start, motion.end, *motion.p1, *motion.p2)]
+    return motion._replace(
+        start=points[0],
+        end=points[1],
+        p1=(points[2], points[3]),
+        p2=(points[4], points[5]),
+        radius=motion.radius * unit,
+        radius2=motion.radius2 * unit,
+    )
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_beyond_what_is_trusted_everything_is_undecided(shape):
+    rng, hits = Random(4), 0
+    for _ in range(20):
+        motion = everyday(rng, shape)
+        bullet, limb, extent = kernel_arguments(motion)
+        usual = moving_hit_bounds(bullet, limb, extent)
+        hits += usual.possible
+        for unit in (2.0**490, 2.0**80, 2.0**-80, 2.0**-490):
+            bullet, limb, extent = kernel_arguments(scaled(motion, unit))
+            undecided = moving_hit_bounds(bullet, limb, extent)
+            assert undecided == moving_hit_bounds(bullet, limb, inf)
+            assert (undecided.possible, undecided.certain, undecided.lower, undecided.upper) == (True, False, 0.0, inf)
+        for unit in (2.0**40, 2.0**-40):
+            assert moving_hit_bounds(*kernel_arguments(scaled(motion, unit))) == usual
+    assert 0 < hits < 20
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
+    # neither the way relative to the limb nor its turn has any length
+    p1, p2 = (1.0, 2.0, 3.0), (1.0, 2.0, 4.0)
+    limb = MovingLimb(int(shape), 0.25, 0.125, p1, p2, p1, p2)
+    for x, possible in ((1.0 + 5 / 32, True), (1.5, False), (8.0, False)):
+        place = (x, 2.0, 3.5)
+        bounds = moving_hit_bounds(Flight(place, place), limb, 20.0)
+        assert (bounds.possible, bounds.inside) == (possible, possible)
+
+
+# Plain Python and machine code --------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not JIT, reason="there is no machine code")
+def test_machine_code_has_the_bits_of_plain_python():
+    rng = Random(8)
+    arguments = flight_columns([rng.choice([everyday, spinning])(rng, shape) for shape in SHAPES for _ in range(150)])
+    compiled_found, plain_found = np.zeros((len(arguments[0]), 7)), np.zeros((len(arguments[0]), 7))
+    fly(*arguments, compiled_found)
+    fly.plain(*arguments, plain_found)
+    assert compiled_found.tobytes() == plain_found.tobytes()
+    assert (compiled_found[:, 6] > 0).sum() > 100
