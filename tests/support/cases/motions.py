@@ -105,19 +105,25 @@ def gauge(m: Motion, s: np.ndarray) -> np.ndarray:
         return np.where((u >= 0) & (u <= 1) & (rho > 0), off / np.maximum(rho, 1e-300), np.inf)
 
 
+def least_gauge(m: Motion) -> float:
+    """Return the least gauge on the stretch, near the least of 65 times."""
+    low, high = float(m.stretch.begin), float(m.stretch.end)
+    for _ in range(10):
+        s = np.linspace(low, high, 65)
+        found = gauge(m, s)
+        best = int(np.argmin(found))
+        low, high = s[max(best - 1, 0)], s[min(best + 1, 64)]
+    return float(found[best])
+
+
 def grazing(rng: Random, shape: Shape) -> Motion:
     """A limb that is 10^-1 to 10^-15 of its radius too thick or too thin for the bullet to touch it once."""
     while True:
         m = rng.choice([everyday, spinning])(rng, shape)
-        low, high = float(m.stretch.begin), float(m.stretch.end)
-        for _ in range(10):
-            s = np.linspace(low, high, 65)
-            found = gauge(m, s)
-            best = int(np.argmin(found))
-            low, high = s[max(best - 1, 0)], s[min(best + 1, 64)]
-        if 1e-6 < found[best] < 1e6:
+        least = least_gauge(m)
+        if 1e-6 < least < 1e6:
             break
-    factor = found[best] * (1 + rng.choice([-1, 1]) * 10.0 ** rng.uniform(-15.5, -1))
+    factor = least * (1 + rng.choice([-1, 1]) * 10.0 ** rng.uniform(-15.5, -1))
     return m._replace(radius=float(m.radius * factor), radius2=float(m.radius2 * factor))
 
 

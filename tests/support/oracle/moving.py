@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 
 from support.oracle.cylinder import INSIDE, Point
 from support.oracle.lines import CAPSULE, ELLIPSOID, SPHERE, TAPERED, TUBE, Signs, Solid
@@ -20,7 +21,7 @@ from support.oracle.sturm import Coefficients, Curve, Cut, cuts, sign, whole
 
 from cylcollide.exact.moving import Motion
 
-NODES = [Fraction(k, 3) for k in range(-3, 4)]
+NODES = [Fraction(k) for k in range(-3, 4)]
 """Times at which the quantities are computed: seven, for polynomials of degree 6 at most."""
 
 
@@ -56,9 +57,9 @@ def values(motion: Motion, s: Fraction) -> dict[str, Fraction]:
     return found | ({"ball1": mm - r * r, "ball2": nn - r * r} if motion.shape == CAPSULE else {})
 
 
-def dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+def dot(u: Sequence[Fraction | int], v: Sequence[Fraction | int]) -> Fraction | int:
     """Return the scalar product."""
-    return sum((x * y for x, y in zip(u, v, strict=True)), Fraction(0))
+    return sum(x * y for x, y in zip(u, v, strict=True))
 
 
 def curves(motion: Motion) -> dict[str, Curve]:
@@ -67,18 +68,28 @@ def curves(motion: Motion) -> dict[str, Curve]:
     return {name: Curve(interpolated([row[name] for row in rows])) for name in rows[0]}
 
 
+def _basis() -> list[list[int]]:
+    """Return the polynomials that are one number at one node and 0 at the others, a row of coefficients each."""
+    rows = []
+    for node in NODES:
+        row = [Fraction(720)]  # a number that makes all of them whole
+        for other in NODES:
+            if other != node:
+                shifted, kept = [Fraction(0), *row], [*row, Fraction(0)]
+                row = [(x - other * y) / (node - other) for x, y in zip(shifted, kept, strict=True)]
+        assert all(x.denominator == 1 for x in row)
+        rows.append([x.numerator for x in row])
+    return rows
+
+
+BASIS = _basis()
+
+
 def interpolated(ordinates: list[Fraction]) -> Coefficients:
-    """Return the polynomial with these values at the nodes, times a positive number, by Newton's differences."""
-    differences, found = ordinates, [Fraction(0)]
-    leading = []
-    for k in range(len(NODES)):
-        leading.append(differences[0])
-        differences = [(v - u) / (NODES[i + k + 1] - NODES[i]) for i, (u, v) in enumerate(pairwise(differences))]
-    for node, c in zip(reversed(NODES), reversed(leading), strict=True):
-        shifted = [Fraction(0), *found]
-        found = [x - node * y for x, y in zip(shifted, [*found, Fraction(0)], strict=True)]
-        found[0] += c
-    return whole(found)
+    """Return the polynomial with these values at the nodes, times a positive number, by Lagrange's formula."""
+    common = lcm(*(x.denominator for x in ordinates))
+    integers = [x.numerator * (common // x.denominator) for x in ordinates]
+    return whole([Fraction(dot(integers, column)) for column in zip(*BASIS, strict=True)])
 
 
 @dataclass(frozen=True)

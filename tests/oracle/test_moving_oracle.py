@@ -1,0 +1,152 @@
+"""Contacts with moving limbs against the oracle of another method, on families of motions: mostly knife edges."""
+
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from support.cases.motions import FAMILIES, SHAPES, everyday, grazing, least_gauge, tangent, vanishing, whole
+from support.check_cylinders import sized
+from support.check_motions import check_motion
+from support.oracle import moving as oracle
+from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
+from support.oracle.lines import BORE
+from support.oracle.sturm import Curve, Cut, cuts
+
+from cylcollide._types import Shape
+from cylcollide.exact.contacts import first_contact
+from cylcollide.exact.moving import Motion, contact_intervals
+
+FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+
+
+def tally(motions: list[Motion]) -> Counter[str]:
+    """Compare all of them; return how many of what were seen."""
+    seen: Counter[str] = Counter()
+    for m in motions:
+        _, runs = check_motion(m)
+        seen["hit" if runs else "miss"] += 1
+        seen[Shape(m.shape).name, bool(runs)] += 1
+        seen["several"] += len(runs) > 1
+        for run in runs:
+            seen["touch"] += run.entry is run.exit
+            seen["open entry"] += run.entry_open
+            seen["open exit"] += run.exit_open
+            seen[run.face] += 1
+    return seen
+
+
+def drawn(family, count: int, seed: int) -> list[Motion]:
+    """Return motions, as many of each shape."""
+    rng = Random(seed)
+    return [family(rng, shape) for _ in range(count) for shape in SHAPES]
+
+
+@FAMILY
+def test_contacts_are_the_oracles(family):
+    count = sized(48)
+    seen = tally(drawn(family, count, seed=31))
+    assert min(seen["hit"], seen["miss"]) > 0.5 * count
+
+
+@pytest.mark.long
+@FAMILY
+def test_contacts_are_the_oracles_for_long(family):
+    seen = tally(drawn(family, 1000, seed=32))
+    assert min(seen["hit"], seen["miss"]) > 500
+
+
+# What the families reach --------------------------------------------------------------------------------------------
+
+
+def test_whole_numbers_reach_every_kind_of_contact():
+    seen = tally([m for family in (whole, tangent, vanishing) for m in drawn(family, sized(16), seed=33)])
+    for what in ("touch", "open entry", "open exit", "several", SIDE, CAP1, CAP2, INSIDE):
+        assert seen[what] > 2, what
+    assert all(seen[shape.name, hit] > 2 for shape in SHAPES for hit in (True, False))
+
+
+def test_grazes_of_every_depth_are_decided_both_ways():
+    """Where float64 is good enough to say which, a limb that is too thin is missed and one that is too thick is hit."""
+    rng, seen = Random(34), Counter()
+    for k in range(sized(300)):
+        m = grazing(rng, SHAPES[k % len(SHAPES)])
+        verdict = bool(contact_intervals(m))
+        least = least_gauge(m)
+        if m.shape != Shape.TUBE:
+            assert verdict or least > 1 - 1e-9, m
+        seen[verdict] += 1
+    assert min(seen[True], seen[False]) > sized(300) / 5
+
+
+def test_bores_are_met():
+    seen = tally([everyday(Random(seed), Shape.TUBE) for seed in range(sized(60))])
+    assert seen[BORE] > 2
+
+
+# Order --------------------------------------------------------------------------------------------------------------
+
+
+def beside(rng: Random, m: Motion) -> Motion:
+    """Return a limb that is entered where the given one is, or hardly beside: of another shape, or one float64 thicker."""
+    other = m._replace(radius=float(np.nextafter(m.radius, rng.choice([0.0, np.inf]))))
+    alike = [Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE]
+    if m.shape not in alike or (m.shape == Shape.TAPERED and m.radius != m.radius2):
+        return rng.choice([m, other])
+    shape = rng.choice(alike)
+    radius2 = {Shape.TUBE: m.radius / 2, Shape.TAPERED: m.radius}.get(shape, 0.0)
+    return rng.choice([m, other])._replace(shape=shape, radius2=radius2)
+
+
+@FAMILY
+def test_the_order_of_limbs_is_the_oracles(family):
+    rng, seen = Random(35), Counter()
+    for m in drawn(family, sized(10), seed=36):
+        limbs = [m, beside(rng, m), family(rng, m.shape)._replace(start=m.start, end=m.end, stretch=m.stretch)]
+        first = [(contact_intervals(limb)[:1], oracle.runs(limb)[:1]) for limb in limbs]
+        met = [(row, found[0], want[0]) for row, (found, want) in enumerate(first) if found]
+        for row, one, true in met:
+            for other_row, other, other_true in met:
+                order = true.entry.compare(other_true.entry) or true.entry_open - other_true.entry_open
+                assert one.compare_entry(other) == order, (limbs[row], limbs[other_row])
+                seen[order] += row != other_row
+        if met:
+            found = first_contact((row, contact) for row, contact, _ in met)
+            assert found is not None
+            assert all((found[1].compare_entry(c) or found[0] - row) <= 0 for row, c, _ in met)
+    assert seen[1] + seen[0] > sized(10)
+    assert seen[0] > 2
+
+
+# The oracle's own numbers -------------------------------------------------------------------------------------------
+
+
+def curve(*roots: Fraction | int) -> Curve:
+    """Return the polynomial with these roots."""
+    found = [Fraction(1)]
+    for x in roots:
+        found = [a - x * b for a, b in zip([Fraction(0), *found], [*found, Fraction(0)], strict=True)]
+    assert all(c.denominator == 1 for c in found)
+    return Curve(tuple(c.numerator for c in found))
+
+
+def test_the_oracle_counts_different_roots():
+    """Of (x - 1)³ x (x + 2)², of x² + 1 and of a constant; the left end is left out."""
+    c = curve(1, 1, 1, 0, -2, -2)
+    counts = [c.count(Fraction(a), Fraction(b)) for a, b in ((-3, 3), (-2, 3), (-2, 0), (0, 1), (1, 5), (-3, -2))]
+    assert counts == [3, 2, 1, 1, 0, 1]
+    assert Curve((1, 0, 1)).count(Fraction(-9), Fraction(9)) == Curve((5,)).count(Fraction(-9), Fraction(9)) == 0
+
+
+def test_the_oracle_joins_equal_roots_only():
+    """√2 of two polynomials and of their product with others, beside a rational number that is 2^-80 away."""
+    near = Fraction(1_414_213_562_373_095_048_801_688, 10**24)
+    given = {"a": Curve((-2, 0, 1)), "b": Curve((-4, 0, 0, 0, 1)), "c": Curve((-near.numerator, near.denominator))}
+    found = cuts(given, Fraction(0), Fraction(2))
+    assert [set(cut.curves) for cut in found] == [{"c"}, {"a", "b"}]
+    assert found[0].compare(found[1]) == -1
+    assert found[1].compare(Cut(Fraction(1), Fraction(2), {"d": Curve((0, -2, 0, 1))})) == 0
+    assert found[1].rounded(Fraction(0), Fraction(1)) == 2**0.5
+    assert found[0].rounded(-near, Fraction(1)) == 0.0
+    assert Cut(Fraction(0), Fraction(2), {"e": curve(1)}).rounded(Fraction(1, 2**53), Fraction(1)) == 1.0
