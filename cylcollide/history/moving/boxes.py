@@ -10,7 +10,6 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.moving import TickStretch
 from cylcollide.exact.order import limb_chords
-from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.moving.question import Question
 from cylcollide.history.moving.struck import StruckLimbs
 from cylcollide.kernels.interval import UNDECIDED_FACE
@@ -71,8 +70,8 @@ def _still_contact(question: Question, stretch: int, limb: int, within: TickStre
     flights, piece = question.flights, question.stretches.piece[stretch]
     alpha = question.stretches.rows[stretch, ALPHA0]  # and so all the time, or the pose is that of the tick
     moves = question.stretches.rows[stretch, ALPHA1] != alpha
-    of_box = MovingLimbs._make(column[limb : limb + 1] for column in question.limbs)
-    solid = exact_limb(StruckLimbs(question.ticks, of_box, np.array([0.0 if moves else alpha])).table, 0)
+    struck = StruckLimbs(question.ticks, question.limbs, np.array([limb]), np.array([0.0 if moves else alpha]))
+    solid = exact_limb(struck.table, 0)
     rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT)
     chords = limb_chords(ray_numbers(rays, 0), solid)
     if not chords or chords[0].exit is None:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Face, Float64Array, Int8Array, Int32Array, Int64Array
-from cylcollide.history.moments import NO_TICK
+from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.history.moving.flights import Flights
 from cylcollide.history.moving.struck import StruckLimbs
 from cylcollide.kernels.ray import Rays
@@ -28,26 +27,17 @@ NO_PIECE = -1
 class Contacts(NamedTuple):
     """The first contact of each bullet; (n,) each, arrays that cannot be written."""
 
-    row: Int32Array  # of the limb among those that are struck, -1 for a miss
-    piece: Int64Array  # of the path, -1 for a miss
-    fraction: Float64Array  # (n, 2): s of the piece, high and low word; inf for a miss
-    face: Int8Array  # Face, INSIDE if the bullet starts in the limb, NONE for a miss
-    time: Float64Array  # the bullet's, nan for a miss, and so on
+    fraction: Float64Array  # (n, 2) and so on, as in `ContactRows`
+    time: Float64Array
     target_time: Float64Array
-    tick: Int64Array  # -1 for a miss
     alpha: Float64Array
+    piece: Int64Array
+    tick: Int64Array
+    face: Int8Array  # Face, INSIDE if the bullet starts in the limb, NONE for a miss
+    row: Int32Array  # of the limb among those that are struck, -1 for a miss
     clamped: BoolArray
     undecided: BoolArray
     rechecked: BoolArray
-
-
-def missed_contacts(n: int) -> Contacts:
-    """Columns of n misses."""
-    row, piece, tick = np.full(n, NO_LIMB, np.int32), np.full(n, NO_PIECE), np.full(n, NO_TICK)
-    fraction, (time, target_time, alpha) = np.full((n, 2), np.inf), np.full((3, n), np.nan)
-    fraction[:, 1] = 0.0
-    face, (clamped, undecided, rechecked) = np.full(n, int(Face.NONE), np.int8), np.zeros((3, n), np.bool_)
-    return Contacts(row, piece, fraction, face, time, target_time, tick, alpha, clamped, undecided, rechecked)
 
 
 class Exits(NamedTuple):
@@ -57,12 +47,6 @@ class Exits(NamedTuple):
     fraction: Float64Array  # s of that piece, inf for a miss
     time: Float64Array  # the bullet's, nan for a miss
     duration: Float64Array  # since the contact, nan for a miss
-
-
-def missed_exits(n: int) -> Exits:
-    """Columns of n misses."""
-    time, duration = np.full((2, n), np.nan)
-    return Exits(np.full(n, NO_PIECE), np.full(n, np.inf), time, duration)
 
 
 class Found(NamedTuple):
@@ -208,7 +192,8 @@ class MovingHits(LimbFields):
 
     @cached_property
     def _surface(self) -> Surface:
-        flights, (row, piece, fraction, face, *_) = self._found.flights, self._contacts
+        flights, (fraction, *_) = self._found.flights, self._contacts
+        row, piece, face = self._contacts.row, self._contacts.piece, self._contacts.face
         position, normal = np.full((2, len(row), 3), np.nan)
         rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT)
         batch = RayBatch(rays, EVERY_LAYER, IGNORE_NONE, POLICY_HIT)

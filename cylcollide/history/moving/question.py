@@ -12,6 +12,7 @@ from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ticks import Boxes, Tick
 from cylcollide.query.loops.moving import Candidates, find_near
 from cylcollide.query.loops.moving_rows import MOVING_ROW, MovingRows, fill_moving_rows
+from cylcollide.runtime import memory
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import LANES
 
@@ -46,25 +47,22 @@ class Question:
     def _near_limbs(self) -> tuple[MovingLimbs, MovingRows, Candidates]:
         """The limbs of all entries that any bullet comes near, and which these are of each stretch."""
         tick_of = self.stretches.tick
-        begin, end = np.zeros((2, len(tick_of)), np.int64)
+        begin, end = memory.columns(len(tick_of), np.dtype(np.int64), np.dtype(np.int64))
         parts, pairs, before, blocks, nears = [], 0, 0, [np.empty(0, np.int32)], [np.empty(0)]
         for k in np.flatnonzero(np.bincount(tick_of, minlength=len(self.ticks))).tolist():
             chosen, swept = np.flatnonzero(tick_of == k), self.ticks[k].next
-            found = _near_boxes(
-                self.ticks[k].boxes if swept is None else swept.boxes, self.stretches.rows, chosen, begin, end
-            )
-            is_hit = self._unprotected(k, chosen, end[chosen] - begin[chosen], found)
-            begin[chosen] += pairs
-            end[chosen] += pairs
+            boxes = self.ticks[k].boxes if swept is None else swept.boxes
+            found = _near_boxes(boxes, self.stretches.rows, chosen, begin, end, pairs)
             pairs += len(found.entry)
-            used = np.zeros(self.ticks[k].entries, np.bool_)
-            used[found.entry[is_hit]] = True
-            block = (np.cumsum(used) - 1 + before).astype(np.int32)[found.entry]
-            block[~is_hit] = -1
-            blocks.append(block)
+            used, block = np.zeros(self.ticks[k].entries, np.bool_), np.full(self.ticks[k].entries, -1, np.int32)
+            is_hit = self._unprotected(k, chosen, end[chosen] - begin[chosen], found) if self.until else None
+            used[found.entry if is_hit is None else found.entry[is_hit]] = True
+            chosen_entries = np.flatnonzero(used)
+            block[chosen_entries] = np.arange(before, before + len(chosen_entries))
+            blocks.append(block[found.entry] if is_hit is None else np.where(is_hit, block[found.entry], np.int32(-1)))
             nears.append(found.near)
-            parts.append(limbs_of(self.ticks, k, np.flatnonzero(used)))
-            before += len(parts[-1].sizes)
+            parts.append(limbs_of(self.ticks, k, chosen_entries))
+            before += len(chosen_entries)
         limbs, paths, count = joined(parts)
         first = (np.cumsum(count) - count).astype(np.int32)
         candidates = Candidates(begin, end, np.concatenate(blocks), np.concatenate(nears), first, count)
@@ -72,8 +70,6 @@ class Question:
 
     def _unprotected(self, k: int, chosen: Int64Array, count: Int64Array, found: Near) -> BoolArray:
         """Of pairs of stretches of tick k whether their characters are hit at their beginnings; opens stretches."""
-        if not self.until:
-            return np.ones(len(found.entry), np.bool_)
         rows, stretches, flights = self.ticks[k].rows, self.stretches, self.flights
         of_entry = [self.until.get(who, np.inf) for who in (*rows.bare.character.tolist(), *rows.ids.tolist())]
         since, stretch = np.array(of_entry)[found.entry], np.repeat(chosen, count)
@@ -86,12 +82,14 @@ class Question:
         return is_hit
 
 
-def _near_boxes(boxes: Boxes, rows: Float64Array, chosen: Int64Array, begin: Int64Array, end: Int64Array) -> Near:
+def _near_boxes(
+    boxes: Boxes, rows: Float64Array, chosen: Int64Array, begin: Int64Array, end: Int64Array, base: int
+) -> Near:
     """Boxes that the bullets of the chosen stretches do not certainly miss; writes begin and end of their pairs."""
-    most = 64 + 8 * len(chosen)
+    most = 64 + 4 * len(chosen)
     while True:
-        item, near = np.empty(most, np.int32), np.empty(most)
-        used = find_near.call(rows, chosen, boxes.tree, begin, end, item, near)
+        near, item = memory.columns(most, np.dtype(np.float64), np.dtype(np.int32))
+        used = find_near.call(rows, chosen, boxes.tree, begin, end, base, item, near)
         if used <= most:
             return Near(item[:used], near[:used])
         most = used

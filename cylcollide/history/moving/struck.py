@@ -21,9 +21,17 @@ class StruckLimbs:
     Ends are between those of both ticks, on straight lines; boxes and bones are as `PoseHistory.limbs_at` has them.
     """
 
-    def __init__(self, ticks: Sequence[Tick], limbs: MovingLimbs, alpha: Float64Array) -> None:
-        self._ticks, self._limbs, self._alpha = ticks, limbs, alpha
-        self.state_row: Int32Array = frozen(limbs.state_row)
+    def __init__(self, ticks: Sequence[Tick], limbs: MovingLimbs, row: Int64Array, alpha: Float64Array) -> None:
+        self._ticks, self._all, self._rows, self._alpha = ticks, limbs, row, alpha
+
+    @cached_property
+    def _limbs(self) -> MovingLimbs:
+        return MovingLimbs._make(column[self._rows] for column in self._all)
+
+    @cached_property
+    def state_row(self) -> Int32Array:
+        """Of each limb its row in the state of its tick."""
+        return frozen(self._all.state_row[self._rows])
 
     @cached_property
     def table(self) -> LimbTable:

@@ -94,6 +94,7 @@ def find_near(
     tree: Tree,
     begin: Int64Array,
     end: Int64Array,
+    base: int,
     item: Int32Array,
     near: Float64Array,
 ) -> int:
@@ -105,8 +106,8 @@ def find_near(
         Rows of `StretchRows`, and which ones.
     tree
         Over boxes that hold what moves.
-    begin, end
-        Written for the chosen stretches, as in `Candidates`.
+    begin, end, base
+        Written for the chosen stretches, as in `Candidates`, where `base` pairs come before these.
     item, near
         Written: boxes, and u before which the bullet is not in them; pairs beyond their size are not.
     """
@@ -115,7 +116,7 @@ def find_near(
     for position in range(chosen.size):
         j = chosen[position]
         ray = ray_of(vector(stretches[j], START), vector(stretches[j], END))
-        begin[j] = used
+        begin[j] = base + used
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
         height = 0
         if local.untrusted:
@@ -133,7 +134,7 @@ def find_near(
                 item[used] = k
                 near[used] = 0.0 if local.untrusted else entered_after(stack.near[height], local, tree.space, ray)
             used += 1
-        end[j] = used
+        end[j] = base + used
     return used
 
 
@@ -226,17 +227,22 @@ def near_balls(ray: Ray, balls: Float64Array, first: int) -> Truth:
 @inlined
 def limb_bounds(stretch: Float64Array, table: MovingRows, k: int, resolution: float) -> HitBounds:
     """Bounds of the first contact of a bullet with limb k, as u of the stretch."""
-    row, alpha0, alpha1 = table.rows[k], stretch[ALPHA0], stretch[ALPHA1]
     start, end = vector(stretch, START), vector(stretch, END)
     if table.solid[k] == BOX:
-        return box_bounds(start, end, alpha0, alpha1, table.paths[table.box[k]], resolution)
-    limb = MovingLimb(
+        return box_bounds(start, end, stretch[ALPHA0], stretch[ALPHA1], table.paths[table.box[k]], resolution)
+    extent = max(largest_component(start), largest_component(end)) + table.rows[k, EXTENT]
+    return moving_hit_bounds(Flight(start, end), moving_limb(stretch, table, k), extent)
+
+
+@inlined
+def moving_limb(stretch: Float64Array, table: MovingRows, k: int) -> MovingLimb:
+    """Limb k during a stretch; any but a box."""
+    row, alpha0, alpha1 = table.rows[k], stretch[ALPHA0], stretch[ALPHA1]
+    return MovingLimb(
         table.solid[k], row[RADIUS], row[RADIUS2],
         vector_between(row, P1, P1_NEXT, alpha0), vector_between(row, P2, P2_NEXT, alpha0),
         vector_between(row, P1, P1_NEXT, alpha1), vector_between(row, P2, P2_NEXT, alpha1),
     )  # fmt: skip
-    extent = max(largest_component(start), largest_component(end)) + row[EXTENT]
-    return moving_hit_bounds(Flight(start, end), limb, extent)
 
 
 @compiled

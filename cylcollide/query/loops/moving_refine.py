@@ -1,8 +1,9 @@
 """Accurate contacts of flying bullets: where and when, from what bounds have decided."""
 
+from math import inf, nan
 from typing import NamedTuple
 
-from cylcollide._types import BoolArray, Face, Float64Array
+from cylcollide._types import BoolArray, Face, Float64Array, Int8Array, Int64Array
 from cylcollide.constants import SMALLEST_SPAN
 from cylcollide.kernels.double_double import (
     DoubleDouble,
@@ -15,7 +16,7 @@ from cylcollide.kernels.double_double import (
     two_difference,
 )
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.moving_contact import Contact, accurate_contact, accurate_motion
+from cylcollide.kernels.moving_contact import AccurateMotion, Contact, accurate_contact, accurate_motion
 from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.query.loops.moving import MovingColumns
 from cylcollide.query.loops.moving_rows import (
@@ -43,18 +44,21 @@ from cylcollide.query.loops.moving_rows import (
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 
-INSIDE = int(Face.INSIDE)
+INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
 
 
 class ContactRows(NamedTuple):
-    """Contacts of n bullets."""
+    """First contacts of n bullets."""
 
-    fraction: Float64Array  # (n, 2): s of the piece, high and low word
-    time: Float64Array  # (n,): the bullet's
-    target_time: Float64Array  # (n,)
-    alpha: Float64Array  # (n,)
-    accurate: BoolArray  # (n,): False for one that needs exact arithmetic, and of what is not decided
+    fraction: Float64Array  # (n, 2): s of the piece, high and low word, inf for a miss
+    time: Float64Array  # (n,): the bullet's, nan for a miss, and so on
+    target_time: Float64Array
+    alpha: Float64Array
+    piece: Int64Array  # -1 for a miss
+    tick: Int64Array  # -1 for a miss
+    face: Int8Array
+    accurate: BoolArray  # False for one that needs exact arithmetic
 
 
 class Limits(NamedTuple):
@@ -70,14 +74,17 @@ def refine_contacts(
     stretches: StretchRows,
     table: MovingRows,
     hits: MovingColumns,
+    first_tick: int,
     begin: int,
     end: int,
     contacts: ContactRows,
 ) -> None:
-    """Write the contacts of bullets from `begin` to `end` whose limb and face are decided."""
+    """Write the contacts of bullets from `begin` to `end`; `first_tick` is the number of the first tick."""
     for i in range(begin, end):
-        contacts.accurate[i] = False
         j = hits.stretch[i]
+        contacts.fraction[i, 0], contacts.fraction[i, 1], contacts.accurate[i] = inf, 0.0, j < 0
+        contacts.time[i] = contacts.target_time[i] = contacts.alpha[i] = nan
+        contacts.piece[i], contacts.tick[i], contacts.face[i] = -1, -1, NONE
         if j >= 0 and not hits.undecided[i]:
             limits, is_known = limits_of(flights, stretches.piece[j], stretches.tick[j])
             contact = Contact(ZERO, is_known)
@@ -86,7 +93,14 @@ def refine_contacts(
                 contact = Contact((0.5 * hits.lower[i] + 0.5 * hits.upper[i], 0.0), is_known and not is_exact)
             elif hits.face[i] != INSIDE and is_known:
                 contact = limb_contact(flights, stretches, table, hits, i, limits)
-            write_contact(flights, stretches.piece[j], limits, i, contact, contacts)
+            contacts.piece[i], contacts.tick[i] = stretches.piece[j], first_tick + stretches.tick[j]
+            contacts.face[i], contacts.accurate[i] = hits.face[i], contact.accurate
+            s = dd_add(limits.s[0], dd_multiply(contact.time, dd_subtract(limits.s[1], limits.s[0])))
+            change = dd_subtract(limits.alpha[1], limits.alpha[0])
+            contacts.fraction[i, 0], contacts.fraction[i, 1] = s
+            contacts.alpha[i] = dd_add(limits.alpha[0], dd_multiply(contact.time, change))[0]
+            contacts.time[i] = time_at(flights.t0, flights.t1, stretches.piece[j], s)
+            contacts.target_time[i] = time_at(flights.target_t0, flights.target_t1, stretches.piece[j], s)
 
 
 @inlined
@@ -134,20 +148,36 @@ def limb_contact(
     j, row = hits.stretch[i], table.rows[hits.limb[i]]
     piece, stretch = stretches.piece[j], stretches.rows[j]
     start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
-    p1, p2, p1_next, p2_next = vector(row, P1), vector(row, P2), vector(row, P1_NEXT), vector(row, P2_NEXT)
-    motion = accurate_motion(
-        (dd_between(start, goal, limits.s[0]), dd_between(start, goal, limits.s[1])),
-        (dd_between(p1, p1_next, limits.alpha[0]), dd_between(p2, p2_next, limits.alpha[0])),
-        (dd_between(p1, p1_next, limits.alpha[1]), dd_between(p2, p2_next, limits.alpha[1])),
-    )
-    extent = max(largest_component(vector(stretch, START)), largest_component(vector(stretch, END))) + row[EXTENT]
+    motion = motion_between(start, goal, row, limits)
+    extent = extent_of(stretch, row)
     bounds = HitBounds(True, True, hits.lower[i], hits.upper[i], False, float(hits.face[i]))
     return accurate_contact(motion, table.solid[hits.limb[i]], row[RADIUS], row[RADIUS2], bounds, extent)
 
 
 @compiled
+def motion_between(start: Vector, goal: Vector, row: Float64Array, limits: Limits) -> AccurateMotion:
+    """The motion of a bullet from start to goal, on a stretch, relative to a limb."""
+    p1, p2, p1_next, p2_next = vector(row, P1), vector(row, P2), vector(row, P1_NEXT), vector(row, P2_NEXT)
+    return accurate_motion(
+        (dd_between(start, goal, limits.s[0]), dd_between(start, goal, limits.s[1])),
+        (dd_between(p1, p1_next, limits.alpha[0]), dd_between(p2, p2_next, limits.alpha[0])),
+        (dd_between(p1, p1_next, limits.alpha[1]), dd_between(p2, p2_next, limits.alpha[1])),
+    )
+
+
+@inlined
+def extent_of(stretch: Float64Array, row: Float64Array) -> float:
+    """What the rounding errors of a bullet on a stretch and of a limb are proportional to."""
+    return max(largest_component(vector(stretch, START)), largest_component(vector(stretch, END))) + row[EXTENT]
+
+
+@compiled
 def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
     """The point between a and b."""
+    if share == ZERO:
+        return (a[0], 0.0), (a[1], 0.0), (a[2], 0.0)
+    if share == ONE:
+        return (b[0], 0.0), (b[1], 0.0), (b[2], 0.0)
     return number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
 
 
@@ -158,15 +188,6 @@ def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
 
 
 @inlined
-def write_contact(
-    flights: FlightRows, piece: int, limits: Limits, i: int, contact: Contact, contacts: ContactRows
-) -> None:
-    """Write the contact of bullet i in a stretch of a piece."""
-    u = contact.time
-    s = dd_add(limits.s[0], dd_multiply(u, dd_subtract(limits.s[1], limits.s[0])))
-    alpha = dd_add(limits.alpha[0], dd_multiply(u, dd_subtract(limits.alpha[1], limits.alpha[0])))
-    contacts.fraction[i, 0], contacts.fraction[i, 1] = s
-    contacts.alpha[i] = alpha[0]
-    contacts.time[i] = number_between(flights.t0[piece], flights.t1[piece], s)[0]
-    contacts.target_time[i] = number_between(flights.target_t0[piece], flights.target_t1[piece], s)[0]
-    contacts.accurate[i] = contact.accurate
+def time_at(begin: Float64Array, end: Float64Array, piece: int, s: DoubleDouble) -> float:
+    """A time of a piece at s, rounded."""
+    return float(number_between(begin[piece], end[piece], s)[0])
