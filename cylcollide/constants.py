@@ -20,7 +20,7 @@ Squares, sums of three squares, fractions (at most 2**503 / 2**-500) and all fie
 
 MOVING_ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
 """The same for a flying bullet and a moving limb: delta = 96 u extent. `docs/moving.md` adds displacements up to
-60.7 u, and derives the errors of coefficients from them."""
+67.6 u, and derives the errors of coefficients from them."""
 
 CONTACT_ERROR = UNIT_ROUNDOFF
 """Largest error of an accurate time of contact, of a stretch; 4 u are allowed, roundings of alpha included."""

@@ -152,8 +152,8 @@ def contact_errors(kind: int, half_squared: Real, near: Real, width: Real, delta
     """Bounds on the errors of coefficients, for |y| <= near, |h|² <= half_squared and radii up to `width`."""
     h, y = square_root(half_squared) + delta, near + delta
     wall = delta * h * y * y
-    ball = 2.0 if kind == SPHERE else 6.0
-    return Errors(delta * (3.0 * h + y), ball * delta * y, 4.0 * wall, wall * (5.0 * h * h + 8.0 * width * width))
+    ball = 2.0 if kind == SPHERE else 7.0
+    return Errors(delta * (3.0 * h + y), ball * delta * y, 4.0 * wall, wall * (6.0 * h * h + 8.0 * width * width))
 
 
 @inlined

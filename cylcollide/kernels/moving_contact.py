@@ -158,14 +158,14 @@ def largest_bend(motion: Motion, kind: int, radius: float, face: float, h: float
 def accurate_contact(
     motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
 ) -> Contact:
-    """The time of the contact that `bounds` has decided, with its face; `extent` as for `moving_hit_bounds`.
+    """The time of the contact that `bounds` has decided, with its face, later than u = 0.
+
+    `extent` is that of `moving_hit_bounds`. The bounds differ: a polynomial takes 9 u or more to fall by its error.
 
     Coordinates that `motion` is made of may be off by 100 · 2⁻¹⁰⁶ of the largest one.
     """
     low, high = bounds.lower, bounds.upper
     width = high - low
-    if width <= CONTACT_ERROR:
-        return Contact((0.5 * (low + high), 0.0), True)
     rounded, larger_radius = high_motion(motion), max(radius, radius2)
     delta = MOVING_ROUNDING_BOUND * extent
     half_squared = longest_half_squared(rounded)
