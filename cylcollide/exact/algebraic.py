@@ -71,10 +71,9 @@ class Algebraic:
 
     def _apart(self, other: "Algebraic") -> int:
         """Sign of self - other if the intervals tell, else 0."""
-        touching = not (self.is_rational and other.is_rational)  # an open interval does not have its ends
-        if self.high * other.denominator < other.low * self.denominator + touching:
+        if self.high * other.denominator < other.low * self.denominator:
             return -1
-        return int(other.high * self.denominator < self.low * other.denominator + touching)
+        return int(other.high * self.denominator < self.low * other.denominator)
 
     def _from_rational(self, numerator: int, denominator: int) -> int:
         """Sign of self - numerator / denominator, a number in the interval or equal to this one."""
@@ -87,8 +86,6 @@ class Algebraic:
         """Whether both numbers are one: both intervals have in common a root of both polynomials."""
         p, q = self.polynomial, other.polynomial
         divisor = p if p == q else common_divisor(p, q)
-        if len(divisor) == 1:
-            return False
         (low, high), (first, last) = self.bounds, other.bounds
         low, high = max(low, first), min(high, last)  # ends at which p or q is not zero, nor is what divides both
         below, above = sign_at(divisor, *low.as_integer_ratio()), sign_at(divisor, *high.as_integer_ratio())

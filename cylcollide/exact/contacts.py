@@ -63,16 +63,9 @@ def united(contacts: Iterable[Contact]) -> list[Contact]:
 
 
 def common(first: list[Contact], second: list[Contact]) -> list[Contact]:
-    """The intersection of two lists of intervals, each in order, as is the result."""
-    found = []
-    for a in first:
-        for b in second:
-            later, earlier = max(a, b, key=by_entry), min(a, b, key=by_exit)
-            shared = Contact(later.entry, earlier.exit, later.entry_open, earlier.exit_open)
-            order = shared.entry.compare(shared.exit)
-            if order < 0 or (order == 0 and not (shared.entry_open or shared.exit_open)):
-                found.append(shared)
-    return found
+    """The intersection of two lists of closed intervals, each in order, as is the result."""
+    shared = (Contact(max(a.entry, b.entry), min(a.exit, b.exit)) for a in first for b in second)
+    return [contact for contact in shared if contact.entry <= contact.exit]
 
 
 def without(contacts: list[Contact], moment: Fraction) -> list[Contact]:

@@ -132,7 +132,7 @@ def test_ties_go_to_even(ulps, offset):
     want = float(middle)
     for p in [(-middle.numerator, middle.denominator), product((-middle.numerator, middle.denominator), (-2, 0, 1))]:
         number = next(x for x in real_roots(p, Fraction(0), Fraction(5, 4)))
-        assert number.rounded() == want == number.rounded(0, 1)
+        assert number.rounded() == want == number.rounded(0, 1) == -number.rounded(0, -1)
         assert number.rounded(7, -1) == float(7 - middle)
         assert number.rounded(5, 0) == 5.0
 

@@ -200,6 +200,7 @@ TIMES = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8))
 def test_each_moment_of_a_flight_belongs_to_the_tick_before_it(one, two, ticks, s):
     first, last, ticks = min(one, two), max(one, two), sorted(ticks)
     stretches = [tick_stretch(first, last, *pair) for pair in pairwise([*ticks, None])]
+    assert all(stretch is None or stretch.begin < stretch.end or stretch.is_closed for stretch in stretches)
     ends = [end for stretch in stretches if stretch for end in (stretch.begin, stretch.end)]
     for moment in (s, *ends, Fraction(0), Fraction(1)):
         now = Fraction(first) + moment * (Fraction(last) - Fraction(first))
@@ -245,7 +246,8 @@ def test_sets_of_moments(one, two, seventh):
     a, b, moment = intervals(one), intervals(two), Fraction(seventh, 7)
     union = united([*a, *b])
     assert members(union) == members(a) | members(b)
-    assert members(common(united(a), united(b))) == members(a) & members(b)
+    closed = [[Contact(c.entry, c.exit) for c in contacts] for contacts in (a, b)]
+    assert members(common(*map(united, closed))) == members(closed[0]) & members(closed[1])
     assert members(without(union, moment)) == members(union) - {moment}
     for before, after in pairwise(union):
         assert before.exit < after.entry or (before.exit == after.entry and before.exit_open and after.entry_open)

@@ -89,7 +89,7 @@ def test_bores_are_met():
 
 
 def beside(rng: Random, m: Motion) -> Motion:
-    """Return a limb that is entered where the given one is, or hardly beside: of another shape, or one float64 thicker."""
+    """Return a limb that is entered where the given one is, or hardly beside: of another shape, or one ulp thicker."""
     other = m._replace(radius=float(np.nextafter(m.radius, rng.choice([0.0, np.inf]))))
     alike = [Shape.CYLINDER, Shape.TUBE, Shape.TAPERED, Shape.CAPSULE]
     if m.shape not in alike or (m.shape == Shape.TAPERED and m.radius != m.radius2):

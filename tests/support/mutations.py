@@ -4,6 +4,7 @@ To add a row: a file of the package, a text that occurs in it exactly once, and 
 """
 
 from support.judge_mutations import JUDGED
+from support.moving_mutations import MOVED, MOVED_SEEN_BY
 from support.mutation import Mutation
 
 import cylcollide as cc
@@ -120,6 +121,7 @@ IN_ORDER = [
     "tests/query/test_cylinders_exact.py::test_the_first_limb_is_credited_in_exact_order",
 ]
 SEEN_BY = {
+    **MOVED_SEEN_BY,
     "face crossing": [
         "tests/query/test_shapes_exact.py::test_every_shape_and_family_row_by_row",
         "tests/kernels/test_extreme_inputs.py",
@@ -211,6 +213,7 @@ SHARED: dict[str, Mutation] = {
     # ends of chords
     # which limb counts
     **JUDGED,
+    **MOVED,
     # rows resolved in exact arithmetic
     "resolved: chords left undecided": Mutation(
         "query/exact_fallback.py", "if complete_chords.call(", "if 0 * complete_chords.call("
