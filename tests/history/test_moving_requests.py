@@ -43,7 +43,11 @@ def test_one_of_either_stands_for_as_many_as_the_others_are(history: PoseHistory
         ((START, END, [0.0, np.nan], 1.0), {}, r"t0: expected finite numbers .* got nan in row 1"),
         ((START, END, 0.0, [1.0, np.inf]), {}, r"t1: expected finite numbers .* got inf in row 1"),
         ((*TWO, [0.0, 1.0], [1.0, 0.5]), {}, r"t1: expected at least t0, got 0.5 < 1.0 in row 1"),
-        ((*TWO, 0.0, 1.0, [0.0, 0.5], [1.0, 0.25]), {}, r"target_t1: expected at least target_t0, got 0.25 < 0.5 in row"),
+        (
+            (*TWO, 0.0, 1.0, [0.0, 0.5], [1.0, 0.25]),
+            {},
+            r"target_t1: expected at least target_t0, got 0.25 < 0.5 in row",
+        ),
         ((*TWO, 0.0, 1.0, [0.0, np.nan]), {}, r"target_t0: expected finite numbers .* got nan in row 1"),
         ((*TWO, 0.0, 1.0, None, [1.0, -np.inf]), {}, r"target_t1: expected finite numbers .* got -inf in row 1"),
         ((*TWO, 0.0, [1.0, 2.0, 2.0]), {}, r"t1: expected one number or shape \(2,\), got shape \(3,\)"),
@@ -95,7 +99,8 @@ def test_an_empty_world_is_missed():
     for name in ("time", "target_time", "alpha", "exit_time", "duration", "position", "normal", "error"):
         assert np.isnan(getattr(missed, name)).all(), name
     assert missed.limb_name.tolist() == [None, None]
-    assert not (missed.clamped.any() or missed.undecided.any())
+    assert not (missed.clamped.any())
+    assert not (missed.undecided.any())
 
 
 def test_results_keep_the_ring_as_it_was(history: PoseHistory):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Face
+from cylcollide._types import Face, Float64Array
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.moving import TickStretch
@@ -13,11 +13,11 @@ from cylcollide.exact.order import limb_chords
 from cylcollide.history.moving.question import Question
 from cylcollide.history.moving.struck import StruckLimbs
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.moving_box import end_of_contact, first_contact, passage_of, place_in_box
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
+from cylcollide.query.loops.moving_exit import BoxBounds, bound_box
 from cylcollide.query.loops.moving_refine import is_still
-from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, END, START, box_path, vector
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF
 from cylcollide.validate import NO_LIMIT
 
 
@@ -35,22 +35,22 @@ def box_contact(question: Question, stretch: int, limb: int, within: TickStretch
     path, row = question.table.paths[question.table.box[limb]], question.stretches.rows[stretch]
     if is_still(row, path):
         return _still_contact(question, stretch, limb, within)
-    path, row = path.tolist(), row.tolist()
-    passage = passage_of(vector(row, START), vector(row, END), row[ALPHA0], row[ALPHA1], box_path(path))
-    bounds = first_contact(passage, question.resolution)
-    if not bounds.possible:
+    flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
+    bounds = BoxBounds._make((*flags, *numbers, place))
+    bound_box.call(row, path, question.resolution, bounds)
+    (possible, certain, leaves), (lower, upper, exit_lower, exit_upper, face) = (
+        flags[:, 0].tolist(),
+        numbers[:, 0].tolist(),
+    )
+    if not possible:
         return None
-    earliest = _at(within, bounds.lower)
-    if not bounds.certain:
+    earliest = _at(within, lower)
+    if not certain:
         return BoxContact(Contact(earliest, earliest), earliest, None, Face.NONE)
-    leaves = end_of_contact(passage, bounds.upper, question.resolution)
-    entry = _at(within, 0.5 * (bounds.lower + bounds.upper))
-    ends = _at(within, 0.5 * (leaves.lower + leaves.upper)) if leaves.certain else _at(within, 1.0)
-    goes_on = not leaves.certain and not within.is_closed
-    face = bounds.face
-    if face == UNDECIDED_FACE:
-        face = _nearest_face(place_in_box(passage, bounds.upper), passage.half)
-    return BoxContact(Contact(entry, ends, False, goes_on), earliest, _at(within, bounds.upper), Face(int(face)))
+    entry, ends = _at(within, 0.5 * (lower + upper)), _at(within, 0.5 * (exit_lower + exit_upper) if leaves else 1.0)
+    contact = Contact(entry, ends, exit_open=not leaves and not within.is_closed)
+    through = _nearest_face(place, path[HALF : HALF + 3]) if face == UNDECIDED_FACE else int(face)
+    return BoxContact(contact, earliest, _at(within, upper), Face(through))
 
 
 def _at(within: TickStretch, u: float) -> Algebraic:
@@ -58,10 +58,9 @@ def _at(within: TickStretch, u: float) -> Algebraic:
     return Algebraic.rational(within.begin + Fraction(min(u, 1.0)) * (within.end - within.begin))
 
 
-def _nearest_face(place: tuple[float, float, float], half: tuple[float, float, float]) -> int:
+def _nearest_face(place: Float64Array, half: Float64Array) -> int:
     """The face of a box that a point of its surface is nearest to."""
-    beyond = [abs(x) - h for x, h in zip(place, half, strict=True)]
-    axis = beyond.index(max(beyond))
+    axis = int((np.abs(place) - half).argmax())
     return int(Face.NEG_X) + 2 * axis + int(place[axis] > 0.0)
 
 

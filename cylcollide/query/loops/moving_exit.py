@@ -18,12 +18,24 @@ from cylcollide.kernels.moving import (
     relative_motion,
     window_between,
 )
+from cylcollide.kernels.moving_box import end_of_contact, first_contact, passage_of, place_in_box
 from cylcollide.kernels.moving_contact import Contact, accurate_contact
 from cylcollide.kernels.moving_solids import window_crossing
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.moving import MovingColumns, moving_limb
 from cylcollide.query.loops.moving_refine import ContactRows, Limits, extent_of, limits_of, motion_between, time_at
-from cylcollide.query.loops.moving_rows import BOX, END, START, FlightRows, MovingRows, StretchRows, vector
+from cylcollide.query.loops.moving_rows import (
+    ALPHA0,
+    ALPHA1,
+    BOX,
+    END,
+    START,
+    FlightRows,
+    MovingRows,
+    StretchRows,
+    box_path,
+    vector,
+)
 from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import square_root
@@ -138,3 +150,31 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
             face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors).face
             return HitBounds(True, face != UNDECIDED_FACE, inside, until, False, face)
     return undecided
+
+
+class BoxBounds(NamedTuple):
+    """Bounds of the contact of one bullet with one box, as u of a stretch; (1,) each."""
+
+    possible: BoolArray
+    certain: BoolArray
+    leaves: BoolArray  # certainly within the stretch
+    lower: Float64Array  # of the contact
+    upper: Float64Array
+    exit_lower: Float64Array
+    exit_upper: Float64Array
+    face: Float64Array  # `UNDECIDED_FACE` if the bounds do not decide it
+    place: Float64Array  # (3,): the bullet at `upper`, along the axes of the box from its centre
+
+
+@entry_point()
+def bound_box(stretch: Float64Array, path: Float64Array, resolution: float, bounds: BoxBounds) -> None:
+    """Write `BoxBounds`, from a row of `StretchRows.rows` and one of `MovingRows.paths`."""
+    start, end, box = vector(stretch, START), vector(stretch, END), box_path(path)
+    passage = passage_of(start, end, stretch[ALPHA0], stretch[ALPHA1], box)
+    found = first_contact(passage, resolution)
+    bounds.possible[0], bounds.certain[0], bounds.face[0] = found.possible, found.certain, found.face
+    bounds.lower[0], bounds.upper[0], bounds.leaves[0] = found.lower, found.upper, False
+    if found.certain:
+        left = end_of_contact(passage, found.upper, resolution)
+        bounds.leaves[0], bounds.exit_lower[0], bounds.exit_upper[0] = left.certain, left.lower, left.upper
+        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(passage, found.upper)

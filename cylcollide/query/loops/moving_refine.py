@@ -190,4 +190,5 @@ def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
 @inlined
 def time_at(begin: Float64Array, end: Float64Array, piece: int, s: DoubleDouble) -> float:
     """A time of a piece at s, rounded."""
-    return float(number_between(begin[piece], end[piece], s)[0])
+    time: DoubleDouble = number_between(begin[piece], end[piece], s)
+    return time[0]
