@@ -63,9 +63,15 @@ def united(contacts: Iterable[Contact]) -> list[Contact]:
 
 
 def common(first: list[Contact], second: list[Contact]) -> list[Contact]:
-    """The intersection of two lists of closed intervals, each in order, as is the result."""
-    shared = (Contact(max(a.entry, b.entry), min(a.exit, b.exit)) for a in first for b in second)
-    return [contact for contact in shared if contact.entry <= contact.exit]
+    """The intersection of two lists of intervals, each in order, as is the result."""
+    found = []
+    for a in first:
+        for b in second:
+            later, earlier = max(a, b, key=by_entry), min(a, b, key=by_exit)
+            order = later.entry.compare(earlier.exit)
+            if order < 0 or (order == 0 and not (later.entry_open or earlier.exit_open)):
+                found.append(Contact(later.entry, earlier.exit, later.entry_open, earlier.exit_open))
+    return found
 
 
 def without(contacts: list[Contact], moment: Fraction) -> list[Contact]:

@@ -68,10 +68,11 @@ class Motion(NamedTuple):
 def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBounds:
     """The first contact of a bullet with a limb on one stretch, `lower` and `upper` as u in [0, 1].
 
-    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, of both ends of the
-    stretch; inf if one of them is beyond what kernels trust, and the result is undecided (possible, not certain, from
-    0 on). Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of the largest one, of the bullet and of
-    the limb. `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0. `face`: `UNDECIDED_FACE` if
+    `extent`: the largest |coordinate| of the bullet plus that of the limb, radius included, each of all places that
+    its two on the stretch are computed from: of a bullet these are start and end of its whole flight, which a stretch
+    near the origin is rounded by. Coordinates may be off from those that are meant by 16 · 2⁻⁵³ of these. If one is
+    beyond what kernels trust, `extent` is inf, and the result undecided (possible, not certain, from 0 on).
+    `inside`: the bullet is certainly in the limb at u = 0, and `upper` is 0. `face`: `UNDECIDED_FACE` if
     the bounds do not decide it, or not whether the contact is later than u = 0. The stretch is closed, u = 1 included.
     """
     motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent

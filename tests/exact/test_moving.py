@@ -1,7 +1,7 @@
-"""Contacts with moving limbs: standing still they are the solids of rays; cases known by hand; stretches and order."""
+"""Contacts with moving limbs: standing still they are the solids of rays; cases known by hand; stretches."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise
 from math import isqrt
 from random import Random
 
@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, motion, whole
+from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, motion
+from support.check_motions import check_motion
 from support.hypothesis import cylinders, shapes
 from support.oracle.lines import CYLINDER
 
 from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
-from cylcollide.exact.contacts import Contact, common, first_contact, united, without
-from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.contacts import Contact, united
+from cylcollide.exact.line import RayNumbers, Triple
 from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
 from cylcollide.exact.numbers import QuadraticNumber
 from cylcollide.exact.order import limb_chords
@@ -191,6 +192,41 @@ def test_a_flight_backwards_has_the_same_contacts_backwards(shape):
     assert found > 15
 
 
+def scaled(m: Motion, factor: float) -> Motion:
+    """Return the motion with every length times a power of two."""
+
+    def times_factor(v: Triple) -> Triple:
+        return v[0] * factor, v[1] * factor, v[2] * factor
+
+    ends = [(times_factor(p[0]), times_factor(p[1])) for p in (m.p1, m.p2)]
+    radii = m.radius * factor, m.radius2 * factor
+    return Motion(times_factor(m.start), times_factor(m.end), m.shape, *ends, *radii, m.stretch)
+
+
+@EVERY_SHAPE
+def test_the_unit_of_length_changes_nothing(shape):
+    rng = Random(200 + int(shape))
+    for family in FAMILIES:
+        m = family(rng, shape)
+        contacts = contact_intervals(m)
+        for factor in (2.0**-450, 2.0**450):
+            assert contact_intervals(scaled(m, factor)) == contacts
+
+
+@EVERY_SHAPE
+def test_numbers_of_any_size_are_taken(shape):
+    """Coordinates down to the least float64 beside some of 2^450, and a limb a billion times as far as it is thick."""
+    rng, least = Random(300 + int(shape)), 5e-324
+    m = scaled(everyday(rng, shape), 2.0**450)
+    fly_by = m._replace(start=(least, m.start[1], m.start[2]), stretch=WHOLE_FLIGHT)
+    through = m._replace(start=m.p1[0], end=(m.p1[1][0], m.p1[1][1], least), stretch=WHOLE_FLIGHT)
+    for case in (fly_by, through):
+        check_motion(case)
+    assert contact_intervals(through) or shape == Shape.TUBE
+    thin = everyday(rng, shape)
+    check_motion(thin._replace(radius=thin.radius * 1e-9, radius2=thin.radius2 * 1e-9))
+
+
 # Stretches ----------------------------------------------------------------------------------------------------------
 
 TIMES = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8))
@@ -216,69 +252,3 @@ def test_each_moment_of_a_flight_belongs_to_the_tick_before_it(one, two, ticks, 
                 alpha = stretch.alpha0 + stretch.alpha1 * moment
                 step = Fraction(ticks[k + 1]) - Fraction(ticks[k]) if k + 1 < len(ticks) else Fraction(1)
                 assert alpha * step == now - Fraction(ticks[k])
-
-
-# Sets and order -----------------------------------------------------------------------------------------------------
-
-SEVENTHS = st.integers(0, 6)
-INTERVALS = st.lists(st.tuples(SEVENTHS, SEVENTHS, st.booleans(), st.booleans()), max_size=4)
-MOMENTS = [Fraction(k, 14) for k in range(-1, 14)]
-
-
-def intervals(rows: list[tuple[int, int, bool, bool]]) -> list[Contact]:
-    """Return intervals between sevenths, the empty ones left out."""
-    ends = [(min(a, b), max(a, b), left and a != b, right and a != b) for a, b, left, right in rows]
-    return [Contact(*[Algebraic.rational(Fraction(x, 7)) for x in (a, b)], left, right) for a, b, left, right in ends]
-
-
-def members(contacts: list[Contact]) -> set[Fraction]:
-    """Return the moments that are in one of the intervals."""
-    return {
-        s
-        for s in MOMENTS
-        for c in contacts
-        if c.entry <= s <= c.exit and not (c.entry_open and c.entry == s) and not (c.exit_open and c.exit == s)
-    }
-
-
-@given(INTERVALS, INTERVALS, SEVENTHS)
-def test_sets_of_moments(one, two, seventh):
-    a, b, moment = intervals(one), intervals(two), Fraction(seventh, 7)
-    union = united([*a, *b])
-    assert members(union) == members(a) | members(b)
-    closed = [[Contact(c.entry, c.exit) for c in contacts] for contacts in (a, b)]
-    assert members(common(*map(united, closed))) == members(closed[0]) & members(closed[1])
-    assert members(without(union, moment)) == members(union) - {moment}
-    for before, after in pairwise(union):
-        assert before.exit < after.entry or (before.exit == after.entry and before.exit_open and after.entry_open)
-
-
-def test_the_first_contact_is_that_of_the_earliest_entry_and_the_lowest_row():
-    root, same = real_roots((-1, 0, 2), Fraction(0), Fraction(1)), real_roots((1, -2, -2, 4), HALF, Fraction(1))
-    late, half = Algebraic.rational(Fraction(3, 4)), Algebraic.rational(HALF)
-    rows = [
-        (4, Contact(late, late)),
-        (3, Contact(root[0], late)),
-        (2, Contact(same[-1], late)),  # the same number, of another polynomial
-        (1, Contact(root[0], late, entry_open=True)),  # after it
-        (0, Contact(late, late)),
-    ]
-    for order in permutations(rows):
-        assert first_contact(order) == rows[2]
-    assert first_contact([*rows, (9, Contact(half, half))]) == (9, Contact(half, half))
-    assert first_contact([]) is None
-
-
-def test_first_contacts_do_not_depend_on_the_order_of_limbs():
-    rng, hits = Random(7), 0
-    for _ in range(40):
-        flight = everyday(rng, Shape.CAPSULE)
-        limbs = [(everyday if k % 2 else whole)(rng, rng.choice(SHAPES)) for k in range(5)]
-        limbs = [m._replace(start=flight.start, end=flight.end, stretch=WHOLE_FLIGHT) for m in limbs]
-        rows = [(row, contact) for row, m in enumerate([*limbs, *limbs]) for contact in contact_intervals(m)]
-        first = first_contact(rows)
-        assert first == first_contact(reversed(rows))
-        assert first is None or first[0] < 5
-        assert first is None or all(first[1].entry <= contact.entry for _, contact in rows)
-        hits += first is not None
-    assert hits > 10

@@ -1,5 +1,6 @@
 """Rows for `project.test_mutations` about roots, times of contact, and limbs that move."""
 
+from support.moving_kernel_mutations import MOVING_KERNELS, MOVING_KERNELS_SEEN_BY
 from support.mutation import Mutation
 
 POLYNOMIALS, ALGEBRAIC, CONTACTS, MOVING = (
@@ -7,11 +8,13 @@ POLYNOMIALS, ALGEBRAIC, CONTACTS, MOVING = (
 )
 
 MOVED_SEEN_BY: dict[str, list[str]] = {
+    **MOVING_KERNELS_SEEN_BY,
     "roots": ["tests/exact/test_algebraic.py"],
-    "contacts": ["tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"],
+    "contacts": ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"],
 }
 
 MOVED: dict[str, Mutation] = {
+    **MOVING_KERNELS,
     "roots: variations are repetitions": Mutation(POLYNOMIALS, "now == -last", "now == last"),
     "roots: right half turned round": Mutation(POLYNOMIALS, "    right.reverse()\n", ""),
     "roots: no root in the middle": Mutation(POLYNOMIALS, "if right[0] == 0:", "if right == []:"),
@@ -32,8 +35,9 @@ MOVED: dict[str, Mutation] = {
         CONTACTS, "gap == 0 and not (contact.entry_open and found[-1].exit_open)", "gap == 0"
     ),
     "contacts: points in common are missed": Mutation(
-        CONTACTS, "if contact.entry <= contact.exit", "if contact.entry < contact.exit"
+        CONTACTS, "(order == 0 and not (later", "(order == 1 and not (later"
     ),
+    "contacts: an open end is a point": Mutation(CONTACTS, " and not (later.entry_open or earlier.exit_open)", ""),
     "contacts: a moment left out is not open": Mutation(CONTACTS, "exit=point, exit_open=True", "exit=point"),
     "contacts: the highest row": Mutation(CONTACTS, "or row - first[0]) < 0", "or first[0] - row) < 0"),
     "contacts: open entries are not later": Mutation(

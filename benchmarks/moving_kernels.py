@@ -1,0 +1,149 @@
+"""Bounds of contacts of flying bullets with moving limbs, beside those of rays and limbs that stand still.
+
+    python benchmarks/moving_kernels.py --out benchmarks/moving_kernels.csv
+
+100,000 pairs of one bullet and one limb, compiled loops over rows, one thread, taken in turn: medians of processor time
+in nanoseconds a pair. A row: the shape; how far off its middle bullets are aimed, in metres, at limbs 0.2 to 0.5 m long
+and 4 to 12 cm thick; which pairs: all, or those that the bullet misses or hits; their share; `moving_hit_bounds`;
+`limb_hit_bounds` for the same limbs as they stand at the beginning; the median of their ratios; and, of hits, what the
+accurate time of the contact takes besides. Limbs move by 5 cm, and turn by a tenth of that.
+"""
+
+import argparse
+import csv
+import platform
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import cylcollide as cc
+from cylcollide._types import POLICY_HIT, Float64Array, Int8Array
+from cylcollide.kernels.double_double import as_double_double
+from cylcollide.kernels.hit_bounds import limb_hit_bounds
+from cylcollide.kernels.limb_table import limb_at
+from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.kernels.moving_contact import accurate_contact, accurate_motion
+from cylcollide.kernels.ray import as_vector, make_ray
+from cylcollide.runtime import machine_code
+from cylcollide.runtime.compile import compiled
+
+COLUMNS = ("date", "machine", "shape", "aim", "pairs", "share", "moving_ns", "still_ns", "ratio", "accurate_ns")
+PAIRS, ROUNDS = 100_000, 15
+AIMS = (0.05, 0.15, 0.4, 1.5)
+MAKERS: dict[str, Callable[[Float64Array, Float64Array, Float64Array], cc.Limbs]] = {
+    "cylinder": cc.Limbs.cylinders,
+    "tube": lambda p1, p2, r: cc.Limbs.tubes(p1, p2, r, 0.6 * r),
+    "tapered": lambda p1, p2, r: cc.Limbs.tapered_cylinders(p1, p2, r, 0.6 * r),
+    "ellipsoid": cc.Limbs.ellipsoids,
+    "capsule": cc.Limbs.capsules,
+    "sphere": lambda p1, _, r: cc.Limbs.spheres(p1, r),
+}
+
+
+@compiled
+def bound_moving(
+    points: Float64Array, sizes: Float64Array, kinds: Int8Array, accurate: bool, out: Float64Array
+) -> None:
+    """Write verdict and times of each bullet and moving limb; `points` (6, n, 3): bullet, p1, p2, each twice."""
+    for i in range(kinds.size):
+        bullet = Flight(as_vector(points[0], i), as_vector(points[1], i))
+        p1, p2 = (as_vector(points[2], i), as_vector(points[3], i)), (as_vector(points[4], i), as_vector(points[5], i))
+        limb = MovingLimb(kinds[i], sizes[i, 0], sizes[i, 1], p1[0], p2[0], p1[1], p2[1])
+        bounds = moving_hit_bounds(bullet, limb, sizes[i, 2])
+        out[i, 0], out[i, 1], out[i, 2] = bounds.possible + 2 * bounds.certain, bounds.lower, bounds.upper
+        if accurate and bounds.certain and bounds.face >= 0.0 and not bounds.inside:
+            motion = accurate_motion(
+                (as_double_double(bullet.start), as_double_double(bullet.end)),
+                (as_double_double(p1[0]), as_double_double(p2[0])),
+                (as_double_double(p1[1]), as_double_double(p2[1])),
+            )
+            contact = accurate_contact(motion, kinds[i], sizes[i, 0], sizes[i, 1], bounds, sizes[i, 2])
+            out[i, 1], out[i, 2] = contact.time
+
+
+@compiled
+def bound_still(points: Float64Array, rows: Float64Array, solids: Int8Array, out: Float64Array) -> None:
+    """Write verdict and times of each bullet as a segment, and the limb where it is first."""
+    for i in range(solids.size):
+        start, end = as_vector(points[0], i), as_vector(points[1], i)
+        ray = make_ray(start, (end[0] - start[0], end[1] - start[1], end[2] - start[2]), True, 0.0)
+        bounds = limb_hit_bounds(ray, limb_at(rows, solids, i), POLICY_HIT)
+        out[i, 0], out[i, 1], out[i, 2] = bounds.possible + 2 * bounds.certain, bounds.lower, bounds.upper
+
+
+def pairs(shape: str, aim: float) -> tuple[Float64Array, Float64Array, cc.Limbs]:
+    """Points (6, n, 3), sizes (n, 3) and limbs where they are first."""
+    rng = np.random.default_rng(5)
+    middle, half, way = rng.normal(size=(3, PAIRS, 3))
+    middle, radius = 3.0 * middle, rng.uniform(0.04, 0.12, PAIRS)
+    half *= (rng.uniform(0.1, 0.25, PAIRS) / np.linalg.norm(half, axis=1))[:, None] * (shape != "sphere")
+    way *= (rng.uniform(3.0, 15.0, PAIRS) / np.linalg.norm(way, axis=1))[:, None]
+    drift, turn = 0.05 * rng.normal(size=(PAIRS, 3)), 0.005 * rng.normal(size=(PAIRS, 3)) * (shape != "sphere")
+    start = middle + aim * rng.normal(size=(PAIRS, 3)) - way * rng.uniform(0.0, 1.0, (PAIRS, 1))
+    limbs = MAKERS[shape](middle - half, middle + half, radius)
+    ends = (middle - half, middle + drift - half - turn, middle + half, middle + drift + half + turn)
+    extent = np.abs(np.hstack([start, start + way])).max(axis=1) + np.abs(np.hstack(ends)).max(axis=1) + radius
+    points = np.stack([start, start + way, *ends])
+    return points, np.column_stack([radius, limbs.table.radius2, extent]), limbs
+
+
+def processor_time(call: Callable[..., object], *arguments: object) -> float:
+    """Seconds that a call takes of this thread."""
+    begun = time.thread_time()
+    call(*arguments)
+    return time.thread_time() - begun
+
+
+def measure(shape: str, aim: float, moving: Callable[..., Any], still: Callable[..., Any]) -> list[dict[str, object]]:
+    """The rows of one shape and aim."""
+    points, sizes, limbs = pairs(shape, aim)
+    found, result = np.zeros((PAIRS, 3)), list[dict[str, object]]()
+    moving(points, sizes, limbs.table.solid, False, found)
+    choices = {"all": np.full(PAIRS, True), "misses": found[:, 0] == 0.0, "hits": found[:, 0] == 3.0}
+    for name, chosen in choices.items():
+        n = int(chosen.sum())
+        if n < PAIRS // 100:
+            continue
+        times, out = [], np.zeros((n, 3))
+        some = (np.ascontiguousarray(points[:, chosen]), sizes[chosen], limbs.table.solid[chosen])
+        for _ in range(ROUNDS):
+            of_moving = processor_time(moving, *some, False, out)
+            of_still = processor_time(still, some[0], limbs.table.rows[chosen], some[2], out)
+            times.append((of_moving, of_still, processor_time(moving, *some, True, out) - of_moving))
+        per_pair = [median(column) * 1e9 / n for column in zip(*times, strict=True)]
+        numbers = (round(per_pair[0]), round(per_pair[1]), round(median(a / b for a, b, _ in times), 2))
+        accurate = round(per_pair[2]) if name == "hits" else ""
+        result.append(dict(zip(COLUMNS[2:], (shape, aim, name, round(n / PAIRS, 3), *numbers, accurate), strict=True)))
+    return result
+
+
+def main() -> None:
+    """Measure and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/moving_kernels.csv"))
+    out = parser.parse_args().out
+    points, sizes, limbs = pairs("cylinder", 1.0)
+    table, found = limbs.table, np.zeros((PAIRS, 3))
+    moving, _ = machine_code.build(bound_moving, True, (points, sizes, table.solid, True, found))
+    still, _ = machine_code.build(bound_still, True, (points, table.rows, table.solid, found))
+    label = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+    }
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for shape in MAKERS:
+            for aim in AIMS:
+                for row in measure(shape, aim, moving, still):
+                    writer.writerow(label | row)
+                    print(*row.values())
+
+
+if __name__ == "__main__":
+    main()
