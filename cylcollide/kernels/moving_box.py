@@ -13,7 +13,6 @@ at its end, as `HitBounds`: what is possible and not certain is undecided.
 from math import inf, sqrt
 from typing import NamedTuple
 
-from cylcollide._types import Face
 from cylcollide.constants import LARGEST_SAFE, SLOPE_FLOOR, SMALLEST_SAFE, UNIT_ROUNDOFF
 from cylcollide.kernels.bone import Quaternion, normalised, rescaled
 from cylcollide.kernels.box import NEG_X, NEG_Y, NEG_Z, faces_of
@@ -114,7 +113,7 @@ def passage_of(start: Vector, end: Vector, alpha: float, last_alpha: float, path
         (end[2] - start[2]) - rate * (b[2] - a[2]),
     )
     reach = MARGIN * (sqrt(dot(path.centre, path.centre)) + sqrt(dot(path.half, path.half)))
-    extent = reach + max(max(largest_component(start), largest_component(end)), largest_component(a))
+    extent = reach + max(largest_component(start), largest_component(end), largest_component(a))
     extent += largest_component(b)
     delta = PASSAGE_ROUNDING * extent if reach >= SMALLEST_SAFE and extent <= LARGEST_SAFE else inf
     # near the bone
@@ -233,22 +232,22 @@ def _narrowed(passage: Passage, begin: float, found: _Moment, leaving: bool) -> 
         part = _part(passage, a, b)
         possible, certain = _exit(part) if leaving else _entry(part)
         if certain < inf:
-            face = _face(part, leaving and possible > 0.0, leaving)
+            face = _face(part, leaving) if possible > 0.0 or not leaving else UNDECIDED_FACE
             earliest = min(latest, max(earliest, a + possible * (b - a)))
             latest = max(earliest, min(latest, a + certain * (b - a)))
     return HitBounds(True, True, earliest, latest, False, face)
 
 
 @inlined
-def _face(part: _Part, certain_exit: bool, leaving: bool) -> float:
+def _face(part: _Part, leaving: bool) -> float:
     """The face through which the bullet comes, or goes, in a part; `UNDECIDED_FACE` if the bounds do not decide it."""
     x, y, z, rates, _ = part
     faces_x = faces_of(x, intersect_brackets(y, z), rates[0], NEG_X)
     faces_y = faces_of(y, intersect_brackets(z, x), rates[1], NEG_Y)
     faces_z = faces_of(z, intersect_brackets(x, y), rates[2], NEG_Z)
     if leaving:
-        return max(max(faces_x[1], faces_y[1]), faces_z[1]) if certain_exit else UNDECIDED_FACE
-    return max(max(faces_x[0], faces_y[0]), faces_z[0])
+        return max(faces_x[1], faces_y[1], faces_z[1])
+    return max(faces_x[0], faces_y[0], faces_z[0])
 
 
 @compiled
@@ -263,7 +262,7 @@ def first_contact(passage: Passage, resolution: float) -> HitBounds:
     outside = inf
     if passage.first == 0.0:
         y, half = place_in_box(passage, 0.0), passage.half
-        outside = max(max(abs(y[0]) - half[0], abs(y[1]) - half[1]), abs(y[2]) - half[2])
+        outside = max(abs(y[0]) - half[0], abs(y[1]) - half[1], abs(y[2]) - half[2])
     if outside <= -passage.delta:
         return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
     found = _scan(passage, passage.first, resolution, False)

@@ -78,7 +78,7 @@ def poses(cases: Cases, alpha: Array) -> tuple[Array, Array]:
 
 
 def coordinates(cases: Cases, u: Array) -> Array:
-    """Where the bullets are at u (n, m) in units of the half extents, minus 1 to 1 inside, and the extents: (n, m, 3)."""
+    """Where the bullets are at u (n, m), along the axes of their boxes from the centres: (n, m, 3)."""
     u = u.astype(np.longdouble)
     first, last = cases.alpha.T.astype(np.longdouble)
     position, matrix = poses(cases, first[:, None] + u * (last - first)[:, None])
