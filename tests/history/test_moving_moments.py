@@ -212,3 +212,18 @@ def test_times_that_are_not_kept():
     assert missed.hit.tolist() == [False, True, False]
     assert missed.tick.tolist() == [-1, 2, -1]
     assert not missed.clamped.any()
+
+
+def test_a_flight_from_far_away_is_as_accurate_near_the_limb():
+    world, _, who = one_limb_world()
+    history = moved(PoseHistory(world), world, who, [0.0] * 4)
+    # from 3e9 away, past the limb in the tick from 1 to 2: its wall is touched at z = 0.1, or missed by a millionth
+    for beside, is_hit in ((0.1, True), (0.0999999, True), (0.1000001, False)):
+        start, end = [0.5, beside, -3e9], [0.5, beside, 3e9]
+        hit = history.cast_moving(start, end, 0.0, 3.0)[0]
+        assert hit.hit == is_hit
+        assert not is_hit or (hit.tick == 1 and hit.alpha == pytest.approx(0.5, abs=1e-9))
+    near = history.cast_moving([0.5, -1e15, 0.0], [0.5, 1e15, 0.0], 0.0, 3.0)[0]
+    s = 0.5 * (1.0 - 0.1 / 1e15)
+    assert abs(near.fraction - s) <= 2.0**-53
+    assert abs(near.position[1] + 0.1) < 0.1

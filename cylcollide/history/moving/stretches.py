@@ -14,7 +14,7 @@ COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
 
 
 def stretches_of(ticks: Sequence[Tick], flights: Flights) -> tuple[FlightRows, StretchRows]:
-    """The pieces of flights, and the stretches of those that are kept; none of these is open."""
+    """The pieces of flights, and the stretches of those that are kept."""
     times = np.array([tick.time for tick in ticks])
     given = (flights.starts, flights.ends, flights.t0, flights.t1, flights.target_t0, flights.target_t1)
     rows = FlightRows(*given, np.append(times, times[-1]))
@@ -23,7 +23,6 @@ def stretches_of(ticks: Sequence[Tick], flights: Flights) -> tuple[FlightRows, S
     np.cumsum(np.where(flights.kept, last - first + 1, 0), out=before[1:])
     n = int(before[-1])
     piece, tick, is_last, is_open = memory.columns(n, *COLUMNS)
-    is_open[:] = False
     stretches = StretchRows(before[flights.offsets], piece, tick, memory.rows((n, STRETCH_ROW)), is_last, is_open)
     fill_stretches.call(rows, first, last, before, stretches)
     return rows, stretches

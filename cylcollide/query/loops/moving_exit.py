@@ -23,7 +23,7 @@ from cylcollide.kernels.moving_contact import Contact, accurate_contact
 from cylcollide.kernels.moving_solids import window_crossing
 from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.moving import MovingColumns, moving_limb
-from cylcollide.query.loops.moving_refine import ContactRows, Limits, extent_of, limits_of, motion_between, time_at
+from cylcollide.query.loops.moving_refine import ContactRows, extent_of, motion_between, time_at
 from cylcollide.query.loops.moving_rows import (
     ALPHA0,
     ALPHA1,
@@ -31,9 +31,11 @@ from cylcollide.query.loops.moving_rows import (
     END,
     START,
     FlightRows,
+    Limits,
     MovingRows,
     StretchRows,
     box_path,
+    limits_of,
     vector,
 )
 from cylcollide.runtime.compile import compiled
@@ -82,7 +84,7 @@ def find_exits(
             s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
             since: DoubleDouble = (contacts.fraction[i, 0], contacts.fraction[i, 1])
             span = two_difference(flights.t1[piece], flights.t0[piece])
-            exits.fraction[i], exits.time[i] = s[0], time_at(flights.t0, flights.t1, piece, s)
+            exits.fraction[i], exits.time[i] = s[0], time_at(flights.t0, flights.t1, piece, s)[0]
             exits.duration[i] = dd_multiply(dd_subtract(s, since), span)[0]
             exits.piece[i], exits.accurate[i] = piece, is_known and contact.accurate
 

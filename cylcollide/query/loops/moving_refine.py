@@ -4,17 +4,7 @@ from math import inf, nan
 from typing import NamedTuple
 
 from cylcollide._types import BoolArray, Face, Float64Array, Int8Array, Int64Array
-from cylcollide.constants import SMALLEST_SPAN
-from cylcollide.kernels.double_double import (
-    DoubleDouble,
-    DoubleDoubleVector,
-    Vector,
-    dd_add,
-    dd_divide,
-    dd_multiply,
-    dd_subtract,
-    two_difference,
-)
+from cylcollide.kernels.double_double import DoubleDouble, Vector, dd_add, dd_multiply, dd_subtract
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.moving_contact import AccurateMotion, Contact, accurate_contact, accurate_motion
 from cylcollide.kernels.ray import as_vector, largest_component
@@ -36,16 +26,20 @@ from cylcollide.query.loops.moving_rows import (
     THERE,
     TURN,
     TURN_NEXT,
+    ZERO,
     FlightRows,
+    Limits,
     MovingRows,
     StretchRows,
+    dd_between,
+    limits_of,
+    number_between,
     vector,
 )
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
-ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
 
 
 class ContactRows(NamedTuple):
@@ -59,13 +53,6 @@ class ContactRows(NamedTuple):
     tick: Int64Array  # -1 for a miss
     face: Int8Array
     accurate: BoolArray  # False for one that needs exact arithmetic
-
-
-class Limits(NamedTuple):
-    """Both ends of a stretch."""
-
-    s: tuple[DoubleDouble, DoubleDouble]
-    alpha: tuple[DoubleDouble, DoubleDouble]
 
 
 @entry_point(reads_all=True)
@@ -99,8 +86,8 @@ def refine_contacts(
             change = dd_subtract(limits.alpha[1], limits.alpha[0])
             contacts.fraction[i, 0], contacts.fraction[i, 1] = s
             contacts.alpha[i] = dd_add(limits.alpha[0], dd_multiply(contact.time, change))[0]
-            contacts.time[i] = time_at(flights.t0, flights.t1, stretches.piece[j], s)
-            contacts.target_time[i] = time_at(flights.target_t0, flights.target_t1, stretches.piece[j], s)
+            contacts.time[i] = time_at(flights.t0, flights.t1, stretches.piece[j], s)[0]
+            contacts.target_time[i] = time_at(flights.target_t0, flights.target_t1, stretches.piece[j], s)[0]
 
 
 @inlined
@@ -112,32 +99,6 @@ def is_still(stretch: Float64Array, path: Float64Array) -> bool:
     for column in range(4):
         moves |= path[TURN + column] != path[TURN_NEXT + column]
     return stretch[ALPHA0] == stretch[ALPHA1] or not moves
-
-
-@inlined
-def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
-    """Both ends of the stretch of a piece in tick k, and whether they have the accuracy of double-doubles."""
-    first, last = flights.target_t0[piece], flights.target_t1[piece]
-    time, after = flights.times[k], flights.times[k + 1]
-    span, step = two_difference(last, first), two_difference(after, time)
-    s0, s1, alpha0, alpha1 = ZERO, ONE, ZERO, ONE
-    is_known = True
-    if first < time:
-        s0 = dd_divide(two_difference(time, first), span)
-        is_known &= span[0] >= SMALLEST_SPAN
-    elif first > time:
-        alpha0 = dd_divide(two_difference(first, time), step)
-        is_known &= step[0] >= SMALLEST_SPAN
-    if after > time:
-        if last >= after:
-            s1 = dd_divide(two_difference(after, first), span)
-            is_known &= span[0] >= SMALLEST_SPAN
-        else:
-            alpha1 = dd_divide(two_difference(last, time), step)
-            is_known &= step[0] >= SMALLEST_SPAN
-    else:
-        alpha1 = ZERO
-    return Limits((s0, s1), (alpha0, alpha1)), is_known
 
 
 @compiled
@@ -171,24 +132,7 @@ def extent_of(stretch: Float64Array, row: Float64Array) -> float:
     return max(largest_component(vector(stretch, START)), largest_component(vector(stretch, END))) + row[EXTENT]
 
 
-@compiled
-def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
-    """The point between a and b."""
-    if share == ZERO:
-        return (a[0], 0.0), (a[1], 0.0), (a[2], 0.0)
-    if share == ONE:
-        return (b[0], 0.0), (b[1], 0.0), (b[2], 0.0)
-    return number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
-
-
 @inlined
-def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
-    """The number between a and b."""
-    return dd_add((a, 0.0), dd_multiply(share, two_difference(b, a)))
-
-
-@inlined
-def time_at(begin: Float64Array, end: Float64Array, piece: int, s: DoubleDouble) -> float:
-    """A time of a piece at s, rounded."""
-    time: DoubleDouble = number_between(begin[piece], end[piece], s)
-    return time[0]
+def time_at(begin: Float64Array, end: Float64Array, piece: int, s: DoubleDouble) -> DoubleDouble:
+    """A time of a piece at s."""
+    return number_between(begin[piece], end[piece], s)

@@ -4,12 +4,20 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
-from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
-from cylcollide.kernels.double_double import Vector
+from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
+from cylcollide.kernels.double_double import (
+    DoubleDouble,
+    DoubleDoubleVector,
+    Vector,
+    dd_add,
+    dd_divide,
+    dd_multiply,
+    two_difference,
+)
 from cylcollide.kernels.interpolation import REACH_PAD, between
 from cylcollide.kernels.moving_box import BoxPath
-from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.runtime.compile import inlined
+from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -22,6 +30,12 @@ START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
 
 HERE, THERE, TURN, TURN_NEXT, CENTRE, AXES, HALF, PATH_ROW = 0, 3, 6, 10, 14, 17, 26, 32
 """Columns of `MovingRows.paths`, as `BoxPath` has them."""
+
+
+ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
+
+SMALLEST_PART = 2.0**-40
+"""Least coordinates of a stretch, of those of the whole flight: double-doubles then err by less than u**1.2 of them."""
 
 
 class FlightRows(NamedTuple):
@@ -63,11 +77,18 @@ class MovingRows(NamedTuple):
     balls: Float64Array  # (4, n + LANES): middle and radius of a ball that holds each limb all the time
 
 
+class Limits(NamedTuple):
+    """Both ends of a stretch."""
+
+    s: tuple[DoubleDouble, DoubleDouble]
+    alpha: tuple[DoubleDouble, DoubleDouble]
+
+
 @entry_point(reads_all=True)
 def fill_stretches(
     flights: FlightRows, first: Int64Array, last: Int64Array, before: Int64Array, stretches: StretchRows
 ) -> None:
-    """Write the stretches of pieces, `offsets` and `is_open` excepted.
+    """Write the stretches of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
 
     Parameters
     ----------
@@ -77,19 +98,61 @@ def fill_stretches(
     """
     for i in range(first.size):
         start, goal = as_vector(flights.starts, i), as_vector(flights.ends, i)
-        t0, t1 = flights.target_t0[i], flights.target_t1[i]
         for j in range(before[i], before[i + 1]):
             k, row = first[i] + j - before[i], stretches.rows[j]
-            time, after = flights.times[k], flights.times[k + 1]
-            # every difference and quotient is rounded once, so that each share errs by three half ulps at most
-            s0 = 0.0 if k == first[i] else (time - t0) / (t1 - t0)
-            s1 = 1.0 if k == last[i] else (after - t0) / (t1 - t0)
-            row[ALPHA0] = (t0 - time) / (after - time) if t0 > time else 0.0
-            row[ALPHA1] = (1.0 if t1 >= after else (t1 - time) / (after - time)) if after > time else 0.0
+            limits, is_known = limits_of(flights, i, k)
+            # rounded once, each coordinate errs by its own last digit, however long the whole flight is
+            begin, end = dd_between(start, goal, limits.s[0]), dd_between(start, goal, limits.s[1])
+            row[ALPHA0], row[ALPHA1] = limits.alpha[0][0], limits.alpha[1][0]
+            largest = 0.0
             for axis in range(3):
-                row[START + axis] = between(start[axis], goal[axis], s0)
-                row[END + axis] = between(start[axis], goal[axis], s1)
+                row[START + axis], row[END + axis] = begin[axis][0], end[axis][0]
+                largest = max(largest, abs(begin[axis][0]), abs(end[axis][0]))
+            reach = max(largest_component(start), largest_component(goal))
             stretches.piece[j], stretches.tick[j], stretches.is_last[j] = i, k, k == last[i]
+            stretches.is_open[j] = not (is_known and reach * SMALLEST_PART <= largest)
+
+
+@inlined
+def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
+    """Both ends of the stretch of a piece in tick k, and whether they have the accuracy of double-doubles."""
+    first, last = flights.target_t0[piece], flights.target_t1[piece]
+    time, after = flights.times[k], flights.times[k + 1]
+    span, step = two_difference(last, first), two_difference(after, time)
+    s0, s1, alpha0, alpha1 = ZERO, ONE, ZERO, ONE
+    is_known = True
+    if first < time:
+        s0 = dd_divide(two_difference(time, first), span)
+        is_known &= span[0] >= SMALLEST_SPAN
+    elif first > time:
+        alpha0 = dd_divide(two_difference(first, time), step)
+        is_known &= step[0] >= SMALLEST_SPAN
+    if after > time:
+        if last >= after:
+            s1 = dd_divide(two_difference(after, first), span)
+            is_known &= span[0] >= SMALLEST_SPAN
+        else:
+            alpha1 = dd_divide(two_difference(last, time), step)
+            is_known &= step[0] >= SMALLEST_SPAN
+    else:
+        alpha1 = ZERO
+    return Limits((s0, s1), (alpha0, alpha1)), is_known
+
+
+@compiled
+def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
+    """The point between a and b."""
+    if share == ZERO:
+        return (a[0], 0.0), (a[1], 0.0), (a[2], 0.0)
+    if share == ONE:
+        return (b[0], 0.0), (b[1], 0.0), (b[2], 0.0)
+    return number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
+
+
+@inlined
+def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
+    """The number between a and b."""
+    return dd_add((a, 0.0), dd_multiply(share, two_difference(b, a)))
 
 
 @entry_point(reads_all=True)
