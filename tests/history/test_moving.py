@@ -5,6 +5,7 @@ import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, all_shapes_rig
 from support.check_cylinders import JIT
+from support.one_limb import about_z, one_limb_world
 from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
@@ -136,3 +137,29 @@ def test_at_one_moment_a_bullet_is_a_segment_by_ends(seed: int):
         if alpha == 0.0:
             for name in ("fraction", "exit_fraction", "position", "normal"):
                 assert np.allclose(getattr(moving, name), getattr(still, name), 1e-15, 1e-15, equal_nan=True), name
+
+
+def test_grazes_in_space_and_time():
+    world, _, who = one_limb_world()
+    history = PoseHistory(world)
+    for k, (place, turn) in enumerate([(-8.0, 0.3), (8.0, 0.3), (7.0, -0.5)]):
+        world.set_poses(who, [[[0.0, place, 0.0]]], [[about_z(turn)]])
+        history.record(0.7 * k)
+    limbs = [history.limbs_at(tick=k) for k in range(3)]
+    rng, bullets = np.random.default_rng(9), []
+    for exponent in np.linspace(1.0, 15.0, 40 if JIT else 8):
+        for tick in (0, 1):
+            # beside the middle of the axis, which the bullet follows, by a radius and a little, at right angles
+            share, along = 10.0**-exponent * rng.choice([-1.0, 1.0]), 0.5 + 0.3 * rng.normal()
+            ends = [limb.p1[0] + along * (limb.p2[0] - limb.p1[0]) for limb in limbs[tick : tick + 2]]
+            way = np.array([0.0, 0.0, 1.0]) + share * rng.normal(size=3)
+            beside = np.cross(limbs[tick].p2[0] - limbs[tick].p1[0], way)
+            off = 0.1 * (1.0 + share) * beside / np.linalg.norm(beside)
+            bullets.append((ends[0] + off - way, ends[1] + off + way, 0.7 * tick, 0.7 * (tick + 1)))
+    start, end, t0, t1 = (np.array(column) for column in zip(*bullets, strict=True))
+    hits, ticks = history.cast_moving(start, end, t0, t1), Ticks(history, 0)
+    found = [
+        check_row(ticks, hits, i, Bullet(start[i], end[i], float(t0[i]), float(t1[i]))) for i in range(len(bullets))
+    ]
+    assert 0.2 * len(found) < sum(found) < len(found)
+    assert hits.rechecked > 0

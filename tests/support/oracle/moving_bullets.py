@@ -4,7 +4,6 @@ It reads ticks by the public queries of a history, and knows of no box, list or 
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -96,9 +95,3 @@ class Ticks:
 def triple(place: NDArray[np.float64]) -> Triple:
     x, y, z = place.tolist()
     return x, y, z
-
-
-def exact_alpha(bullet: Bullet, fraction: Fraction, time: float, after: float) -> Fraction:
-    """How far it is from a tick to the next at s of the bullet."""
-    begin = Fraction(bullet.target_t0)
-    return (begin + fraction * (Fraction(bullet.target_t1) - begin) - Fraction(time)) / (Fraction(after) - Fraction(time))
