@@ -129,7 +129,8 @@ def motion_between(start: Vector, goal: Vector, row: Float64Array, limits: Limit
 @inlined
 def extent_of(stretch: Float64Array, row: Float64Array) -> float:
     """What the rounding errors of a bullet on a stretch and of a limb are proportional to."""
-    return max(largest_component(vector(stretch, START)), largest_component(vector(stretch, END))) + row[EXTENT]
+    own: float = row[EXTENT]
+    return max(largest_component(vector(stretch, START)), largest_component(vector(stretch, END))) + own
 
 
 @inlined
