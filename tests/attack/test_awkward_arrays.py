@@ -81,7 +81,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "limbs.cast_rays": (world().limbs.cast_rays, ("place", "end", "size")),
     "contains_points": (world().contains_points, ("place",)),
     "flight": (
-        lambda x, v, t, g, d, h, t0: cc.flight(x, v, t, g, d, h, t0),
+        cc.flight,
         ("place", "end", "size", "end", "eighth", "eighth", "size"),
     ),
     "Rig": (lambda p, q, b: rig(p, q, b).place(HERE, STILL), ("place", "turn", "index")),
