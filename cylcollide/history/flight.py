@@ -14,8 +14,8 @@ from cylcollide.runtime.memory import frozen
 PIECES = 64
 """Pieces of a flight whose step is not given: 4096 times as close to the curve as one straight line."""
 
-MOST_PIECES = 2**31 - 1
-"""Of all flights of a call: rows are counted in int32."""
+MOST_PIECES = 2**26
+"""Of all flights of a call: they take five gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def flight(
     Raises
     ------
     ValueError
-        On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2³¹ - 1 pieces, and flights
+        On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2²⁶ pieces, and flights
         that leave the accepted range or brake too fast for their step; it names the first row.
     """
     places, speeds = validate.as_pairs(starts, velocities, ("starts", "velocities"))
@@ -135,7 +135,7 @@ def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
     if not pieces.sum() <= MOST_PIECES:
         row = int(pieces.argmax())
         raise ValueError(
-            f"step: expected at most 2**31 - 1 pieces in all, got {pieces.sum():.3g}, {pieces[row]:.3g} of them in row "
+            f"step: expected at most 2**26 pieces in all, got {pieces.sum():.3g}, {pieces[row]:.3g} of them in row "
             f"{row}, of {longest[row]} in {duration[row]}; choose a longer step"
         )
     return pieces.astype(np.int64)

@@ -22,8 +22,8 @@ STEP_ROUNDING = 32.0 * UNIT_ROUNDOFF
 ACCELERATION_ROUNDING = 16.0 * UNIT_ROUNDOFF
 """Rounding of an acceleration, relative to the sum of gravity and drag."""
 
-SUM_ROUNDING = 1.0 + 2.0**-16
-"""A bound is a sum of positive terms, a few operations for each of fewer than 2³¹ steps."""
+SUM_ROUNDING = 1.0 + 2.0**-12
+"""A bound is a sum of positive terms, fewer than eight operations for each of at most 2³⁸ steps."""
 
 UNDERFLOW = SMALLEST_SIZE
 """What products lose that underflow: 2⁻¹⁰⁷⁴ in each of fewer than 2⁴⁸ operations, carried on for at most 2⁵⁰⁰."""

@@ -89,7 +89,7 @@ def test_without_drag_a_piece_is_a_chord_of_a_parabola():
     """Half way it is g dt² / 8 from the curve, and the bound is that but for rounding."""
     path = cc.flight([[1.0, 2.0, 3.0]], [[300.0, -50.0, 40.0]], 1.0, gravity=DOWN, step=1 / 8)
     assert len(path) == 8
-    assert np.allclose(path.error, 9.81 / 64 / 8, rtol=2e-5, atol=0)
+    assert np.allclose(path.error, 9.81 / 64 / 8, rtol=3e-4, atol=0)
     assert (path.error >= 9.81 / 64 / 8).all()
     assert np.allclose(path.ends[-1], [301.0, -48.0, 43.0 - 9.81 / 2], rtol=1e-14)
 
@@ -127,7 +127,7 @@ def test_a_flight_has_64_pieces_unless_a_step_is_given():
     path = cc.flight([0.0, 0.0, 0.0], [30.0, 0.0, 30.0], [1.0], gravity=DOWN)
     one = cc.flight([0.0, 0.0, 0.0], [30.0, 0.0, 30.0], [1.0], gravity=DOWN, step=2.0)
     assert (len(path), len(one)) == (64, 1)
-    assert np.allclose(path.error * 4096, one.error, rtol=1e-4)
+    assert np.allclose(path.error * 4096, one.error, rtol=1e-6)
 
 
 def test_one_row_stands_for_all():
@@ -188,7 +188,7 @@ def call(**changed):
         ({"duration": -1.0}, "duration: expected > 0.*row 0"),
         ({"duration": [1.0, 2.0, 3.0]}, "duration: expected one number or shape"),
         ({"step": [0.1, -0.1]}, "step: expected > 0.*row 1"),
-        ({"step": 1e-12}, r"step: expected at most 2\*\*31 - 1 pieces in all, got 2e\+12, 1e\+12 of them in row 0"),
+        ({"step": 1e-12}, r"step: expected at most 2\*\*26 pieces in all, got 2e\+12, 1e\+12 of them in row 0"),
         ({"drag": [0.1, -0.1]}, "drag: expected >= 0, got -0.1 in row 1"),
         ({"drag": True}, "drag: expected real numbers"),
         ({"gravity": np.zeros((3, 3))}, r"gravity: expected shape \(3,\) or \(2, 3\), got \(3, 3\)"),
