@@ -10,6 +10,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
+from cylcollide.history.moving.queries import MovingQueries
 from cylcollide.history.options import (
     PastOptions,
     PointOptions,
@@ -31,7 +32,7 @@ from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.state_rows import StateRows
 
 
-class PoseHistory:
+class PoseHistory(MovingQueries):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,
