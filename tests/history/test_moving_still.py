@@ -45,16 +45,16 @@ def test_everyday_limbs(times: tuple[float, float]):
 @pytest.mark.parametrize("name", [name for name in HARD if name != "piled"])
 def test_hard_worlds(name: str):
     limbs = HARD[name]()
-    start, end, _ = shots(limbs, 64 if JIT and name != "one place" else 16, seed=3)
+    start, end, _ = shots(limbs, 240 if JIT else 16, seed=3)
     moving, still = standing(limbs).cast_moving(start, end, 0.0, 1.0), cc.HitWorld(limbs).cast_segments(start, end)
     check_equal(moving, still)
     assert still.hit.sum() > 2
 
 
-@pytest.mark.parametrize("first", range(0, 4 if JIT else 1))
+@pytest.mark.parametrize("first", range(0, 6 if JIT else 1))
 def test_adversarial_segments(first: int):
     questions = adversarial(rays=False)
-    rows = np.arange(first * 60, (first + 1) * 60) if JIT else np.arange(8)
+    rows = np.arange(first * 160, (first + 1) * 160) if JIT else np.arange(8)
     limbs, hit = questions.shapes.limbs(), 0
     for i in rows.tolist():
         alone = limbs[i : i + 1]
