@@ -6,6 +6,7 @@ from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
+from cylcollide.history.flight import FlightPath, flight
 from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHit, RayHits
@@ -21,6 +22,7 @@ __all__ = [
     "Clip",
     "Explanation",
     "Face",
+    "FlightPath",
     "HitWorld",
     "Judged",
     "Limbs",
@@ -39,5 +41,6 @@ __all__ = [
     "WarmUp",
     "__version__",
     "estimate_time",
+    "flight",
     "warm_up",
 ]

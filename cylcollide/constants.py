@@ -25,6 +25,9 @@ MOVING_ROUNDING_BOUND = 96.0 * UNIT_ROUNDOFF
 CONTACT_ERROR = UNIT_ROUNDOFF
 """Largest error of an accurate time of contact, of a stretch; 4 u are allowed, roundings of alpha included."""
 
+SMALLEST_SPAN = 2.0**-800
+"""Least difference of times that is divided by in double-double: what underflows then is below 2**-274 of a flight."""
+
 SMALLEST_SAFE, LARGEST_SAFE = 1e-15, 1e20
 """Range of lengths that kernels compute with: products of twelve such lengths neither overflow nor lose a low word.
 

@@ -65,8 +65,8 @@ class Algebraic:
         if self._is_root_beside(other):
             return 0
         while not (apart := self._apart(other)):
-            self.refine()
-            other.refine()
+            is_wider = (self.high - self.low) * other.denominator >= (other.high - other.low) * self.denominator
+            (self if is_wider else other).refine()  # each step may double the digits of an interval
         return apart
 
     def _apart(self, other: "Algebraic") -> int:

@@ -10,6 +10,7 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
 from cylcollide.characters.policy import Policy
 from cylcollide.history.inspection import Inspection
+from cylcollide.history.moving.queries import MovingQueries
 from cylcollide.history.options import (
     PastOptions,
     PointOptions,
@@ -32,7 +33,7 @@ from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.state_rows import StateRows
 
 
-class PoseHistory(Inspection):
+class PoseHistory(Inspection, MovingQueries):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,

@@ -79,25 +79,34 @@ class RewoundLimbs:
         of_each = [np.flatnonzero(which == k) for k in range(len(distinct))]
         return [(one, own, self.state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
-    def _column(self, name: str, *code: int) -> NDArray[Any]:
+    def column(self, name: str, *code: int) -> NDArray[Any]:
         """A column of the models, by limb."""
         parts = [(getattr(one.models, name), own, one.row[row, MODEL]) for one, own, row in self._parts]
-        column = np.empty(len(self.state_row), parts[0][0].dtype)
+        column = np.empty((len(self.state_row), *parts[0][0].shape[1 + len(code) :]), parts[0][0].dtype)
         for values, own, model in parts:
             column[own] = values[(model, *code)]
         return column
+
+    def local_boxes(self) -> Float64Array:
+        """Axes and half extents of the boxes among the limbs, in the frames of their bones; (boxes, 12)."""
+        boxes = np.empty((len(self.state_row), 12))
+        for one, own, row in self._parts:
+            box = one.models.codes[one.row[row, MODEL], BOX_ROW]
+            if len(one.models.boxes):
+                boxes[own] = one.models.boxes[box]
+        return boxes[self.column("codes", BOX_ROW) >= 0]
 
     @cached_property
     def table(self) -> LimbTable:
         """The columns of the limbs."""
         rows = self.kernel_rows.rows
-        kind: Int8Array = self._column("codes", KIND).astype(np.int8)
-        is_box = self._column("codes", BOX_ROW) >= 0
+        kind: Int8Array = self.column("codes", KIND).astype(np.int8)
+        is_box = self.column("codes", BOX_ROW) >= 0
         p1, p2 = rows[:, P1 : P1 + 3].copy(), rows[:, P2 : P2 + 3].copy()
         p1[is_box] = p2[is_box] = rows[is_box, CENTRE : CENTRE + 3]
         box = np.where(is_box, np.cumsum(is_box) - 1, -1).astype(np.int32)
         boxes = np.ascontiguousarray(rows[is_box, BOX_AXES : BOX_AXES + 12])
-        radius, radius2 = self._column("numbers", 6), self._column("numbers", 7)
+        radius, radius2 = self.column("numbers", 6), self.column("numbers", 7)
         character, mask = self.kernel_rows.character, self.kernel_rows.mask
         return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, self.kernel_rows.solid, rows)
 
@@ -105,7 +114,7 @@ class RewoundLimbs:
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs; where ends are interpolated, no transforms of bones."""
         n, row = len(self.state_row), self.state_row
-        bone: Int32Array = self._column("codes", BONE).astype(np.int32)
+        bone: Int32Array = self.column("codes", BONE).astype(np.int32)
         carried, rig_limb = bone != NO_BONE, np.full(n, NO_LIMB, np.int32)
         for structure, own, of_state in self._parts:
             if len(structure.ids):
@@ -116,7 +125,7 @@ class RewoundLimbs:
             transform = np.where(carried, np.arange(n), NO_BONE).astype(np.int32)
             bones = np.zeros((n, 3)), np.zeros((n, 4))
             place_bones(self._ring.recorded, *self._at, row, *bones)
-        return RowLabels(self._column("names"), self._column("hit_group"), bone, rig_limb, transform, *bones)
+        return RowLabels(self.column("names"), self.column("hit_group"), bone, rig_limb, transform, *bones)
 
     def limbs(self) -> Limbs:
         """All of them."""

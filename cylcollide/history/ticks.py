@@ -13,7 +13,8 @@ from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
 from cylcollide.history.models import STAYS, Models, Structure
 from cylcollide.kernels import recorded as columns
 from cylcollide.kernels.recorded import BONE_SIZE, COLUMNS, NEXT_BONE, NEXT_ROW, ORDINARY, Recorded
-from cylcollide.kernels.swept import PAD, fill_reach_boxes, sweep_boxes
+from cylcollide.kernels.swept import PAD, fill_bones, fill_reach_boxes, sweep_boxes
+from cylcollide.runtime import memory
 from cylcollide.runtime.addresses import address_of
 from cylcollide.runtime.memory import aligned
 from cylcollide.world.roster import Roster
@@ -96,7 +97,7 @@ class Tick:
         if mine is theirs and np.array_equal(characters, mine.settled):
             characters = mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
         made = replace(self, characters=characters)
-        low, high = np.empty((2, mine.rows, 3))
+        low, high = memory.rows((2, mine.rows, 3))
         both = Recorded(np.stack([made.addresses, tick.addresses]), np.zeros((2, 10)), self.by_ends)
         sweep_boxes(both, mine.models.span, boxes.low, boxes.high, later.low, later.high, low, high)
         return replace(made, tree_at_tick=None, boxes=None, swept=refit(self.tree_at_tick, low, high))
@@ -153,9 +154,9 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     solids = rows.boxes if by_ends else len(rows.bare.table.boxes)
     bones: Float64Array = aligned((1 if by_ends else rows.bones + 1, BONE_SIZE), np.float64)
     if not by_ends:
-        bones[:-1, :3], bones[:-1, 3:7] = moved.positions, moved.orientations
+        fill_bones(moved.positions, moved.orientations, bones)
     roots = moved.positions[rows.first_bone]
-    low, high = np.empty((2, rows.rows, 3))
+    low, high = memory.rows((2, rows.rows, 3))
     boxes = Boxes(low, high, np.empty(len(rows.ids)))
     fill_reach_boxes(table.p1, table.p2, structure.row, structure.models.reach, *boxes)
     ends = table.p1[:limbs].copy(), table.p2[:limbs].copy()

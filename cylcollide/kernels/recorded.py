@@ -39,6 +39,8 @@ is labelled with, and whether its ends must differ."""
 CODES_SIZE = 7
 NUMBERS_SIZE, BONE_SIZE = 8, 8
 """Of a model: ends in the frame of its bone, radii. Of a bone: eight numbers are a line of the cache."""
+PER_LENGTH = 7
+"""Of a bone: one over the length of its quaternion."""
 OWN_LAYERS = -1
 """`LAYERS` of a character whose limbs have the layers of its rig."""
 
@@ -62,7 +64,7 @@ class TickRows(NamedTuple):
     p1: Float64Array  # (ends · 3): of the bare limbs, or of all if ends were recorded
     p2: Float64Array
     axes: Float64Array  # (boxes · 12): of the same limbs
-    bones: Float64Array  # (bones, BONE_SIZE): position, orientation, and a number that is not used
+    bones: Float64Array  # (bones, BONE_SIZE): position, orientation, and one over the length of that
 
 
 @inlined

@@ -3,12 +3,11 @@
 A limb lies in a ball about each point of its axis. Where its ends go straight, so do the centres of these balls: the
 boxes at both ticks hold them all. Where a bone carries it, a point at distance ρ from the bone's origin goes along an
 arc by an angle θ, while the origin goes straight: by normalised linear interpolation it is never farther than
-ρ (1 - cos ½θ) from the straight way between its ends (`docs/numerics.md`, "Between ticks"), and cos ½θ is the magnitude
-of the scalar product of both unit quaternions.
+ρ (1 - cos ½θ) from the straight way between its ends (`docs/numerics.md`, "Between two ticks"), and cos ½θ is the
+magnitude of the scalar product of both unit quaternions.
 """
 
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.kernels.bone import normalised, rescaled
 from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.kernels.recorded import (
     BONE,
@@ -20,6 +19,7 @@ from cylcollide.kernels.recorded import (
     NEXT_BONE,
     NEXT_ROW,
     OWNER,
+    PER_LENGTH,
     Recorded,
     TickRows,
     bone_turn,
@@ -27,6 +27,7 @@ from cylcollide.kernels.recorded import (
 )
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.simd import square_root
 
 PAD = 2.0**-40
 """Relative growth of these boxes: all rounding of places and of interpolation is below 2**-45."""
@@ -66,6 +67,19 @@ def fill_reach_boxes(
         if owner >= 0:
             largest = max(largest_component(as_vector(low, i)), largest_component(as_vector(high, i)))
             extent[owner] = max(extent[owner], largest)
+
+
+@entry_point(reads_all=True)
+def fill_bones(positions: Float64Array, orientations: Float64Array, bones: Float64Array) -> None:
+    """Write bones, (n, 3) and (n, 4), into the first n rows of those of a tick."""
+    for i in range(positions.shape[0]):
+        for axis in range(3):
+            bones[i, axis] = positions[i, axis]
+        square = 0.0
+        for axis in range(4):
+            bones[i, 3 + axis] = orientations[i, axis]
+            square += orientations[i, axis] * orientations[i, axis]
+        bones[i, PER_LENGTH] = 1.0 / square_root(square)
 
 
 @entry_point(reads_all=True)
@@ -114,7 +128,8 @@ def sweep_boxes(
 @inlined
 def turned(here: TickRows, there: TickRows, base: int, bone: int) -> float:
     """1 - cos ½θ for the angle by which a bone of a character turns to the next tick; at least 2**-40."""
-    p = normalised(rescaled(bone_turn(here.bones, here.character[base + FIRST_BONE] + bone)))
-    q = normalised(rescaled(bone_turn(there.bones, here.character[base + NEXT_BONE] + bone)))
-    cosine = (p[0] * q[0] + p[1] * q[1]) + (p[2] * q[2] + p[3] * q[3])
-    return max(1.0 - abs(cosine), 0.0) + PAD
+    a, b = here.character[base + FIRST_BONE] + bone, here.character[base + NEXT_BONE] + bone
+    p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
+    m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
+    cosine = (p[0] * m) * (q[0] * n) + (p[1] * m) * (q[1] * n) + (p[2] * m) * (q[2] * n) + (p[3] * m) * (q[3] * n)
+    return float(max(1.0 - abs(cosine), 0.0) + PAD)

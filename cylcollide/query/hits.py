@@ -104,7 +104,7 @@ class RayHits(LimbFields):
         """One row, as plain values; the hits of a slice, a mask or an array of indices, as `RayHits`."""
         if np.ndim(rows) == 0 and isinstance(rows, SupportsIndex):
             row, fields = index(rows), RayHit.__annotations__
-            return RayHit(**{name: _plain(getattr(self, name)[row]) for name in fields})
+            return RayHit(**{name: plain_value(getattr(self, name)[row]) for name in fields})
         return RayHits(self._found.take(chosen_rows(rows, len(self), "hits")))
 
     @cached_property
@@ -208,6 +208,6 @@ class RayHit:
     thickness: float
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A numpy scalar as a Python one; arrays stay."""
     return value.item() if isinstance(value, np.generic) else value

@@ -14,6 +14,7 @@ from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import REBUILT_AT_ONCE, SMALLEST_STREAM
 from cylcollide.history import PoseHistory
+from cylcollide.history.flight import flight
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.request import segment_request
@@ -114,6 +115,7 @@ def _every_query() -> None:
     request, state, crossed = segment_request(starts, ends, "hit"), world.snapshot(), np.zeros((1, 2), np.int32)
     chord_loops.pieces_of_crossings(request.batch, state.kernel_rows, crossed, 0, 0, len(starts))
     _every_query_about_characters(starts, ends)
+    _every_query_about_flights()
 
 
 def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> None:
@@ -134,6 +136,18 @@ def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> N
     history.judge_segments(starts, ends, Policy.first_surface(), times)
     _ = history.cast_segments(starts, ends, times).position
     _ = history.contains_points(starts, times).axis_distance_squared
+    flight(starts, ends, 1.0)
+
+
+def _every_query_about_flights() -> None:
+    """Call every loop that flying bullets need, against a box that moves."""
+    world = HitWorld(Limbs.boxes([0.0, 0.0, 0.0], [0, 0, 0, 1], [1.0, 1.0, 1.0]))
+    history = PoseHistory(world)
+    history.record(0.0)
+    world.set_endpoints([0.5, 0.0, 0.0], [0.5, 0.0, 0.0])
+    history.record(1.0)
+    hits = history.cast_moving([-9.0, 0.0, 0.0], [9.0, 0.0, 0.0], 0.0, 1.0)
+    _ = hits.exit_time, hits.local_position
 
 
 def _crowd(rng: np.random.Generator) -> Limbs:

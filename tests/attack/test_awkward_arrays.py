@@ -31,6 +31,7 @@ def answer_of(result: Any) -> list[Any]:
         cc.RayHits: ("limb", "fraction", "face", "position", "normal", "exit_position", "thickness", "character"),
         cc.Chords: ("offsets", "limb", "entry_fraction", "exit_fraction", "thickness", "entry_position", "exit_normal"),
         cc.Judged: ("limb", "position", "distance", "damage", "energy_left", "shot"),
+        cc.FlightPath: ("starts", "ends", "t0", "t1", "bullet", "error"),
         cc.PointHits: ("limb", "count", "axis_distance_squared"),
         cc.Limbs: ("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents", "character", "mask"),
     }
@@ -79,6 +80,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "limbs.cast_segments": (world().limbs.cast_segments, ("place", "end")),
     "limbs.cast_rays": (world().limbs.cast_rays, ("place", "end", "size")),
     "contains_points": (world().contains_points, ("place",)),
+    "flight": (
+        cc.flight,
+        ("place", "end", "size", "end", "eighth", "eighth", "size"),
+    ),
     "Rig": (lambda p, q, b: rig(p, q, b).place(HERE, STILL), ("place", "turn", "index")),
     "rig.place": (lambda p, q: rig().place(p, q), ("place", "turn")),
     "rig.place, numbered": (lambda c: rig().place(HERE, STILL, c), ("index",)),

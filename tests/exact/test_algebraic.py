@@ -214,3 +214,12 @@ def test_a_root_next_to_a_rational_end():
     for begin, count in ((nextafter(1.0, 0.0), 1), (1.0, 1), (nextafter(1.0, 2.0), 0)):
         assert len(real_roots((-1, 1), Fraction(begin), Fraction(2))) == count
         assert len(real_roots((-1, 1), Fraction(-2), Fraction(begin))) == (begin >= 1.0)
+
+
+def test_a_number_that_is_compared_with_many_keeps_its_digits():
+    """Each of a hundred others is narrowed to it; it is not narrowed a hundred times, each time to twice its digits."""
+    number = real_roots((-2, 0, 1), Fraction(0), Fraction(2))[0]
+    for k in range(100):
+        other = real_roots((-2 * 10**12 - k - 1, 0, 10**12), Fraction(0), Fraction(2))[0]
+        assert number < other
+    assert number.denominator.bit_length() < 400

@@ -114,6 +114,8 @@ def lives(every: list[cylcollide.Limbs]) -> Iterator[Any]:
             yield hits.position, hits.local_position, chords.exit_position, history.occluded_rays(start, -start, time)
             yield history.contains_points(start, time).axis_distance_squared, history.limbs_at(1.5)
             yield history.judge_segments(start, -start, POLICIES[3], time).damage
+            flown = history.cast_moving(start, -start, 0.0, time, protected_since={0: 0.5}, mask=7)
+            yield flown.exit_time, flown.local_position
         world.set_layers(ids[:3], 2)
         world.despawn(ids[4])
         world.set_poses(world.spawn(person), positions[4], orientations[4])

@@ -1,0 +1,152 @@
+"""Flying bullets: curves under gravity and drag as straight pieces, with a bound on their distance from the curve."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide import validate
+from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.kernels.ballistics import MOST_STEPS, STEPS_PER_DRAG, Pieces, Shots, fly_bullets
+from cylcollide.runtime.memory import frozen
+
+PIECES = 64
+"""Pieces of a flight whose step is not given: 4096 times as close to the curve as one straight line."""
+
+MOST_PIECES = 2**26
+"""Of all flights of a call: they take five gigabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlightPath:
+    """Flights as p straight pieces: bullet by bullet, each in the order of time. No array can be written."""
+
+    starts: Float64Array
+    """Where each piece begins, (p, 3)."""
+    ends: Float64Array
+    """Where it ends, (p, 3): bit for bit where the next one of the same bullet begins."""
+    t0: Float64Array
+    """When it begins, (p,)."""
+    t1: Float64Array
+    """When it ends, (p,): bit for bit when the next one of the same bullet begins."""
+    bullet: Int32Array
+    """Row of the bullet, (p,)."""
+    error: Float64Array
+    """Bound, (p,), on the distance between the point of the piece and that of the curve at the same time."""
+
+    def __len__(self) -> int:
+        return len(self.error)
+
+
+def flight(
+    starts: ArrayLike,
+    velocities: ArrayLike,
+    duration: ArrayLike,
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
+    drag: ArrayLike = 0.0,
+    step: ArrayLike | None = None,
+    t0: ArrayLike = 0.0,
+) -> FlightPath:
+    """Flights of bullets as straight pieces; the acceleration is gravity - drag |v| v.
+
+    Parameters
+    ----------
+    starts
+        Where bullets are at `t0`, (n, 3) or one for all.
+    velocities
+        Their velocities there, lengths per time, (n, 3) or one for all.
+    duration
+        How long each flies, above 0, (n,) or one for all.
+    gravity
+        Acceleration, (3,), or (n, 3).
+    drag
+        What the square of the speed is multiplied by, 1 / length, at least 0, (n,) or one for all: half the density of
+        the air times drag coefficient times cross-section over mass.
+    step
+        The longest time of a piece, up to rounding, (n,) or one for all. A piece is at most acceleration · step² / 8
+        away from the curve, so sqrt(8 · distance / acceleration) keeps a distance. By default a 64th of the duration,
+        which is a 4096th of how far the curve is from one straight line.
+    t0
+        When bullets are at their starts, (n,) or one for all.
+
+    Returns
+    -------
+    FlightPath
+        Pieces of equal times, one at least for each bullet.
+
+    Raises
+    ------
+    ValueError
+        On numbers that are not accepted, a duration or step of 0, a drag below 0, more than 2²⁶ pieces, and flights
+        that leave the accepted range or brake too fast for their step; it names the first row.
+    """
+    places, speeds = validate.as_pairs(starts, velocities, ("starts", "velocities"))
+    n = len(places)
+    position, velocity = validate.in_range(places, "starts").copy(), validate.in_range(speeds, "velocities").copy()
+    times, begin = _positive(duration, "duration", n), validate.per_row(t0, "t0", n)
+    longest = times / PIECES if step is None else _positive(step, "step", n)
+    drags, pull = validate.per_row(drag, "drag", n), _gravity(gravity, n)
+    row = validate.first_bad_row(drags < 0.0)
+    if row is not None:
+        raise ValueError(f"drag: expected >= 0, got {drags[row]} in row {row}; drag only brakes")
+    pieces = _pieces(times, longest)
+    first = np.concatenate([[0], np.cumsum(pieces)])
+    total = int(first[-1])
+    path = Pieces(*(np.empty(shape) for shape in ((total, 3), (total, 3), total, total, total)))
+    bad = fly_bullets(Shots(position, velocity, pull, drags, begin, times, first), path)
+    bullet = np.repeat(np.arange(n, dtype=np.int32), pieces)
+    if bad >= 0:
+        raise ValueError(
+            f"step: expected pieces so short that drag * (speed + 2 |gravity| * step) * step is at most "
+            f"{MOST_STEPS / STEPS_PER_DRAG:.0f}, got {path.error[bad] / STEPS_PER_DRAG:.3g} in row {bullet[bad]}; "
+            "choose a shorter step"
+        )
+    _check_range(path, bullet)
+    starts, ends, t0, t1, error = map(frozen, path)
+    return FlightPath(starts, ends, t0, t1, frozen(bullet), error)
+
+
+def _gravity(values: ArrayLike, n: int) -> Float64Array:
+    """Accelerations (n, 3), given as one for all or one a bullet."""
+    rows = validate.vectors(values, "gravity")
+    if len(rows) not in (1, n):
+        raise ValueError(
+            f"gravity: expected shape (3,) or ({n}, 3), got {rows.shape}; give one for all or one a bullet"
+        )
+    return np.ascontiguousarray(np.broadcast_to(rows, (n, 3)))
+
+
+def _positive(values: ArrayLike, name: str, n: int) -> Float64Array:
+    """Times (n,) above 0, given as such or as one for all."""
+    times = validate.in_range(validate.per_row(values, name, n), name)
+    row = validate.first_bad_row(times < SMALLEST_SIZE)
+    if row is not None:
+        raise ValueError(
+            f"{name}: expected > 0, at least 2**-500 (about 3e-151), got {times[row]} in row {row}; leave bullets out "
+            "that do not fly"
+        )
+    return times
+
+
+def _pieces(duration: Float64Array, longest: Float64Array) -> Int64Array:
+    """How many pieces each flight has, (n,)."""
+    pieces = np.maximum(1.0, np.ceil(duration / longest))
+    if not pieces.sum() <= MOST_PIECES:
+        row = int(pieces.argmax())
+        raise ValueError(
+            f"step: expected at most 2**26 pieces in all, got {pieces.sum():.3g}, {pieces[row]:.3g} of them in row "
+            f"{row}, of {longest[row]} in {duration[row]}; choose a longer step"
+        )
+    return pieces.astype(np.int64)
+
+
+def _check_range(path: Pieces, bullet: Int32Array) -> None:
+    """Raise ValueError for a flight that leaves the accepted range."""
+    numbers = (path.ends, path.t1, path.error)
+    if not np.max([[-column.min(initial=0.0), column.max(initial=0.0)] for column in numbers]) <= LARGEST_NUMBER:
+        k = int(np.flatnonzero(~(np.abs(np.column_stack(numbers)) <= LARGEST_NUMBER).all(axis=1))[0])
+        raise ValueError(
+            f"duration: expected flights and bounds of at most 2**500 (about 3e150), got {path.ends[k].tolist()} at "
+            f"time {path.t1[k]} in row {bullet[k]}; shorten it, or choose a larger unit"
+        )

@@ -1,0 +1,113 @@
+"""First contacts of flying bullets: float64 bounds first, rational arithmetic for what they leave open."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from cylcollide.exact.algebraic import Algebraic
+from cylcollide.history.moving.exact import (
+    Answer,
+    Entered,
+    bullet_time,
+    entered_limb,
+    first_contact,
+    leaves,
+    stretch_of,
+    target_time,
+)
+from cylcollide.history.moving.hits import Contacts, Exits, Found
+from cylcollide.history.moving.question import Question
+from cylcollide.history.moving.struck import StruckLimbs
+from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows
+from cylcollide.query.loops.moving_exit import ExitRows, find_exits
+from cylcollide.query.loops.moving_refine import ContactRows, refine_contacts
+from cylcollide.runtime import memory
+from cylcollide.runtime.memory import frozen
+from cylcollide.runtime.threads import in_chunks
+
+COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
+"""Of time, target_time, alpha, lower, upper, stretch, piece, tick, limb, two faces, undecided and accurate."""
+
+EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool_)]
+"""Of fraction, time, duration, piece and accurate."""
+
+
+def found_contacts(question: Question, threads: int | None) -> Found:
+    """The first contact of each bullet."""
+    flights, n = question.flights, question.flights.bullets
+    bounded, contacts = _bounded(question, threads)
+    open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), {}
+    for i in open_rows.tolist():
+        entered, undecided[i] = _answer(question, bounded, i)
+        bounded.limb[i] = -1
+        if entered is not None:
+            exact[i], bounded.limb[i], bounded.stretch[i] = entered, entered.limb, entered.stretch
+            _write_exact(question, entered, i, contacts)
+    hit, row, (clamped, rechecked) = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros((2, n), bool)
+    row[hit], rechecked[open_rows] = np.arange(len(hit)), True
+    if flights.clamped.any():
+        np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
+    columns = (frozen(column) for column in (*contacts[:-1], row, clamped, undecided, rechecked))
+    struck = StruckLimbs(question.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
+    return Found(flights, struck, Contacts._make(columns), partial(_exits, question, bounded, contacts, exact))
+
+
+def _bounded(question: Question, threads: int | None) -> tuple[MovingColumns, ContactRows]:
+    """The first contact of each bullet as far as float64 decides it."""
+    n, filters = question.flights.bullets, (question.flights.mask, question.flights.ignored, question.resolution)
+    columns = memory.columns(n, *COLUMNS)
+    time, target, alpha, lower, upper, stretch, piece, tick, limb, face, found_face, undecided, accurate = columns
+    hits = MovingColumns(stretch, limb, lower, upper, found_face, undecided)
+    contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
+    stretches, table, candidates = question.stretches, question.table, question.candidates
+    first_tick = question.ticks[0].number
+
+    def task(begin: int, end: int) -> None:
+        cast_moving_rows.call(stretches, table, candidates, *filters, begin, end, hits)
+        refine_contacts.call(question.flight_rows, stretches, table, hits, first_tick, begin, end, contacts)
+
+    in_chunks(n, threads, task)
+    return hits, contacts
+
+
+def _write_exact(question: Question, entered: Entered, i: int, contacts: ContactRows) -> None:
+    """Write the contact of bullet i, each number rounded from the exact one."""
+    s, stretch, within = entered.contact.entry, entered.stretch, stretch_of(question, entered.stretch)
+    contacts.fraction[i], contacts.alpha[i] = s.double_double(), s.rounded(within.alpha0, within.alpha1)
+    contacts.time[i] = s.rounded(*bullet_time(question, stretch))
+    contacts.target_time[i] = s.rounded(*target_time(question, stretch))
+    contacts.piece[i], contacts.face[i] = question.stretches.piece[stretch], int(entered.face)
+    contacts.tick[i] = question.ticks[question.stretches.tick[stretch]].number
+
+
+def _answer(question: Question, bounded: MovingColumns, i: int) -> Answer:
+    """The first contact of a bullet in rational numbers; its limb is known unless it is undecided."""
+    stretch, limb = bounded.stretch.item(i), bounded.limb.item(i)
+    if bounded.undecided[i]:
+        return first_contact(question, i, stretch)
+    return Answer(entered_limb(question, stretch, limb), False)
+
+
+def _exits(question: Question, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, Entered]) -> Exits:
+    """Where bullets leave the limbs that they hit."""
+    n, stretches = question.flights.bullets, question.stretches
+    fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
+    exits = ExitRows(fraction, time, duration, piece, accurate)
+    find_exits.call(question.flight_rows, stretches, question.table, bounded, contacts, 0, n, exits)
+    hit = np.flatnonzero(bounded.limb >= 0)
+    is_protected = np.isin(question.limbs.character[bounded.limb[hit]], [*question.until])
+    for i in hit[~accurate[hit] | is_protected].tolist():
+        one = exact.get(i) or entered_limb(question, bounded.stretch.item(i), bounded.limb.item(i))
+        stretch, contact = leaves(question, i, one)
+        begins, ends = _moment(question, one.stretch, one.contact.entry), _moment(question, stretch, contact.exit)
+        piece[i], fraction[i] = stretches.piece[stretch], contact.exit.rounded()
+        time[i], duration[i] = float(ends), float(ends - begins)
+    return Exits(*(frozen(column) for column in (piece, fraction, time, duration)))
+
+
+def _moment(question: Question, stretch: int, s: Algebraic) -> Fraction:
+    """The bullet's time at s of a stretch's piece, to a hundred bits."""
+    t0, rate = bullet_time(question, stretch)
+    return t0 + rate * sum(map(Fraction, s.double_double()))

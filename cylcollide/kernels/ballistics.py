@@ -1,0 +1,181 @@
+"""Bullets under gravity and drag: their flight as straight pieces, with a proven bound on the distance from the curve.
+
+The acceleration is gravity - drag |v| v. With ζ = exp ∫ drag |v| dt and p = ζ v it is p' = ζ gravity, ζ' = drag |p|,
+where nothing is stiff: over a step ζ is taken for a polynomial of degree two, v is p / ζ, and the displacement is its
+integral by Gauss' rule of three points. `docs/flight.md` derives all constants.
+"""
+
+from math import ceil, sqrt
+from typing import NamedTuple
+
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.constants import SMALLEST_SIZE, UNIT_ROUNDOFF
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.line import along
+from cylcollide.kernels.ray import as_vector, dot, largest_component
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.entry_point import entry_point
+
+STEP_ROUNDING = 32.0 * UNIT_ROUNDOFF
+"""All rounding of a step, relative to the speed: at most 16 u of the velocity, 22 u of the displacement per time."""
+
+ACCELERATION_ROUNDING = 16.0 * UNIT_ROUNDOFF
+"""Rounding of an acceleration, relative to the sum of gravity and drag."""
+
+SUM_ROUNDING = 1.0 + 2.0**-12
+"""A bound is a sum of positive terms, fewer than eight operations for each of at most 2³⁸ steps."""
+
+UNDERFLOW = SMALLEST_SIZE
+"""What products lose that underflow: 2⁻¹⁰⁷⁴ in each of fewer than 2⁴⁸ operations, carried on for at most 2⁵⁰⁰."""
+
+FIRST, MIDDLE, LAST = 0.5 - 0.5 * 0.6**0.5, 0.5, 0.5 + 0.5 * 0.6**0.5
+"""Places of Gauss' rule of three points on 0 to 1; their weights are 5/18, 8/18, 5/18."""
+
+STEPS_PER_DRAG, STEPS_PER_FALL = 8.0, 16.0
+"""Steps needed per drag |v| t and per drag |gravity| t²: the sum of both is then at most 1/8 in each step."""
+
+MOST_STEPS = 4096.0
+"""In one piece: a millisecond."""
+
+
+class Shots(NamedTuple):
+    """Bullets that are fired, n of them."""
+
+    start: Float64Array  # (n, 3)
+    velocity: Float64Array  # (n, 3)
+    gravity: Float64Array  # (n, 3)
+    drag: Float64Array  # (n,): per length
+    begin: Float64Array  # (n,): when they are at their starts
+    duration: Float64Array  # (n,)
+    first: Int64Array  # (n + 1,): the first piece of each; all pieces
+
+
+class Pieces(NamedTuple):
+    """Straight pieces of flights, p of them; `history.flight.FlightPath` says what they mean."""
+
+    starts: Float64Array  # (p, 3)
+    ends: Float64Array  # (p, 3)
+    t0: Float64Array  # (p,)
+    t1: Float64Array  # (p,)
+    error: Float64Array  # (p,)
+
+
+class Forces(NamedTuple):
+    """What accelerates a bullet."""
+
+    gravity: Vector
+    pull: float  # its magnitude
+    drag: float
+
+
+class Motion(NamedTuple):
+    """Velocity and displacement, and how far they may be from the real ones."""
+
+    velocity: Vector
+    velocity_error: float
+    displacement: Vector
+    error: float
+
+
+@inlined
+def length_and_direction(v: Vector) -> tuple[float, Vector]:
+    """The length and the unit vector of a vector of any length; of zero, zero."""
+    largest = largest_component(v)
+    if largest == 0.0:
+        return 0.0, v
+    x, y, z = v[0] / largest, v[1] / largest, v[2] / largest
+    length = sqrt(dot((x, y, z), (x, y, z)))
+    return largest * length, (x / length, y / length, z / length)
+
+
+@inlined
+def rounding_of(v: Vector) -> float:
+    """Bound on the distance of a vector from the sum that was rounded to it."""
+    return UNIT_ROUNDOFF * ((abs(v[0]) + abs(v[1])) + abs(v[2]))
+
+
+@inlined
+def steps_needed(velocity: Vector, forces: Forces, time: float) -> float:
+    """In how many equal steps a time must be covered; a whole number, or what is not finite."""
+    speed, _ = length_and_direction(velocity)
+    rate = forces.drag * time
+    return STEPS_PER_DRAG * (rate * speed) + STEPS_PER_FALL * (rate * (forces.pull * time))
+
+
+@inlined
+def acceleration_bound(motion: Motion, forces: Forces) -> float:
+    """The largest acceleration of a bullet from now on: it never grows."""
+    speed, _ = length_and_direction(motion.velocity)
+    rate = forces.drag * speed
+    now, _ = length_and_direction(along(forces.gravity, motion.velocity, -rate))
+    unknown = forces.drag * (2.0 * speed + motion.velocity_error) * motion.velocity_error
+    return now + (unknown + ACCELERATION_ROUNDING * (forces.pull + rate * speed))
+
+
+@inlined
+def shares(s: float, weight: float, kappa: float, beta: float) -> tuple[float, float]:
+    """Weight / ζ(s), and the same times I(s), the integral of ζ from 0 to s."""
+    share = weight / (1.0 + s * (kappa + (0.5 * s) * beta))
+    return share, share * (s * (1.0 + s * (0.5 * kappa + s * (beta / 6.0))))
+
+
+@inlined
+def after_step(motion: Motion, forces: Forces, time: float) -> Motion:
+    """The motion behind a time that needs one step."""
+    speed, direction = length_and_direction(motion.velocity)
+    g, rate, fall = forces.gravity, forces.drag * time, forces.pull * time
+    push = (g[0] * time, g[1] * time, g[2] * time)
+    kappa, beta, gamma = rate * speed, rate * dot(direction, push), rate * fall
+    # ζ(s) = 1 + κ s + β s²/2, velocity = (v + push I(s)) / ζ(s)
+    first, middle = shares(FIRST, 5.0 / 18.0, kappa, beta), shares(MIDDLE, 8.0 / 18.0, kappa, beta)
+    last, end = shares(LAST, 5.0 / 18.0, kappa, beta), shares(1.0, 1.0, kappa, beta)
+    of_velocity, of_push = time * ((first[0] + last[0]) + middle[0]), time * ((first[1] + last[1]) + middle[1])
+    v, before = motion.velocity, motion.displacement
+    dx, dy, dz = along((push[0] * of_push, push[1] * of_push, push[2] * of_push), v, of_velocity)
+    moved = (before[0] + dx, before[1] + dy, before[2] + dz)
+    velocity = along((v[0] * end[0], v[1] * end[0], v[2] * end[0]), push, end[1])
+    # how far that may be from the motion that begins with the same velocity
+    fastest, both = speed + fall, kappa + gamma
+    turned = fall / speed if fall < speed else 1.0
+    bent = (gamma * (1.1 * both + 2.2 * turned)) * fastest
+    ratio = 1.1 * both + 0.75 * sqrt(gamma)
+    square = ratio * ratio
+    summed = (square * square * ratio) * (ratio * fastest + 2.0 * fall) / 2000.0
+    rounded = STEP_ROUNDING * fastest
+    error = motion.error + (time * (motion.velocity_error + ((0.25 * bent + summed) + rounded)) + rounding_of(moved))
+    return Motion(velocity, motion.velocity_error + (0.75 * bent + rounded), moved, error)
+
+
+@entry_point(reads_all=True)
+def fly_bullets(shots: Shots, pieces: Pieces) -> int:
+    """Write all pieces; the first piece over which drag changes the speed too fast, -1 if there is none.
+
+    Its error is then the number of steps that it would need, and pieces behind it are not written.
+    """
+    for i in range(shots.begin.size):
+        gravity = as_vector(shots.gravity, i)
+        forces = Forces(gravity, length_and_direction(gravity)[0], shots.drag[i])
+        first, count, begin = shots.first[i], shots.first[i + 1] - shots.first[i], shots.begin[i]
+        x, now = as_vector(shots.start, i), begin
+        motion = Motion(as_vector(shots.velocity, i), 0.0, (0.0, 0.0, 0.0), 0.0)
+        for row in range(first, first + count):
+            then = begin + shots.duration[i] * ((row + 1 - first) / count)
+            time = then - now
+            steps = steps_needed(motion.velocity, forces, time)
+            if not steps <= MOST_STEPS:
+                pieces.error[row] = steps
+                return row
+            most = acceleration_bound(motion, forces)
+            motion = Motion(motion.velocity, motion.velocity_error, (0.0, 0.0, 0.0), motion.error)
+            parts = max(1, ceil(steps))
+            for _ in range(parts):
+                motion = after_step(motion, forces, time / parts)
+            start, moved = x, motion.displacement
+            x = (x[0] + moved[0], x[1] + moved[1], x[2] + moved[2])
+            motion = Motion(motion.velocity, motion.velocity_error, moved, motion.error + rounding_of(x))
+            for k in range(3):
+                pieces.starts[row, k], pieces.ends[row, k] = start[k], x[k]
+            pieces.t0[row], pieces.t1[row] = now, then
+            pieces.error[row] = SUM_ROUNDING * (motion.error + most * (time * time) / 8.0) + UNDERFLOW
+            now = then
+    return -1

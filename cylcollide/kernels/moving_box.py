@@ -1,0 +1,289 @@
+"""A bullet on a straight stretch against a box between two poses, bounded from both sides.
+
+Seen from the bone that carries it, the box stands still and the bullet flies along a curve: its place relative to the
+bone, which changes linearly, turned back by the bone's rotation, which is about one axis. A part of the curve is within
+`bend` times its duration squared of its chord, so the box grown and shrunk by that, and by all rounding, gives a
+`Bracket` of the times at which the bullet is inside. Parts that this leaves open are halved, from the first to the
+last. `docs/numerics.md`, "Boxes between ticks".
+
+`passage_of` prepares one stretch; `first_contact` and `end_of_contact` answer in u, 0 at the start of the stretch and 1
+at its end, as `HitBounds`: what is possible and not certain is undecided.
+"""
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from cylcollide.constants import LARGEST_SAFE, SLOPE_FLOOR, SMALLEST_SAFE, UNIT_ROUNDOFF
+from cylcollide.kernels.bone import Quaternion, normalised, rescaled
+from cylcollide.kernels.box import NEG_X, NEG_Y, NEG_Z, faces_of
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.inside_policy import INSIDE, HitBounds
+from cylcollide.kernels.interpolation import between
+from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, intersect_brackets
+from cylcollide.kernels.line import along, slab_about, within
+from cylcollide.kernels.ray import cross, dot, largest_component
+from cylcollide.runtime.compile import compiled, inlined
+
+RESOLUTION = 2.0**-10
+"""Of a tick: parts of a stretch are halved down to this where nothing else is said."""
+
+PASSAGE_ROUNDING = 256.0 * UNIT_ROUNDOFF
+"""All rounding of a bullet's place in the frame of a box, relative to the largest coordinates: 182 u are derived."""
+
+MARGIN = 1.0 + 2.0**-10
+"""Pays for the rounding of bounds themselves."""
+
+IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+Axes = tuple[Vector, Vector, Vector]
+
+
+class BoxPath(NamedTuple):
+    """A box fastened to a bone, which moves from one recorded pose to the next."""
+
+    here: Vector  # position of the bone at alpha 0
+    there: Vector  # and at alpha 1
+    turn_here: Quaternion  # its orientation, of any length but 0
+    turn_there: Quaternion
+    centre: Vector  # of the box, in the frame of the bone
+    axes: Axes  # unit vectors, in the frame of the bone
+    half: Vector  # half extents along them
+
+
+class Passage(NamedTuple):
+    """A bullet on a stretch as the bone sees it, and the bounds of how far computed places are from real ones."""
+
+    offset: Vector  # from the bone to the bullet at u = 0, in the world
+    travel: Vector  # how much that changes until u = 1
+    turn: Quaternion  # the unit quaternion of alpha 0
+    turn_there: Quaternion  # that of alpha 1, the short way
+    alpha: float  # at u = 0
+    alpha_rate: float  # how much it changes until u = 1
+    centre: Vector
+    axes: Axes
+    half: Vector
+    delta: float  # bound on all rounding, as a displacement
+    bend: float  # a part of duration w, in u, is within bend w² of its chord
+    first: float  # the u between which the bullet can be near enough
+    last: float
+
+
+class _Part(NamedTuple):
+    """When the bullet is inside during a part of a stretch, slab by slab, in units of the part: from 0 to 1."""
+
+    x: Bracket
+    y: Bracket
+    z: Bracket
+    rates: Vector  # how much its coordinates change along the chord
+    delta: float  # how far the curve is from the chord, rounding included
+
+
+class _Moment(NamedTuple):
+    """Bounds of a moment; `earliest` is inf if it certainly does not come, `latest` if it does not certainly."""
+
+    earliest: float
+    latest: float
+    alone: bool  # whether both are of one part
+
+
+@inlined
+def path_of_ends(centre_here: Vector, centre_there: Vector, axes: Axes, half: Vector) -> BoxPath:
+    """A box whose centre moves, and whose axes stay as they are."""
+    return BoxPath(centre_here, centre_there, IDENTITY, IDENTITY, (0.0, 0.0, 0.0), axes, half)
+
+
+@compiled
+def passage_of(start: Vector, end: Vector, alpha: float, last_alpha: float, path: BoxPath) -> Passage:
+    """A bullet from start to end while the box is on its way from `alpha` to `last_alpha`, 0 <= both <= 1.
+
+    The four may be rounded by 2 u, relative to the largest coordinate and to 1.
+    """
+    p, q = normalised(rescaled(path.turn_here)), normalised(rescaled(path.turn_there))
+    if (p[0] * q[0] + p[1] * q[1]) + (p[2] * q[2] + p[3] * q[3]) < 0.0:
+        q = (-q[0], -q[1], -q[2], -q[3])
+    rate, a, b = last_alpha - alpha, path.here, path.there
+    offset = (
+        start[0] - between(a[0], b[0], alpha),
+        start[1] - between(a[1], b[1], alpha),
+        start[2] - between(a[2], b[2], alpha),
+    )
+    travel = (
+        (end[0] - start[0]) - rate * (b[0] - a[0]),
+        (end[1] - start[1]) - rate * (b[1] - a[1]),
+        (end[2] - start[2]) - rate * (b[2] - a[2]),
+    )
+    reach = MARGIN * (sqrt(dot(path.centre, path.centre)) + sqrt(dot(path.half, path.half)))
+    extent = reach + max(largest_component(start), largest_component(end), largest_component(a))
+    extent += largest_component(b)
+    delta = PASSAGE_ROUNDING * extent if reach >= SMALLEST_SAFE and extent <= LARGEST_SAFE else inf
+    # near the bone
+    squared, least = dot(travel, travel), SLOPE_FLOOR * SLOPE_FLOOR
+    per_squared = 1.0 / max(squared, least)
+    middle = 0.0 if squared < least else -dot(offset, travel) * per_squared
+    nearest = along(offset, travel, middle)
+    near = within(middle, dot(nearest, nearest), per_squared, reach, delta).outer
+    first, last = (max(0.0, near[0]), min(1.0, near[1])) if delta < inf else (0.0, 1.0)
+    # how fast the bone turns, in radians a tick, and how that changes
+    apart = _length((p[0] - q[0], p[1] - q[1], p[2] - q[2], p[3] - q[3]))
+    tangent = apart / _length((p[0] + q[0], p[1] + q[1], p[2] + q[2], p[3] + q[3]))
+    speed, change = 4.0 * tangent, 16.0 * tangent * tangent * (1.0 + tangent)
+    bend = MARGIN * (rate * (change * rate * (reach + delta) + 2.0 * speed * sqrt(squared))) / 8.0
+    return Passage(offset, travel, p, q, alpha, rate, path.centre, path.axes, path.half, delta, bend, first, last)
+
+
+@inlined
+def _length(q: Quaternion) -> float:
+    return sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]))
+
+
+@inlined
+def place_in_box(passage: Passage, u: float) -> Vector:
+    """The bullet's coordinates along the axes of the box, from its centre."""
+    alpha = passage.alpha + u * passage.alpha_rate
+    p, q, rest, r = passage.turn, passage.turn_there, 1.0 - alpha, along(passage.offset, passage.travel, u)
+    v = (rest * p[0] + alpha * q[0], rest * p[1] + alpha * q[1], rest * p[2] + alpha * q[2])
+    w = rest * p[3] + alpha * q[3]
+    # the inverse rotation: r + 2 (v × (v × r) - w v × r) / |v, w|²
+    moved, double = cross(v, r), 2.0 / (dot(v, v) + w * w)
+    twice, c = cross(v, moved), passage.centre
+    x = (
+        (r[0] + double * (twice[0] - w * moved[0])) - c[0],
+        (r[1] + double * (twice[1] - w * moved[1])) - c[1],
+        (r[2] + double * (twice[2] - w * moved[2])) - c[2],
+    )
+    return dot(passage.axes[0], x), dot(passage.axes[1], x), dot(passage.axes[2], x)
+
+
+@inlined
+def _part(passage: Passage, a: float, b: float) -> _Part:
+    """The part of a stretch between two times."""
+    begin, end, half = place_in_box(passage, a), place_in_box(passage, b), passage.half
+    rates = (end[0] - begin[0], end[1] - begin[1], end[2] - begin[2])
+    delta = passage.delta + passage.bend * ((b - a) * (b - a))
+    return _Part(
+        slab_about(begin[0], rates[0], half[0], 0.0, delta),
+        slab_about(begin[1], rates[1], half[1], 0.0, delta),
+        slab_about(begin[2], rates[2], half[2], 0.0, delta),
+        rates,
+        delta,
+    )
+
+
+@inlined
+def _entry(part: _Part) -> tuple[float, float]:
+    """When in a part the bullet is first possibly, and first certainly, in the box; inf if never."""
+    inside = intersect_brackets(intersect_brackets(part.x, part.y), part.z)
+    outer, inner = inside.outer, inside.inner
+    possible = outer[0] <= outer[1] and outer[1] >= 0.0 and outer[0] <= 1.0
+    certain = inner[0] <= inner[1] and inner[1] >= 0.0 and inner[0] <= 1.0
+    return max(0.0, outer[0]) if possible else inf, max(0.0, inner[0]) if certain else inf
+
+
+@inlined
+def _exit(part: _Part) -> tuple[float, float]:
+    """When in a part the bullet, in the box at its begin, is first possibly, and first certainly, outside.
+
+    It does not leave a slab through which it comes in all the time.
+    """
+    steady = 4.0 * part.delta
+    begin = -inf
+    begin = max(begin, part.x.inner[0] if abs(part.rates[0]) <= steady else -inf)
+    begin = max(begin, part.y.inner[0] if abs(part.rates[1]) <= steady else -inf)
+    begin = max(begin, part.z.inner[0] if abs(part.rates[2]) <= steady else -inf)
+    inside = intersect_brackets(intersect_brackets(part.x, part.y), part.z)
+    outer, stays_until = inside.outer, inside.inner[1]
+    possible = 0.0 if begin > 0.0 or stays_until < 0.0 else (stays_until if stays_until < 1.0 else inf)
+    if outer[0] > outer[1] or outer[0] > 0.0 or outer[1] < 0.0:
+        return 0.0, 0.0
+    return possible, outer[1] if outer[1] < 1.0 else inf
+
+
+@compiled
+def _scan(passage: Passage, begin: float, resolution: float, leaving: bool) -> _Moment:
+    """Bounds of the first moment from `begin` on at which the bullet is in the box; if `leaving`, outside of it."""
+    span, place, size, earliest = passage.last - begin, 0.0, 1.0, inf
+    while place < 1.0:
+        a, b = begin + span * place, begin + span * (place + size)
+        part = _part(passage, a, b)
+        possible, certain = _exit(part) if leaving else _entry(part)
+        if possible < inf:
+            width = span * size
+            coarse = width * passage.alpha_rate > resolution and passage.bend * (width * width) > passage.delta
+            if coarse and not (certain - possible) * width * passage.alpha_rate <= resolution:
+                size *= 0.5
+                continue
+            here = a + possible * (b - a)
+            if certain < inf:
+                return _Moment(min(earliest, here), a + certain * (b - a), earliest == inf)
+            earliest = min(earliest, here)
+        place += size
+        while size < 1.0 and place % (2.0 * size) == 0.0:
+            size *= 2.0
+    return _Moment(earliest, inf, False)
+
+
+@compiled
+def _narrowed(passage: Passage, begin: float, found: _Moment, leaving: bool) -> HitBounds:
+    """Bounds of a moment that certainly comes, and its face, from parts just around it."""
+    earliest, latest, face = found.earliest, found.latest, UNDECIDED_FACE
+    for _ in range(2 if found.alone else 0):
+        more = latest - earliest
+        a, b = max(begin, earliest - more), min(passage.last, latest + more)
+        part = _part(passage, a, b)
+        possible, certain = _exit(part) if leaving else _entry(part)
+        if certain < inf:
+            face = _face(part, leaving) if possible > 0.0 or not leaving else UNDECIDED_FACE
+            earliest = min(latest, max(earliest, a + possible * (b - a)))
+            latest = max(earliest, min(latest, a + certain * (b - a)))
+    return HitBounds(True, True, earliest, latest, False, face)
+
+
+@inlined
+def _face(part: _Part, leaving: bool) -> float:
+    """The face through which the bullet comes, or goes, in a part; `UNDECIDED_FACE` if the bounds do not decide it."""
+    x, y, z, rates, _ = part
+    faces_x = faces_of(x, intersect_brackets(y, z), rates[0], NEG_X)
+    faces_y = faces_of(y, intersect_brackets(z, x), rates[1], NEG_Y)
+    faces_z = faces_of(z, intersect_brackets(x, y), rates[2], NEG_Z)
+    if leaving:
+        return max(faces_x[1], faces_y[1], faces_z[1])
+    return max(faces_x[0], faces_y[0], faces_z[0])
+
+
+@compiled
+def first_contact(passage: Passage, resolution: float) -> HitBounds:
+    """Bounds of the first u at which the bullet is in the box; `inside`: it certainly is at u = 0.
+
+    Parts of a stretch are halved while they are longer than `resolution`, in ticks, and leave open whether there is a
+    contact, or when, by more than that.
+    """
+    if not passage.delta < inf:
+        return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)
+    outside = inf
+    if passage.first == 0.0:
+        y, half = place_in_box(passage, 0.0), passage.half
+        outside = max(abs(y[0]) - half[0], abs(y[1]) - half[1], abs(y[2]) - half[2])
+    if outside <= -passage.delta:
+        return HitBounds(True, True, 0.0, 0.0, True, INSIDE)
+    found = _scan(passage, passage.first, resolution, False)
+    if found.latest == inf:
+        return HitBounds(found.earliest < inf, False, found.earliest, inf, False, UNDECIDED_FACE)
+    bounds = _narrowed(passage, passage.first, found, False)
+    face = bounds.face if outside > passage.delta else UNDECIDED_FACE
+    return HitBounds(True, True, bounds.lower, bounds.upper, False, face)
+
+
+@compiled
+def end_of_contact(passage: Passage, begin: float, resolution: float) -> HitBounds:
+    """Bounds of the u at which the bullet, certainly in the box at `begin`, leaves it first; not possible: it stays.
+
+    `begin` is `upper` of a `first_contact` that is certain.
+    """
+    if not passage.delta < inf:
+        return HitBounds(True, False, begin, inf, False, UNDECIDED_FACE)
+    found = _scan(passage, begin, resolution, True)
+    if found.latest < inf:
+        return _narrowed(passage, begin, found, True)
+    if passage.last < 1.0:
+        return HitBounds(True, True, min(found.earliest, passage.last), passage.last, False, UNDECIDED_FACE)
+    return HitBounds(found.earliest < inf, False, found.earliest, inf, False, UNDECIDED_FACE)

@@ -1,0 +1,150 @@
+"""The loop over flying bullets, each against the limbs that it comes near on each stretch of its flight."""
+
+from math import inf
+from typing import NamedTuple
+
+from cylcollide._types import (
+    NO_LIMB,
+    BoolArray,
+    Face,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Uint32Array,
+)
+from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.limb_table import is_considered
+from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.kernels.moving_box import first_contact, passage_of
+from cylcollide.kernels.ray import broadcast_index, largest_component
+from cylcollide.query.loops.moving_rows import (
+    ALPHA0,
+    ALPHA1,
+    BOX,
+    END,
+    EXTENT,
+    P1,
+    P1_NEXT,
+    P2,
+    P2_NEXT,
+    RADIUS,
+    RADIUS2,
+    START,
+    MovingRows,
+    StretchRows,
+    box_path,
+    vector,
+    vector_between,
+)
+from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.entry_point import entry_point
+
+NONE = int(Face.NONE)
+
+LEFT_OUT = -1
+"""In place of a limb that is not hit, since its character is protected."""
+
+
+class Candidates(NamedTuple):
+    """Of n stretches the limbs that the bullet does not certainly miss there, in compressed rows."""
+
+    offsets: Int64Array  # (n + 1,)
+    limb: Int32Array  # or LEFT_OUT
+
+
+class MovingColumns(NamedTuple):
+    """The first contact of each bullet; (bullets,) each."""
+
+    stretch: Int64Array  # of the contact, -1 for a miss; if undecided, the first one that float64 leaves open
+    limb: Int32Array  # -1 for a miss
+    lower: Float64Array  # u of the stretch between which it is
+    upper: Float64Array
+    face: Int8Array
+    undecided: BoolArray
+
+
+@entry_point(reads_all=True)
+def cast_moving_rows(
+    stretches: StretchRows,
+    table: MovingRows,
+    candidates: Candidates,
+    mask: Uint32Array,
+    ignored: Int64Array,
+    resolution: float,
+    begin: int,
+    end: int,
+    hits: MovingColumns,
+) -> int:
+    """The first contact of each bullet from `begin` to `end` with its candidates; how many are undecided."""
+    count = 0
+    for i in range(begin, end):
+        layers, other = mask[broadcast_index(mask, i)], ignored[broadcast_index(ignored, i)]
+        hits.stretch[i], hits.limb[i], hits.undecided[i], hits.face[i] = -1, NO_LIMB, False, NONE
+        hits.lower[i] = hits.upper[i] = inf
+        for j in range(stretches.offsets[i], stretches.offsets[i + 1]):
+            if candidates.offsets[j] < candidates.offsets[j + 1]:
+                best, undecided = first_on_stretch(stretches, table, candidates, layers, other, resolution, j)
+                if undecided or best.limb >= 0.0:
+                    hits.stretch[i], hits.undecided[i], hits.limb[i] = j, undecided, int(best.limb)
+                    hits.lower[i], hits.upper[i], hits.face[i] = best.lower, best.upper, int(best.face)
+                    count += undecided
+                    break
+    return count
+
+
+@compiled
+def first_on_stretch(
+    stretches: StretchRows,
+    table: MovingRows,
+    candidates: Candidates,
+    mask: int,
+    ignored: int,
+    resolution: float,
+    j: int,
+) -> tuple[ClosestHit, bool]:
+    """The first contact on a stretch, and whether float64 leaves it open."""
+    best, stretch = no_hit(1.0), stretches.rows[j]
+    for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
+        k = candidates.limb[pair]
+        if k != LEFT_OUT and is_considered(table.character[k], table.mask[k], mask, ignored):
+            best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
+    # the last moment of a stretch that is not the last belongs to the next one
+    is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
+    ends_late = (best.upper >= 1.0) & (not stretches.is_last[j])
+    return best, is_undecided(best) | (is_possible & (ends_late | stretches.is_open[j]))
+
+
+@inlined
+def limb_bounds(stretch: Float64Array, table: MovingRows, k: int, resolution: float) -> HitBounds:
+    """Bounds of the first contact of a bullet with limb k, as u of the stretch."""
+    start, end = vector(stretch, START), vector(stretch, END)
+    if table.solid[k] == BOX:
+        return box_bounds(start, end, stretch[ALPHA0], stretch[ALPHA1], table.paths[table.box[k]], resolution)
+    extent = max(largest_component(start), largest_component(end)) + table.rows[k, EXTENT]
+    return moving_hit_bounds(Flight(start, end), moving_limb(stretch, table, k), extent)
+
+
+@inlined
+def moving_limb(stretch: Float64Array, table: MovingRows, k: int) -> MovingLimb:
+    """Limb k during a stretch; any but a box."""
+    row, alpha0, alpha1 = table.rows[k], stretch[ALPHA0], stretch[ALPHA1]
+    return MovingLimb(
+        table.solid[k], row[RADIUS], row[RADIUS2],
+        vector_between(row, P1, P1_NEXT, alpha0), vector_between(row, P2, P2_NEXT, alpha0),
+        vector_between(row, P1, P1_NEXT, alpha1), vector_between(row, P2, P2_NEXT, alpha1),
+    )  # fmt: skip
+
+
+@compiled
+def box_bounds(
+    start: tuple[float, float, float],
+    end: tuple[float, float, float],
+    alpha0: float,
+    alpha1: float,
+    path: Float64Array,
+    resolution: float,
+) -> HitBounds:
+    """Bounds of the first contact of a bullet with a box, to a resolution in ticks."""
+    return first_contact(passage_of(start, end, alpha0, alpha1, box_path(path)), resolution)

@@ -1,0 +1,182 @@
+"""Where flying bullets leave the limbs that they hit: the moment until which they are certainly inside, refined."""
+
+from math import inf, nan
+from typing import NamedTuple
+
+from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
+from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract, two_difference
+from cylcollide.kernels.inside_policy import HitBounds
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.moving import (
+    Flight,
+    MovingLimb,
+    ball_times,
+    contact_errors,
+    longest_half_squared,
+    near_squared,
+    relative_motion,
+    window_between,
+)
+from cylcollide.kernels.moving_box import end_of_contact, first_contact, passage_of, place_in_box
+from cylcollide.kernels.moving_contact import Contact, accurate_contact
+from cylcollide.kernels.moving_solids import window_crossing
+from cylcollide.kernels.ray import as_vector
+from cylcollide.query.loops.moving import MovingColumns, moving_limb
+from cylcollide.query.loops.moving_refine import ContactRows, extent_of, motion_between, time_at
+from cylcollide.query.loops.moving_rows import (
+    ALPHA0,
+    ALPHA1,
+    BOX,
+    END,
+    START,
+    FlightRows,
+    Limits,
+    MovingRows,
+    StretchRows,
+    box_path,
+    limits_of,
+    vector,
+)
+from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.simd import square_root
+
+MOST_PARTS = 96
+"""Parts of a stretch that are looked at: thirty halvings lead to `NARROW_CONTACT`, and as many doublings back."""
+
+MOST_GAPS = 8
+"""Doublings of the last part until the bullet is certainly outside: beyond, it leaves too slowly for float64."""
+
+
+class ExitRows(NamedTuple):
+    """Where n bullets leave the limbs that they hit."""
+
+    fraction: Float64Array  # s of the piece, inf for a miss
+    time: Float64Array  # the bullet's, nan for a miss
+    duration: Float64Array  # since the contact, nan for a miss
+    piece: Int64Array  # -1 for a miss
+    accurate: BoolArray  # False for one that needs exact arithmetic
+
+
+@entry_point(reads_all=True)
+def find_exits(
+    flights: FlightRows,
+    stretches: StretchRows,
+    table: MovingRows,
+    hits: MovingColumns,
+    contacts: ContactRows,
+    begin: int,
+    end: int,
+    exits: ExitRows,
+) -> None:
+    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, within their stretches."""
+    for i in range(begin, end):
+        j = hits.stretch[i]
+        exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
+        exits.accurate[i] = j < 0
+        if j >= 0 and contacts.accurate[i] and table.solid[hits.limb[i]] != BOX:
+            piece = stretches.piece[j]
+            limits, is_known = limits_of(flights, piece, stretches.tick[j])
+            backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
+            is_final = j + 1 == stretches.offsets[i + 1]
+            contact = exit_contact(flights, stretches, table, hits, i, backwards, is_final)
+            s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
+            since: DoubleDouble = (contacts.fraction[i, 0], contacts.fraction[i, 1])
+            span = two_difference(flights.t1[piece], flights.t0[piece])
+            exits.fraction[i], exits.time[i] = s[0], time_at(flights.t0, flights.t1, piece, s)[0]
+            exits.duration[i] = dd_multiply(dd_subtract(s, since), span)[0]
+            exits.piece[i], exits.accurate[i] = piece, is_known and contact.accurate
+
+
+@compiled
+def exit_contact(
+    flights: FlightRows,
+    stretches: StretchRows,
+    table: MovingRows,
+    hits: MovingColumns,
+    i: int,
+    backwards: Limits,
+    is_final: bool,
+) -> Contact:
+    """The end of the contact of bullet i, as u of its stretch flown backwards; `is_final`: the flight ends with it."""
+    j, k = hits.stretch[i], hits.limb[i]
+    piece, stretch, row = stretches.piece[j], stretches.rows[j], table.rows[k]
+    bullet, limb = Flight(vector(stretch, START), vector(stretch, END)), moving_limb(stretch, table, k)
+    extent = extent_of(stretch, row)
+    bounds = exit_bounds(bullet, limb, extent, hits.upper[i])
+    if not bounds.possible:
+        return Contact((0.0, 0.0), is_final)
+    if not bounds.certain:
+        return Contact((0.0, 0.0), False)
+    start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
+    motion = motion_between(start, goal, row, backwards)
+    # one minus a time is rounded
+    lower, upper = (
+        max(1.0 - bounds.upper - 2.0 * CONTACT_ERROR, 0.0),
+        min(1.0 - bounds.lower + 2.0 * CONTACT_ERROR, 1.0),
+    )
+    reversed_bounds = HitBounds(True, True, lower, upper, False, bounds.face)
+    return accurate_contact(motion, limb.kind, limb.radius, limb.radius2, reversed_bounds, extent)
+
+
+@compiled
+def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -> HitBounds:
+    """Bounds of the u at which a bullet, certainly in a limb at `begin`, leaves it first; not possible: it stays.
+
+    Not certain: float64 does not decide it. The face is the one that it leaves through.
+    """
+    motion, delta = relative_motion(bullet, limb), MOVING_ROUNDING_BOUND * extent
+    kind, radius, radius2 = limb.kind, limb.radius, limb.radius2
+    half_squared, width = longest_half_squared(motion), max(radius, radius2)
+    near = near_squared(kind, half_squared, width, delta)
+    last = ball_times(motion, near)[1]
+    errors = contact_errors(kind, half_squared, square_root(near), width, delta)
+    undecided = HitBounds(True, False, begin, inf, False, UNDECIDED_FACE)
+    inside, size = begin, last - begin
+    for _ in range(MOST_PARTS):
+        if inside >= last or size < 0.5 * NARROW_CONTACT:
+            break
+        until = min(inside + size, last)
+        if window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors).passage.within:
+            inside, size = until, 2.0 * size
+        else:
+            size *= 0.5
+    if inside >= last:
+        return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE) if last >= 1.0 else undecided
+    for _ in range(MOST_GAPS):
+        size *= 2.0
+        until = min(inside + size, 1.0)
+        passage, _face = window_crossing(window_between(motion, inside, until), kind, radius, radius2, errors)
+        if passage.clear < 1.0:
+            face = window_crossing(window_between(motion, until, inside), kind, radius, radius2, errors).face
+            return HitBounds(True, face != UNDECIDED_FACE, inside, until, False, face)
+    return undecided
+
+
+class BoxBounds(NamedTuple):
+    """Bounds of the contact of one bullet with one box, as u of a stretch; (1,) each."""
+
+    possible: BoolArray
+    certain: BoolArray
+    leaves: BoolArray  # certainly within the stretch
+    lower: Float64Array  # of the contact
+    upper: Float64Array
+    exit_lower: Float64Array
+    exit_upper: Float64Array
+    face: Float64Array  # `UNDECIDED_FACE` if the bounds do not decide it
+    place: Float64Array  # (3,): the bullet at `upper`, along the axes of the box from its centre
+
+
+@entry_point()
+def bound_box(stretch: Float64Array, path: Float64Array, resolution: float, bounds: BoxBounds) -> None:
+    """Write `BoxBounds`, from a row of `StretchRows.rows` and one of `MovingRows.paths`."""
+    start, end, box = vector(stretch, START), vector(stretch, END), box_path(path)
+    passage = passage_of(start, end, stretch[ALPHA0], stretch[ALPHA1], box)
+    found = first_contact(passage, resolution)
+    bounds.possible[0], bounds.certain[0], bounds.face[0] = found.possible, found.certain, found.face
+    bounds.lower[0], bounds.upper[0], bounds.leaves[0] = found.lower, found.upper, False
+    if found.certain:
+        left = end_of_contact(passage, found.upper, resolution)
+        bounds.leaves[0], bounds.exit_lower[0], bounds.exit_upper[0] = left.certain, left.lower, left.upper
+        bounds.place[0], bounds.place[1], bounds.place[2] = place_in_box(passage, found.upper)

@@ -1,0 +1,214 @@
+"""Flights as straight pieces: continuous, as close to the curve as they say, and the same bits alone and among many."""
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.flights import State, decimals, distance, fly
+
+import cylcollide as cc
+from cylcollide.kernels.ballistics import fly_bullets
+
+DOWN = (0.0, 0.0, -9.81)
+
+
+def many(n: int, seed: int = 1) -> dict:
+    """The arguments of n flights, some of them heavily braked, some straight up, of one to thirty pieces."""
+    rng = np.random.default_rng(seed)
+    velocities = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(0, 3, (n, 1))
+    velocities[::7, :2] = 0.0
+    return {
+        "starts": rng.normal(size=(n, 3)) * 100.0,
+        "velocities": velocities,
+        "duration": rng.uniform(0.01, 2.0, n),
+        "gravity": DOWN,
+        "drag": np.where(rng.random(n) < 0.2, 0.0, 10.0 ** rng.uniform(-6, -0.5, n)),
+        "step": rng.uniform(0.06, 0.2, n),
+        "t0": rng.uniform(-10.0, 1000.0, n),
+    }
+
+
+def of_bullet(path: cc.FlightPath, i: int) -> list[np.ndarray]:
+    """The pieces of one bullet."""
+    rows = path.bullet == i
+    return [column[rows] for column in (path.starts, path.ends, path.t0, path.t1, path.error)]
+
+
+def test_flights_are_continuous_and_begin_where_bullets_are():
+    given = many(50)
+    path = cc.flight(**given)
+    assert len(path) == len(path.error) == len(path.bullet)
+    counts = set()
+    for i in range(50):
+        starts, ends, t0, t1, error = of_bullet(path, i)
+        assert np.array_equal(starts[0], given["starts"][i])
+        assert t0[0] == given["t0"][i]
+        assert t1[-1] == given["t0"][i] + given["duration"][i]
+        assert np.array_equal(starts[1:], ends[:-1])
+        assert np.array_equal(t0[1:], t1[:-1])
+        assert ((t1 - t0) <= given["step"][i] * (1 + 1e-9) + 1e-12).all()
+        assert len(error) == np.ceil(given["duration"][i] / given["step"][i])
+        counts.add(len(error))
+    assert len(counts) > 10
+    assert (np.diff(path.bullet) >= 0).all()
+
+
+def worst_share(path: cc.FlightPath, given: dict, samples: int) -> float:
+    """The largest share of its bound by which any piece is away from the curve."""
+    rng, worst = np.random.default_rng(2), 0.0
+    for i in range(len(given["starts"])):
+        gravity, drag = decimals(given["gravity"]), Decimal(float(given["drag"][i]))
+        state, now = State(decimals(given["starts"][i]), decimals(given["velocities"][i])), Decimal(given["t0"][i])
+        for start, end, t0, t1, error in zip(*of_bullet(path, i), strict=True):
+            begin, span = Decimal(float(t0)), Decimal(float(t1)) - Decimal(float(t0))
+            for s in sorted(rng.random(samples)):
+                time = begin + Decimal(s) * span
+                state, now = fly(state, gravity, drag, time - now), time
+                pairs = zip(decimals(start), decimals(end), strict=True)
+                point = tuple(a + Decimal(s) * (b - a) for a, b in pairs)
+                off = float(distance(point, state.place))
+                assert off <= error
+                worst = max(worst, off / error)
+    return worst
+
+
+def test_pieces_are_as_close_to_the_curve_as_they_say():
+    given = many(40)
+    assert worst_share(cc.flight(**given), given, samples=3) > 0.9
+
+
+@pytest.mark.long
+def test_pieces_of_many_flights_are_as_close_to_the_curve_as_they_say():
+    given = many(2000, seed=3)
+    assert worst_share(cc.flight(**given), given, samples=4) > 0.99
+
+
+def test_without_drag_a_piece_is_a_chord_of_a_parabola():
+    """Half way it is g dt² / 8 from the curve, and the bound is that but for rounding."""
+    path = cc.flight([[1.0, 2.0, 3.0]], [[300.0, -50.0, 40.0]], 1.0, gravity=DOWN, step=1 / 8)
+    assert len(path) == 8
+    assert np.allclose(path.error, 9.81 / 64 / 8, rtol=3e-4, atol=0)
+    assert (path.error >= 9.81 / 64 / 8).all()
+    assert np.allclose(path.ends[-1], [301.0, -48.0, 43.0 - 9.81 / 2], rtol=1e-14)
+
+
+def test_without_forces_a_flight_is_straight():
+    path = cc.flight([0.0, 0.0, 0.0], [[8.0, 4.0, 2.0]], 4.0, step=1.0)
+    assert path.ends.tolist() == [[8.0, 4.0, 2.0], [16.0, 8.0, 4.0], [24.0, 12.0, 6.0], [32.0, 16.0, 8.0]]
+    assert path.t1.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert (path.error < 1e-12).all()
+
+
+def test_far_away_places_round_and_the_bound_says_so():
+    start, velocity = [1e9 / 3, -2e9 / 3, 1e8], [0.3, 0.2, 0.1]
+    path = cc.flight([start], [velocity], 50.0, step=0.1)
+    for k, end in enumerate(path.ends):
+        time = Decimal(float(path.t1[k]))
+        real = tuple(x + v * time for x, v in zip(decimals(start), decimals(velocity), strict=True))
+        assert float(distance(decimals(end), real)) <= path.error[k] <= 1e-4
+
+
+def test_bits_are_the_same_alone_in_a_batch_and_by_plain_python():
+    given = many(30)
+    path = cc.flight(**given)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cylcollide.history.flight.fly_bullets", fly_bullets.plain)
+        plain = cc.flight(**given)
+    for i in range(30):
+        alone = cc.flight(**{name: value if name == "gravity" else value[i] for name, value in given.items()})
+        for other in (of_bullet(plain, i), of_bullet(alone, 0)):
+            assert all(np.array_equal(a, b) for a, b in zip(of_bullet(path, i), other, strict=True))
+
+
+def test_a_flight_has_64_pieces_unless_a_step_is_given():
+    """A 4096th of how far the curve is from one straight line."""
+    path = cc.flight([0.0, 0.0, 0.0], [30.0, 0.0, 30.0], [1.0], gravity=DOWN)
+    one = cc.flight([0.0, 0.0, 0.0], [30.0, 0.0, 30.0], [1.0], gravity=DOWN, step=2.0)
+    assert (len(path), len(one)) == (64, 1)
+    assert np.allclose(path.error * 4096, one.error, rtol=1e-6)
+
+
+def test_one_row_stands_for_all():
+    path = cc.flight([0, 0, 0], np.eye(3), 1.0, gravity=np.full((3, 3), -1), drag=[0.0, 0.1, 0.2], step=1.0)
+    assert path.bullet.tolist() == [0, 1, 2]
+    assert path.bullet.dtype == np.int32
+    for i, drag in enumerate((0.0, 0.1, 0.2)):
+        alone = cc.flight([0, 0, 0], np.eye(3)[i], 1.0, gravity=(-1, -1, -1), drag=drag, step=1.0)
+        assert np.array_equal(path.ends[i], alone.ends[0])
+    assert len(cc.flight(np.empty((0, 3)), np.empty((0, 3)), 1.0)) == 0
+
+
+def test_no_array_can_be_written():
+    given = many(3)
+    path = cc.flight(**given)
+    for column in (path.starts, path.ends, path.t0, path.t1, path.bullet, path.error):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 0
+    given["starts"][:] = 9.0
+    assert (path.starts[0] != 9.0).all()
+
+
+def test_a_clock_that_is_too_coarse_for_the_step():
+    """Pieces whose times are the same number have no length; the bound holds for the times that there are."""
+    path = cc.flight([0, 0, 0], [1.0, 0, 0], 0.001, gravity=DOWN, step=0.0001, t0=2.0**42)
+    assert path.t1[-1] == 2.0**42 + 0.0009765625
+    assert np.allclose(path.ends[-1, 0], 0.0009765625, rtol=1e-12)
+    still = path.t0 == path.t1
+    assert still.any()
+    assert np.array_equal(path.starts[still], path.ends[still])
+
+
+@pytest.mark.parametrize("unit", [2.0**-440, 2.0**-300, 2.0**300, 2.0**440])
+def test_any_unit(unit: float):
+    """A power of two as unit changes no bit but those of the bound, where a floor is added."""
+    given = many(10)
+    metres = cc.flight(**given)
+    given["drag"] = given["drag"] / unit
+    lengths = {name: np.multiply(given[name], unit) for name in ("starts", "velocities", "gravity")}
+    other = cc.flight(**{**given, **lengths})
+    assert np.array_equal(other.ends, metres.ends * unit)
+    assert (other.error <= metres.error * unit * (1 + 1e-12) + 2.0**-499).all()
+    assert (other.error >= metres.error * unit * (1 - 1e-12)).all()
+
+
+def call(**changed):
+    """A flight of two bullets, with some arguments changed."""
+    return cc.flight(**{"starts": np.zeros((2, 3)), "velocities": np.ones((2, 3)), "duration": 1.0, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"starts": [[0, 0, 0], [0, np.nan, 0]]}, "starts: expected finite.*row 1"),
+        ({"velocities": [[0, 0, 0], [0, 2.0**501, 0]]}, "velocities: expected finite.*row 1"),
+        ({"velocities": np.ones((3, 3))}, "velocities: expected 2 rows"),
+        ({"duration": [1.0, 0.0]}, "duration: expected > 0.*got 0.0 in row 1"),
+        ({"duration": -1.0}, "duration: expected > 0.*row 0"),
+        ({"duration": [1.0, 2.0, 3.0]}, "duration: expected one number or shape"),
+        ({"step": [0.1, -0.1]}, "step: expected > 0.*row 1"),
+        ({"step": 1e-12}, r"step: expected at most 2\*\*26 pieces in all, got 2e\+12, 1e\+12 of them in row 0"),
+        ({"drag": [0.1, -0.1]}, "drag: expected >= 0, got -0.1 in row 1"),
+        ({"drag": True}, "drag: expected real numbers"),
+        ({"gravity": np.zeros((3, 3))}, r"gravity: expected shape \(3,\) or \(2, 3\), got \(3, 3\)"),
+        ({"gravity": 9.81}, "gravity: expected shape"),
+        ({"t0": [0.0, np.inf]}, "t0: expected finite.*row 1"),
+        ({"drag": [0.1, 1e9]}, "step: expected pieces so short.*at most 512, got 2.71e.07 in row 1"),
+        ({"velocities": 2.0**499, "duration": 4.0}, "velocities: expected shape"),
+        ({"velocities": [[1, 1, 1], [2.0**499, 1, 1]], "duration": 4.0}, "duration: expected flights.*in row 1"),
+        ({"duration": 2.0**500, "t0": [0.0, 2.0**500]}, "duration: expected flights.*in row 1"),
+        ({"velocities": [[1, 1, 1], [2.0**500, 1, 1]], "drag": 2.0**500}, "step: expected pieces.*in row 0"),
+    ],
+)
+def test_bad_arguments(changed: dict, message: str):
+    with pytest.raises(ValueError, match=message):
+        call(**changed)
+
+
+def test_what_the_page_shows_is_what_happens(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "flight.md").read_text()
+    (snippet,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(snippet, "flight.md", "exec"), {})
+    (said,) = re.findall(r"^print\(.*  # (.*)$", snippet, re.MULTILINE)
+    assert capsys.readouterr().out.strip() == said

@@ -1,0 +1,165 @@
+"""Flying bullets beside brute force in rational arithmetic, whatever happens to characters and bare limbs meanwhile."""
+
+import numpy as np
+import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.character_life import Life, all_shapes_rig
+from support.check_cylinders import JIT
+from support.one_limb import about_z, one_limb_world
+from support.oracle.moving_bullets import Bullet, Ticks
+
+import cylcollide as cc
+from cylcollide.history import PoseHistory
+from cylcollide.history.moving.hits import MovingHit, MovingHits
+
+pytestmark = pytest.mark.plain_python
+
+FIELDS = tuple(name for name in MovingHit.__annotations__ if name not in ("limb_name",))
+N, TICKS = (160, 12) if JIT else (40, 5)
+
+
+def rig_without_boxes() -> cc.Rig:
+    """Every shape on four bones, but for boxes, which have no rational contacts."""
+    rig = all_shapes_rig()
+    rows = np.arange(2, len(rig.limbs))
+    rest = (rig.rest_positions, rig.rest_orientations)
+    return cc.Rig(rig.bone_names, rig.parents, *rest, rig.limbs[rows], rig.limb_bone[rows], {"head": 1, "arm": 3})
+
+
+def recorded_life(seed: int, interpolate: str, ticks: int = TICKS) -> tuple[Life, PoseHistory]:
+    """A history of a life without boxes; those who live move a little or anywhere, come and go."""
+    life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs)
+    life.rigs = [life.rigs[1], rig_without_boxes()]
+    history = PoseHistory(life.world, ticks, interpolate)
+    for _ in range(ticks + 4):
+        for _ in range(int(life.rng.integers(1, 4))):
+            life.step()
+        history.record(float(len(history.times) and history.times[-1]) + life.rng.uniform(0.01, 0.05))
+    return life, history
+
+
+def flights(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    """Bullets past limbs of some tick, most of them within one tick or two, some of them at one moment only."""
+    times = np.sort(rng.uniform(*history.times[[0, -1]], (2, n)), axis=0)
+    times[1, ::2] = np.minimum(times[0, ::2] + rng.uniform(0.0, 0.05, len(times[1, ::2])), history.times[-1])
+    times[0, ::7] = rng.choice(history.times, len(times[0, ::7]))
+    times[1, ::7] = np.maximum(times[0, ::7], rng.choice(history.times, len(times[0, ::7])))
+    times[1, 1::9] = times[0, 1::9]
+    start, aim = rng.uniform(-6, 6, (n, 3)), np.zeros((n, 3))
+    for i in range(n):
+        limbs = history.limbs_at(times[0, i])
+        aim[i] = limbs.p1[rng.integers(len(limbs))] + 0.1 * rng.normal(size=3) if len(limbs) else -start[i]
+    return start, start + 2.0 * (aim - start), times[0], times[1]
+
+
+def check_row(ticks: Ticks, hits: MovingHits, i: int, bullet: Bullet) -> bool:
+    """Assert that a row is what brute force finds; whether it hits."""
+    want = ticks.first_contact(bullet)
+    assert hits.hit[i] == (want is not None)
+    if want is None:
+        return False
+    assert (hits.tick[i], hits.limb[i], hits.character[i], hits.face[i]) == (want[0], want[1], want[2], want[5])
+    assert abs(hits.alpha[i] - want.alpha) <= 4 * 2.0**-53
+    assert abs(hits.fraction[i] - want.fraction) <= 2 * 2.0**-53
+    return True
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
+    life, history = recorded_life(seed, interpolate)
+    start, end, t0, t1 = flights(history, life.rng, N)
+    mask, ignored = life.rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 1, 6], N), life.rng.integers(-1, 12, N)
+    hits = history.cast_moving(start, end, t0, t1, mask=mask, ignore_character=ignored)
+    ticks, found = Ticks(history, len(life.bare)), 0
+    for i in range(0, N, 2):
+        bullet = Bullet(start[i], end[i], float(t0[i]), float(t1[i]), int(mask[i]), int(ignored[i]))
+        found += check_row(ticks, hits, i, bullet)
+    assert found > (20 if JIT else 1)
+    assert hits.rechecked < 0.2 * N
+    assert len(set(hits.tick.tolist())) > 3
+
+
+def test_one_by_one_and_with_two_threads_all_bits_are_the_same(monkeypatch: pytest.MonkeyPatch):
+    life, history = recorded_life(2, "bones")
+    start, end, t0, t1 = flights(history, life.rng, N)
+    alone = history.cast_moving(start, end, t0, t1, threads=1)
+    monkeypatch.setattr("cylcollide.runtime.threads.RAYS_SHARED", 7)
+    monkeypatch.setattr("cylcollide.runtime.threads.SMALLEST_STREAM", 1)
+    shared = history.cast_moving(start, end, t0, t1, threads=2)
+    for name in FIELDS:
+        assert np.array_equal(getattr(alone, name), getattr(shared, name), equal_nan=True), name
+    hit = np.flatnonzero(alone.hit)[:20]
+    assert len(hit) > (10 if JIT else 2)
+    for i in (*hit.tolist(), 0, 1):
+        one = history.cast_moving(start[i], end[i], t0[i], t1[i])
+        for name in (*FIELDS, "limb_name"):
+            if "piece" not in name:
+                mine, other = getattr(one, name)[0], getattr(alone, name)[i]
+                assert mine is other or np.array_equal(mine, other, equal_nan=name != "limb_name"), name
+
+
+def test_rows_are_chosen_as_those_of_rays():
+    life, history = recorded_life(3, "bones")
+    start, end, t0, t1 = flights(history, life.rng, N)
+    hits = history.cast_moving(start, end, t0, t1)
+    assert len(hits) == N
+    assert repr(hits) == f"MovingHits({N} bullets, {hits.hit.sum()} hits, {hits.rechecked} rechecked)"
+    for rows in (slice(2, 9), hits.hit, [3, 1, -2], slice(None, None, -3)):
+        part = hits[rows]
+        again = part[::-1]
+        for name in FIELDS:
+            assert np.array_equal(getattr(part, name), getattr(hits, name)[rows], equal_nan=True), name
+            assert np.array_equal(getattr(again, name), getattr(hits, name)[rows][::-1], equal_nan=True), name
+        assert (part.limb_name == hits.limb_name[rows]).all()
+    i = int(np.flatnonzero(hits.hit)[0])
+    for name in FIELDS:
+        assert np.array_equal(getattr(hits[i], name), getattr(hits, name)[i], equal_nan=True), name
+        assert not getattr(hits, name).flags.writeable, name
+    with pytest.raises(IndexError, match="index"):
+        hits[N]
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_at_one_moment_a_bullet_is_a_segment_by_ends(seed: int):
+    life, history = recorded_life(seed, "ends")
+    start, end, *_ = flights(history, life.rng, N)
+    tick = life.rng.choice(history.ticks[:-1], N)
+    times = history.times[tick - history.ticks[0]]
+    for alpha in (0.0, 0.25, 0.71):
+        at = times + alpha * (history.times[tick - history.ticks[0] + 1] - times)
+        moving, still = history.cast_moving(start, end, at, at), history.cast_segments(start, end, at)
+        for name in ("hit", "limb", "character", "face", "rig_limb", "bone", "hit_group"):
+            assert np.array_equal(getattr(moving, name), getattr(still, name)), name
+        assert still.hit.sum() > (10 if JIT else 0)
+        assert np.array_equal(moving.tick, np.where(still.hit, still.tick, -1))
+        assert np.allclose(moving.alpha[still.hit], still.alpha[still.hit], rtol=1e-15, atol=0.0)
+        if alpha == 0.0:
+            for name in ("fraction", "exit_fraction", "position", "normal"):
+                assert np.allclose(getattr(moving, name), getattr(still, name), 1e-15, 1e-15, equal_nan=True), name
+
+
+def test_grazes_in_space_and_time():
+    world, _, who = one_limb_world()
+    history = PoseHistory(world)
+    for k, (place, turn) in enumerate([(-8.0, 0.3), (8.0, 0.3), (7.0, -0.5)]):
+        world.set_poses(who, [[[0.0, place, 0.0]]], [[about_z(turn)]])
+        history.record(0.7 * k)
+    limbs = [history.limbs_at(tick=k) for k in range(3)]
+    rng, bullets = np.random.default_rng(9), []
+    for exponent in np.linspace(1.0, 15.0, 40 if JIT else 8):
+        for tick in (0, 1):
+            # beside the middle of the axis, which the bullet follows, by a radius and a little, at right angles
+            share, along = 10.0**-exponent * rng.choice([-1.0, 1.0]), 0.5 + 0.3 * rng.normal()
+            ends = [limb.p1[0] + along * (limb.p2[0] - limb.p1[0]) for limb in limbs[tick : tick + 2]]
+            way = np.array([0.0, 0.0, 1.0]) + share * rng.normal(size=3)
+            beside = np.cross(limbs[tick].p2[0] - limbs[tick].p1[0], way)
+            off = 0.1 * (1.0 + share) * beside / np.linalg.norm(beside)
+            bullets.append((ends[0] + off - way, ends[1] + off + way, 0.7 * tick, 0.7 * (tick + 1)))
+    start, end, t0, t1 = (np.array(column) for column in zip(*bullets, strict=True))
+    hits, ticks = history.cast_moving(start, end, t0, t1), Ticks(history, 0)
+    found = [
+        check_row(ticks, hits, i, Bullet(start[i], end[i], float(t0[i]), float(t1[i]))) for i in range(len(bullets))
+    ]
+    assert 0.2 * len(found) < sum(found) < len(found)
+    assert hits.rechecked > 0

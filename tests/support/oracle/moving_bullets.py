@@ -1,0 +1,97 @@
+"""The first contact of a flying bullet by brute force: every limb of every tick, in rational arithmetic.
+
+It reads ticks by the public queries of a history, and knows of no box, list or bound; who jumps is told by the test.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cylcollide as cc
+from cylcollide._types import Shape
+from cylcollide.exact.contacts import Contact
+from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_stretch
+from cylcollide.history import PoseHistory
+
+Triple = tuple[float, float, float]
+
+
+class Bullet(NamedTuple):
+    """A bullet, and when it and the targets are judged."""
+
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    target_t0: float
+    target_t1: float
+    mask: int = 0xFFFFFFFF
+    ignored: int = -1
+
+
+class Contacted(NamedTuple):
+    """The first contact of a bullet."""
+
+    tick: int
+    limb: int  # row of the state
+    character: int
+    fraction: float
+    alpha: float
+    face: int
+
+
+class Ticks:
+    """The recorded limbs of a history, tick by tick, and which limb of the next tick each one is."""
+
+    def __init__(self, history: PoseHistory, bare: int, jumps: Callable[[int, int], bool] = lambda tick, who: False):
+        self.numbers, self.times = history.ticks.tolist(), history.times.tolist()
+        self.limbs = [history.limbs_at(tick=tick) for tick in self.numbers]
+        keys = [list(self._keys(limbs, bare)) for limbs in self.limbs]
+        self.next: list[list[int]] = []
+        for number, mine, theirs in zip(self.numbers, keys, [*keys[1:], []], strict=False):
+            row = {key: k for k, key in enumerate(theirs)}
+            self.next.append([-1 if jumps(number, key[0]) else row.get(key, -1) for key in mine])
+
+    def _keys(self, limbs: cc.Limbs, bare: int):
+        """Of each row its character, -1 for a bare limb, and its place among those of the character."""
+        counts: dict[int, int] = {}
+        for row, who in enumerate(limbs.character.tolist()):
+            owner = -1 if row < bare else who
+            counts[owner] = counts.get(owner, -1) + 1
+            yield owner, counts[owner]
+
+    def first_contact(self, bullet: Bullet, shapes: tuple[int, ...] = tuple(Shape)[:-1]) -> Contacted | None:
+        """The first contact with a limb of these shapes, over all stretches."""
+        for k, time in enumerate(self.times):
+            after = self.times[k + 1] if k + 1 < len(self.times) else None
+            stretch = tick_stretch(bullet.target_t0, bullet.target_t1, time, after)
+            first: tuple[Contact, int, Motion] | None = None
+            for row in range(len(self.limbs[k])) if stretch is not None else ():
+                if self._is_considered(k, row, bullet, shapes):
+                    motion = self._motion(k, row, bullet, stretch)
+                    contacts = contact_intervals(motion)
+                    if contacts and (first is None or contacts[0].compare_entry(first[0]) < 0):
+                        first = contacts[0], row, motion
+            if first is not None:
+                s, row = first[0].entry, first[1]
+                alpha = s.rounded(stretch.alpha0, stretch.alpha1)
+                who = int(self.limbs[k].character[row])
+                return Contacted(self.numbers[k], row, who, s.rounded(), alpha, int(contact_face(first[2], first[0])))
+        return None
+
+    def _is_considered(self, k: int, row: int, bullet: Bullet, shapes: tuple[int, ...]) -> bool:
+        limbs = self.limbs[k]
+        ignored = bullet.ignored >= 0 and limbs.character[row] == bullet.ignored
+        return not ignored and (int(limbs.mask[row]) & bullet.mask) != 0 and int(limbs.kind[row]) in shapes
+
+    def _motion(self, k: int, row: int, bullet: Bullet, stretch) -> Motion:
+        here, following = self.limbs[k], self.next[k][row]
+        there, far = (self.limbs[k + 1], following) if following >= 0 else (here, row)
+        a, b, c, d = (triple(p[i]) for p, i in ((here.p1, row), (there.p1, far), (here.p2, row), (there.p2, far)))
+        radii = here.table.radius.item(row), here.table.radius2.item(row)
+        return Motion(triple(bullet.start), triple(bullet.end), Shape(here.kind[row]), (a, b), (c, d), *radii, stretch)
+
+
+def triple(place: NDArray[np.float64]) -> Triple:
+    x, y, z = place.tolist()
+    return x, y, z
