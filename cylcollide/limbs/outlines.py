@@ -8,8 +8,8 @@ import numpy as np
 from cylcollide._types import Float64Array, Shape
 from cylcollide.limbs.limbs import Limbs
 
-AROUND, ALONG = 48, 17
-"""Points of an outline around the axis, and rings along it."""
+AROUND, ALONG = 32, 13
+"""Points of an outline around the axis, and rings along one that is not straight."""
 
 COLORS = ("#8aa1b8", "#d1495b", "#edae49", "#00798c", "#66a182", "#7d5ba6", "#c8553d", "#2e4057")
 """Of hit groups, in the order of their names; the first of limbs of none."""
@@ -36,11 +36,12 @@ def surface_points(limbs: Limbs, i: int) -> Float64Array:
     if shape == Shape.BOX:
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
         return np.asarray(p1 + (corners * limbs.half_extents[i]) @ limbs.box_axes[i])
-    axis, angle = p2 - p1, np.linspace(-0.5 * np.pi, 0.5 * np.pi, ALONG)
+    rings = 2 if shape in (Shape.CYLINDER, Shape.TUBE, Shape.TAPERED) else ALONG
+    axis, angle = p2 - p1, np.linspace(-0.5 * np.pi, 0.5 * np.pi, rings)
     u = 0.5 + 0.5 * np.sin(angle)
     length = float(np.linalg.norm(axis))
     direction = axis / length if length else np.array([0.0, 0.0, 1.0])
-    height, radius = u * length, np.full(ALONG, r1)
+    height, radius = u * length, np.full(rings, r1)
     if shape == Shape.TAPERED:
         radius = r1 + (r2 - r1) * u
     elif shape == Shape.ELLIPSOID:

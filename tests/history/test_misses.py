@@ -41,7 +41,7 @@ def judged(limbs: cc.Limbs, group: int | None, mask: int, ignored: int) -> np.nd
     return np.flatnonzero(allowed if group is None else allowed & (limbs.hit_group == group))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 2))])
 def test_a_life_of_misses(seed: int):
     """Verdict, gap and intervals against queries and distances one by one, for all limbs and for heads."""
     life, history = lived(seed, 6)

@@ -42,7 +42,13 @@ def test_everyday_limbs(times: tuple[float, float]):
     assert moving.rechecked < (0.2 if times[0] < 1.0 else 0.4) * len(start)  # boxes that stand still
 
 
-@pytest.mark.parametrize("name", [name for name in HARD if name != "piled"])
+SLOW = {"one place"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in HARD if name != "piled"],
+)
 def test_hard_worlds(name: str):
     limbs = HARD[name]()
     start, end, _ = shots(limbs, 240 if JIT else 16, seed=3)
