@@ -120,6 +120,14 @@ def lives(every: list[cylcollide.Limbs]) -> Iterator[Any]:
         yield world.cast_segments([0, 0, 0], [1, 1, 1]).local_normal
 
 
+def flights() -> Iterator[cylcollide.FlightPath]:
+    """Bullets in every form that arguments may have."""
+    rows = np.ones((3, 3))
+    for velocities in (rows, np.asfortranarray(rows), rows.tolist(), rows.astype(np.float32), rows[0], rows[:0]):
+        for gravity, number in (((0, 0, -1), 1), (velocities, np.float32(0.5)), (rows[0], 0.25)):
+            yield cylcollide.flight([0, 0, 0], velocities, number, gravity, drag=number, t0=number)
+
+
 def core() -> dict[str, Any]:
     """Return the entry points that queries reach, by name."""
     return {name: entry for name, entry in ENTRY_POINTS.items() if not name.startswith(("crosscheck", "bullet"))}
@@ -157,6 +165,7 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])
             world.limbs.explain_segment([0, 0, 0], [1, 1, 1], limb=0)
     assert len(list(lives(every))) == 3 * (3 * 3 + 1)
+    assert {len(path) for path in flights()} == {0, 64, 3 * 64}
     assert [len(limbs) for limbs in characters()] == [0, 19, 57] * 4 + [0, 0, 0] * 4
     assert {name for name, found in tags.items() if len(found) != 1} <= {"kernels.clearance.growths_to_reach"}
 
