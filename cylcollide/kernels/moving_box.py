@@ -279,8 +279,6 @@ def end_of_contact(passage: Passage, begin: float, resolution: float) -> HitBoun
 
     `begin` is `upper` of a `first_contact` that is certain.
     """
-    if not passage.delta < inf:
-        return HitBounds(True, False, begin, inf, False, UNDECIDED_FACE)
     found = _scan(passage, begin, resolution, True)
     if found.latest < inf:
         return _narrowed(passage, begin, found, True)

@@ -11,6 +11,8 @@ from support.flights import State, decimals, distance, fly
 import cylcollide as cc
 from cylcollide.kernels.ballistics import fly_bullets
 
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
+
 DOWN = (0.0, 0.0, -9.81)
 
 
