@@ -11,6 +11,10 @@ from cylcollide.limbs.limbs import Limbs
 AROUND, ALONG = 32, 13
 """Points of an outline around the axis, and rings along one that is not straight."""
 
+TURNS = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
+DIRECTIONS = np.array([np.cos(TURNS), np.sin(TURNS)])
+"""In which an outline is looked for: every two degrees, (2, 180)."""
+
 COLORS = ("#8aa1b8", "#d1495b", "#edae49", "#00798c", "#66a182", "#7d5ba6", "#c8553d", "#2e4057")
 """Of hit groups, in the order of their names; the first of limbs of none."""
 
@@ -56,17 +60,6 @@ def surface_points(limbs: Limbs, i: int) -> Float64Array:
 
 
 def hull(points: Float64Array) -> Float64Array:
-    """The corners (n, 2) of the convex hull of points (n, 2), around it (A. M. Andrew's two chains, 1979)."""
-    ordered: list[Any] = sorted({(float(x), float(y)) for x, y in points})
-
-    def chain(row: list[Any]) -> list[Any]:
-        kept: list[Any] = []
-        for x, y in row:
-            while len(kept) > 1 and (
-                (kept[-1][0] - kept[-2][0]) * (y - kept[-2][1]) <= (kept[-1][1] - kept[-2][1]) * (x - kept[-2][0])
-            ):
-                kept.pop()
-            kept.append((x, y))
-        return kept[:-1]
-
-    return np.array((chain(ordered) + chain(ordered[::-1])) or ordered)
+    """Corners (n, 2) of the convex hull of points (n, 2), around it: those that are farthest in some direction."""
+    farthest = points[(points @ DIRECTIONS).argmax(axis=0)]
+    return np.asarray(farthest[np.append(True, (np.diff(farthest, axis=0) != 0.0).any(axis=1))])

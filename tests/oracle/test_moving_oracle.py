@@ -45,7 +45,7 @@ def drawn(family, count: int, seed: int) -> list[Motion]:
 
 @FAMILY
 def test_contacts_are_the_oracles(family):
-    count = sized(24)
+    count = sized(16)
     seen = tally(drawn(family, count, seed=31))
     assert min(seen["hit"], seen["miss"]) > 0.5 * count
 

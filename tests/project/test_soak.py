@@ -61,7 +61,7 @@ def batch_of(chunk: int, number: int, rows: int) -> Batch:
 ROW_BY_ROW, AT_THE_LIMIT, CROWD = (0, 0), (10, 1), (6, 0)
 
 
-@pytest.mark.parametrize("which", [ROW_BY_ROW, AT_THE_LIMIT, CROWD])
+@pytest.mark.parametrize("which", [pytest.param(ROW_BY_ROW, marks=pytest.mark.long), AT_THE_LIMIT, CROWD])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, which: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
     """In the rays that the oracle decides, and in those that only rationals do."""

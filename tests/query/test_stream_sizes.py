@@ -152,7 +152,7 @@ def question_of(start: Array, end: Array) -> RayRequest:
 @pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
 def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Array], stream_rays: int):
     """Begin and end anywhere, streams of any length, room that was used before: rows are written whole, others not."""
-    limbs, start, end = rays[0][:20], *(x[: 2500 if JIT else 40] for x in rays[1:])
+    limbs, start, end = rays[0][:20], *(x[: 1200 if JIT else 40] for x in rays[1:])
     snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
     given, query = question.raw, question.batch
     question.copy_checked(0, n)
