@@ -32,8 +32,11 @@ def empty_hits(n: int) -> HitColumns:
 def missed_hits(n: int) -> HitColumns:
     """Columns of n misses."""
     hits = empty_hits(n)
-    for column, value in zip(hits, (NO_LIMB, np.inf, int(Face.NONE), False, False), strict=True):
-        column.fill(value)
+    hits.limb.fill(NO_LIMB)
+    hits.fraction.fill(np.inf)
+    hits.face.fill(int(Face.NONE))
+    hits.inside.fill(False)
+    hits.undecided.fill(False)
     return hits
 
 
