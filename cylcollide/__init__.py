@@ -1,6 +1,7 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
 from cylcollide._types import Face, Reason, Shape, Side
+from cylcollide._version import __version__
 from cylcollide.characters.clip import Clip
 from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
@@ -14,8 +15,6 @@ from cylcollide.query.point_hits import PointHits
 from cylcollide.query.ray_chords import Chords
 from cylcollide.warm_up.warm_up import WarmUp, warm_up
 from cylcollide.world import HitWorld, Snapshot
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Chords",

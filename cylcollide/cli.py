@@ -117,7 +117,7 @@ def _loaded(command: Command, requested: bool) -> Callable[..., Any]:
 def _start(typer: Any) -> Callable[..., None]:
     def print_version(wanted: bool) -> None:
         if wanted:
-            from cylcollide import __version__  # noqa: PLC0415  # only where it is printed
+            from cylcollide._version import __version__  # noqa: PLC0415  # only where it is printed
 
             typer.echo(f"cylcollide {__version__}")
             raise typer.Exit

@@ -4,8 +4,8 @@ from typing import Self
 
 import numpy as np
 
-from cylcollide import __version__
 from cylcollide._types import Float64Array, Shape
+from cylcollide._version import __version__
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld

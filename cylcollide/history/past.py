@@ -7,6 +7,7 @@ import numpy as np
 
 from cylcollide._types import ALL_LAYERS, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
+from cylcollide.constants import RAYS_A_SLICE
 from cylcollide.history.moments import NO_TICK, Moments
 from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
@@ -70,11 +71,15 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
     sort_by_tick(at.tick, begins, order)
 
     def task(begin: int, end: int) -> None:
-        state, stream, _, refine = scratch_for_streams(tree, 0)
-        buffers = (state, stream, refine, scratch_for_recorded())
-        cast_recorded.call(
-            request.raw, batch, recorded, at.alpha, order, begins, past.protection, *buffers, begin, end, hits
-        )
+        """Rays in slices, as long as the loop is plain Python."""
+        while begin < end:
+            last = min(begin + RAYS_A_SLICE, end) if cast_recorded.is_plain else end
+            state, stream, _, refine = scratch_for_streams(tree, 0)
+            buffers = (state, stream, refine, scratch_for_recorded())
+            cast_recorded.call(
+                request.raw, batch, recorded, at.alpha, order, begins, past.protection, *buffers, begin, last, hits
+            )
+            begin = last
 
     in_chunks(n, threads, task)
     undecided = np.count_nonzero(hits.undecided)

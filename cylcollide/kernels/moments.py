@@ -1,7 +1,22 @@
 """Between which two recorded times each of many times is, and how far from one to the other."""
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import SMALLEST_SPAN
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
+
+
+@inlined
+def last_not_after(times: Float64Array, t: float) -> int:
+    """The last of ascending times that is not after t; the first one is not."""
+    low, high = 0, times.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if times[middle] <= t:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @entry_point(reads_all=True)
@@ -26,14 +41,13 @@ def find_moments(
         there to the next, and whether it is not the time that was asked for.
     """
     last, count = times.size - 1, 0
-    first, scale = times[0], last / (times[last] - times[0]) if last > 0 else 0.0
+    first, span = times[0], times[last] - times[0]
+    scale = last / span if span > SMALLEST_SPAN else 0.0  # a quotient that overflows would make a guess of nan
     for i in range(asked.size):
         t = min(max(asked[i], first), times[last])
-        k = min(int((t - first) * scale), last)  # a guess: exact if ticks are evenly spaced
-        while times[k] > t:
-            k -= 1
-        while k < last and times[k + 1] <= t:
-            k += 1
+        k = min(int((t - first) * scale), last)  # a guess: right if ticks are evenly spaced
+        if times[k] > t or (k < last and times[k + 1] <= t):
+            k = last_not_after(times, t)
         judged[i], place[i], outside[i] = t, k, t != asked[i]
         alpha[i] = (t - times[k]) / (times[k + 1] - times[k]) if k < last else 0.0
         count += t != asked[i]

@@ -157,7 +157,7 @@ def character_is_placed(here: TickRows, there: TickRows, c: int, alpha: float) -
 
 
 class PlacedRows(NamedTuple):
-    """Limbs at moments: what loops read of them, as `LimbRows` has it, and the limb of the rig of each."""
+    """Limbs at moments: what loops read of them, as `LimbRows` has it."""
 
     solid: Int8Array  # (n,)
     character: Int32Array  # (n,)

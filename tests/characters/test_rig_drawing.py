@@ -1,11 +1,9 @@
 """Rigs drawn: a picture from two sides."""
 
-import builtins
-import sys
-
 import numpy as np
 import pytest
 from support.cases.rigs import every_shape, mixed_rig
+from support.missing_packages import hide_package
 
 import cylcollide as cc
 
@@ -38,15 +36,6 @@ def test_any_rig_can_be_drawn(changes, tmp_path):
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
-        monkeypatch.delitem(sys.modules, name)
+    hide_package(monkeypatch, "matplotlib")
     with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
         cc.Rig.humanoid().plot()

@@ -1,11 +1,9 @@
 """Figures of the past: what is drawn, and where."""
 
-import builtins
-import sys
-
 import numpy as np
 import pytest
 from support.cases.rigs import mixed_rig, random_poses
+from support.missing_packages import hide_package
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
@@ -96,15 +94,6 @@ def test_any_miss_can_be_drawn(segment):
 def test_without_matplotlib_the_extra_is_named(monkeypatch, what: str):
     history = person_who_walks()
     why = history.explain_miss([-5, 1.5, 1.65], [5, 1.5, 1.65], 1.0)
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
-        monkeypatch.delitem(sys.modules, name)
+    hide_package(monkeypatch, "matplotlib")
     with pytest.raises(ImportError, match=rf"{what} needs matplotlib: pip install 'cylcollide\[plot\]'"):
         history.plot(1.0) if what == "PoseHistory.plot" else why.plot()

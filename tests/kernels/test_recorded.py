@@ -163,7 +163,9 @@ def test_who_is_out_of_range_between_ticks(scale: float):
 def test_moments(loop):
     """The last tick that is not after each time, whether ticks are evenly spaced or not."""
     rng = np.random.default_rng(3)
-    for times in (np.arange(9.0), np.cumsum(rng.exponential(size=40)), np.array([5.0]), np.array([1.0, 1.0 + 2**-52])):
+    gaps = np.array([0.0, 1e-300, 2e-300, 1e300]), np.array([-1e300, 0.0, 1e-300, 1.0, 1e9])
+    narrow = np.array([1.0, 1.0 + 2**-52]), np.array([0.0, 5e-324]), np.array([0.0, 1e-310, 2e-310])
+    for times in (np.arange(9.0), np.cumsum(rng.exponential(size=40)), np.array([5.0]), *gaps, *narrow):
         asked = np.concatenate([rng.uniform(times[0] - 1, times[-1] + 1, 200 if JIT else 20), times])
         judged, alpha = np.empty((2, len(asked)))
         place, outside = np.empty(len(asked), np.int64), np.empty(len(asked), np.bool_)

@@ -1,12 +1,10 @@
 """Explanations drawn: a cut that shows the chord, and the bounds as bars."""
 
-import builtins
-import sys
-
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.explained import BY_HAND, shots_at_own
+from support.missing_packages import hide_package
 from support.oracle.lines import BOX, CAPSULE, ELLIPSOID, TAPERED
 from support.oracle.shapes import cylinder
 
@@ -45,15 +43,6 @@ def test_the_cut_shows_the_chord(kind):
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
-        monkeypatch.delitem(sys.modules, name)
+    hide_package(monkeypatch, "matplotlib")
     with pytest.raises(ImportError, match=r"cylcollide\[plot\]"):
         cylinder.ROD.limbs().explain_segment([0, 0, 0], [1, 1, 1]).plot()

@@ -52,12 +52,12 @@ def is_protected(protection: Protection, character: int, i: int) -> bool:
 
 
 @inlined
-def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, i: int) -> bool:
-    """Whether ray i considers a limb: by its layers, its character, and who is protected."""
+def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, all_layers: bool, i: int) -> bool:
+    """Whether ray i considers a limb: by its layers, unless they do not matter, its character, and who is protected."""
     mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
     character = character_of(here, row)
-    considered = is_considered(character, layers_of(here, row), mask, ignored)
-    return considered and not (protection.ids.size > 0 and is_protected(protection, character, i))
+    considered = all_layers or is_considered(character, layers_of(here, row), mask, ignored)
+    return considered and not is_protected(protection, character, i)
 
 
 @inlined
@@ -119,9 +119,7 @@ def find_recorded(
                     height, row = next_item_on_ray(tree, stack, height, local, local.reach)
                 if row == NO_ITEM:
                     break
-                if may_be_hit(here, row, batch, protection, i) or (
-                    all_layers and not is_protected(protection, character_of(here, row), i)
-                ):
+                if may_be_hit(here, row, batch, protection, all_layers, i):
                     if used < found.size:
                         j = used
                         while j > first and found[j - 1] > row:

@@ -146,7 +146,7 @@ def test_or_queue(
 ) -> None:  # fmt: skip
     """Queue a pair of a ray and a limb that it considers, or test it at once."""
     i, here = moment.number[moment.base + ray], moment.here
-    if moment.accepts_all or may_be_hit(here, row, batch, moment.protection, i):
+    if moment.accepts_all or may_be_hit(here, row, batch, moment.protection, False, i):
         if goes_in_lanes(moment, row):
             queue, shape = state.pairs, here.codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
             k = queue.queued[shape]
@@ -258,7 +258,7 @@ def octant_of(rays: Rays, i: int) -> int:
     return int(with_sign(1.0, x) < 0.0) + 2 * int(with_sign(1.0, y) < 0.0) + 4 * int(with_sign(1.0, z) < 0.0)
 
 
-@entry_point()
+@entry_point(reads_all=True)
 def cast_recorded(
     raw: RawRays,
     batch: RayBatch,

@@ -15,18 +15,6 @@ from cylcollide.characters.skin import Skin
 FLOAT, USHORT, UBYTE, UINT = 5126, 5123, 5121, 5125
 
 
-def matrix(position, q):
-    x, y, z, w = q / np.linalg.norm(q)
-    m = np.eye(4)
-    m[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    m[:3, 3] = position
-    return m
-
-
 def known():
     """Three bones in a chain, their skin, and weights of two bones a vertex in 65,535ths."""
     rng = np.random.default_rng(9)
@@ -68,7 +56,7 @@ def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT
     writer, order = Writer(), [joints.index(node) for node in (2, 3, 4)]  # rank of low, mid, high among the joints
     rest = []
     for bone, parent in enumerate(given["parents"]):
-        own = matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
+        own = skins.matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
         rest.append(own if parent < 0 else rest[parent] @ own)
     bind = np.zeros((3, 16))
     for bone in range(3):

@@ -22,26 +22,13 @@ def three_bones(rng):
     )
 
 
-def matrix(position, q):
-    """The transform of a bone, 4 by 4."""
-    x, y, z, w = q / np.linalg.norm(q)
-    m = np.eye(4)
-    m[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    m[:3, 3] = position
-    return m
-
-
 def test_posed_vertices_are_blends_of_what_each_bone_does():
     rng = np.random.default_rng(2)
     given = three_bones(rng)
     skin = Skin(**given)
     rest = []
     for bone, parent in enumerate(given["parents"]):
-        own = matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
+        own = skins.matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
         rest.append(own if parent < 0 else rest[parent] @ own)
     positions, turns = rng.normal(size=(3, 3)), rng.normal(size=(3, 4))
     moved = skin.posed(positions, turns)
@@ -49,7 +36,7 @@ def test_posed_vertices_are_blends_of_what_each_bone_does():
         point = np.append(given["vertices"][vertex], 1.0)
         shares = given["weights"][vertex] / given["weights"][vertex].sum()
         expected = sum(
-            share * matrix(p, q) @ np.linalg.inv(r) @ point
+            share * skins.matrix(p, q) @ np.linalg.inv(r) @ point
             for share, p, q, r in zip(shares, positions, turns, rest, strict=True)
         )
         np.testing.assert_allclose(moved[vertex], expected[:3], atol=1e-12)
