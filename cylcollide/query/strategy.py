@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Aim
+from cylcollide.bvh.traverse import stack_memory
 from cylcollide.constants import (
     FEW_LIMBS,
     RAYS_A_SLICE,
@@ -18,14 +19,14 @@ from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.query.request import RayRequest, SmallBatchResult, State
+from cylcollide.query.request import LIMB, RayRequest, SmallBatchResult, State
 from cylcollide.query.scratch import scratch_for_brute_force, scratch_for_streams
 from cylcollide.runtime.entry_point import EntryPoint
 
 
 def use_single_rays(state: State, rays: int) -> bool:
     """Whether so many rays are too few for a stream, or for brute force."""
-    return rays < (SMALLEST_BATCH if state.tree.items <= FEW_LIMBS else SMALLEST_STREAM)
+    return rays < SMALLEST_BATCH or (rays < SMALLEST_STREAM and state.tree.items > FEW_LIMBS)
 
 
 def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> Callable[[int, int], None]:
@@ -53,9 +54,11 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
 
 def cast_single(state: State, request: RayRequest, loop: Callable[..., int]) -> tuple[SmallBatchResult, int]:
     """The closest limbs of all rays by `cast_single_rays`, as it is or as plain Python; how many rows are undecided."""
-    record, options = np.empty((RECORD_ROWS, len(request.first))), request.options
-    status = loop(state.kernel_rows, state.tree, request.first, request.second, *options, record)
-    return SmallBatchResult(record, options), request.checked(status)
+    first, options, tree = request.first, request.options, state.tree
+    n = len(first)
+    limb, record = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + stack_memory(tree))
+    status = loop(state.kernel_rows, tree, first, request.second, *options, limb, record)
+    return SmallBatchResult(limb, record, options), request.checked(status)
 
 
 def cast_until_fast(
