@@ -66,14 +66,9 @@ def make_stack(tree: Tree) -> Stack:
     return Stack(np.empty(size, np.int32), near, entry)
 
 
-def stack_memory(tree: Tree) -> int:
-    """How many float64 numbers of memory `stack_in` needs for any traversal of this tree."""
-    return tree.stack_size + TREE_WIDTH // 2
-
-
 @inlined
 def stack_in(memory: Float64Array, size: int) -> Stack:
-    """A stack of this size in memory of the caller, for loops that one short call is too dear to allocate in."""
+    """A stack of this size in memory of the caller: `size` and half of TREE_WIDTH numbers, or more."""
     numbers = memory.view(np.float32)
     return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 2 * size + TREE_WIDTH])
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Aim
-from cylcollide.bvh.traverse import stack_memory
 from cylcollide.constants import (
     FEW_LIMBS,
     RAYS_A_SLICE,
@@ -14,6 +13,7 @@ from cylcollide.constants import (
     RAYS_WORTH_WAITING,
     SMALLEST_BATCH,
     SMALLEST_STREAM,
+    TREE_WIDTH,
 )
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
@@ -26,7 +26,7 @@ from cylcollide.runtime.entry_point import EntryPoint
 
 def use_single_rays(state: State, rays: int) -> bool:
     """Whether so many rays are too few for a stream, or for brute force."""
-    return rays < SMALLEST_BATCH or (rays < SMALLEST_STREAM and state.tree.items > FEW_LIMBS)
+    return rays < (SMALLEST_BATCH if state.tree.items <= FEW_LIMBS else SMALLEST_STREAM)
 
 
 def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> Callable[[int, int], None]:
@@ -54,11 +54,13 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
 
 def cast_single(state: State, request: RayRequest, loop: Callable[..., int]) -> tuple[SmallBatchResult, int]:
     """The closest limbs of all rays by `cast_single_rays`, as it is or as plain Python; how many rows are undecided."""
-    first, options, tree = request.first, request.options, state.tree
+    first, tree, (is_segment, distance, mask, ignored, policy) = request.first, state.tree, request.options
     n = len(first)
-    limb, record = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + stack_memory(tree))
-    status = loop(state.kernel_rows, tree, first, request.second, *options, limb, record)
-    return SmallBatchResult(limb, record, options), request.checked(status)
+    limb, memory = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + tree.stack_size + TREE_WIDTH)
+    status = loop(
+        state.kernel_rows, tree, first, request.second, is_segment, distance, mask, ignored, policy, limb, memory
+    )
+    return SmallBatchResult(limb, memory, request.options), request.checked(status)
 
 
 def cast_until_fast(

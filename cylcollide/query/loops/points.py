@@ -138,20 +138,20 @@ def sides(
 
 @entry_point()
 def locate_single_points(
-    table: LimbRows, tree: Tree, raw: Float64Array, record: Float64Array, columns: PointColumns
+    table: LimbRows, tree: Tree, raw: Float64Array, memory: Float64Array, columns: PointColumns
 ) -> int:
     """Copy and check points, and find which limbs contain each, one point after another.
 
-    The record holds the copies (n, 3), and behind them the memory of the stack. Returns how many rows are undecided, or
+    The memory is that of the copies (n, 3), and of the stack behind them. Returns how many rows are undecided, or
     INVALID.
     """
     n = raw.shape[0]
-    points = record[: 3 * n].reshape(n, 3)
+    points = memory[: 3 * n].reshape(n, 3)
     valid, _ = copy_in_range(raw, points, 0, n)
     if not valid:
         return INVALID
     limb_of, count, undecided = columns.limb, columns.limb_count, columns.undecided
-    stack, undecided_rows = stack_in(record[3 * n :], tree.stack_size), 0
+    stack, undecided_rows = stack_in(memory[3 * n :], tree.stack_size), 0
     for i in range(n):
         point = as_vector(points, i)
         lowest, containing, open_limb = NO_LIMB, 0, False

@@ -138,7 +138,8 @@ def cast_single_rays(
     testing a ray against a limb, and a loop that allocates takes longer to call, as it counts references to arguments.
     """
     n = first.shape[0]
-    record, stack = memory[: RECORD_ROWS * n].reshape(RECORD_ROWS, n), stack_in(memory[RECORD_ROWS * n :], tree.stack_size)
+    record = memory[: RECORD_ROWS * n].reshape(RECORD_ROWS, n)
+    stack = stack_in(memory[RECORD_ROWS * n :], tree.stack_size)
     rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance)
     if not copy_checked(RawRays(first, second), rays, 0, n):
         return INVALID
