@@ -88,7 +88,7 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
     hits.limb[hit] = np.arange(len(hit))
     if not undecided:
         limbs = RewoundLimbs(past.ring, at.take(hit), row)
-        return exact_fallback.resolved_hits(BatchResult(batch, *hits), limbs, request.inside, None)
+        return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside)
     open_rows = np.flatnonzero(hits.undecided)
     some, rays = past.take(open_rows), batch_rows(batch, open_rows)
     offsets, near = some.near(rays)
@@ -101,4 +101,4 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
         pieces = pieces_of_lists(rays, limbs.kernel_rows, lists, np.arange(len(open_rows)))
         return exact_fallback.limbs_of_pieces(*pieces)
 
-    return exact_fallback.resolved_hits(BatchResult(batch, *hits), limbs, request.inside, candidates)
+    return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside, candidates)

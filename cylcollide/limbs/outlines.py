@@ -27,10 +27,15 @@ def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
 
 
 def fill_outlines(axes: Any, outlines: Iterable[Float64Array], colors: Iterable[str], **style: Any) -> None:
-    """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty."""
-    for points, color in zip(outlines, colors, strict=True):
-        x, y = hull(points).T
-        axes.fill(x, y, **{"facecolor": color, "edgecolor": LINE, "linewidth": 0.6, "alpha": 0.45, **style})
+    """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty.
+
+    They are one collection: Matplotlib takes a millisecond for a patch of its own.
+    """
+    from matplotlib.collections import PolyCollection  # noqa: PLC0415  # belongs to an extra: imported only to draw
+
+    filled = {"facecolors": list(colors), "edgecolors": LINE, "linewidths": 0.6, "alpha": 0.45, **style}
+    axes.add_collection(PolyCollection([hull(points) for points in outlines], **filled))
+    axes.autoscale_view()
 
 
 def surface_points(limbs: Limbs, i: int) -> Float64Array:
