@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
@@ -72,7 +72,10 @@ class Wrapped:
         """
         if self._world is None:
             return {}
-        rows = np.flatnonzero(self._enters_box(starts, ends, 0.0, fraction))
+        last = np.minimum(fraction, 1.0)[:, None]
+        rows = np.flatnonzero(self._world.occluded_segments(starts, starts + last * (ends - starts)))
+        if not len(rows):
+            return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
         found: dict[int, RayTestResult] = {}
         hidden, since = [], []
@@ -83,22 +86,13 @@ class Wrapped:
                 elif result[0] >= 0:
                     hidden.append(row)
                     since.append(result[FRACTION])
-        between = self._enters_box(starts[hidden], ends[hidden], np.array(since), fraction[hidden])
-        behind = self._all_hits(
-            starts, ends, mask, [row for row, enters in zip(hidden, between, strict=True) if enters]
-        )
-        return found | {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
-
-    def _enters_box(
-        self, starts: Float64Array, ends: Float64Array, since: Float64Array | float, until: Float64Array
-    ) -> BoolArray:
-        """Whether each segment (n, 3) is in some box between two fractions; padding is wider than rounding errors."""
-        if self._world is None or not len(starts):
-            return np.zeros(len(starts), bool)
-        way, first, last = ends - starts, np.minimum(since, 1.0), np.minimum(until, 1.0)
-        return self._world.occluded_segments(
-            starts + np.reshape(first, (-1, 1)) * way, starts + np.reshape(last, (-1, 1)) * way
-        )
+        if hidden:
+            way = ends[hidden] - starts[hidden]
+            between = np.array(since)[:, None] * way, last[hidden] * way
+            enters = self._world.occluded_segments(*(starts[hidden] + part for part in between))
+            behind = self._all_hits(starts, ends, mask, np.array(hidden)[enters].tolist())
+            found |= {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
+        return found
 
     def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
         """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""
