@@ -17,10 +17,10 @@ from cylcollide.bullet.sheet_loops import (
     fill_sheets,
     first_sheets,
 )
+from cylcollide.bvh.layout import Space
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
-from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world import Snapshot
@@ -41,7 +41,7 @@ class MirrorState(NamedTuple):
     rank_place: list[Place]  # the place of each shape, by rank
     shape_place: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     wrapped: Wrapped
-    largest: float  # the largest |coordinate| of the limbs' ends
+    largest: float  # no |coordinate| of a limb is larger
 
     def solid(self, rank: int) -> Solid:
         """The exact solid of one shape."""
@@ -51,9 +51,9 @@ class MirrorState(NamedTuple):
         return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
 
 
-def largest_coordinate(limbs: Limbs) -> float:
-    """The largest |coordinate| of the limbs' ends."""
-    return float(max(np.abs(limbs.p1).max(initial=0.0), np.abs(limbs.p2).max(initial=0.0)))
+def largest_coordinate(space: Space) -> float:
+    """A bound on |coordinate| of all limbs, from the frame of their tree, in which they reach from -1 to 1."""
+    return max(map(abs, space.centre)) + 1.0 / space.scale
 
 
 class RayTest(NamedTuple):

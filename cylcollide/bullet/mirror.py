@@ -52,6 +52,8 @@ class Mirror:
         at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
     follow
         Whether every query calls `sync` first. If not, call it after each step; queries then do not read the client.
+        Neither notices `setCollisionFilterGroupMask`, since PyBullet reports filters nowhere: `watch` does, and
+        `sync(filters=True)` measures them.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -35,16 +35,21 @@ def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
 
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     """The frames of the centres of mass of these links of each body, base first: positions and quaternions, (m, 7)."""
+    flatten, rows = chain.from_iterable, sum(map(len, links.values()))
+    # read one by one, so that what PyBullet makes of a body is released before the next one is read
+    numbers = np.fromiter(flatten(flatten(flatten(_frames(client, links)))), np.float64, 7 * rows)
+    return numbers.reshape(-1, 7)
+
+
+def _frames(client: Client, links: Mapping[int, list[int]]) -> Iterator[Iterable[Any]]:
+    """Pairs of position and rotation, some at a time."""
     number, base, states = client.number, client.api.getBasePositionAndOrientation, client.api.getLinkStates
-    found: list[Any] = []
     for body, of_body in links.items():
         if of_body[0] == BASE:
-            found.append(base(body, number))
+            yield (base(body, number),)
             of_body = of_body[1:]
         if of_body:  # velocities are not computed, frames anew from the joints
-            found.extend(map(FRAME, states(body, of_body, 0, 1, number)))
-    numbers = chain.from_iterable(chain.from_iterable(found))
-    return np.fromiter(numbers, np.float64, 7 * len(found)).reshape(-1, 7)
+            yield map(FRAME, states(body, of_body, 0, 1, number))
 
 
 def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
@@ -63,12 +68,14 @@ class Placement(NamedTuple):
     limbs: Int64Array  # the shapes that become limbs: all but planes
     boxes: Int64Array  # the boxes among them
     planes: Int64Array
+    of_planes: Int64Array  # their frames
 
 
 def placement(shapes: Shapes) -> Placement:
     """The placement of the shapes of a client."""
     used, at = np.unique(shapes.place, return_inverse=True)
     is_long = (shapes.kind == CYLINDER) | (shapes.kind == CAPSULE)
+    planes = np.flatnonzero(shapes.kind == PLANE)
     return Placement(
         by_body(shapes.places[k] for k in used.tolist()),
         at.astype(np.int64),
@@ -76,7 +83,8 @@ def placement(shapes: Shapes) -> Placement:
         shapes.kind == CYLINDER,
         np.flatnonzero(shapes.kind != PLANE),
         np.flatnonzero(shapes.kind == BOX),
-        np.flatnonzero(shapes.kind == PLANE),
+        planes,
+        at[planes],
     )
 
 

@@ -48,15 +48,15 @@ class SceneReader:
             return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
         shapes, fixed = before.shapes, before.fixed
         frames, boxes = link_frames(client, fixed.links), wrapped_boxes(client, shapes)
-        if np.array_equal(frames, before.frames) and np.array_equal(boxes, before.boxes):
+        if (frames == before.frames).all() and (boxes is before.boxes or np.array_equal(boxes, before.boxes)):
             return before
         made = posed(client, shapes, fixed, frames)
         limbs = moved_limbs(before.state.world.limbs, made, fixed)
         world = before.state.world.moved(limbs)
         if not world.fits:
             world = Snapshot.of(limbs)
-        sheets, table, at = before.state.sheets, before.state.sheet_table, fixed.at[fixed.planes]
-        if not np.array_equal(frames[at], before.frames[at]):
+        sheets, table = before.state.sheets, before.state.sheet_table
+        if not (frames[fixed.of_planes] == before.frames[fixed.of_planes]).all():
             sheets = sheets_of(shapes, made, fixed)
             table = sheet_table(sheets, table.group)
         state = before.state._replace(
@@ -64,7 +64,7 @@ class SceneReader:
             sheets=sheets,
             sheet_table=table,
             wrapped=before.state.wrapped.moved(boxes),
-            largest=largest_coordinate(limbs),
+            largest=largest_coordinate(world.tree.space),
         )
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
 
@@ -92,7 +92,7 @@ class SceneReader:
             places,
             np.array([places[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
             Wrapped(client, wrapped_places(shapes), boxes),
-            largest_coordinate(world.limbs),
+            largest_coordinate(world.tree.space),
         )
         return Scene(reading, shapes, fixed, frames, groups, boxes, state)
 

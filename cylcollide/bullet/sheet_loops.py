@@ -173,7 +173,7 @@ def cross_sheet(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64A
 
 @inlined
 def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float) -> float:
-    """Bound on the error of a limb's fraction; `largest`: the largest |coordinate| of the limbs' ends."""
+    """Bound on the error of a limb's fraction; `largest`: no |coordinate| of a limb is larger."""
     square = 0.0
     for axis in range(3):
         a, b = starts[i, axis], ends[i, axis]
