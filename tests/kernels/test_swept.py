@@ -118,6 +118,37 @@ def test_reciprocal_lengths_of_bones():
     assert np.abs(bones[:40, 7] * largest * length - 1.0).max() < 8 * 2.0**-53
 
 
+FLAT = cc.Limbs.concat(
+    [
+        cc.Limbs.cylinders([-0.1, 0, 0], [0.1, 0, 0], 1.0),
+        cc.Limbs.tapered_cylinders([-0.1, 0, 0], [0.1, 0, 0], 1.0, 0.2),
+        cc.Limbs.ellipsoids([-0.1, 0, 0], [0.1, 0, 0], 1.0),
+        cc.Limbs.boxes([0, 0, 0], [0, 0, 0, 1], [0.1, 1.0, 0.5]),
+        cc.Limbs.capsules([-1, 0, 0], [1, 0, 0], 0.1),
+    ]
+)
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+@pytest.mark.parametrize("angle", [5.0, 60.0, 90.0, 150.0])
+def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str):
+    """Half-way their rims are where they are at neither tick, by up to their radius."""
+    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], FLAT, [0] * 5)
+    world = cc.HitWorld()
+    ids, history = world.spawn(rig), cc.PoseHistory(world, interpolate=interpolate)
+    for half in np.radians([-angle / 4, angle / 4]):
+        world.set_poses(ids, [[[0, 0, 0]]], [[[0, 0, np.sin(half), np.cos(half)]]])
+        history.record(len(history))
+    low, high = boxes_of(history._ring.ticks[0].tree)
+    for alpha in np.linspace(0, 1, 9):
+        a, b = limb_boxes(history.limbs_at(tick=0, alpha=alpha).table)
+        assert (low <= a).all()
+        assert (b <= high).all()
+    ends = [limb_boxes(history.limbs_at(tick=0, alpha=alpha).table) for alpha in (0.0, 1.0)]
+    middle = limb_boxes(history.limbs_at(tick=0, alpha=0.5).table)[1]
+    assert (middle > np.maximum(ends[0][1], ends[1][1]) + 1e-4).any()
+
+
 def turning(angle: float) -> cc.PoseHistory:
     """One sphere at 2 m from its bone, which turns by an angle, in degrees, while it goes 1 m along x."""
     rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([2, 0, 0], 1e-6), [0])
