@@ -70,10 +70,10 @@ def number_between(a: Real, b: Real, alpha: Real) -> Real:
 def limbs_at_moments(here: TickRows, there: TickRows, shape: int, lanes: LaneRows, first: int) -> Limb:
     """Limbs `first` to `first + 7`, of one shape, which is no box."""
     alpha = load(lanes.alpha, first)
-    x, y, z, a, b, c, d, _ = load_rows(here.bones, lanes.bone, first, 0)
-    u, v, w, e, f, g, h, _ = load_rows(there.bones, lanes.next_bone, first, 0)
+    x, y, z, a, b, c, d, m = load_rows(here.bones, lanes.bone, first, 0)
+    u, v, w, e, f, g, h, n = load_rows(there.bones, lanes.next_bone, first, 0)
     origin = (number_between(x, u, alpha), number_between(y, v, alpha), number_between(z, w, alpha))
-    q, stays, arrives = turned_between((a, b, c, d), (e, f, g, h), alpha), alpha == 0.0, alpha == 1.0
+    q, stays, arrives = turned_between((a, b, c, d), m, (e, f, g, h), n, alpha), alpha == 0.0, alpha == 1.0
     rotation = rotation_of(
         (
             select(stays, a, select(arrives, e, q[0])),

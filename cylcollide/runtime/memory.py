@@ -91,6 +91,12 @@ def aligned(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
     return np.ndarray(shape, kind, memory, -memory.ctypes.data % LINE)
 
 
+def uninitialised(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
+    """The same, with no numbers in it yet."""
+    memory = np.empty(prod(shape) * np.dtype(kind).itemsize + LINE, np.uint8)
+    return np.ndarray(shape, kind, memory, -memory.ctypes.data % LINE)
+
+
 def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:
     """A view of a column that cannot be written: loops index by limbs and faces without a check."""
     return frozen(column.view())
