@@ -20,7 +20,7 @@ from cylcollide.history.moving.exact import (
 from cylcollide.history.moving.hits import Contacts, Exits, Found
 from cylcollide.history.moving.question import Question
 from cylcollide.history.moving.struck import StruckLimbs
-from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows
+from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, refine_contacts
 from cylcollide.runtime import memory
@@ -65,6 +65,7 @@ def _bounded(question: Question, threads: int | None) -> tuple[MovingColumns, Co
     first_tick = question.ticks[0].number
 
     def task(begin: int, end: int) -> None:
+        leave_out_misses.call(stretches, table, candidates, begin, end, make_pair_lanes())
         cast_moving_rows.call(stretches, table, candidates, *filters, begin, end, hits)
         refine_contacts.call(question.flight_rows, stretches, table, hits, first_tick, begin, end, contacts)
 
