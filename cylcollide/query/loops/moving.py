@@ -16,6 +16,7 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
+from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.moving import Flight, MovingLimb, certain_miss, moving_hit_bounds
@@ -45,7 +46,7 @@ from cylcollide.query.loops.moving_rows import (
 from cylcollide.query.loops.pair_queue import SHAPES
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
-from cylcollide.runtime.simd import LANES, larger, load_rows, movemask, prefetch
+from cylcollide.runtime.simd import LANES, Real, larger, load_rows, movemask, prefetch
 from cylcollide.runtime.simd import lane as lane_of
 
 NONE = int(Face.NONE)
@@ -113,6 +114,31 @@ def leave_out_misses(
             test_lanes(stretches, table, candidates, shape, lanes)
 
 
+class EightPairs(NamedTuple):
+    """Eight stretches, and eight limbs of one shape at both ticks."""
+
+    flight: Flight
+    alpha: tuple[Real, Real]  # at both ends of the stretches
+    p1: Vector
+    p2: Vector
+    p1_next: Vector
+    p2_next: Vector
+    radius: Real
+    radius2: Real
+    extent: Real  # as of `moving_hit_bounds`
+
+
+@inlined
+def pairs_at(stretches: StretchRows, table: MovingRows, chosen: Int32Array, limb: Int32Array, first: int) -> EightPairs:
+    """The stretches `chosen[first]` to `chosen[first + 7]`, and the limbs at the same places."""
+    x0, y0, z0, x1, y1, z1, alpha0, alpha1 = load_rows(stretches.rows, chosen, first, 0)
+    a, b, c, d, e, f, u, v = load_rows(table.rows, limb, first, 0)
+    w, x, y, z, radius, radius2, own, _ = load_rows(table.rows, limb, first, LANES)
+    flight = Flight((x0, y0, z0), (x1, y1, z1))
+    extent = larger(largest_component(flight.start), largest_component(flight.end)) + own
+    return EightPairs(flight, (alpha0, alpha1), (a, b, c), (d, e, f), (u, v, w), (x, y, z), radius, radius2, extent)
+
+
 @compiled
 def test_lanes(
     stretches: StretchRows, table: MovingRows, candidates: Candidates, shape: int, lanes: PairLanes
@@ -121,24 +147,20 @@ def test_lanes(
     first, count = shape * LANES, lanes.queued[shape]
     for k in range(count, LANES):
         lanes.stretch[shape, k], lanes.limb[shape, k] = lanes.stretch[shape, 0], lanes.limb[shape, 0]
-    x0, y0, z0, x1, y1, z1, alpha0, alpha1 = load_rows(stretches.rows, lanes.stretch.reshape(-1), first, 0)
-    limbs, between_ticks = lanes.limb.reshape(-1), (alpha0, alpha1)
-    a0, a1, a2, b0, b1, b2, c0, c1 = load_rows(table.rows, limbs, first, 0)
-    c2, d0, d1, d2, radius, radius2, own, _ = load_rows(table.rows, limbs, first, LANES)
-    p, q, u, v = (a0, a1, a2), (b0, b1, b2), (c0, c1, c2), (d0, d1, d2)
+    pair = pairs_at(stretches, table, lanes.stretch.reshape(-1), lanes.limb.reshape(-1), first)
+    p, q, u, v = pair.p1, pair.p2, pair.p1_next, pair.p2_next
+    begin, end = pair.alpha
     limb = MovingLimb(
-        shape, radius, radius2,
-        place_between(p, u, alpha0), place_between(q, v, alpha0), place_between(p, u, alpha1), place_between(q, v, alpha1),
+        shape, pair.radius, pair.radius2,
+        place_between(p, u, begin), place_between(q, v, begin), place_between(p, u, end), place_between(q, v, end),
     )  # fmt: skip
-    start, end = (x0, y0, z0), (x1, y1, z1)
-    extent = larger(largest_component(start), largest_component(end)) + own
-    missed, earliest = certain_miss(Flight(start, end), limb, extent)
+    missed, earliest = certain_miss(pair.flight, limb, pair.extent)
     misses = movemask(missed)
     for k in range(count):
-        pair = lanes.pair[shape, k]
-        candidates.earliest[pair] = lane_of(earliest, k)
+        place = lanes.pair[shape, k]
+        candidates.earliest[place] = lane_of(earliest, k)
         if misses >> k & 1:
-            candidates.limb[pair] = LEFT_OUT
+            candidates.limb[place] = LEFT_OUT
     lanes.queued[shape] = 0
 
 
