@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.limbs.figures import add_polygons
 from cylcollide.limbs.limbs import Limbs
 
 AROUND, ALONG = 32, 13
@@ -27,15 +28,9 @@ def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
 
 
 def fill_outlines(axes: Any, outlines: Iterable[Float64Array], colors: Iterable[str], **style: Any) -> None:
-    """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty.
-
-    They are one collection: Matplotlib takes a millisecond for a patch of its own.
-    """
-    from matplotlib.collections import PolyCollection  # noqa: PLC0415  # belongs to an extra: imported only to draw
-
+    """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty."""
     filled = {"facecolors": list(colors), "edgecolors": LINE, "linewidths": 0.6, "alpha": 0.45, **style}
-    axes.add_collection(PolyCollection([hull(points) for points in outlines], **filled))
-    axes.autoscale_view()
+    add_polygons(axes, [hull(points) for points in outlines], **filled)
 
 
 def surface_points(limbs: Limbs, i: int) -> Float64Array:

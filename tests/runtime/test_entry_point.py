@@ -120,7 +120,7 @@ told(differ=differ, first=first)
 ASKED_FOR = "query.loops.points.locate_single_points"
 NOT_ASKED_FOR = (
     "bvh.patch._renumber",
-    "kernels.moments.sort_by_tick",
+    "kernels.moments.find_moments",
     "kernels.swept.fill_bones",
     "query.loops.judge.judge_chords",
 )
