@@ -128,7 +128,7 @@ def causes(mirror: Mirror, starts: np.ndarray, ends: np.ndarray, ours: list[Any]
     return counts
 
 
-def timed(calls: list[Any], rounds: int = 5) -> list[float]:
+def timed(calls: list[Any], rounds: int = 3) -> list[float]:
     """Median microseconds of processor time a ray, of calls in turn."""
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):

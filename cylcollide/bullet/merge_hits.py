@@ -99,11 +99,10 @@ class FirstHits:
     def _add_sheets(self) -> None:
         """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
         state, rays, n = self.state, self.rays, len(self.shape)
-        of_limbs = self.limbs, self.shape, self.fraction  # `hits` computes its surface from them
-        self.shape, self.fraction = np.empty(n, np.int32), np.empty(n)
-        table, options = state.sheet_table, (rays.mask, state.largest)
-        cast = partial(first_sheets.call, table, rays.starts, rays.ends, *options, *of_limbs, self.shape, self.fraction)
-        if any(in_chunks(n, rays.threads, cast)):
+        limb, fraction = self.shape, self.fraction  # which stay as they are: `hits` computes its surface from them
+        self.shape, self.fraction = found = np.empty(n, np.int32), np.empty(n)
+        cast = partial(first_sheets.call, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
+        if any(in_chunks(n, rays.threads, partial(cast, self.limbs, limb, fraction, *found))):
             rows = np.flatnonzero(self.shape == OPEN_ORDER)
             options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
             resolved, shape = numbered(state, options, 0, wrapped=False)

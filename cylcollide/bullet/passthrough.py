@@ -93,18 +93,18 @@ class Wrapped:
             return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
         found: dict[int, RayTestResult] = {}
-        hidden, since = [], []
+        hidden, early = [], []
         for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
             if result[0] >= 0 and result[FRACTION] < limit:
                 if result[:2] in self._places:
                     found[row] = result
                 else:
                     hidden.append(row)
-                    since.append(result[FRACTION])
+                    early.append(result[FRACTION])
         if hidden:
-            way = ends[hidden] - starts[hidden]
-            between = np.array(since)[:, None] - LENGTHENED, last[hidden] + LENGTHENED
-            enters = self._world.occluded_segments(*(starts[hidden] + part * way for part in between))
+            begin, way = starts[hidden], ends[hidden] - starts[hidden]
+            since, until = np.array(early)[:, None] - LENGTHENED, last[hidden] + LENGTHENED
+            enters = self._world.occluded_segments(begin + since * way, begin + until * way)
             behind = self._all_hits(starts, ends, mask, np.array(hidden)[enters].tolist())
             found |= {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
         return found
