@@ -7,8 +7,8 @@ the middle of zipfile's bookkeeping, is lost or turned into another error.
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from threading import Event
@@ -37,6 +37,17 @@ def file_of(path: str | PathLike[str]) -> Path:
     """The file that a path names: with the suffix .npz, which is added if it is missing."""
     file = Path(path)
     return file if file.name.endswith(".npz") else file.with_name(file.name + ".npz")
+
+
+@contextmanager
+def named_in_errors(path: str | PathLike[str]) -> Iterator[None]:
+    """Of what is read from a file here, the message of each ValueError begins with the file."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(str(Path(path))):
+            raise
+        raise ValueError(f"{Path(path)}: {error}") from None
 
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
