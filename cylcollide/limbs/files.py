@@ -192,9 +192,10 @@ def _checked_boxes(columns: Columns, is_box: BoolArray, file: Path) -> tuple[Int
 def first_no_box(boxes: Float64Array) -> int | None:
     """The first row (12,) that is not three axes at right angles, of length 1, and three half extents; or None."""
     axes, half = boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:]
-    small = np.where(np.abs(axes) <= 2.0, axes, 0.0)  # whose products are numbers; what is larger is no unit vector
-    gram = small @ small.transpose(0, 2, 1)
-    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1)
+    small = np.abs(axes) <= 2.0  # whose products are numbers; what is larger is no unit vector
+    kept = np.where(small, axes, 0.0)
+    gram = kept @ kept.transpose(0, 2, 1)
+    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1) | ~small.all(axis=(1, 2))
     bad |= ~(np.abs(gram - np.eye(3)) <= AXES_ERROR).all(axis=(1, 2))
     return validate.first_bad_row(np.asarray(bad))
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 from support.cases.everyday_worlds import make_crowd
-from support.character_life import Life, all_shapes_rig
+from support.character_life import Life, Member, all_shapes_rig
 from support.check_cylinders import sized
 from support.matches.answers import differing, of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
@@ -45,18 +45,28 @@ class Histories(RuleBasedStateMachine):
     """A world of characters, a history of it, and a record of what was recorded."""
 
     @initialize(
-        seed=seeds, interpolate=st.sampled_from(["bones", "ends"]), ticks=st.integers(1, 4),
+        seed=seeds, interpolate=st.sampled_from(["bones", "ends"]), ticks=st.integers(0, 4),
         bare=st.sampled_from([0, 3]), boxes=st.booleans(),
     )  # fmt: skip
     def begin(self, seed: int, interpolate: str, ticks: int, bare: int, boxes: bool):
         self.life = Life(np.random.default_rng(seed), make_crowd(bare) if bare else cc.HitWorld().limbs, 2.0)
         self.life.rigs = [all_shapes_rig(), cc.Rig.humanoid()] if boxes else [rig_without_boxes()]
         self.life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
-        self.bare, self.ticks, self.has_boxes = bare, ticks, boxes
-        self.history = cc.PoseHistory(self.life.world, ticks, interpolate)
+        self.bare, self.ticks, self.has_boxes = bare, ticks or 3, boxes
+        self.history = cc.PoseHistory(self.life.world, ticks or 3, interpolate)
         self.kept: list[tuple[int, float, cc.Limbs]] = []
         self.jumps: set[tuple[int, int]] = set()
         self.count = 0
+        for step in range(ticks):
+            self.life.living.update({int(i): Member(rig) for rig in self.life.rigs for i in self.spawned(rig, 2)})
+            self.life.move_all()
+            self.record(0.25 + 0.125 * step)
+
+    def spawned(self, rig: cc.Rig, count: int) -> list[int]:
+        """Ids of characters who come."""
+        ids = self.life.world.spawn(rig, count).tolist()
+        self.life.last_id = ids[-1]
+        return ids
 
     # What changes ----------------------------------------------------------------------------------------------------
 
@@ -147,6 +157,9 @@ class Histories(RuleBasedStateMachine):
         rng = np.random.default_rng(seed)
         (time,) = self.times(rng, 1).tolist()
         start, end = rng.uniform(-3, 3, (2, 3))
+        limbs = self.history.limbs_at(time)
+        if len(limbs) and seed % 2:
+            end = start + 2.0 * (limbs.p1[rng.integers(len(limbs))] - start)
         why = self.history.explain_miss(start, end, time, group, resolution=1.0)
         crossed = self.history.chords_segments(start, end, time)
         assert why.hit == bool((crossed.hit_group == group).any() if group is not None else len(crossed))
