@@ -102,7 +102,7 @@ class RayHits(LimbFields):
     def __getitem__(self, rows: Any) -> "RayHits": ...
     def __getitem__(self, rows: Any) -> "RayHit | RayHits":
         """One row, as plain values; the hits of a slice, a mask or an array of indices, as `RayHits`."""
-        if np.ndim(rows) == 0 and isinstance(rows, SupportsIndex):
+        if isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0:
             row, fields = index(rows), RayHit.__annotations__
             return RayHit(**{name: plain_value(getattr(self, name)[row]) for name in fields})
         return RayHits(self._found.take(chosen_rows(rows, len(self), "hits")))

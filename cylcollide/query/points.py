@@ -13,7 +13,7 @@ from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.inputs import INVALID
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
 from cylcollide.query.point_hits import PointHits
-from cylcollide.query.request import State
+from cylcollide.query.request import State, raise_changed
 from cylcollide.query.scratch import scratch_for_points
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
@@ -45,7 +45,7 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
         statuses = in_chunks(n, threads, task)
     if INVALID in statuses:
         validate.vectors(raw, "points")
-        validate.raise_changed("points")
+        raise_changed("points")
     if any(statuses):
         rows = np.flatnonzero(columns.undecided)
         exact_points.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)

@@ -111,7 +111,7 @@ class RayRequest:
         validate.vectors(self.first, first)
         check = validate.vectors if is_segment else validate.directions
         check(self.second, second, len(self.first))
-        validate.raise_changed(first, second)
+        raise_changed(first, second)
 
 
 def _rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
@@ -227,3 +227,10 @@ class SmallBatchResult:
     def _column(self, row: int, kind: np.dtype[Scalar]) -> NDArray[Scalar]:
         n = len(self.limb)
         return np.ndarray(n, kind, self.record, row * n * FRACTION.itemsize)  # one step, not three views
+
+
+def raise_changed(*names: str) -> NoReturn:
+    """Raise the ValueError of arrays in which a loop has read a bad number that is not there any more."""
+    raise ValueError(
+        f"{', '.join(names)}: expected numbers that stay while a query reads them, got some that changed; pass copies"
+    )
