@@ -245,11 +245,11 @@ def tag(arguments: tuple[Any, ...]) -> bytes:
     return blake2b((_system() + str(_kinds(arguments))).encode(), digest_size=16).digest()
 
 
-def build(function: Function, allocates: bool, arguments: tuple[Any, ...]) -> tuple[Function, bytes]:
+def build(function: Function, allocates: bool, keeps_lock: bool, arguments: tuple[Any, ...]) -> tuple[Function, bytes]:
     """Compile for arguments of the types of these; what Python calls, and what can be kept on disk."""
     typing, target = cpu_target.typing_context, cpu_target.target_context
     kinds, flags = _kinds(arguments), _flags()
-    flags.nrt, flags.release_gil = allocates, True
+    flags.nrt, flags.release_gil = allocates, not keeps_lock
     with global_compiler_lock:
         library = EntryLibrary(target.codegen(), function.__qualname__)
         library.enable_object_caching()
