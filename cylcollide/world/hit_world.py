@@ -1,6 +1,7 @@
 """HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
 
 from collections.abc import Callable
+from sys import getrefcount
 from threading import main_thread
 from typing import Any
 from weakref import ReferenceType, ref
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Int32Array
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import LIMBS_SHARED, REBUILT_AT_ONCE
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
 from cylcollide.kernels.rig_rows import Places
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
@@ -25,6 +26,9 @@ from cylcollide.world.roster import UNPOSED, Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.state_rows import Changed
 from cylcollide.world.update import Spare
+
+_FREE = getrefcount(object()) + 1
+"""`getrefcount` of what one name refers to."""
 
 
 class HitWorld(Queries):
@@ -193,12 +197,15 @@ class HitWorld(Queries):
     def _moved_in_place(self, poses: Poses) -> bool:
         """Whether characters were moved in the columns of the present state, which then is a new one for all who ask.
 
-        That needs few of them, of one rig, and a state that nothing else reads.
+        That needs few of them, of one rig, and a state that nothing else reads: what is certain about that is left to
+        `Stage.move`.
         """
-        rig, place, columns = poses.rig, poses.place, self._written
-        if rig is None or columns is None or len(place) * len(rig.rows.bone) > LIMBS_SHARED:
+        rig, place, columns, rows = poses.rig, poses.place, self._written, self._state.rows
+        if rig is None or columns is None or getrefcount(self._state) > _FREE:
             return False
-        rows, nodes = self._state.rows, len(columns.bounds)
+        if len(place) * len(rig.rows.bone) > min(LIMBS_SHARED, FEW_MOVED * rows.rows):
+            return False
+        nodes = len(columns.bounds)
         if self._spare is not None:  # before the move: an interrupt behind it must not find them equal
             self._spare = self._spare.after(place, rows)
         if self._stage is None or not self._stage.suits(rig, len(place), nodes):

@@ -151,13 +151,17 @@ def test_what_is_held_keeps_its_numbers(holder: str):
 
 
 def test_each_kind_of_holding_is_counted():
-    """But for a copy and a history, which may hold copies of their own, the move after it is not in place."""
+    """But for a history and points, which may hold copies of their own, the move after it is not in place.
+
+    What holds the state itself is seen before the move is tried.
+    """
     for holder, hold in HOLDERS.items():
         crowd = Crowd(cc.Rig.humanoid())
         held = hold(crowd.world)
         with results() as seen:
             crowd.move()
-        assert seen == [READ_ELSEWHERE] or holder in ("copy of the world", "history", "points"), holder
+        holds_all = holder in ("snapshot", "hits", "few hits", "part of hits", "chords", "copy of the world")
+        assert seen == [READ_ELSEWHERE][holds_all:] or holder in ("history", "points"), holder
         del held
 
 
@@ -167,7 +171,7 @@ def test_a_spare_that_was_left_behind_catches_up():
     kinds = set()
     for step in range(80):
         with results() as seen:
-            held = crowd.world.snapshot() if crowd.rng.random() < 0.4 else None
+            held = crowd.world.snapshot().table if crowd.rng.random() < 0.4 else None
             crowd.move(*(crowd.rng.permutation(MANY - 2)[: 1 + step % 3] + 2).tolist())
         kinds |= set(seen)
         del held
@@ -253,19 +257,21 @@ def check_threads(enough: int, seconds: float) -> None:
                 assert np.array_equal(state.table.p1[-17 * count :], first)
                 reads.append(steps[0])
                 del state, first
-                time.sleep(1e-4)
+                time.sleep(1e-3)
         except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=read) for _ in range(2)]
-    before, latest, step = sys.getswitchinterval(), time.monotonic() + seconds, 0
-    sys.setswitchinterval(1e-5)
+    before, latest, step, moves = sys.getswitchinterval(), time.monotonic() + seconds, 0, 0
+    sys.setswitchinterval(1e-4)
     try:
         with results() as seen:
             for thread in threads:
                 thread.start()
-            while not errors and min(map(seen.count, (MOVED, READ_ELSEWHERE))) < enough and time.monotonic() < latest:
-                step = (step + 1) % 64
+            while (
+                not errors and min(seen.count(MOVED), moves - seen.count(MOVED)) < enough and time.monotonic() < latest
+            ):
+                step, moves = (step + 1) % 64, moves + 1
                 crowd.world.set_poses(crowd.ids[-count:], place + np.array([0.0, 0.0, step / 64]), crowd.turn[-count:])
     finally:
         sys.setswitchinterval(before)
@@ -274,7 +280,7 @@ def check_threads(enough: int, seconds: float) -> None:
             thread.join()
     if errors:
         raise errors[0]
-    assert min(map(seen.count, (MOVED, READ_ELSEWHERE))) >= enough
+    assert min(seen.count(MOVED), moves - seen.count(MOVED)) >= enough
     assert len(set(reads)) > min(enough / 4, 60)
 
 
