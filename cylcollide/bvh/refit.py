@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
-from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.memory import aligned, uninitialised
 from cylcollide.runtime.simd import (
@@ -122,6 +122,23 @@ def _fit_some(
 
     `dirty` (nodes,) is False at first: whether a box of a node has changed.
     """
+    if not fit_items(at, items, low, high, space, bounds, dirty):
+        return False
+    fit_branches(at, bounds, dirty, corners)
+    return True
+
+
+@compiled
+def fit_items(
+    at: Places,
+    items: Int32Array,
+    low: Float64Array,
+    high: Float64Array,
+    space: Space,
+    bounds: Float32Array,
+    dirty: BoolArray,
+) -> bool:
+    """Write the bounds of the slots of items, and make their nodes dirty; False if a box leaves the space."""
     centre, scale = space.centre, space.scale
     for j in range(items.size):
         place = at.items[items[j]]
@@ -133,6 +150,12 @@ def _fit_some(
                 return False
             bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = begin - BOX_PAD, end + BOX_PAD
         dirty[node] = True
+    return True
+
+
+@compiled
+def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Float64Array) -> None:
+    """Write the bounds of the slots that hold dirty nodes, up to the root, and the corners (6,) of the whole."""
     for node in range(at.nodes.size - 1, -1, -1):  # children have larger indices than their parents
         if dirty[node] or node == 0:
             place = at.nodes[node]
@@ -148,7 +171,6 @@ def _fit_some(
                     bounds[parent, axis, slot], bounds[parent, HIGH + axis, slot] = smallest, largest
             if node > 0:
                 dirty[place // TREE_WIDTH] = True
-    return True
 
 
 @entry_point()

@@ -27,6 +27,8 @@ SOURCES = (
     "query/loops",
     "runtime",
     "warm_up",
+    "world/in_place.py",
+    "world/pose_columns.py",
 )
 """Files and folders of this package that machine code is made of."""
 

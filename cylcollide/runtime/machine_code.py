@@ -105,11 +105,11 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def build(function: Function, allocates: bool, arguments: tuple[Any, ...]) -> tuple[Function, bytes]:
+def build(function: Function, allocates: bool, keeps_lock: bool, arguments: tuple[Any, ...]) -> tuple[Function, bytes]:
     """Compile for arguments of the types of these; what Python calls, and what can be kept on disk."""
     typing, target = contexts()
     kinds, flags = _kinds(arguments), set_options(Flags())
-    flags.nrt, flags.release_gil = allocates, True
+    flags.nrt, flags.release_gil = allocates, not keeps_lock
     with global_compiler_lock, inner_overloads(), _no_collection():
         library = EntryLibrary(target.codegen(), function.__qualname__)
         library.enable_object_caching()
