@@ -35,7 +35,6 @@ class Space(NamedTuple):
         """Whether coordinates mean the same in both."""
         return self.centre == other.centre and self.scale == other.scale
 
-
     def corners(self) -> tuple[list[float], list[float]]:
         """The corners in the coordinates of the world."""
         low, high = ([c + x / self.scale for c, x in zip(self.centre, at, strict=True)] for at in (self.low, self.high))
@@ -48,7 +47,8 @@ class Space(NamedTuple):
         high = [max(x, y) + growth for x, y in zip(b, d, strict=True)]
         x, y, z = (0.5 * first + 0.5 * last for first, last in zip(low, high, strict=True))
         half = max(0.5 * last - 0.5 * first for first, last in zip(low, high, strict=True))
-        return Space((x, y, z), ldexp(1.0, -frexp(half)[1]), (-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))  # 0.5 <= half scale < 1
+        scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
+        return Space((x, y, z), scale, (-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
 
 
 class Tree(NamedTuple):

@@ -4,7 +4,7 @@ All boxes, or those of some items with the branches that lead to them.
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -236,7 +236,7 @@ def _fit_united(
         slots, base = node * TREE_WIDTH, node * 2 * HIGH * TREE_WIDTH
         grown = load(growth, slots)
         stays, more = grown < zero, larger(grown, zero) + np.float32(BOX_PAD)
-        is_node = with_sign(np.float32(1.0), load(codes, slots)) > zero
+        is_node = with_sign(1.0, load(codes, slots)) > zero
         has_nodes = movemask(is_node) != 0
         if has_nodes:
             for slot in range(TREE_WIDTH):
@@ -245,7 +245,8 @@ def _fit_united(
             low, high = axis * TREE_WIDTH, (HIGH + axis) * TREE_WIDTH
             a, b = mapped(one, base + low, frames, 0, axis), mapped(other, base + low, frames, 1, axis)
             c, d = mapped(one, base + high, frames, 0, axis), mapped(other, base + high, frames, 1, axis)
-            begins, ends = select(stays, a, smaller(a, b)) - more, select(stays, c, larger(c, d)) + more
+            begins: Any = select(stays, a, smaller(a, b)) - more
+            ends: Any = select(stays, c, larger(c, d)) + more
             if has_nodes:
                 begins = select(is_node, smallest_of(load_rows(boxes, children, 0, low)), begins)
                 ends = select(is_node, largest_of(load_rows(boxes, children, 0, high)), ends)
@@ -259,7 +260,7 @@ def _fit_united(
 
 
 @inlined
-def mapped(bounds: Float32Array, offset: int, frames: Float32Array, which: int, axis: int) -> Real:
+def mapped(bounds: Float32Array, offset: int, frames: Float32Array, which: int, axis: int) -> Any:
     """Eight planes of boxes in another frame."""
     return load(bounds, offset) * frames[which, 0] + frames[which, 1 + axis]
 

@@ -77,7 +77,7 @@ class Models:
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
         """How far its axis goes from the origin of its bone."""
-        self.most_growth = float((self.span[len(bare) :] + self.rim[len(bare) :]).max(initial=self.rim.max(initial=0.0)))
+        self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
         """By how much the box around any may grow at most between two ticks, roundings aside."""
         length[length == 0.0] = np.inf
         self.shortest: Float64Array = np.array([length[k : k + len(rig.limbs)].min(initial=np.inf) for k, rig in zip(

@@ -75,7 +75,7 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
             last = min(begin + RAYS_A_SLICE, end) if cast_recorded.is_plain else end
             state, stream, _, refine = scratch_for_streams(tree, 0)
             buffers = (state, stream, refine, scratch_for_recorded())
-            cast_recorded.call(request.raw, batch, recorded, order, past.protection, *buffers, begin, last, hits)
+            cast_recorded.call(batch, recorded, order, past.protection, *buffers, begin, last, hits)
             begin = last
 
     in_chunks(n, threads, task)

@@ -52,4 +52,3 @@ def find_moments(
         alpha[i] = (t - times[k]) / (times[k + 1] - times[k]) if k < last else 0.0
         count += t != asked[i]
     return count
-

@@ -100,7 +100,7 @@ def fill_growth(
 
 @inlined
 def cosine_of_half(here: TickRows, there: TickRows, base: int, bone: int) -> float:
-    """cos ½θ for the angle by which a bone of a character turns to the next tick; at most 1."""
+    """The cosine of ½θ for the angle by which a bone of a character turns to the next tick; at most 1."""
     a, b = here.character[base + FIRST_BONE] + bone, here.character[base + NEXT_BONE] + bone
     p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]

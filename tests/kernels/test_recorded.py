@@ -112,7 +112,7 @@ def lanes_of(recorded: Recorded, rows: np.ndarray, alpha: np.ndarray, lanes: Lan
     """Write the rows of eight limbs, of the first tick."""
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
     for k in range(rows.size):
-        set_lane(lanes, k, here, there, rows[k], alpha[k])
+        set_lane(lanes, k, k, here, there, rows[k], alpha[k])
     for k in range(rows.size, LANES):
         copy_lane(lanes, 0, k)
     limb = limbs_at_moments(here, there, 0, lanes, 0)

@@ -10,6 +10,7 @@ from cylcollide.bvh import refit
 from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.history import ticks
 from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.swept import fill_bones
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
@@ -46,19 +47,12 @@ def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, 
             boxes = [limb_boxes(history.limbs_at(tick=0, alpha=alpha).table)]
             p1, p2 = ((1 - alpha) * p + alpha * q for p, q in ((here.p1, there.p1), (here.p2, there.p2)))
             straight = here.table._replace(p1=p1, p2=p2)
-            boxes.append(limb_boxes(refilled(straight)))
+            boxes.append(limb_boxes(make_table(*straight[:9])))
             for (a, b), rows in zip(boxes, (slice(None), round_limb), strict=True):
                 assert (low[rows] <= a[rows]).all()
                 assert (b[rows] <= high[rows]).all()
                 least[rows], most[rows] = np.minimum(least[rows], a[rows]), np.maximum(most[rows], b[rows])
         assert (high - low < (most - least) + 1.0).all()
-
-
-def refilled(table):
-    """The table with rows for its ends."""
-    from cylcollide.kernels.limb_table import make_table
-
-    return make_table(*table[:9])
 
 
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
@@ -87,7 +81,7 @@ def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
         assert max((a - low).max(), (high - b).max()) < 2e-5
 
 
-def test_the_tree_of_another_state_is_read_where_its_limbs_are(monkeypatch: pytest.MonkeyPatch):
+def test_the_tree_of_another_state_is_read_where_its_limbs_are():
     """Somebody goes and somebody comes, and the tree is built anew: rows, slots and frames are others at each tick."""
     rig, rng, world = cc.Rig.humanoid(), np.random.default_rng(4), cc.HitWorld()
     ids, history = world.spawn(rig, 12), cc.PoseHistory(world, 16)

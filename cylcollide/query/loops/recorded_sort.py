@@ -9,6 +9,7 @@ from cylcollide.bvh.stream import MIXED
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.packets import displacement_of, vectors_from
 from cylcollide.query.loops.ray_sort import is_negative
+from cylcollide.runtime import memory
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, store, with_sign
@@ -17,17 +18,21 @@ OCTANTS = MIXED
 
 
 class Order(NamedTuple):
-    """Rays in the order in which they are traversed."""
+    """Rays in the order in which they are traversed; behind them sixteen more may be read, all the same one."""
 
-    number: Int32Array  # (n + 16,): rows of the query; the last sixteen repeat one, for loops that read past the end
+    number: Int32Array  # (n,): rows of the query
+    rays: Rays  # (n + 16, 3) each; distances are (n + 16,), or (1,) for all
     alpha: Float64Array  # (n,): how far the moment of each is from its tick to the next one
     begins: Int64Array  # (8 · ticks + 1,): where those of each octant of each tick begin; before them, those of no tick
 
 
 def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: int) -> Order:
     """The order of n rays, given the place of each one's tick, -1 for one of no tick, and alpha; (n,) each."""
-    n = len(place)
-    order = Order(np.empty(n + 2 * LANES, np.int32), np.empty(n), np.empty(OCTANTS * ticks + 1, np.int64))
+    n, shared = len(place), rays.distance.size == 1
+    origin, second = memory.rows((2, n + 2 * LANES, 3))
+    distance = rays.distance if shared else np.empty(n + 2 * LANES)
+    begins = np.empty(OCTANTS * ticks + 1, np.int64)
+    order = Order(np.empty(n, np.int32), Rays(origin, second, rays.is_segment, distance), np.empty(n), begins)
     fill_order(rays, place, alpha, np.empty(n, np.int32), order)
     return order
 
@@ -35,7 +40,7 @@ def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: in
 @entry_point(reads_all=True)
 def fill_order(rays: Rays, place: Int32Array, alpha: Float64Array, key: Int32Array, order: Order) -> None:
     """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch."""
-    number, begins, n, buckets = order.number, order.begins, place.size, order.begins.size - 1
+    begins, n, buckets = order.begins, place.size, order.begins.size - 1
     for first in range(0, n - LANES + 1, LANES):
         store(key, first, eight_octants(rays, first))
     for i in range(n - n % LANES, n):
@@ -45,7 +50,7 @@ def fill_order(rays: Rays, place: Int32Array, alpha: Float64Array, key: Int32Arr
     without = 0
     for i in range(n):
         if place[i] < 0:
-            number[without], order.alpha[without] = i, 0.0
+            put(rays, alpha, i, without, order)
             without += 1
         else:
             key[i] += OCTANTS * place[i]
@@ -56,12 +61,30 @@ def fill_order(rays: Rays, place: Int32Array, alpha: Float64Array, key: Int32Arr
     for i in range(n):
         if place[i] >= 0:
             k = begins[key[i]]
-            number[k], order.alpha[k], begins[key[i]] = i, alpha[i], k + 1
+            put(rays, alpha, i, k, order)
+            begins[key[i]] = k + 1
     for k in range(buckets, 0, -1):
         begins[k] = begins[k - 1]
     begins[0] = without
-    for k in range(n, n + 2 * LANES):
-        number[k] = number[n - 1] if n > 0 else 0
+    for k in range(n, order.rays.origin.shape[0] if n > 0 else 0):
+        copy_ray(rays, n - 1, k, order)
+
+
+@inlined
+def put(rays: Rays, alpha: Float64Array, i: int, k: int, order: Order) -> None:
+    """Make ray i of the query number k of the order."""
+    order.number[k], order.alpha[k] = i, alpha[i]
+    copy_ray(rays, i, k, order)
+
+
+@inlined
+def copy_ray(rays: Rays, i: int, k: int, order: Order) -> None:
+    """Copy ray i to row k of the order."""
+    origin, second = order.rays.origin, order.rays.second
+    for axis in range(3):
+        origin[k, axis], second[k, axis] = rays.origin[i, axis], rays.second[i, axis]
+    if rays.distance.size > 1:
+        order.rays.distance[k] = rays.distance[i]
 
 
 @inlined

@@ -1,7 +1,8 @@
 """The loop over many rays that are about recorded states: as `stream`, with limbs placed at the moment of each ray.
 
 Rays of one tick traverse together the tree over what is from this tick to the next one. Pairs of a ray and a limb are
-queued by shape, and placed and tested eight side by side: a limb is computed for one ray, and not kept.
+queued by shape, and placed and tested eight side by side: a limb is computed for one ray, and not kept. All pairs of
+one step of the traversal are queued before any is tested, so that their bones are fetched from memory together.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from cylcollide.constants import STREAM_RAYS
 from cylcollide.kernels.closest import is_undecided
 from cylcollide.kernels.hit_bounds import limb_hit_bounds, two_hit_bounds
 from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
-from cylcollide.kernels.ray import Ray, Rays
+from cylcollide.kernels.ray import Ray
 from cylcollide.kernels.recorded import (
     CHARACTER_SIZE,
     CODES_SIZE,
@@ -34,19 +35,21 @@ from cylcollide.kernels.recorded import (
 )
 from cylcollide.kernels.recorded_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import RawRays, RayBatch
+from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import ALL_LANES, LIMB, RayState, closest_of, eight_rays, merge_hit, record_hits
 from cylcollide.query.loops.output import write_hits
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_sort import OCTANTS, Order
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
-from cylcollide.query.loops.stream import setup_rays
+from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
-from cylcollide.runtime.simd import LANES, prefetch, store_rows
+from cylcollide.runtime.simd import LANES, store_rows
 
 BOX, CLOSEST = int(Shape.BOX), int(Aim.CLOSEST)
+QUEUE = STREAM_RAYS + 2 * STEP + 2 * PAIR_BATCH
+"""Pairs of one shape that are queued at most: those of a step, a list of rays and items of others; two batches."""
 SPARE = STREAM_RAYS + LANES
 """Of the limbs in the scratch, that of a pair under test; eight are written at a time before it."""
 SMALLEST_OCTANT = 64  # fewer rays of a tick go together, whichever way they go
@@ -66,7 +69,7 @@ def make_recorded_scratch() -> RecordedScratch:
     """Buffers of one thread."""
     row, ray = np.zeros((2, STREAM_RAYS), np.int32)
     return RecordedScratch(
-        lanes=make_lane_rows(SHAPES * PAIR_BATCH),
+        lanes=make_lane_rows(SHAPES * QUEUE),
         row=row,
         ray=ray,
         solid=np.zeros(SPARE + 1, np.int8),
@@ -114,13 +117,13 @@ def test_one(
 
 @compiled
 def test_queue(
-    moment: Moment, shape: int, policy: int, lanes: LaneRows, state: RayState, local_rays: Float32Array, scale: float
-) -> None:
-    """Test the queued pairs of one shape, and empty its queue."""
-    queue, first, count = state.pairs, shape * PAIR_BATCH, state.pairs.queued[shape]
-    rays, rows = queue.row.reshape(-1), queue.limb.reshape(-1)
-    for k in range(count, PAIR_BATCH):
-        copy_lane(lanes, first, first + k)
+    moment: Moment, shape: int, first: int, count: int, policy: int, lanes: LaneRows, state: RayState,
+    local_rays: Float32Array, scale: float,
+) -> None:  # fmt: skip
+    """Test `count` queued pairs of one shape, sixteen at most, from number `first` on."""
+    rays, rows = lanes.ray, lanes.row
+    for k in range(first + count, first + PAIR_BATCH):
+        copy_lane(lanes, first, k)
     ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     limb = limbs_at_moments(moment.here, moment.there, shape, lanes, first)
     limb_of_other = limbs_at_moments(moment.here, moment.there, shape, lanes, first + LANES)
@@ -128,7 +131,25 @@ def test_queue(
     valid = (1 << count) - 1
     record_hits(bounds, valid & ALL_LANES, rays, first, rows, -1, state, local_rays, scale, CLOSEST)
     record_hits(other_bounds, valid >> LANES, rays, first + LANES, rows, -1, state, local_rays, scale, CLOSEST)
-    queue.queued[shape] = 0
+
+
+@compiled
+def test_queues(
+    moment: Moment, least: int, policy: int, scratch: RecordedScratch, state: RayState, local_rays: Float32Array,
+    scale: float,
+) -> None:  # fmt: skip
+    """Test the queued pairs of all shapes, sixteen at a time, until fewer than `least` of each are left."""
+    lanes, queued = scratch.lanes, state.pairs.queued
+    for shape in range(SHAPES):
+        begin, done = shape * QUEUE, 0
+        while queued[shape] - done >= least:
+            count = min(PAIR_BATCH, queued[shape] - done)
+            test_queue(moment, shape, begin + done, count, policy, lanes, state, local_rays, scale)
+            done += count
+        if done > 0:
+            for k in range(done, queued[shape]):
+                copy_lane(lanes, begin + k, begin + k - done)
+            queued[shape] -= done
 
 
 @inlined
@@ -136,16 +157,15 @@ def test_or_queue(
     moment: Moment, batch: RayBatch, ray: int, row: int, scratch: RecordedScratch, state: RayState,
     local_rays: Float32Array, scale: float,
 ) -> None:  # fmt: skip
-    """Queue a pair of a ray and a limb that it considers, or test it at once."""
+    """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
     i, here = moment.number[moment.base + ray], moment.here
     if moment.accepts_all or may_be_hit(here, row, batch, moment.protection, False, i):
         if goes_in_lanes(moment, row):
-            queue, shape = state.pairs, here.codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
-            k = queue.queued[shape]
-            queue.row[shape, k], queue.limb[shape, k], queue.queued[shape] = ray, row, k + 1
-            set_lane(scratch.lanes, shape * PAIR_BATCH + k, here, moment.there, row, moment.alpha[moment.base + ray])
-            if k + 1 == PAIR_BATCH:
-                test_queue(moment, shape, batch.policy, scratch.lanes, state, local_rays, scale)
+            shape = here.codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
+            k = state.pairs.queued[shape]
+            alpha = moment.alpha[moment.base + ray]
+            set_lane(scratch.lanes, shape * QUEUE + k, ray, here, moment.there, row, alpha)
+            state.pairs.queued[shape] = k + 1
         else:
             test_one(moment, ray, row, batch.policy, scratch, state, local_rays, scale)
 
@@ -169,9 +189,8 @@ def traverse_tick(
                     test_or_queue(moment, batch, live[k], row, scratch, state, local_rays, scale)
         for k in range(found):
             test_or_queue(moment, batch, pairs.item_ray[k], -2 - pairs.item[k], scratch, state, local_rays, scale)
-    for shape in range(SHAPES):
-        if state.pairs.queued[shape] > 0:
-            test_queue(moment, shape, batch.policy, scratch.lanes, state, local_rays, scale)
+        test_queues(moment, PAIR_BATCH, batch.policy, scratch, state, local_rays, scale)
+    test_queues(moment, 1, batch.policy, scratch, state, local_rays, scale)
 
 
 @compiled
@@ -209,7 +228,7 @@ def store_lanes(moment: Moment, begin: int, end: int, scratch: RecordedScratch) 
         for k in range(LANES):
             j = min(first + k, end - 1)
             row, alpha = scratch.row[j], moment.alpha[moment.base + scratch.ray[j]]
-            set_lane(lanes, k, here, moment.there, row, alpha)
+            set_lane(lanes, k, 0, here, moment.there, row, alpha)
             scratch.solid[first + k] = codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
         limb = limbs_at_moments(here, moment.there, 0, lanes, 0)
         f, p, q = limb.frame, limb.p1, limb.p2
@@ -226,19 +245,8 @@ def finish_hits(batch: RayBatch, count: int, queue: RefineQueue, scratch: Record
         hits.limb[scratch.ray[k]] = scratch.row[k]
 
 
-@compiled
-def prefetch_rays(rays: Rays, number: Int32Array, first: int, last: int) -> None:
-    """Prefetch the rays `number[first]` to `number[last - 1]`: both cache lines that either vector may be in."""
-    for j in range(first, last):
-        prefetch(rays.origin, 3 * number[j])
-        prefetch(rays.second, 3 * number[j])
-        prefetch(rays.origin, 3 * number[j] + 2)
-        prefetch(rays.second, 3 * number[j] + 2)
-
-
 @entry_point(reads_all=True)
 def cast_recorded(
-    raw: RawRays,
     batch: RayBatch,
     recorded: Recorded,
     order: Order,
@@ -251,12 +259,12 @@ def cast_recorded(
     end: int,
     hits: HitColumns,
 ) -> None:
-    """Write the closest limb of each of the rays `order.number[begin]` to `order.number[end - 1]`, as a row of its tick.
+    """Write the closest limb of each of the rays `order.number[begin]` to `order.number[end - 1]`: a row of its tick.
 
     Parameters
     ----------
-    raw, batch
-        The n rays, which have been copied; what they may hit.
+    batch
+        The n rays, and what they may hit.
     recorded
         The ticks.
     order
@@ -272,7 +280,8 @@ def cast_recorded(
     """
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     queue.queued[:] = 0
-    last, size, number, begins, placed = recorded.address.shape[0] - 1, state.best.shape[0], order.number, order.begins, 0
+    last, size, placed = recorded.address.shape[0] - 1, state.best.shape[0], 0
+    number, begins = order.number, order.begins
     for t in range(last + 1):
         first_of_tick, end_of_tick = max(begin, begins[OCTANTS * t]), min(end, begins[OCTANTS * (t + 1)])
         if first_of_tick >= end_of_tick:
@@ -293,9 +302,8 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, placed, queue, scratch, hits)
                     placed = 0
-                prefetch_rays(batch.rays, number, position, min(position + count, end))
                 moment = Moment(here, there, order.alpha, number, first, recorded.by_ends, protection, accepts_all)
-                active = setup_rays(raw, batch.rays, tree.space, number, first, count, False, state, stream)
+                active = setup_in_order(order.rays, tree.space, first, count, state, stream)
                 traverse_tick(moment, batch, tree, octant, active, scratch, state, stream)
                 placed = place_hits(moment, count, placed, scratch, state)
                 table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
