@@ -22,7 +22,7 @@ from cylcollide.history.moving.hits import Contacts, Exits, Found
 from cylcollide.history.moving.question import Question
 from cylcollide.history.moving.struck import StruckLimbs
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
-from cylcollide.query.loops.moving_exit import ExitRows, find_exits
+from cylcollide.query.loops.moving_exit import ExitRows, LimbPlaces, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
@@ -100,9 +100,11 @@ def _exits(question: Question, bounded: MovingColumns, contacts: ContactRows, ex
     n, stretches = question.flights.bullets, question.stretches
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
-    find_exits.call(question.flight_rows, stretches, question.table, bounded, contacts, 0, n, exits)
+    flights, limbs, table, candidates = question.flights, question.limbs, question.table, question.candidates
+    asked = (LimbPlaces(limbs.state_row, limbs.next_row), candidates, flights.mask, flights.ignored)
+    find_exits.call(question.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
-    is_protected = np.isin(question.limbs.character[bounded.limb[hit]], [*question.until])
+    is_protected = np.isin(limbs.character[bounded.limb[hit]], [*question.until])
     for i in hit[~accurate[hit] | is_protected].tolist():
         one = exact.get(i) or entered_limb(question, bounded.stretch.item(i), bounded.limb.item(i))
         stretch, contact = leaves(question, i, one)
