@@ -16,6 +16,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.rig_rows import Placed, RigRows, is_placed
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.request import raise_changed
 
 RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
 TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
@@ -122,7 +123,7 @@ def raise_misplaced(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
                 [list(p1), list(p2)], f"{whose}, so far out that the limb leaves the range or loses its axis",
             )  # fmt: skip
-    validate.raise_changed("positions", "orientations")
+    raise_changed("positions", "orientations")
 
 
 def raise_unposed(
@@ -145,7 +146,7 @@ def raise_unposed(
     for i, position in enumerate(positions[row].tolist()):
         if not in_range(position):
             _refuse("root_positions", "bones within 2**500", position, f"{bone(bone_names, i)} in row {row}")
-    validate.raise_changed("root_positions", "root_orientations", "joint_orientations")
+    raise_changed("root_positions", "root_orientations", "joint_orientations")
 
 
 def _check_bone(position: Vector, orientation: Quaternion, whose: str) -> None:

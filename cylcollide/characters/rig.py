@@ -18,6 +18,7 @@ from cylcollide.characters.skin.gauges import Least
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.kernels.skeleton import pose_bones
+from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ class Rig(RigData):
         ValueError
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
-        return cls._of_file(path, urdf.rig_arguments(path, mesh))
+        with files.named_in_errors(path):
+            return cls(*urdf.rig_arguments(path, mesh))
 
     @classmethod
     def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
@@ -169,7 +171,8 @@ class Rig(RigData):
         ValueError
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
-        return cls._of_file(path, mjcf.rig_arguments(path, mesh))
+        with files.named_in_errors(path):
+            return cls(*mjcf.rig_arguments(path, mesh))
 
     @classmethod
     def from_skin(
@@ -256,15 +259,8 @@ class Rig(RigData):
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        return cls._of_file(path, rig_files.read(path))
-
-    @classmethod
-    def _of_file(cls, path: str | PathLike[str], arguments: tuple[Any, ...]) -> "Rig":
-        """A rig of these arguments; the message of a ValueError begins with the file."""
-        try:
-            return cls(*arguments)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+        with files.named_in_errors(path):
+            return cls(*rig_files.read(path))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """A figure of the rig at rest, from the front and from the side; written to a file if a path is given.

@@ -19,6 +19,7 @@ from shutil import rmtree
 SOURCES = (
     "_types.py",
     "constants.py",
+    "bullet/pose_loops.py",
     "bullet/sheet_loops.py",
     "bvh",
     "crosscheck/judge/rounded_cylinder.py",

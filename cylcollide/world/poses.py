@@ -5,6 +5,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cylcollide import validate
 from cylcollide._types import Int64Array
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
@@ -22,7 +23,8 @@ class Poses:
     def __init__(self, roster: Roster, index: Int64Array, positions: ArrayLike, orientations: ArrayLike) -> None:
         bones = self._bones_of_each(roster, index)
         if len(index) == 0:
-            bones = np.shape(positions)[-2] if np.ndim(positions) > 1 else 0
+            given = validate.as_numbers(positions, "positions", "(k, b, 3)")
+            bones = given.shape[-2] if given.ndim > 1 else 0
         at, turn = bone_poses(positions, orientations, bones)
         if len(at) != len(index):
             raise ValueError(f"positions: expected {len(index)} characters, one for each id, got {len(at)}")
