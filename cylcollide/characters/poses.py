@@ -31,7 +31,13 @@ def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tup
     turn = _rows(orientations, "orientations", (bones, 4))
     if len(at) != len(turn):
         raise ValueError(f"orientations: expected {len(at)} characters, as many as positions, got {len(turn)}")
-    return validate.as_plain_float64(at, "positions"), validate.as_plain_float64(turn, "orientations")
+    return _as_float64(at, "positions"), _as_float64(turn, "orientations")
+
+
+def _as_float64(given: NDArray[Any], name: str) -> Float64Array:
+    """The same numbers as float64 in C order, not copied if given in that form."""
+    in_form = given.dtype is validate.FLOAT64 and given.flags.carray
+    return given if in_form else validate.as_float64(given, name)
 
 
 def joint_poses(
