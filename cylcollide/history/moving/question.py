@@ -51,7 +51,9 @@ class Question:
         end[known_roughly] = flights.ends[stretches.piece[known_roughly]]
         batch = RayBatch(Rays(start, end, True, NO_LIMIT), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
         tick = stretches.tick.astype(np.int32)
-        offsets, row = _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
+        offsets, row = (
+            _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
+        )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _is_hit(self, count: Int64Array, number: Int32Array) -> BoolArray:
@@ -77,9 +79,10 @@ def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Arra
 
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
     """The same, by streams."""
-    n = len(tick)
-    state, stream, *_ = scratch_for_streams(ring.deepest_tree, 0)
-    asked = ring.recorded, sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks)), state, stream
+    n, tree = len(tick), ring.deepest_tree
+    order = sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks))
+    state, stream, *_ = scratch_for_streams(tree, 0)
+    asked = (ring.recorded, order, state, stream)
     pairs = _pairs(2 * n)
     used = find_recorded_pairs.call(*asked, pairs)
     if used > len(pairs.ray):

@@ -6,13 +6,12 @@ from typing import NamedTuple
 from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP, deepest
-from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.bvh.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.bvh.traverse import NO_ITEM
 from cylcollide.kernels.recorded import Recorded
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState
 from cylcollide.query.loops.recorded import tree_at
-from cylcollide.query.loops.recorded_sort import OCTANTS, Order
-from cylcollide.query.loops.recorded_stream import SMALLEST_OCTANT
+from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
@@ -26,7 +25,13 @@ class RecordedPairs(NamedTuple):
 
 
 @entry_point(reads_all=True)
-def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState, stream: Stream, pairs: RecordedPairs) -> int:
+def find_recorded_pairs(
+    recorded: Recorded,
+    order: Order,
+    state: RayState,
+    stream: Stream,
+    pairs: RecordedPairs,
+) -> int:
     """Write each ray with each limb that it does not certainly miss between its tick and the next one; how many.
 
     Parameters
@@ -38,21 +43,20 @@ def find_recorded_pairs(recorded: Recorded, order: Order, state: RayState, strea
     pairs
         Written; those beyond its size are counted, not written.
     """
-    used, size, number, begins = 0, state.best.shape[0], order.number, order.begins
+    used, size, number = 0, state.best.shape[0], order.number
     for t in range(recorded.address.shape[0]):
-        tree = tree_at(recorded, t, stream.code.size)
-        together = begins[OCTANTS * (t + 1)] - begins[OCTANTS * t] < SMALLEST_OCTANT
-        for k in range(1 if together else OCTANTS):
-            octant = MIXED if together else k
-            end = begins[OCTANTS * (t + 1) if together else OCTANTS * t + k + 1]
-            for base in range(begins[OCTANTS * t + k], end, size):
-                count = min(size, end - base)
-                active = setup_in_order(order.rays, tree.space, base, count, state, stream)
-                used = traverse_pairs(tree, octant, active, number, base, stream, pairs, used)
-                for ray in range(count):
-                    if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree
-                        for row in range(tree.items):
-                            used = append_pair(pairs, used, number[base + ray], row)
+        if order.begins[OCTANTS * t] < order.begins[OCTANTS * (t + 1)]:
+            tree = tree_at(recorded, t, stream.code.size)
+            for k in range(OCTANTS):
+                octant, first, end = group_of(order, t, k)
+                for base in range(first, end, size):
+                    count = min(size, end - base)
+                    active = setup_in_order(order.rays, tree.space, base, count, state, stream)
+                    used = traverse_pairs(tree, octant, active, number, base, stream, pairs, used)
+                    for ray in range(count):
+                        if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree
+                            for row in range(tree.items):
+                                used = append_pair(pairs, used, number[base + ray], row)
     return used
 
 
