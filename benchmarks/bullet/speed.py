@@ -90,6 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     options = parser.parse_args()
     facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
@@ -100,7 +101,7 @@ def main() -> None:
             c = connect()
             SCENES[scene](c)
             p.performCollisionDetection(physicsClientId=c)
-            for n in COUNTS:
+            for n in options.counts:
                 calls = tasks(c, n)
                 found = measure(calls, options.rounds, max(1, 300 // n))
                 for name, (_, beside) in calls.items():
