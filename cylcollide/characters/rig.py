@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
-from cylcollide.characters import humanoid, mjcf, poses, rig_drawing, rig_files, urdf
+from cylcollide.characters import humanoid, mjcf, poses, rig_checks, rig_drawing, rig_files, urdf
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.rig_parts import OtherShapes
 from cylcollide.characters.skin import fit
@@ -82,7 +82,11 @@ class Rig(RigData):
         return poses.repeated(self.limbs, placed, labels, k)
 
     def forward(
-        self, root_positions: ArrayLike, root_orientations: ArrayLike, joint_orientations: ArrayLike
+        self,
+        root_positions: ArrayLike,
+        root_orientations: ArrayLike,
+        joint_orientations: ArrayLike,
+        joint_positions: ArrayLike | None = None,
     ) -> tuple[Float64Array, Float64Array]:
         """The bones of k characters in the world, from their joints: positions (k, b, 3), unit quaternions (k, b, 4).
 
@@ -95,17 +99,21 @@ class Rig(RigData):
         joint_orientations
             How each bone is turned in the frame of its parent, in place of its rest orientation, (k, b, 4), or (b, 4)
             for all: `rest_orientations` is the pose of rest. A root's is applied before `root_orientations`.
+        joint_positions
+            Where each bone is in the frame of its parent, in place of its rest position, (k, b, 3), or (b, 3) for all:
+            of joints that slide, or turn about another point than the bone's. Roots go as from `rest_positions`.
 
         Raises
         ------
         ValueError
             On wrong shapes, numbers that are not accepted, and bones beyond 2**500; it names character and bone.
         """
-        at, turn, joints = poses.joint_poses(
-            root_positions, root_orientations, joint_orientations, len(self.bone_names)
+        at, turn, joints, moved = poses.joint_poses(
+            root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
         )
+        offsets = self.rest_offsets if moved is None else rig_checks.offsets(moved, self.parents)
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
-        bad = pose_bones(self.skeleton, at, turn, joints, positions, orientations)
+        bad = pose_bones(self.skeleton, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
             poses.raise_unposed(self.bone_names, at, turn, joints, positions, bad)
         return positions, orientations
@@ -134,7 +142,8 @@ class Rig(RigData):
 
         Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is, else as the link;
         what another shape does is said by `mesh`: "raise" a ValueError, or "skip" it. The origin of a joint is the rest
-        transform of its child. Joints that slide are not posed by `forward`.
+        transform of its child; one that slides by q along its axis puts it at `rest_positions` + R(`rest_orientations`)
+        axis q, which `forward` takes as `joint_positions`.
 
         Raises
         ------
@@ -152,7 +161,8 @@ class Rig(RigData):
 
         Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
         the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
-        left out. Joints that slide are not posed by `forward`.
+        left out. Joints that slide, or turn about another point than the body's origin, move the body in the frame of
+        its parent: pass its places there to `forward` as `joint_positions`.
 
         Raises
         ------

@@ -117,6 +117,24 @@ def sextic_difference(a: Sextic, b: Sextic) -> Sextic:
 
 
 @inlined
+def least_of_three(c: Quadratic) -> Real:
+    """The least coefficient of a quadratic."""
+    return smaller(smaller(c[0], c[1]), c[2])
+
+
+@inlined
+def least_of_five(c: Quartic) -> Real:
+    """The least coefficient of a quartic."""
+    return smaller(smaller(c[0], c[4]), smaller(c[2], smaller(c[1], c[3])))
+
+
+@inlined
+def least_of_seven(c: Sextic) -> Real:
+    """The least coefficient of a sextic."""
+    return smaller(smaller(c[0], c[6]), smaller(smaller(c[1], c[5]), smaller(smaller(c[2], c[4]), c[3])))
+
+
+@inlined
 def quadratic_passage(c: Quadratic, error: Real) -> Passage:
     """Where a quadratic is certainly positive or negative, if `error` bounds that of each coefficient."""
     a, b = c[1] - c[0], c[2] - c[1]
@@ -126,7 +144,7 @@ def quadratic_passage(c: Quadratic, error: Real) -> Passage:
         (c[2], 2.0 * b, bend),
         smaller(2.0 * a, ends),
         smaller(-2.0 * b, -ends),
-        smaller(smaller(c[0], c[1]), c[2]),
+        least_of_three(c),
         larger(larger(c[0], c[1]), c[2]),
     )
     return passage(outline, error)
@@ -136,13 +154,13 @@ def quadratic_passage(c: Quadratic, error: Real) -> Passage:
 def quartic_passage(c: Quartic, error: Real) -> Passage:
     """Where a quartic is certainly positive or negative, if `error` bounds that of each coefficient."""
     a, b = c[1] - c[0], c[4] - c[3]
-    ends, inner, outer = c[4] - c[0], smaller(c[1], c[3]), larger(c[1], c[3])
+    ends, outer = c[4] - c[0], larger(c[1], c[3])
     outline = Outline(
         (c[0], 4.0 * a, 12.0 * (c[2] - c[1] - a)),
         (c[4], 4.0 * b, 12.0 * (b - (c[3] - c[2]))),
         smaller(smaller(4.0 * a, 2.0 * (c[2] - c[0])), smaller((4.0 / 3.0) * (c[3] - c[0]), ends)),
         smaller(smaller(-4.0 * b, 2.0 * (c[2] - c[4])), smaller((4.0 / 3.0) * (c[1] - c[4]), -ends)),
-        smaller(smaller(c[0], c[4]), smaller(c[2], inner)),
+        least_of_five(c),
         larger(larger(c[0], c[4]), larger(c[2], outer)),
     )
     return passage(outline, error)
@@ -152,7 +170,7 @@ def quartic_passage(c: Quartic, error: Real) -> Passage:
 def sextic_passage(c: Sextic, error: Real) -> Passage:
     """Where a sextic is certainly positive or negative, if `error` bounds that of each coefficient."""
     a, b = c[1] - c[0], c[6] - c[5]
-    ends, least = c[6] - c[0], smaller(smaller(c[1], c[5]), smaller(smaller(c[2], c[4]), c[3]))
+    ends = c[6] - c[0]
     largest = larger(larger(c[1], c[5]), larger(larger(c[2], c[4]), c[3]))
     early = smaller(3.0 * (c[2] - c[0]), smaller(2.0 * (c[3] - c[0]), 1.5 * (c[4] - c[0])))
     late = smaller(3.0 * (c[4] - c[6]), smaller(2.0 * (c[3] - c[6]), 1.5 * (c[2] - c[6])))
@@ -161,7 +179,7 @@ def sextic_passage(c: Sextic, error: Real) -> Passage:
         (c[6], 6.0 * b, 30.0 * (b - (c[5] - c[4]))),
         smaller(smaller(6.0 * a, early), smaller(1.2 * (c[5] - c[0]), ends)),
         smaller(smaller(-6.0 * b, late), smaller(1.2 * (c[1] - c[6]), -ends)),
-        smaller(smaller(c[0], c[6]), least),
+        least_of_seven(c),
         larger(larger(c[0], c[6]), largest),
     )
     return passage(outline, error)

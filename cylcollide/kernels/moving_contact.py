@@ -27,7 +27,7 @@ from cylcollide.kernels.moving import Motion, contact_errors, longest_half_squar
 from cylcollide.kernels.moving_solids import Errors
 from cylcollide.kernels.ray import dot
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import square_root
+from cylcollide.runtime.simd import Real, Truth, absolute, larger, smaller, square_root
 
 SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
 TAPERED, ELLIPSOID = int(Shape.TAPERED), int(Shape.ELLIPSOID)
@@ -53,7 +53,17 @@ class Contact(NamedTuple):
     """The time of a contact on a stretch, u."""
 
     time: DoubleDouble
-    accurate: bool  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic
+    accurate: Truth  # certainly within `CONTACT_ERROR` of the real one; else it needs exact arithmetic
+
+
+class Approach(NamedTuple):
+    """How a face's polynomial falls between the bounds of a contact."""
+
+    falls: Truth  # certainly all the way
+    guess: Real  # about the contact
+    slope: Real  # the mean one, downwards
+    doubt: Real  # how much another slope may differ from it
+    error: Real  # of values of the polynomial
 
 
 @compiled
@@ -154,19 +164,14 @@ def largest_bend(motion: Motion, kind: int, radius: float, face: float, h: float
     return 6.0 * turn * turn
 
 
-@compiled
-def accurate_contact(
-    motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
-) -> Contact:
-    """The time of the contact that `bounds` has decided, with its face, later than u = 0.
-
-    `extent` is that of `moving_hit_bounds`. The bounds differ: a polynomial takes 9 u or more to fall by its error.
-
-    Coordinates that `motion` is made of may be off by 100 · 2⁻¹⁰⁶ of the largest one.
-    """
+@inlined
+def approach_of(
+    motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, extent: Real
+) -> Approach:
+    """Where a face's polynomial falls, between the bounds of a contact; of one contact, or of eight with one face."""
     low, high = bounds.lower, bounds.upper
     width = high - low
-    rounded, larger_radius = high_motion(motion), max(radius, radius2)
+    rounded, larger_radius = high_motion(motion), larger(radius, radius2)
     delta = MOVING_ROUNDING_BOUND * extent
     half_squared = longest_half_squared(rounded)
     near = square_root(near_squared(kind, half_squared, larger_radius, delta))
@@ -181,16 +186,47 @@ def accurate_contact(
     slope = drop / width
     # between both times the slope is off from the mean one by less than that
     doubt = width * bend + 2.0 * error / width
-    if not 2.0 * doubt <= slope:
-        return Contact((low, 0.0), False)
-    time = low + width * (first / drop)
-    for _ in range(MOST_STEPS):
-        time = min(max(time, low), high)
-        step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / slope
-        if 2.0 * (doubt * abs(step) + error) <= slope * (CONTACT_ERROR - STEP_ROUNDING * abs(step)):
-            return Contact(two_sum(time, step), True)
-        time += step
-    return Contact((time, 0.0), False)
+    return Approach(2.0 * doubt <= slope, low + width * (first / drop), slope, doubt, error)
+
+
+@inlined
+def stepped(
+    motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, way: Approach, guess: Real
+) -> tuple[Contact, Real]:
+    """The contact as one step from a guess has it, accurate if that is certain; and the next guess."""
+    time = smaller(larger(guess, bounds.lower), bounds.upper)
+    step = face_value(motion, time, kind, radius, radius2, bounds.face)[0] / way.slope
+    left = 2.0 * (way.doubt * absolute(step) + way.error)
+    accurate = way.falls & (left <= way.slope * (CONTACT_ERROR - STEP_ROUNDING * absolute(step)))
+    return Contact(two_sum(time, step), accurate), time + step
+
+
+@inlined
+def first_step(
+    motion: AccurateMotion, kind: int, radius: Real, radius2: Real, bounds: HitBounds, extent: Real
+) -> Contact:
+    """The first step of `accurate_contact`, of eight contacts: as a rule it is accurate."""
+    way = approach_of(motion, kind, radius, radius2, bounds, extent)
+    return stepped(motion, kind, radius, radius2, bounds, way, way.guess)[0]
+
+
+@compiled
+def accurate_contact(
+    motion: AccurateMotion, kind: int, radius: float, radius2: float, bounds: HitBounds, extent: float
+) -> Contact:
+    """The time of the contact that `bounds` has decided, with its face, later than u = 0.
+
+    `extent` is that of `moving_hit_bounds`. The bounds differ: a polynomial takes 9 u or more to fall by its error.
+
+    Coordinates that `motion` is made of may be off by 100 · 2⁻¹⁰⁶ of the largest one.
+    """
+    way = approach_of(motion, kind, radius, radius2, bounds, extent)
+    guess, steps = way.guess, MOST_STEPS if way.falls else 0
+    for _ in range(steps):
+        contact, guess = stepped(motion, kind, radius, radius2, bounds, way, guess)
+        if contact.accurate:
+            return contact
+    return Contact((guess, 0.0), False)
 
 
 @inlined

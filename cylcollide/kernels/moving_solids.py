@@ -19,10 +19,14 @@ from cylcollide.kernels.bernstein import (
     Passage,
     Quadratic,
     Quartic,
+    Sextic,
     as_quartic,
     as_sextic,
     both,
     either,
+    least_of_five,
+    least_of_seven,
+    least_of_three,
     product,
     quadratic_passage,
     quartic_difference,
@@ -36,7 +40,7 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import dot
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import Real, select, smaller
+from cylcollide.runtime.simd import Real, Truth, select, smaller
 
 SIDE, CAP1, CAP2, BORE = float(Face.SIDE), float(Face.CAP1), float(Face.CAP2), float(Face.BORE)
 CYLINDER, TUBE, TAPERED = int(Shape.CYLINDER), int(Shape.TUBE), int(Shape.TAPERED)
@@ -108,6 +112,29 @@ def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
     return capped_crossing(window, kind, radius, radius2, errors)
 
 
+@compiled
+def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Truth:
+    """Whether the bullet is certainly outside of a limb of any kind but a box all along a window: no branch in lanes."""
+    s, y = radius * radius, squared(window.y)
+    if kind == SPHERE:
+        return least_of_three(less(y, s)) > errors.ball
+    a, h = squared(window.h), mixed(window.y, window.h)
+    distance = quartic_difference(product(a, y), square(h))
+    if kind == ELLIPSOID:
+        return least_of_seven(ellipsoid_wall(a, h, distance, radius)) > errors.slope
+    beyond = (least_of_three(negative_sum(h, a)) > errors.cap) | (least_of_three(difference(h, a)) > errors.cap)
+    if kind == TAPERED:
+        return beyond | (least_of_seven(taper_wall(a, h, distance, radius, radius2)) > errors.slope)
+    outside = beyond | (least_of_five(quartic_difference(distance, as_quartic(a, s))) > errors.wall)
+    if kind == CAPSULE:
+        ball1, ball2 = end_balls(a, h, y, s)
+        return outside & (least_of_three(ball1) > errors.ball) & (least_of_three(ball2) > errors.ball)
+    if kind == TUBE:
+        bore = quartic_difference(as_quartic(a, radius2 * radius2), distance)
+        return outside | (least_of_five(bore) > errors.wall)
+    return outside
+
+
 @inlined
 def sphere_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     """The bullet and a ball around the middle."""
@@ -125,7 +152,7 @@ def capped_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
         return Crossing(caps, UNDECIDED_FACE)
     distance = quartic_difference(product(a, squared(window.y)), square(h))
     if kind == TAPERED:
-        side = taper_passage(a, h, distance, radius, radius2, errors)
+        side = sextic_passage(taper_wall(a, h, distance, radius, radius2), errors.slope)
     else:
         side = quartic_passage(quartic_difference(distance, as_quartic(a, radius * radius)), errors.wall)
     whole, face = both(caps, side), entered_face(first, second, side)
@@ -143,13 +170,20 @@ def entered_face(first: Passage, second: Passage, side: Passage) -> Real:
 
 
 @inlined
-def taper_passage(
-    a: Quadratic, h: Quadratic, distance: Quartic, radius: Real, radius2: Real, errors: Errors
-) -> Passage:
+def taper_wall(a: Quadratic, h: Quadratic, distance: Quartic, radius: Real, radius2: Real) -> Sextic:
     """The sloping wall of a tapered cylinder."""
     mean, slope = 0.5 * (radius + radius2), 0.5 * (radius2 - radius)
     width = (mean * a[0] + slope * h[0], mean * a[1] + slope * h[1], mean * a[2] + slope * h[2])
-    return sextic_passage(sextic_difference(sextic_product(distance, a), as_sextic(square(width))), errors.slope)
+    return sextic_difference(sextic_product(distance, a), as_sextic(square(width)))
+
+
+@inlined
+def ellipsoid_wall(a: Quadratic, h: Quadratic, distance: Quartic, radius: Real) -> Sextic:
+    """The surface of an ellipsoid of revolution."""
+    x, y, z, v, w = quartic_difference(square(a), square(h))
+    s = radius * radius
+    room = as_sextic((s * x, s * y, s * z, s * v, s * w))
+    return sextic_difference(sextic_product(distance, a), room)
 
 
 @inlined
@@ -157,11 +191,8 @@ def ellipsoid_crossing(window: Window, radius: Real, errors: Errors) -> Crossing
     """The bullet and an ellipsoid of revolution. It may be entered without a face where the axis vanishes."""
     a, h = squared(window.h), mixed(window.y, window.h)
     distance = quartic_difference(product(a, squared(window.y)), square(h))
-    x, y, z, v, w = quartic_difference(square(a), square(h))
-    s = radius * radius
-    room = as_sextic((s * x, s * y, s * z, s * v, s * w))
-    has_axis = smaller(smaller(a[0], a[1]), a[2]) > errors.cap
-    side = sextic_passage(sextic_difference(sextic_product(distance, a), room), errors.slope)
+    has_axis = least_of_three(a) > errors.cap
+    side = sextic_passage(ellipsoid_wall(a, h, distance, radius), errors.slope)
     return Crossing(side, select(has_axis, SIDE, UNDECIDED_FACE))
 
 
@@ -175,11 +206,20 @@ def capsule_crossing(window: Window, radius: Real, errors: Errors) -> Crossing:
     wall = quartic_passage(
         quartic_difference(quartic_difference(product(a, y), square(h)), as_quartic(a, s)), errors.wall
     )
-    about = (y[0] + a[0] - s, y[1] + a[1] - s, y[2] + a[2] - s)
-    ball1 = quadratic_passage((about[0] + 2.0 * h[0], about[1] + 2.0 * h[1], about[2] + 2.0 * h[2]), errors.ball)
-    ball2 = quadratic_passage((about[0] - 2.0 * h[0], about[1] - 2.0 * h[1], about[2] - 2.0 * h[2]), errors.ball)
+    end1, end2 = end_balls(a, h, y, s)
+    ball1, ball2 = quadratic_passage(end1, errors.ball), quadratic_passage(end2, errors.ball)
     whole = either(both(both(first, second), wall), either(ball1, ball2))
     return Crossing(whole, zone(a, h, errors.cap, first, second))
+
+
+@inlined
+def end_balls(a: Quadratic, h: Quadratic, y: Quadratic, s: Real) -> tuple[Quadratic, Quadratic]:
+    """The balls around both ends of a capsule's axis; s is the square of their radius."""
+    about = (y[0] + a[0] - s, y[1] + a[1] - s, y[2] + a[2] - s)
+    return (
+        (about[0] + 2.0 * h[0], about[1] + 2.0 * h[1], about[2] + 2.0 * h[2]),
+        (about[0] - 2.0 * h[0], about[1] - 2.0 * h[1], about[2] - 2.0 * h[2]),
+    )
 
 
 @inlined

@@ -117,8 +117,9 @@ def bone_between(here: TickRows, a: int, there: TickRows, b: int, alpha: float) 
     """Where a bone is and how it is turned, between two ticks; b is -1 where it stays."""
     position, turn = bone_position(here.bones, a), bone_turn(here.bones, a)
     if b >= 0 and alpha > 0.0:
-        position = vector_between(position, bone_position(there.bones, b), alpha)
-        turn = turned_between(turn, bone_turn(there.bones, b), alpha) if alpha < 1.0 else bone_turn(there.bones, b)
+        position, turn_there = vector_between(position, bone_position(there.bones, b), alpha), bone_turn(there.bones, b)
+        m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
+        turn = turned_between(turn, m, turn_there, n, alpha) if alpha < 1.0 else turn_there
     return position, turn
 
 
@@ -220,6 +221,18 @@ def place_by_bone(
         numbers, kind, a, b, here.numbers[model, 6], here.numbers[model, 7], numbers[BOX_AXES : BOX_AXES + 12]
     )
     return valid
+
+
+@inlined
+def recorded_ends(by_ends: bool, here: TickRows, row: int) -> tuple[Vector, Vector]:
+    """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
+    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    if by_ends or owner < 0:
+        return triple(here.p1, row), triple(here.p2, row)
+    bone = here.character[CHARACTER_SIZE * owner + FIRST_BONE] + here.codes[CODES_SIZE * model + BONE]
+    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
+    local1, local2 = local_ends(here, model)
+    return carried(rotation, origin, local1), carried(rotation, origin, local2)
 
 
 @inlined

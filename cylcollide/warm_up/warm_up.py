@@ -146,6 +146,7 @@ def _every_query_about_flights() -> None:
     history.record(0.0)
     world.set_endpoints([0.5, 0.0, 0.0], [0.5, 0.0, 0.0])
     history.record(1.0)
+    _ = history.cast_moving([-9.0, 0.0, 0.0], [9.0, 0.0, 0.0], 0.0, np.ones(SMALLEST_STREAM))
     hits = history.cast_moving([-9.0, 0.0, 0.0], [9.0, 0.0, 0.0], 0.0, 1.0)
     _ = hits.exit_time, hits.local_position
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from cylcollide.constants import BLOCK_RAYS
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.history.moving.exact import (
     Answer,
@@ -20,9 +21,9 @@ from cylcollide.history.moving.exact import (
 from cylcollide.history.moving.hits import Contacts, Exits, Found
 from cylcollide.history.moving.question import Question
 from cylcollide.history.moving.struck import StruckLimbs
-from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows
-from cylcollide.query.loops.moving_exit import ExitRows, find_exits
-from cylcollide.query.loops.moving_refine import ContactRows, refine_contacts
+from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
+from cylcollide.query.loops.moving_exit import ExitRows, LimbPlaces, find_exits
+from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
 from cylcollide.runtime import memory
 from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
@@ -62,11 +63,15 @@ def _bounded(question: Question, threads: int | None) -> tuple[MovingColumns, Co
     hits = MovingColumns(stretch, limb, lower, upper, found_face, undecided)
     contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
     stretches, table, candidates = question.stretches, question.table, question.candidates
-    first_tick = question.ticks[0].number
+    first_tick, flights = question.ticks[0].number, question.flight_rows
 
     def task(begin: int, end: int) -> None:
-        cast_moving_rows.call(stretches, table, candidates, *filters, begin, end, hits)
-        refine_contacts.call(question.flight_rows, stretches, table, hits, first_tick, begin, end, contacts)
+        pairs, refined = make_pair_lanes(), make_refine_lanes()
+        for first in range(begin, end, BLOCK_RAYS):
+            last = min(first + BLOCK_RAYS, end)
+            leave_out_misses.call(stretches, table, candidates, first, last, pairs)
+            cast_moving_rows.call(stretches, table, candidates, *filters, first, last, hits)
+            refine_contacts.call(flights, stretches, table, hits, first_tick, first, last, refined, contacts)
 
     in_chunks(n, threads, task)
     return hits, contacts
@@ -95,9 +100,11 @@ def _exits(question: Question, bounded: MovingColumns, contacts: ContactRows, ex
     n, stretches = question.flights.bullets, question.stretches
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
-    find_exits.call(question.flight_rows, stretches, question.table, bounded, contacts, 0, n, exits)
+    flights, limbs, table, candidates = question.flights, question.limbs, question.table, question.candidates
+    asked = (LimbPlaces(limbs.state_row, limbs.next_row), candidates, flights.mask, flights.ignored)
+    find_exits.call(question.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
-    is_protected = np.isin(question.limbs.character[bounded.limb[hit]], [*question.until])
+    is_protected = np.isin(limbs.character[bounded.limb[hit]], [*question.until])
     for i in hit[~accurate[hit] | is_protected].tolist():
         one = exact.get(i) or entered_limb(question, bounded.stretch.item(i), bounded.limb.item(i))
         stretch, contact = leaves(question, i, one)

@@ -5,15 +5,30 @@ from functools import cached_property
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Uint32Array
-from cylcollide.history.models import STAYS
 from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
-from cylcollide.kernels.recorded import FIRST_ROW, NEXT_ROW, OWNER
 from cylcollide.query.labels import NO_BONE
-from cylcollide.query.loops.moving_rows import AXES, CENTRE, HALF, HERE, PATH_ROW, THERE, TURN, TURN_NEXT
+from cylcollide.query.loops.moving_rows import (
+    AXES,
+    CENTRE,
+    HALF,
+    HERE,
+    MOVING_ROW,
+    NO_BOX,
+    PATH_ROW,
+    STAYS,
+    THERE,
+    TURN,
+    TURN_NEXT,
+    MovingEnds,
+    MovingRows,
+    fill_moving_rows,
+)
+from cylcollide.runtime import memory
+from cylcollide.runtime.memory import aligned
 
-NO_BOX = -1
-"""Of a limb that is no box, the row among the paths."""
+COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 2, *[np.int32] * 3, np.uint32, *[np.int8] * 2)]
+"""Of radius, radius2, next_row, character, box, mask, kind and solid."""
 
 
 class MovingLimbs:
@@ -21,25 +36,28 @@ class MovingLimbs:
 
     def __init__(self, ring: Ring, tick: Int32Array, row: Int32Array) -> None:
         self.ring, self.tick, self.state_row = ring, tick, row
-        self.next_row = _next_rows(ring, tick, row)
-        """Row of the state of the next tick, -1 for a limb that stays where it is until then."""
-        self._here = RewoundLimbs(ring, Instants(tick, np.zeros(len(row))), row)
-        self._goes = np.flatnonzero(self.next_row != STAYS)
-        later = Instants(tick[self._goes] + np.int32(1), np.zeros(len(self._goes)))
-        self._there = RewoundLimbs(ring, later, self.next_row[self._goes])
-        table = self._here.table
-        self.kind: Int8Array = table.kind
+        m = len(row)
+        self.radius, self.radius2, following, character, box, mask, kind, solid = memory.columns(m, *COLUMNS)
+        self.kind: Int8Array = kind
         """Shape."""
-        self.radius, self.radius2 = table.radius, table.radius2
-        self.character: Int32Array = table.character
-        self.mask: Uint32Array = table.mask
-        self.box: Int32Array = table.box
+        self.character: Int32Array = character
+        self.mask: Uint32Array = mask
+        self.box: Int32Array = box
         """Row among the paths of boxes, -1 for other shapes."""
-        self.here = np.stack([table.p1, table.p2], axis=1)
+        self.next_row: Int32Array = following
+        """Row of the state of the next tick, -1 for a limb that stays where it is until then."""
+        self.here = memory.rows((m, 2, 3))
         """Ends at the tick, recorded; (m, 2, 3)."""
-        self.there = self.here.copy()
+        self.there = memory.rows((m, 2, 3))
         """Ends at the next one; the same of a limb that stays."""
-        self.there[self._goes] = np.stack([self._there.table.p1, self._there.table.p2], axis=1)
+        self._rows = MovingRows(solid, character, mask, aligned((m, MOVING_ROW), np.float64), box, np.empty((0, PATH_ROW)))
+        ends = MovingEnds(kind, following, self.radius, self.radius2, self.here, self.there)
+        fill_moving_rows.call(ring.recorded, tick, row, ends, self._rows)
+
+    @cached_property
+    def table(self) -> MovingRows:
+        """What loops read of them."""
+        return self._rows._replace(paths=self.paths)
 
     @cached_property
     def rig_limb(self) -> Int32Array:
@@ -47,35 +65,32 @@ class MovingLimbs:
         return self._here.labels.rig_limb
 
     @cached_property
+    def _here(self) -> RewoundLimbs:
+        return RewoundLimbs(self.ring, Instants(self.tick, np.zeros(len(self.tick))), self.state_row)
+
+    @cached_property
     def paths(self) -> Float64Array:
         """The ways of boxes: rows of `MovingRows.paths`."""
         own = np.flatnonzero(self.box != NO_BOX)
-        paths, labels = np.zeros((len(own), PATH_ROW)), self._here.labels
+        if not len(own):
+            return np.empty((0, PATH_ROW))
+        here = RewoundLimbs(self.ring, Instants(self.tick[own], np.zeros(len(own))), self.state_row[own])
+        paths, labels = np.zeros((len(own), PATH_ROW)), here.labels
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
-        paths[:, AXES : HALF + 3] = self._here.table.boxes
-        carried = np.flatnonzero(labels.transform[own] != NO_BONE)
-        if len(carried):
-            of = own[carried]
+        paths[:, AXES : HALF + 3] = here.table.boxes
+        carried = labels.transform != NO_BONE
+        if carried.any():
             positions, turns = labels.bone_positions.copy(), labels.bone_orientations.copy()
-            paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[of], turns[of]
-            after = self._there.labels
-            positions[self._goes], turns[self._goes] = after.bone_positions, after.bone_orientations
-            paths[carried, THERE : THERE + 3], paths[carried, TURN_NEXT : TURN_NEXT + 4] = positions[of], turns[of]
-            paths[carried, CENTRE : CENTRE + 3] = self._here.column("numbers")[of, :3]
-            paths[carried, AXES : HALF + 3] = self._here.local_boxes()[carried]
+            paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]
+            goes = np.flatnonzero(self.next_row[own] != STAYS)
+            later = Instants(self.tick[own[goes]] + np.int32(1), np.zeros(len(goes)))
+            after = RewoundLimbs(self.ring, later, self.next_row[own[goes]]).labels
+            positions[goes], turns[goes] = after.bone_positions, after.bone_orientations
+            paths[carried, THERE : THERE + 3], paths[carried, TURN_NEXT : TURN_NEXT + 4] = (
+                positions[carried],
+                turns[carried],
+            )
+            paths[carried, CENTRE : CENTRE + 3] = here.column("numbers")[carried, :3]
+            paths[carried, AXES : HALF + 3] = here.local_boxes()[carried]
         return paths
-
-
-def _next_rows(ring: Ring, tick: Int32Array, row: Int32Array) -> Int32Array:
-    """Rows in the states of the next ticks."""
-    following = np.full(len(row), STAYS, np.int32)
-    for k in np.unique(tick[tick < len(ring.ticks) - 1]).tolist():
-        own, one = np.flatnonzero(tick == k), ring.ticks[k]
-        owner, mine = one.structure.row[row[own], OWNER], row[own].astype(np.int64)
-        if len(one.characters):
-            first = one.characters[owner]
-            moved = np.where(first[:, NEXT_ROW] == STAYS, STAYS, first[:, NEXT_ROW] + mine - first[:, FIRST_ROW])
-            mine = np.where(owner >= 0, moved, mine)
-        following[own] = mine
-    return following

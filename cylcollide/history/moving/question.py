@@ -4,6 +4,7 @@ import numpy as np
 
 from cylcollide._types import POLICY_HIT, BoolArray, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
+from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.history.moving.flights import Filters, Flights
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.moving.stretches import stretches_of
@@ -11,9 +12,12 @@ from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving import LEFT_OUT, Candidates
-from cylcollide.query.loops.moving_rows import END, MOVING_ROW, START, MovingRows, fill_moving_rows
+from cylcollide.query.loops.moving_rows import END, START
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.runtime.memory import aligned
+from cylcollide.query.loops.recorded_pairs import RecordedPairs, find_recorded_pairs, sort_pairs
+from cylcollide.query.loops.recorded_sort import sorted_by_tick
+from cylcollide.query.scratch import scratch_for_streams
+from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
 
@@ -29,12 +33,12 @@ class Question:
         self.limbs, number = _distinct(ring, tick, row)
         if self.until:
             number = np.where(self._is_hit(np.diff(offsets), number), number, np.int32(LEFT_OUT))
-        self.candidates = Candidates(offsets, number)
-        self.table = _moving_rows(self.limbs)
+        self.candidates = Candidates(offsets, number, memory.rows((len(number),)))
+        self.table = self.limbs.table
 
     def limbs_near(self, stretch: int) -> list[int]:
         """The limbs that the bullet of a stretch does not certainly miss there, by row."""
-        offsets, limb = self.candidates
+        offsets, limb, _ = self.candidates
         near = limb[offsets.item(stretch) : offsets.item(stretch + 1)]
         return sorted(near[near != LEFT_OUT].tolist())
 
@@ -46,8 +50,10 @@ class Question:
         start[known_roughly] = flights.starts[stretches.piece[known_roughly]]
         end[known_roughly] = flights.ends[stretches.piece[known_roughly]]
         batch = RayBatch(Rays(start, end, True, NO_LIMIT), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
-        tick, nobody = stretches.tick.astype(np.int32), Protection(np.empty(0, np.int64), np.empty(0), np.empty(0))
-        offsets, row = rows_near_rays(batch, ring.recorded, tick, nobody, True, make_stack(ring.deepest_tree))
+        tick = stretches.tick.astype(np.int32)
+        offsets, row = (
+            _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
+        )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _is_hit(self, count: Int64Array, number: Int32Array) -> BoolArray:
@@ -65,6 +71,33 @@ class Question:
         return is_hit
 
 
+def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
+    """The rows that each ray does not certainly miss at its tick: offsets and rows, ascending for each."""
+    nobody = Protection(np.empty(0, np.int64), np.empty(0), np.empty(0))
+    return rows_near_rays(batch, ring.recorded, tick, nobody, True, make_stack(ring.deepest_tree))
+
+
+def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
+    """The same, by streams."""
+    n, tree = len(tick), ring.deepest_tree
+    order = sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks))
+    state, stream, *_ = scratch_for_streams(tree, 0)
+    asked = (ring.recorded, order, state, stream)
+    pairs = _pairs(2 * n)
+    used = find_recorded_pairs.call(*asked, pairs)
+    if used > len(pairs.ray):
+        pairs = _pairs(used)
+        find_recorded_pairs.call(*asked, pairs)
+    offsets, found = np.empty(n + 1, np.int64), np.empty(used, np.int32)
+    sort_pairs.call(RecordedPairs(pairs.ray[:used], pairs.row[:used]), offsets, found)
+    return offsets, found
+
+
+def _pairs(n: int) -> RecordedPairs:
+    """Room for so many pairs."""
+    return RecordedPairs(*memory.columns(n, np.dtype(np.int32), np.dtype(np.int32)))
+
+
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:
     """The different limbs among rows of ticks, and which of them each is."""
     first = np.cumsum([0, *(one.structure.rows for one in ring.ticks)])
@@ -76,12 +109,3 @@ def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimb
     number[distinct] = np.arange(len(distinct))
     of_tick = (np.searchsorted(first, distinct, side="right") - 1).astype(np.int32)
     return MovingLimbs(ring, of_tick, (distinct - first[of_tick]).astype(np.int32)), number[key]
-
-
-def _moving_rows(limbs: MovingLimbs) -> MovingRows:
-    """Limbs between two ticks, as loops read them."""
-    n = len(limbs.kind)
-    rows = aligned((n, MOVING_ROW), np.float64)
-    table = MovingRows(limbs.kind.copy(), limbs.character, limbs.mask, rows, limbs.box, limbs.paths)
-    fill_moving_rows.call(limbs.kind, limbs.here, limbs.there, limbs.radius, limbs.radius2, table)
-    return table

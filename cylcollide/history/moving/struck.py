@@ -5,11 +5,11 @@ from functools import cached_property
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
-from cylcollide.history.models import STAYS
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
 from cylcollide.query.labels import RowLabels
+from cylcollide.query.loops.moving_rows import STAYS
 from cylcollide.runtime.memory import frozen
 
 

@@ -3,6 +3,8 @@
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
 from cylcollide._types import (
     NO_LIMB,
     BoolArray,
@@ -14,9 +16,10 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
+from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.kernels.moving import Flight, MovingLimb, certain_miss, moving_hit_bounds
 from cylcollide.kernels.moving_box import first_contact, passage_of
 from cylcollide.kernels.ray import broadcast_index, largest_component
 from cylcollide.query.loops.moving_rows import (
@@ -25,6 +28,7 @@ from cylcollide.query.loops.moving_rows import (
     BOX,
     END,
     EXTENT,
+    MOVING_ROW,
     P1,
     P1_NEXT,
     P2,
@@ -35,23 +39,43 @@ from cylcollide.query.loops.moving_rows import (
     MovingRows,
     StretchRows,
     box_path,
+    place_between,
     vector,
     vector_between,
 )
+from cylcollide.query.loops.pair_queue import SHAPES
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.simd import LANES, Real, larger, load_rows, movemask, prefetch
+from cylcollide.runtime.simd import lane as lane_of
 
 NONE = int(Face.NONE)
 
 LEFT_OUT = -1
-"""In place of a limb that is not hit, since its character is protected."""
+"""In place of a limb that is certainly not hit: its character is protected, or the bullet misses it."""
 
 
 class Candidates(NamedTuple):
-    """Of n stretches the limbs that the bullet does not certainly miss there, in compressed rows."""
+    """Of n stretches the limbs whose boxes the bullet intersects there, in compressed rows."""
 
     offsets: Int64Array  # (n + 1,)
     limb: Int32Array  # or LEFT_OUT
+    earliest: Float64Array  # u of the stretch before which it is certainly not hit
+
+
+class PairLanes(NamedTuple):
+    """Pairs of a stretch and a limb, queued by shape until there are eight, a row of each array a shape."""
+
+    stretch: Int32Array  # (SHAPES, LANES)
+    limb: Int32Array  # (SHAPES, LANES)
+    pair: Int64Array  # (SHAPES, LANES): place in `Candidates.limb`
+    queued: Int64Array  # (SHAPES,): how many
+
+
+def make_pair_lanes() -> PairLanes:
+    """Empty queues."""
+    stretch, limb = np.zeros((2, SHAPES, LANES), np.int32)
+    return PairLanes(stretch, limb, np.zeros((SHAPES, LANES), np.int64), np.zeros(SHAPES, np.int64))
 
 
 class MovingColumns(NamedTuple):
@@ -63,6 +87,81 @@ class MovingColumns(NamedTuple):
     upper: Float64Array
     face: Int8Array
     undecided: BoolArray
+
+
+@entry_point(reads_all=True)
+def leave_out_misses(
+    stretches: StretchRows, table: MovingRows, candidates: Candidates, begin: int, end: int, lanes: PairLanes
+) -> None:
+    """Leave out most of the candidates that bullets from `begin` to `end` certainly miss; write `earliest` of all.
+
+    Left to exact arithmetic is an open stretch, whose places are known roughly; boxes have bounds of their own.
+    """
+    for j in range(stretches.offsets[begin], stretches.offsets[end]):
+        for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
+            k, candidates.earliest[pair] = candidates.limb[pair], 0.0
+            if k != LEFT_OUT and table.solid[k] != BOX and not stretches.is_open[j]:
+                shape = table.solid[k]
+                lane = lanes.queued[shape]
+                lanes.stretch[shape, lane], lanes.limb[shape, lane], lanes.pair[shape, lane] = j, k, pair
+                lanes.queued[shape] = lane + 1
+                prefetch(table.rows, MOVING_ROW * k)
+                prefetch(table.rows, MOVING_ROW * k + LANES)
+                if lane + 1 == LANES:
+                    test_lanes(stretches, table, candidates, shape, lanes)
+    for shape in range(SHAPES):
+        if lanes.queued[shape] > 0:
+            test_lanes(stretches, table, candidates, shape, lanes)
+
+
+class EightPairs(NamedTuple):
+    """Eight stretches, and eight limbs of one shape at both ticks."""
+
+    flight: Flight
+    alpha: tuple[Real, Real]  # at both ends of the stretches
+    p1: Vector
+    p2: Vector
+    p1_next: Vector
+    p2_next: Vector
+    radius: Real
+    radius2: Real
+    extent: Real  # as of `moving_hit_bounds`
+
+
+@inlined
+def pairs_at(stretches: StretchRows, table: MovingRows, chosen: Int32Array, limb: Int32Array, first: int) -> EightPairs:
+    """The stretches `chosen[first]` to `chosen[first + 7]`, and the limbs at the same places."""
+    x0, y0, z0, x1, y1, z1, alpha0, alpha1 = load_rows(stretches.rows, chosen, first, 0)
+    a, b, c, d, e, f, u, v = load_rows(table.rows, limb, first, 0)
+    w, x, y, z, radius, radius2, own, _ = load_rows(table.rows, limb, first, LANES)
+    flight = Flight((x0, y0, z0), (x1, y1, z1))
+    extent = larger(largest_component(flight.start), largest_component(flight.end)) + own
+    return EightPairs(flight, (alpha0, alpha1), (a, b, c), (d, e, f), (u, v, w), (x, y, z), radius, radius2, extent)
+
+
+@compiled
+def test_lanes(
+    stretches: StretchRows, table: MovingRows, candidates: Candidates, shape: int, lanes: PairLanes
+) -> None:
+    """Test the queued pairs of one shape, and empty its queue; what is left from earlier ones fills it up."""
+    first, count = shape * LANES, lanes.queued[shape]
+    for k in range(count, LANES):
+        lanes.stretch[shape, k], lanes.limb[shape, k] = lanes.stretch[shape, 0], lanes.limb[shape, 0]
+    pair = pairs_at(stretches, table, lanes.stretch.reshape(-1), lanes.limb.reshape(-1), first)
+    p, q, u, v = pair.p1, pair.p2, pair.p1_next, pair.p2_next
+    begin, end = pair.alpha
+    limb = MovingLimb(
+        shape, pair.radius, pair.radius2,
+        place_between(p, u, begin), place_between(q, v, begin), place_between(p, u, end), place_between(q, v, end),
+    )  # fmt: skip
+    missed, earliest = certain_miss(pair.flight, limb, pair.extent)
+    misses = movemask(missed)
+    for k in range(count):
+        place = lanes.pair[shape, k]
+        candidates.earliest[place] = lane_of(earliest, k)
+        if misses >> k & 1:
+            candidates.limb[place] = LEFT_OUT
+    lanes.queued[shape] = 0
 
 
 @entry_point(reads_all=True)
@@ -104,16 +203,28 @@ def first_on_stretch(
     resolution: float,
     j: int,
 ) -> tuple[ClosestHit, bool]:
-    """The first contact on a stretch, and whether float64 leaves it open."""
-    best, stretch = no_hit(1.0), stretches.rows[j]
+    """The first contact on a stretch, and whether float64 leaves it open.
+
+    The limb that may be hit first is bounded first, then those that may be hit before its contact.
+    """
+    best, stretch, least, nearest = no_hit(1.0), stretches.rows[j], inf, -1
     for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
         k = candidates.limb[pair]
         if k != LEFT_OUT and is_considered(table.character[k], table.mask[k], mask, ignored):
-            best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
+            if candidates.earliest[pair] < least:
+                least, nearest = candidates.earliest[pair], pair
+    if nearest >= 0:
+        k = candidates.limb[nearest]
+        best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
+        for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
+            k = candidates.limb[pair]
+            if k != LEFT_OUT and pair != nearest and candidates.earliest[pair] <= best.upper:
+                if is_considered(table.character[k], table.mask[k], mask, ignored):
+                    best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
     # the last moment of a stretch that is not the last belongs to the next one
     is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
     ends_late = (best.upper >= 1.0) & (not stretches.is_last[j])
-    return best, is_undecided(best) | (is_possible & (ends_late | stretches.is_open[j]))
+    return best, is_undecided(best) | (is_possible & ends_late) | (stretches.is_open[j] & (nearest >= 0))
 
 
 @inlined

@@ -3,11 +3,12 @@
 from math import inf, nan
 from typing import NamedTuple
 
-from cylcollide._types import BoolArray, Float64Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array, Uint32Array
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract, two_difference
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.moving import (
     Flight,
     MovingLimb,
@@ -21,8 +22,8 @@ from cylcollide.kernels.moving import (
 from cylcollide.kernels.moving_box import end_of_contact, first_contact, passage_of, place_in_box
 from cylcollide.kernels.moving_contact import Contact, accurate_contact
 from cylcollide.kernels.moving_solids import window_crossing
-from cylcollide.kernels.ray import as_vector
-from cylcollide.query.loops.moving import MovingColumns, moving_limb
+from cylcollide.kernels.ray import as_vector, broadcast_index
+from cylcollide.query.loops.moving import LEFT_OUT, Candidates, MovingColumns, moving_limb
 from cylcollide.query.loops.moving_refine import ContactRows, extent_of, motion_between, time_at
 from cylcollide.query.loops.moving_rows import (
     ALPHA0,
@@ -30,6 +31,8 @@ from cylcollide.query.loops.moving_rows import (
     BOX,
     END,
     START,
+    STAYS,
+    ZERO,
     FlightRows,
     Limits,
     MovingRows,
@@ -38,7 +41,7 @@ from cylcollide.query.loops.moving_rows import (
     limits_of,
     vector,
 )
-from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import square_root
 
@@ -59,57 +62,114 @@ class ExitRows(NamedTuple):
     accurate: BoolArray  # False for one that needs exact arithmetic
 
 
+class LimbPlaces(NamedTuple):
+    """Which limb of a state each of n limbs is, `MovingRows` of the same; (n,) each."""
+
+    row: Int32Array  # of the state of its tick
+    next_row: Int32Array  # of that of the next tick, `STAYS` for one that stays where it is until then
+
+
 @entry_point(reads_all=True)
 def find_exits(
     flights: FlightRows,
     stretches: StretchRows,
     table: MovingRows,
+    places: LimbPlaces,
+    candidates: Candidates,
+    mask: Uint32Array,
+    ignored: Int64Array,
     hits: MovingColumns,
     contacts: ContactRows,
     begin: int,
     end: int,
     exits: ExitRows,
 ) -> None:
-    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, within their stretches."""
+    """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from stretch to stretch."""
     for i in range(begin, end):
         j = hits.stretch[i]
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
         if j >= 0 and contacts.accurate[i] and table.solid[hits.limb[i]] != BOX:
-            piece = stretches.piece[j]
+            layers, other = mask[broadcast_index(mask, i)], ignored[broadcast_index(ignored, i)]
+            j, contact = last_contact(flights, stretches, table, places, candidates, layers, other, hits, i)
+            piece, entered = stretches.piece[j], stretches.piece[hits.stretch[i]]
             limits, is_known = limits_of(flights, piece, stretches.tick[j])
-            backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
-            is_final = j + 1 == stretches.offsets[i + 1]
-            contact = exit_contact(flights, stretches, table, hits, i, backwards, is_final)
             s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
             since: DoubleDouble = (contacts.fraction[i, 0], contacts.fraction[i, 1])
+            time = time_at(flights.t0, flights.t1, piece, s)
             span = two_difference(flights.t1[piece], flights.t0[piece])
-            exits.fraction[i], exits.time[i] = s[0], time_at(flights.t0, flights.t1, piece, s)[0]
-            exits.duration[i] = dd_multiply(dd_subtract(s, since), span)[0]
+            duration = dd_multiply(dd_subtract(s, since), span)
+            if piece != entered:
+                duration = dd_subtract(time, time_at(flights.t0, flights.t1, entered, since))
+            exits.fraction[i], exits.time[i], exits.duration[i] = s[0], time[0], duration[0]
             exits.piece[i], exits.accurate[i] = piece, is_known and contact.accurate
 
 
 @compiled
-def exit_contact(
+def last_contact(
     flights: FlightRows,
     stretches: StretchRows,
     table: MovingRows,
+    places: LimbPlaces,
+    candidates: Candidates,
+    mask: int,
+    ignored: int,
     hits: MovingColumns,
     i: int,
-    backwards: Limits,
-    is_final: bool,
-) -> Contact:
-    """The end of the contact of bullet i, as u of its stretch flown backwards; `is_final`: the flight ends with it."""
-    j, k = hits.stretch[i], hits.limb[i]
+) -> tuple[int, Contact]:
+    """The stretch in which the contact of bullet i ends, and when: as u of that stretch flown backwards."""
+    j, k, begin = hits.stretch[i], hits.limb[i], hits.upper[i]
+    while True:
+        contact, stays = exit_contact(flights, stretches, table, j, k, begin)
+        if not stays or j + 1 == stretches.offsets[i + 1]:
+            return j, contact
+        k, begin = same_limb(stretches, table, places, candidates, mask, ignored, j, k), 0.0
+        if k < 0:
+            return j, Contact(ZERO, False)
+        j += 1
+
+
+@inlined
+def same_limb(
+    stretches: StretchRows,
+    table: MovingRows,
+    places: LimbPlaces,
+    candidates: Candidates,
+    mask: int,
+    ignored: int,
+    j: int,
+    k: int,
+) -> int:
+    """Limb k of stretch j, as the next stretch has it; -1 if it is not certainly there from its first moment on."""
+    ticks = stretches.tick[j + 1] - stretches.tick[j]
+    row = places.row[k] if ticks == 0 else places.next_row[k] if ticks == 1 else STAYS
+    for pair in range(candidates.offsets[j + 1], candidates.offsets[j + 2]):
+        other = candidates.limb[pair]
+        if other != LEFT_OUT and row >= 0 and places.row[other] == row:
+            is_hit = is_considered(table.character[other], table.mask[other], mask, ignored)
+            return other if is_hit and not stretches.is_open[j + 1] else -1
+    return -1
+
+
+@compiled
+def exit_contact(
+    flights: FlightRows, stretches: StretchRows, table: MovingRows, j: int, k: int, begin: float
+) -> tuple[Contact, bool]:
+    """When a bullet that is in limb k at `begin` leaves it, as u of stretch j flown backwards; or whether it stays.
+
+    It must certainly be in the limb at `begin`, unless that is 0: then only what is shown counts.
+    """
     piece, stretch, row = stretches.piece[j], stretches.rows[j], table.rows[k]
     bullet, limb = Flight(vector(stretch, START), vector(stretch, END)), moving_limb(stretch, table, k)
     extent = extent_of(stretch, row)
-    bounds = exit_bounds(bullet, limb, extent, hits.upper[i])
+    bounds = exit_bounds(bullet, limb, extent, begin)
     if not bounds.possible:
-        return Contact((0.0, 0.0), is_final)
-    if not bounds.certain:
-        return Contact((0.0, 0.0), False)
+        return Contact(ZERO, True), True
+    limits, is_known = limits_of(flights, piece, stretches.tick[j])
+    if not (bounds.certain and is_known and bounds.lower > 0.0):
+        return Contact(ZERO, False), False
     start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
+    backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
     motion = motion_between(start, goal, row, backwards)
     # one minus a time is rounded
     lower, upper = (
@@ -117,7 +177,7 @@ def exit_contact(
         min(1.0 - bounds.lower + 2.0 * CONTACT_ERROR, 1.0),
     )
     reversed_bounds = HitBounds(True, True, lower, upper, False, bounds.face)
-    return accurate_contact(motion, limb.kind, limb.radius, limb.radius2, reversed_bounds, extent)
+    return accurate_contact(motion, limb.kind, limb.radius, limb.radius2, reversed_bounds, extent), False
 
 
 @compiled

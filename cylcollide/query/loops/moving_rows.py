@@ -17,8 +17,24 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.interpolation import between
 from cylcollide.kernels.moving_box import BoxPath
 from cylcollide.kernels.ray import as_vector, largest_component
+from cylcollide.kernels.recorded import (
+    CHARACTER_SIZE,
+    CODES_SIZE,
+    FIRST_ROW,
+    KIND,
+    MODEL,
+    NEXT_ROW,
+    OWNER,
+    Recorded,
+    TickRows,
+    character_of,
+    layers_of,
+    recorded_ends,
+    tick_rows,
+)
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.simd import Real
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 
@@ -31,6 +47,8 @@ START, END, ALPHA0, ALPHA1, STRETCH_ROW = 0, 3, 6, 7, 8
 HERE, THERE, TURN, TURN_NEXT, CENTRE, AXES, HALF, PATH_ROW = 0, 3, 6, 10, 14, 17, 26, 32
 """Columns of `MovingRows.paths`, as `BoxPath` has them."""
 
+STAYS, NO_BOX = -1, -1
+"""In place of a row of the next tick, and of one of `MovingRows.paths`."""
 
 ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
 
@@ -74,6 +92,17 @@ class MovingRows(NamedTuple):
     rows: Float64Array  # (n, MOVING_ROW)
     box: Int32Array  # (n,): row of `paths`, -1 for other shapes
     paths: Float64Array  # (boxes, PATH_ROW)
+
+
+class MovingEnds(NamedTuple):
+    """The columns of the same limbs that Python reads besides."""
+
+    kind: Int8Array  # (n,): Shape
+    next_row: Int32Array  # (n,): row of the state of the next tick, `STAYS` for one that stays where it is until then
+    radius: Float64Array  # (n,)
+    radius2: Float64Array  # (n,)
+    here: Float64Array  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
+    there: Float64Array  # (n, 2, 3): at the next one; the same of a limb that stays
 
 
 class Limits(NamedTuple):
@@ -156,35 +185,69 @@ def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
 
 @entry_point(reads_all=True)
 def fill_moving_rows(
-    kind: Int8Array,
-    here: Float64Array,
-    there: Float64Array,
-    radius: Float64Array,
-    radius2: Float64Array,
-    table: MovingRows,
+    recorded: Recorded, tick: Int32Array, row: Int32Array, ends: MovingEnds, table: MovingRows
 ) -> None:
-    """Write `solid` and `rows`; p1 and p2 of limbs at both ticks are (n, 2, 3).
+    """Write n limbs between two ticks, `paths` excepted; `row` of each is that of its tick, by place in `recorded`.
 
     A limb whose sizes float64 products cannot hold gets an infinite extent, so that every bullet is undecided.
     """
-    for i in range(kind.size):
-        row, extent, longest, size = table.rows[i], 0.0, 0.0, max(radius[i], radius2[i])
+    last, current, boxes = recorded.address.shape[0] - 1, 0, 0
+    here, there = tick_rows(recorded, 0), tick_rows(recorded, min(1, last))
+    for i in range(tick.size):
+        if tick[i] != current:
+            current = tick[i]
+            here, there = tick_rows(recorded, current), tick_rows(recorded, min(current + 1, last))
+        model, following = here.row[2 * row[i] + MODEL], STAYS
+        if current < last:
+            following = next_row(here, row[i])
+        p, q = recorded_ends(recorded.by_ends, here, row[i])
+        u, v = recorded_ends(recorded.by_ends, there, following) if following >= 0 else (p, q)
+        kind = here.codes[CODES_SIZE * model + KIND]
+        if kind == BOX:
+            q, v = p, u
+        ends.kind[i], ends.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
+        boxes += kind == BOX
+        ends.radius[i], ends.radius2[i] = here.numbers[model, 6], here.numbers[model, 7]
+        table.character[i], table.mask[i] = character_of(here, row[i]), layers_of(here, row[i])
+        numbers = table.rows[i]
+        numbers[RADIUS], numbers[RADIUS2] = ends.radius[i], ends.radius2[i]
         for axis in range(3):
-            row[P1 + axis], row[P2 + axis] = here[i, 0, axis], here[i, 1, axis]
-            row[P1_NEXT + axis], row[P2_NEXT + axis] = there[i, 0, axis], there[i, 1, axis]
-        is_safe = size >= SMALLEST_SAFE
-        for first in (P1, P1_NEXT):
-            length = 0.0
-            for axis in range(3):
-                a, b = row[first + axis], row[first + P2 + axis]
-                extent, length = max(extent, abs(a), abs(b)), max(length, abs(b - a))
-            is_safe &= length >= SMALLEST_SAFE or length == 0.0
-            longest = max(longest, length)
-        row[RADIUS], row[RADIUS2] = radius[i], radius2[i]
-        row[EXTENT] = extent + size if is_safe and extent + size <= LARGEST_SAFE else inf
-        table.solid[i] = SPHERE if kind[i] == CAPSULE and longest == 0.0 else kind[i]
-        if kind[i] == BOX:
-            row[EXTENT] = 0.0  # the kernel of boxes knows its own
+            numbers[P1 + axis], numbers[P2 + axis], numbers[P1_NEXT + axis] = p[axis], q[axis], u[axis]
+            numbers[P2_NEXT + axis] = v[axis]
+            ends.here[i, 0, axis], ends.here[i, 1, axis] = p[axis], q[axis]
+            ends.there[i, 0, axis], ends.there[i, 1, axis] = u[axis], v[axis]
+        length, longest = axis_length(p, q), max(axis_length(p, q), axis_length(u, v))
+        table.solid[i] = SPHERE if kind == CAPSULE and longest == 0.0 else kind
+        numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))
+        if kind == BOX:
+            numbers[EXTENT] = 0.0  # the kernel of boxes knows its own
+
+
+@inlined
+def next_row(here: TickRows, row: int) -> int:
+    """The row of a limb in the next tick, `STAYS` for one that stays where it is until then."""
+    owner = here.row[2 * row + OWNER]
+    if owner < 0:
+        return row
+    first = here.character[CHARACTER_SIZE * owner + NEXT_ROW]
+    return first + row - here.character[CHARACTER_SIZE * owner + FIRST_ROW] if first >= 0 else STAYS
+
+
+@inlined
+def axis_length(p: Vector, q: Vector) -> float:
+    """The largest component of the vector from p to q."""
+    return largest_component((q[0] - p[0], q[1] - p[1], q[2] - p[2]))
+
+
+@inlined
+def moving_extent(row: Float64Array, length: float, length_next: float) -> float:
+    """The extent of a limb at both ticks; inf if float64 products cannot hold its sizes."""
+    extent, size = 0.0, max(row[RADIUS], row[RADIUS2])
+    for column in range(P1, RADIUS):
+        extent = max(extent, abs(row[column]))
+    is_safe = size >= SMALLEST_SAFE and extent + size <= LARGEST_SAFE
+    is_safe &= (length >= SMALLEST_SAFE or length == 0.0) and (length_next >= SMALLEST_SAFE or length_next == 0.0)
+    return extent + size if is_safe else inf
 
 
 @inlined
@@ -196,11 +259,13 @@ def vector(row: Float64Array, first: int) -> Vector:
 @inlined
 def vector_between(row: Float64Array, first: int, last: int, alpha: float) -> Vector:
     """The point between two points of a row."""
-    return (
-        between(row[first], row[last], alpha),
-        between(row[first + 1], row[last + 1], alpha),
-        between(row[first + 2], row[last + 2], alpha),
-    )
+    return place_between(vector(row, first), vector(row, last), alpha)
+
+
+@inlined
+def place_between(a: Vector, b: Vector, alpha: Real) -> Vector:
+    """The point between two points; of one limb, or of eight."""
+    return between(a[0], b[0], alpha), between(a[1], b[1], alpha), between(a[2], b[2], alpha)
 
 
 @inlined

@@ -1,0 +1,98 @@
+"""The sweep of flying bullets: `cast_moving` by the million, every row held against an independent oracle.
+
+    python benchmarks/moving_sweep.py --bullets 1e6   (needs pip install '.[test]')
+
+A bullet is asked against a history of 4 to 12 limbs of every shape but boxes, over three or four ticks; most are knife
+edges: grazes of 10⁻¹ … 10⁻¹⁵ of a radius, in space and in time, contacts at the time of a tick, rims, bullets that move
+with a limb, whole numbers in which a touch is a touch; limbs that turn over, shrink to short axes, stand still, are
+carried by bones (`tests/support/moving_sweep.py`). Hit or miss, limb, tick, face, fraction and alpha are judged, with
+them the order of limbs. The oracle (`tests/support/oracle/compiled/moving.py`) has 106 bits and shares neither code nor
+formulas with the library; what it leaves open, Sturm chains in rational arithmetic decide.
+
+The same command goes on where it was stopped. The status is 1 if a row is wrong; `--chunk K` asks one chunk again.
+
+column         meaning
+-------------  -----------------------------------------------------------------------------------------------------
+family, limb   what bullets are aimed at, and what that limb does
+bullets, pairs rows of `cast_moving`; the same times the limbs of the history
+hits … none    of the rows; by face
+rechecked      rows that the library's float64 bounds left to its exact arithmetic
+by_rationals   rows that the oracle's 106 bits left to rationals
+wrong          rows with a wrong verdict, limb, tick or face, a fraction off by 2 u or an alpha by 4 u
+"""
+
+import argparse
+import csv
+import hashlib
+import os
+import platform
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")
+BENCHMARKS = Path(__file__).resolve().parent
+sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
+
+from support.moving_sweep import run_chunk  # noqa: E402
+from support.soak.tally import Tally  # noqa: E402
+
+import cylcollide as cc  # noqa: E402
+
+
+def version() -> str:
+    """Return the library's version, and a digest of what answers, asks and judges."""
+    digest, package, support = hashlib.sha256(), Path(cc.__file__).parent, BENCHMARKS.parent / "tests" / "support"
+    for file in (*sorted(package.rglob("*.py")), support / "moving_sweep.py", *sorted(support.glob("oracle/**/*.py"))):
+        digest.update(file.read_bytes())
+    return f"{cc.__version__}+{digest.hexdigest()[:8]}"
+
+
+def write_csv(tally: Tally, seconds: float, file: Path) -> None:
+    """Write the tally, a row a family and motion, all of them last."""
+    label = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}", "version": tally.version,
+        "machine": f"{platform.machine()}, Python {platform.python_version()}", "seed": tally.seed,
+    }  # fmt: skip
+    numbers = {name: {k: round(v) for k, v in row.items()} for name, row in sorted(tally.rows.items())}
+    columns = list(next(iter(numbers.values())))
+    numbers["all; all"] = {k: sum(row[k] for row in numbers.values()) for k in columns}
+    with file.open("w", newline="") as target:
+        writer = csv.DictWriter(target, [*label, "family", "limb", *columns], lineterminator="\n")
+        writer.writeheader()
+        for name, row in numbers.items():
+            family, limb = name.split("; ")
+            writer.writerow({**label, "family": family, "limb": limb, **row})
+    total = numbers["all; all"]
+    print(f"{total['bullets']} bullets, {total['pairs']} pairs, {total['wrong']} wrong, {seconds:.0f} s of processor time")
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--bullets", type=float, default=1e6, help="stop after so many (1e6)")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--folder", type=Path, default=BENCHMARKS / ".soak" / "moving", help="for what is finished")
+    options.add_argument("--csv", type=Path, default=BENCHMARKS / "moving_sweep.csv")
+    options.add_argument("--chunk", type=int, help="run this chunk alone")
+    chosen = options.parse_args()
+    if chosen.chunk is not None:
+        part = run_chunk(chosen.seed, chosen.chunk)
+        print(*(case["what"] for case in part.cases), f"{len(part.cases)} wrong", sep="\n")
+        return int(bool(part.cases))
+    tally, begun = Tally(chosen.folder, chosen.seed, version()), time.process_time()
+    missing = iter(tally.missing())
+    try:
+        while tally.total("bullets") < chosen.bullets:
+            tally.add(run_chunk(chosen.seed, next(missing)))
+            if len(tally.done) % 25 == 0:
+                print(f"{tally.total('bullets'):.0f} bullets, {tally.total('wrong'):.0f} wrong", flush=True)
+    except KeyboardInterrupt:
+        print("stopped: the same command goes on", flush=True)
+    if tally.rows:
+        write_csv(tally, time.process_time() - begun, chosen.csv)
+    return int(tally.total("wrong") > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Flying bullets beside `ipctk`, continuous collision detection that is conservative: it denies no hit of ours.
+
+Tight inclusion (B. Wang and others, "A large-scale benchmark and an inclusion-based algorithm for continuous collision
+detection", ACM TOG 40(5), 2021) may report contacts that are none, and earlier ones, but misses none. A capsule is a
+point against a moving edge within a distance, a sphere one against a moving point. It is not the truth: what it sees
+and we do not is counted, and must be rare.
+"""
+
+import numpy as np
+import pytest
+from support.check_cylinders import JIT
+from support.moving_peers import history_of, outside_cube, pairs_of, peer_contacts
+
+from cylcollide._types import Face
+from cylcollide.history.moving.hits import MovingHits
+
+ipctk = pytest.importorskip("ipctk", reason="needs the extra peers")
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not JIT, reason="thousands of bullets take machine code")]
+
+N = 4000
+
+
+ipctk.set_logger_level(ipctk.LoggerLevel.error)  # it warns of each bullet that starts in its limb
+
+
+def flying_in(ours: MovingHits) -> np.ndarray:
+    """Whether each bullet hits from outside."""
+    return ours.hit & (ours.face != Face.INSIDE)
+
+
+@pytest.mark.parametrize("kind", ["capsule", "sphere"])
+def test_no_hit_is_denied_by_tight_inclusion(kind: str):
+    """Of bullets that start outside of the cube about the axis: it leaves out a contact at once, and takes that for one.
+
+    Its distance is bounded in the maximum norm. One that starts in the cube and not in the limb it may deny, or see too
+    late, as it does with one in twenty here.
+    """
+    pairs = pairs_of(np.random.default_rng(17), N, kind)
+    ours = history_of(pairs, kind).cast_moving(pairs.start, pairs.end, 0.0, 1.0)
+    hit, since = peer_contacts(ipctk.TightInclusionCCD(), pairs, kind)
+    assert np.array_equal(ours.limb[ours.hit], np.flatnonzero(ours.hit))
+    asked, beyond = flying_in(ours), outside_cube(pairs)
+    assert hit[asked & beyond].all()
+    assert (since <= ours.fraction)[asked & beyond].all()
+    assert 0.3 * N < (asked & beyond).sum() < 0.9 * N
+    assert ((~ours.hit) & (~hit)).sum() > 0.1 * N  # it does not say yes to everything
+    assert (hit & (since > 1e-3)).sum() > 0.1 * N  # nor "at once"
+    assert (asked & ~beyond & ~hit).sum() > 0  # else the exception can go
+
+
+@pytest.mark.parametrize("kind", ["capsule", "sphere"])
+def test_no_hit_is_denied_by_conservative_advancement(kind: str):
+    """`AdditiveCCD` of the same package has no such exception."""
+    pairs = pairs_of(np.random.default_rng(19), N, kind)
+    ours = history_of(pairs, kind).cast_moving(pairs.start, pairs.end, 0.0, 1.0)
+    hit, since = peer_contacts(ipctk.AdditiveCCD(), pairs, kind)
+    assert hit[flying_in(ours)].all()
+    assert (since <= ours.fraction)[flying_in(ours)].all()
+    assert ((~ours.hit) & (~hit)).sum() > 0.1 * N
+
+
+def test_a_wrong_radius_is_denied():
+    """The check can fail: bullets that hit limbs that are thicker than they are said to be."""
+    pairs = pairs_of(np.random.default_rng(18), 400, "capsule")
+    ours = history_of(pairs, "capsule").cast_moving(pairs.start, pairs.end, 0.0, 1.0)
+    hit, _ = peer_contacts(ipctk.AdditiveCCD(), pairs._replace(radius=0.1 * pairs.radius), "capsule")
+    assert (flying_in(ours) & ~hit).sum() > 20
