@@ -153,6 +153,66 @@ def mirror_jobs():
         "mirror numbered": lambda: mirror.rayTestBatch(first, last, reportHitNumber=1),
     }}
 
+def past_jobs():
+    # jobs of a world of characters and its history, and what both answer once the characters are where they began
+    from support.character_life import all_shapes_rig
+    rig, policy = all_shapes_rig(), cc.Policy.penetration(0.25, {{"head": 2.0}})
+    arena = cc.HitWorld(limbs[:200])
+    ids, posed = arena.spawn(rig, 60), rng.uniform(-10.0, 10.0, (60, 4, 3))
+    turns = rng.normal(size=(60, 4, 4))
+    history = cc.PoseHistory(arena, 6)
+    for k in range(6):
+        arena.set_poses(ids, posed + 0.1 * k, turns)
+        history.record(k)
+    kept = cc.PoseHistory(arena, 4)
+    clock, first, last = [0.0], start[:300], end[:300]
+    when = np.linspace(0.0, 5.0, 300)
+    path = cc.flight(first[:20], last[:20] - first[:20], 4.0, gravity=(0.0, 0.0, -9.8), step=0.25)
+    rig_file, policy_file = file.with_name("rig.json"), file.with_name("policy.json")
+    rig.save(rig_file), policy.save(policy_file)
+
+    def record():
+        clock[0] += 1.0
+        kept.record(clock[0])
+
+    def leave():
+        arena.despawn(arena.spawn(rig, 5))
+
+    def come():
+        more = arena.spawn(rig, 5)
+        arena.set_poses(more, posed[:5], turns[:5])
+
+    def answers():
+        arena.despawn(np.setdiff1d(arena.characters, ids))
+        arena.set_poses(ids, posed, turns)
+        arena.set_layers(ids, 0xFFFFFFFF)
+        hits = history.cast_segments(first, last, when)
+        now = arena.cast_segments(first, last)
+        assert kept.times.tolist() == sorted(set(kept.times.tolist())) and (np.diff(kept.ticks) == 1).all()
+        return hits.limb.tobytes(), hits.fraction.tobytes(), now.limb.tobytes(), now.fraction.tobytes()
+
+    return answers, {{
+        "record": record,
+        "past": lambda: history.cast_segments(first, last, when).position,
+        "past chords": lambda: history.chords_segments(first, last, when).thickness,
+        "past points": lambda: history.contains_points(first, when).limb,
+        "limbs at": lambda: history.limbs_at(2.5),
+        "moving": lambda: history.cast_moving(first[:40], last[:40], 0.5, when[-40:]).exit_time,
+        "moving path": lambda: history.cast_moving(path).position,
+        "flight": lambda: cc.flight(first, last - first, 4.0, drag=0.01),
+        "miss": lambda: history.explain_miss(first[0], last[0], 2.5, resolution=1.0),
+        "judge": lambda: arena.judge_segments(first, last, policy).impacts.damage,
+        "past judge": lambda: history.judge_segments(first, last, policy, when).by_shot(),
+        "poses": lambda: arena.set_poses(ids, posed + 1.0, turns),
+        "poses of some": lambda: arena.set_poses(ids[::7], posed[::7], turns[::7], teleport=True),
+        "layers": lambda: arena.set_layers(ids[::3], 2),
+        "spawn": come,
+        "despawn": leave,
+        "place": lambda: rig.place(posed, turns),
+        "rig file": lambda: (rig.save(rig_file), cc.Rig.load(rig_file)),
+        "policy file": lambda: (policy.save(policy_file), cc.Policy.load(policy_file)),
+    }}
+
 def world_answer():
     if "move people" in kinds:
         check_people()
@@ -172,6 +232,8 @@ def world_answer():
 answer = world_answer
 if kinds[0].startswith("mirror"):
     answer, JOBS = mirror_jobs()
+if kinds[0] in {past_kinds!r}:
+    answer, JOBS = past_jobs()
 
 class Stop(BaseException):
     pass
@@ -216,6 +278,10 @@ KINDS = (
     "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
     "load", "save", "explain", "rebuild", "move people",
 )  # fmt: skip
+PAST_KINDS = (
+    "record", "past", "past chords", "past points", "limbs at", "moving", "moving path", "flight", "miss", "judge",
+    "past judge", "poses", "poses of some", "layers", "spawn", "despawn", "place", "rig file", "policy file",
+)  # fmt: skip
 MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
 
 
@@ -237,12 +303,14 @@ for kind in kinds:
 
 
 @pytest.mark.skipif(not hasattr(enum.EnumMeta, "__getattr__"), reason="enumerations that look names up in Python")
-@pytest.mark.parametrize("kinds", [(*KINDS, "grow", "classify"), MIRROR_KINDS], ids=["world", "mirror"])
+@pytest.mark.parametrize(
+    "kinds", [(*KINDS, "grow", "classify"), MIRROR_KINDS, PAST_KINDS], ids=["world", "mirror", "past"]
+)
 def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
     """Numpy looks for __array_ufunc__ and the like in Python code of the enumeration's class, and discards all errors
     of that: an interrupt that falls into it is lost.
     """
-    script = STORM.format(tests=str(ROOT / "tests")).partition("want = answer()")[0] + LOOKUPS
+    script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS).partition("want = answer()")[0] + LOOKUPS
     run = subprocess.run(
         [sys.executable, "-c", script, ",".join(kinds), "1"],
         cwd=ABOVE_PACKAGE,
@@ -260,12 +328,13 @@ def test_no_enumeration_reaches_numpy(kinds: Sequence[str]):
     [
         (KINDS, 10),
         (MIRROR_KINDS, 10),
-        *(pytest.param([kind], 400, marks=pytest.mark.long, id=kind) for kind in (*KINDS, *MIRROR_KINDS)),
+        (PAST_KINDS, 5),
+        *(pytest.param([kind], 400, marks=pytest.mark.long, id=kind) for kind in (*KINDS, *MIRROR_KINDS, *PAST_KINDS)),
     ],
 )
 def test_a_storm_of_signals(kinds: Sequence[str], count: int):
     """The exception of the handler and nothing else, nothing on standard error, and the next answer bit-equal."""
-    script = STORM.format(tests=str(ROOT / "tests"))
+    script = STORM.format(tests=str(ROOT / "tests"), past_kinds=PAST_KINDS)
     run = subprocess.run(
         [sys.executable, "-c", script, ",".join(kinds), str(count)],
         cwd=ABOVE_PACKAGE,
