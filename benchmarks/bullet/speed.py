@@ -4,8 +4,8 @@
 
 A row: scene, number of rays, what is called and how the client is followed, its median processor time, PyBullet's for
 the same rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a
-HitWorld of the limbs alone for arrays, and the ratio: PyBullet's time, or the world's, over the Mirror's. Rows without
-rays are about `sync`, beside the calls of PyBullet that it makes, their results dropped.
+HitWorld of the limbs alone for arrays, with one thread both, and the ratio: PyBullet's time, or the world's, over the
+Mirror's. Rows without rays are about `sync`, beside the calls of PyBullet that it makes, their results dropped.
 """
 
 import argparse
@@ -56,11 +56,11 @@ def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
     world = still._scene.state.world
 
     def cast() -> None:
-        hits = world.cast_segments(starts, ends, inside="ignore")
+        hits = world.cast_segments(starts, ends, inside="ignore", threads=1)
         hits.limb, hits.fraction, hits.position, hits.normal  # noqa: B018
 
     def arrays() -> None:
-        hits = still.cast_segments(starts, ends)
+        hits = still.cast_segments(starts, ends, threads=1)
         hits.body, hits.fraction, hits.position, hits.normal  # noqa: B018
 
     return {
@@ -90,14 +90,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     options = parser.parse_args()
     facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
     with options.out.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for scene, make in SCENES.items():
+        for scene in options.scenes:
             c = connect()
-            make(c)
+            SCENES[scene](c)
             p.performCollisionDetection(physicsClientId=c)
             for n in COUNTS:
                 calls = tasks(c, n)

@@ -118,6 +118,8 @@ def swap(old: str, new: str) -> str:
 BAD = {
     "nothing": ("", r"expected XML"),
     "cut off": (ROBOT[:700], r"expected XML"),
+    "an unknown encoding": ('<?xml version="1.0" encoding="no-such"?><robot/>', r"expected XML, got unknown encoding"),
+    "an encoding of two bytes": ('<?xml version="1.0" encoding="big5"?><robot/>', r"expected XML, got multi-byte"),
     "another format": ("<sdf><model/></sdf>", r"expected a robot, got 'sdf'"),
     "no links": ('<robot name="x"/>', r"expected a robot with links, got none"),
     "a mesh": (

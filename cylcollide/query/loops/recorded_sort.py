@@ -15,6 +15,7 @@ from cylcollide.runtime.entry_point import entry_point
 from cylcollide.runtime.simd import LANES, store, with_sign
 
 OCTANTS = MIXED
+SMALLEST_OCTANT = 64  # fewer rays of a tick go together, whichever way they go
 
 
 class Order(NamedTuple):
@@ -102,3 +103,15 @@ def octant_of(rays: Rays, i: int) -> int:
     if rays.is_segment:
         x, y, z = x - rays.origin[i, 0], y - rays.origin[i, 1], z - rays.origin[i, 2]
     return int(with_sign(1.0, x) < 0.0) + 2 * int(with_sign(1.0, y) < 0.0) + 4 * int(with_sign(1.0, z) < 0.0)
+
+
+@inlined
+def group_of(order: Order, t: int, k: int) -> tuple[int, int, int]:
+    """Of eight groups of rays of the tick at place t, that of number k: its octant, where it begins, and where it ends.
+
+    Few rays go together, whichever way they go, in the first group.
+    """
+    begins = order.begins
+    if begins[OCTANTS * (t + 1)] - begins[OCTANTS * t] >= SMALLEST_OCTANT:
+        return k, begins[OCTANTS * t + k], begins[OCTANTS * t + k + 1]
+    return MIXED, begins[OCTANTS * t], begins[OCTANTS * (t + 1)] if k == 0 else begins[OCTANTS * t]

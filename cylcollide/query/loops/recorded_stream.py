@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide._types import Aim, Float32Array, Float64Array, Int8Array, Int32Array, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP, deepest
-from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.bvh.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.bvh.traverse import NO_ITEM
 from cylcollide.constants import STREAM_RAYS
 from cylcollide.kernels.closest import is_undecided
@@ -40,7 +40,7 @@ from cylcollide.query.loops.leaf import ALL_LANES, LIMB, RayState, closest_of, e
 from cylcollide.query.loops.output import write_hits
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
-from cylcollide.query.loops.recorded_sort import OCTANTS, Order
+from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
 from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.runtime.compile import compiled, inlined
@@ -52,7 +52,6 @@ QUEUE = STREAM_RAYS + 2 * STEP + 2 * PAIR_BATCH
 """Pairs of one shape that are queued at most: those of a step, a list of rays and items of others; two batches."""
 SPARE = STREAM_RAYS + LANES
 """Of the limbs in the scratch, that of a pair under test; eight are written at a time before it."""
-SMALLEST_OCTANT = 64  # fewer rays of a tick go together, whichever way they go
 
 
 class RecordedScratch(NamedTuple):
@@ -283,30 +282,24 @@ def cast_recorded(
     last, size, placed = recorded.address.shape[0] - 1, state.best.shape[0], 0
     number, begins = order.number, order.begins
     for t in range(last + 1):
-        first_of_tick, end_of_tick = max(begin, begins[OCTANTS * t]), min(end, begins[OCTANTS * (t + 1)])
-        if first_of_tick >= end_of_tick:
+        if begins[OCTANTS * t] >= end or begins[OCTANTS * (t + 1)] <= max(begin, begins[OCTANTS * t]):
             continue
         here, there = tick_rows(recorded, t), tick_rows(recorded, min(t + 1, last))
         shared = batch.mask.size == 1 and batch.ignored.size == 1 and protection.ids.size == 0
         in_layers = (recorded.address[t, SHARED_LAYERS] & np.int64(batch.mask[0])) != 0
         accepts_all = shared and batch.ignored[0] < 0 and in_layers
         tree = tree_at(recorded, t, stream.code.size)
-        together = end_of_tick - first_of_tick < SMALLEST_OCTANT
-        for k in range(1 if together else OCTANTS):
-            octant = MIXED if together else k
-            first = first_of_tick if together else max(begin, begins[OCTANTS * t + k])
-            group_end = end_of_tick if together else min(end, begins[OCTANTS * t + k + 1])
-            while first < group_end:
-                position = min(first + size, group_end)
-                count = position - first
+        for k in range(OCTANTS):
+            octant, first, group_end = group_of(order, t, k)
+            for base in range(max(begin, first), min(end, group_end), size):
+                count = min(size, min(end, group_end) - base)
                 if placed + count > scratch.row.size:
                     finish_hits(batch, placed, queue, scratch, hits)
                     placed = 0
-                moment = Moment(here, there, order.alpha, number, first, recorded.by_ends, protection, accepts_all)
-                active = setup_in_order(order.rays, tree.space, first, count, state, stream)
+                moment = Moment(here, there, order.alpha, number, base, recorded.by_ends, protection, accepts_all)
+                active = setup_in_order(order.rays, tree.space, base, count, state, stream)
                 traverse_tick(moment, batch, tree, octant, active, scratch, state, stream)
                 placed = place_hits(moment, count, placed, scratch, state)
                 table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
-                write_hits(table, number, first, 0, count, state, queue, hits)
-                first = position
+                write_hits(table, number, base, 0, count, state, queue, hits)
     finish_hits(batch, placed, queue, scratch, hits)
