@@ -93,9 +93,8 @@ EVERY_LAYER, IGNORE_NONE, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(
 """The defaults of most queries; read, never written."""
 
 
-def _described(values: object) -> str:
-    shape = getattr(values, "shape", None)
-    return f"shape {shape}" if shape is not None else type(values).__name__
+def _described(values: Any) -> str:
+    return f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
 
 
 def in_range(array: Float64Array, name: str) -> Float64Array:
