@@ -23,9 +23,8 @@ def first_bad_row(bad: BoolArray) -> int | None:
 
 def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
     """The values as an array, whatever they are; ValueError for uneven rows and for masked entries."""
-    if type(values) is np.ndarray:
-        return values
-    if np.ma.is_masked(values) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values)):
+    masked = (issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
+    if type(values) is not np.ndarray and (np.ma.is_masked(values) or any(masked)):
         raise ValueError(f"{name}: expected {expected}, got masked entries; fill them or leave such rows out")
     try:
         return np.asarray(values)
@@ -51,8 +50,6 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
-    if given.dtype is FLOAT64:
-        return np.array(given, order="C")
     if given.dtype == object:
         array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
     else:
@@ -67,11 +64,6 @@ def as_float64(given: NDArray[Any], name: str) -> Float64Array:
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
-
-
-def as_plain_float64(given: NDArray[Any], name: str) -> Float64Array:
-    """As `as_float64`, but not copied if given as such an array in C order."""
-    return given if given.dtype is FLOAT64 and given.flags.carray else as_float64(given, name)
 
 
 def _shown(value: Any) -> str:
@@ -101,9 +93,8 @@ EVERY_LAYER, IGNORE_NONE, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(
 """The defaults of most queries; read, never written."""
 
 
-def _described(values: object) -> str:
-    shape = getattr(values, "shape", None)
-    return f"shape {shape}" if shape is not None else type(values).__name__
+def _described(values: Any) -> str:
+    return f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
 
 
 def in_range(array: Float64Array, name: str) -> Float64Array:
@@ -222,11 +213,6 @@ def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> In
         array = np.full(rows, array[()])
     if array.shape != (rows,):
         raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
-    return _within(array, name, low, high)
-
-
-def _within(array: NDArray[Any], name: str, low: int, high: int) -> Int64Array:
-    """Integers (n,) as int64; ValueError, naming the first bad row, unless all are from low to high."""
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
         raise ValueError(f"{name}: expected {low} to {high}, got {_shown(array[row])} in row {row}")
@@ -240,12 +226,8 @@ def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
 
 def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
     """Integers from low to high, (m,) of int64; one stands for itself."""
-    if isinstance(values, int | np.integer) and not isinstance(values, bool) and low <= values <= high:
-        return np.array([values], np.int64)
-    array = _as_integers(values, name)
-    if array.ndim > 1:
-        raise ValueError(f"{name}: expected one integer or shape (m,), got shape {array.shape}")
-    return _within(array.reshape(-1), name, low, high)
+    array = np.atleast_1d(_as_integers(values, name))
+    return integers(array, name, array.size, low, high)
 
 
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
