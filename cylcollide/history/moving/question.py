@@ -51,7 +51,9 @@ class Question:
         end[known_roughly] = flights.ends[stretches.piece[known_roughly]]
         batch = RayBatch(Rays(start, end, True, NO_LIMIT), EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
         tick = stretches.tick.astype(np.int32)
-        offsets, row = _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
+        offsets, row = (
+            _rows_near_many(batch, ring, tick) if len(tick) >= SMALLEST_STREAM else _rows_near(batch, ring, tick)
+        )
         return offsets, np.repeat(tick, np.diff(offsets)), row
 
     def _is_hit(self, count: Int64Array, number: Int32Array) -> BoolArray:
