@@ -7,6 +7,12 @@ the same shots cast for the closest hit; it gets the ends of the limbs, without 
 turns frame by frame in one process, all on one thread; a row holds medians, in microseconds, and our frame over the
 engine's.
 Limbs are cylinders, so that every engine can hold them.
+
+    python benchmarks/frame.py --moves benchmarks/frame_moves.csv
+
+New poses of all characters, of one right after that, and of one after another, while nothing else holds the state of
+the world, and while the answer of a shot before each does; median microseconds, of the processor (all threads) and of
+the clock.
 """
 
 import argparse
@@ -91,15 +97,47 @@ def measure(count: int, rounds: int) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
+def moves(count: int, rounds: int, held: bool) -> dict[str, object]:
+    """A row for moves of so many characters."""
+    rng, rig, world = np.random.default_rng(count), cc.Rig.humanoid(1.8), cc.HitWorld()
+    ids, poses = world.spawn(rig, count), frames_of(rig, count, rng)
+    world.set_poses(ids, *poses[0])
+    world.finish_rebuild()
+    took: dict[str, list[tuple[float, float]]] = {"all": [], "one_after_all": [], "one_after_one": []}
+    for k in range(rounds):
+        chosen = [(ids[c], *(column[c] for column in poses[k % FRAMES])) for c in rng.integers(count, size=20)]
+        for name, calls in zip(took, ([(ids, *poses[k % FRAMES])], chosen[:1], chosen[1:]), strict=True):
+            for call in calls:
+                answer = world.cast_segments([0, 0, 0], [1, 1, 1]) if held else None
+                begun = time.process_time(), time.perf_counter()
+                world.set_poses(*call)
+                took[name].append((time.process_time() - begun[0], time.perf_counter() - begun[1]))
+                del answer
+    row: dict[str, object] = {
+        "date": datetime.now(UTC).date().isoformat(), "machine": platform.processor() or platform.machine(),
+        "characters": count, "state": "held" if held else "free",
+    }  # fmt: skip
+    for k, clock in enumerate(("processor", "clock")):
+        middle = {name: 1e6 * median(times[k] for times in rows) for name, rows in took.items()}
+        row |= {f"{name}_{clock}_us": round(middle[name], 1) for name in took}
+        row |= {f"{name}_share_{clock}": round(middle[name] / middle["all"], 4) for name in list(took)[1:]}
+    return row
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--characters", type=int, nargs="+", default=[64, 1000])
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--out", help="a CSV file that is written")
+    parser.add_argument("--moves", help="a CSV file about moves alone, that is written instead")
     chosen = parser.parse_args()
     cc.warm_up()
-    rows = [row for count in chosen.characters for row in measure(count, chosen.rounds)]
+    if chosen.moves:
+        rows = [moves(count, 4 * chosen.rounds, held) for count in chosen.characters for held in (False, True)]
+        chosen.out = chosen.moves
+    else:
+        rows = [row for count in chosen.characters for row in measure(count, chosen.rounds)]
     for row in rows:
         print(", ".join(f"{name} {value}" for name, value in row.items() if name not in ("date", "machine")))
     if chosen.out:

@@ -4,8 +4,9 @@
 
 Each argument is the Python of an environment with one version installed. Four processes run: before, after, and each of
 them once more. In every round each of them does each task once, in an order that is turned from round to round, all on
-one processor. A row of the CSV holds the median over the rounds of after / before, and of the two equal pairs, which
-say how far a ratio of 1 may stray on this machine at this hour.
+one processor; what counts is processor time. A row of the CSV holds the median over the rounds of after / before, and
+of the two equal pairs, which say how far a ratio of 1 may stray on this machine at this hour. `len` and `numpy.empty`
+are 20,000 calls each of what the library has no part in: by them machines can be compared.
 """
 
 import argparse
@@ -66,15 +67,33 @@ for name, workload in WORKLOADS.items():
             for _ in range(500):
                 one.chords_segments(start, end)
 
+        def any_hit():
+            for _ in range(2000):
+                one.occluded_segments(start, end)
+
+        def point():
+            for _ in range(2000):
+                one.contains_points(start).limb
+
+        def length(nothing=[]):
+            for _ in range(20_000):
+                len(nothing)
+
+        def allocate():
+            for _ in range(20_000):
+                np.empty(3)
+
         tasks["one call"], tasks["one call, fields"], tasks["one call, chords"] = call, fields, chords
+        tasks["one call, any hit"], tasks["one point"] = any_hit, point
+        tasks["len"], tasks["numpy.empty"] = length, allocate
 for task in tasks.values():
     task(), task()
 print(cc.__file__, *tasks, sep="|", flush=True)
 for line in sys.stdin:
     task = tasks[line.strip()]
-    begun = time.perf_counter()
+    begun = time.process_time()
     task()
-    print(time.perf_counter() - begun, flush=True)
+    print(time.process_time() - begun, flush=True)
 """
 
 
@@ -110,6 +129,7 @@ def main() -> None:
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("--rounds", type=int, default=41)
+    parser.add_argument("--only", nargs="+", default=[], help="tasks, as the CSV names them; all if none is given")
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--label", default="")
     options = parser.parse_args()
@@ -117,7 +137,7 @@ def main() -> None:
     pythons = {"before": options.before, "after": options.after}
     workers = {f"{name}{copy}": Worker(python, processor) for copy in (1, 2) for name, python in pythons.items()}
     names, rows = list(workers), []
-    for task in workers["after1"].tasks:
+    for task in options.only or workers["after1"].tasks:
         times: dict[str, list[float]] = {name: [] for name in names}
         for k in range(options.rounds):
             for name in names[k % 4 :] + names[: k % 4]:

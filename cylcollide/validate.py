@@ -7,7 +7,7 @@ effect. It raises ValueError with what was expected, what was given, in which ro
 import operator
 from itertools import chain
 from numbers import Integral, Real
-from typing import Any, NoReturn, SupportsIndex, TypeGuard
+from typing import Any, SupportsIndex, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,8 @@ def first_bad_row(bad: BoolArray) -> int | None:
 
 def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
     """The values as an array, whatever they are; ValueError for uneven rows and for masked entries."""
+    if type(values) is np.ndarray:
+        return values
     if np.ma.is_masked(values) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values)):
         raise ValueError(f"{name}: expected {expected}, got masked entries; fill them or leave such rows out")
     try:
@@ -41,7 +43,7 @@ def _entry_types(values: object) -> set[type]:
 def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
     """The values as an array of real numbers of any dtype; nothing is copied before its shape is checked."""
     given = _as_array(values, name, f"numbers of shape {shape}")
-    numbers = all(isinstance(value, Real) for value in given.flat) if given.dtype == object else True
+    numbers = given.dtype != object or all(map(is_real, given.flat))
     if given.dtype.kind not in "iufO" or not numbers:
         raise ValueError(f"{name}: expected real numbers of shape {shape}, got {_described(values)} of {given.dtype}")
     return given
@@ -49,6 +51,8 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
+    if given.dtype is FLOAT64:
+        return np.array(given, order="C")
     if given.dtype == object:
         array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
     else:
@@ -65,13 +69,23 @@ def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     return array
 
 
+def as_plain_float64(given: NDArray[Any], name: str) -> Float64Array:
+    """As `as_float64`, but not copied if given as such an array in C order."""
+    return given if given.dtype is FLOAT64 and given.flags.carray else as_float64(given, name)
+
+
 def _shown(value: Any) -> str:
     """A value as in a message, on one line and not too long; Python refuses to print very long integers."""
     try:
-        text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+        text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) and value.size < 100 else value)
     except ValueError:
         return "a number too long to print"
     return text if len(text) <= 100 else f"{text[:60]}...{text[-20:]}"
+
+
+def is_real(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number of Python or numpy; numpy's spans of time say so of themselves, but are none."""
+    return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
 def _nearest_float(value: Real) -> float:
@@ -208,6 +222,11 @@ def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> In
         array = np.full(rows, array[()])
     if array.shape != (rows,):
         raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
+    return _within(array, name, low, high)
+
+
+def _within(array: NDArray[Any], name: str, low: int, high: int) -> Int64Array:
+    """Integers (n,) as int64; ValueError, naming the first bad row, unless all are from low to high."""
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
         raise ValueError(f"{name}: expected {low} to {high}, got {_shown(array[row])} in row {row}")
@@ -215,14 +234,18 @@ def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> In
 
 
 def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
-    """Whether a value is an integer of Python or numpy, which a bool is not meant to be."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    """Whether a value is an integer of Python or numpy; neither a bool nor a time is meant to be one."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
 
 def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
     """Integers from low to high, (m,) of int64; one stands for itself."""
-    array = np.atleast_1d(_as_integers(values, name))
-    return integers(array, name, array.size, low, high)
+    if isinstance(values, int | np.integer) and not isinstance(values, bool) and low <= values <= high:
+        return np.array([values], np.int64)
+    array = _as_integers(values, name)
+    if array.ndim > 1:
+        raise ValueError(f"{name}: expected one integer or shape (m,), got shape {array.shape}")
+    return _within(array.reshape(-1), name, low, high)
 
 
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
@@ -265,10 +288,15 @@ def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Ar
 
 def policy(inside: str) -> int:
     """Code of an `inside=` policy."""
-    try:
-        return POLICY_CODES[inside]
-    except (KeyError, TypeError):
-        raise ValueError(f"inside: expected one of 'hit', 'exit', 'ignore', got {inside!r}") from None
+    return POLICY_CODES[one_of(inside, "inside", *POLICY_CODES)]
+
+
+def one_of(value: object, name: str, *known: str) -> str:
+    """The value, if it is one of these words."""
+    if isinstance(value, str) and value in known:
+        return value
+    *most, last = map(repr, known)
+    raise ValueError(f"{name}: expected {', '.join(most)} or {last}, got {_shown(value)}")
 
 
 def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
@@ -296,18 +324,9 @@ def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     if row is not None:
         raise ValueError(
             f"{name}: expected a direction other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {array[row].tolist()} in row {row}; "
-            "call cast_segments with start = end, or contains_points, for a point test"
+            f"got {array[row].tolist()} in row {row}; cast a segment with start = end for a point test"
         )
     return array
-
-
-def raise_changed(*names: str) -> NoReturn:
-    """Raise the ValueError of arrays in which a loop has read a bad number that is not there any more."""
-    raise ValueError(
-        f"{', '.join(names)}: expected numbers that stay while a query reads them, got some that changed from bad to "
-        "good; pass copies"
-    )
 
 
 def workers(threads: int | None) -> int | None:

@@ -16,6 +16,8 @@ from pybullet_utils.bullet_client import BulletClient
 from cylcollide.bullet import Mirror
 
 REACH, LAYERS, TURNS = 8.0, 16, 900  # metres, rays above each other, and all around: PyBullet takes 16,383 in one call
+NAMES = ("ground", "robot", *["person"] * 6, "table", "table", "bear", "duck")  # of the bodies, as they are loaded
+GROUND = NAMES.index("ground")
 
 
 def make_room(mode: int) -> BulletClient:
@@ -51,6 +53,23 @@ def scan(name: str, scanner: BulletClient, starts: list, ends: list) -> tuple:
     return answers
 
 
+def draw(body: np.ndarray, points: np.ndarray) -> None:
+    """Save the points (n, 3) from above, in a colour a body, with its name."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  # an extra
+
+    figure = Figure(figsize=(8, 8), layout="constrained")
+    axes = figure.add_subplot(aspect="equal", xlabel="x in m", ylabel="y in m")
+    axes.set_title(f"One scan from above: {LAYERS} × {TURNS} rays from a mast on the robot (+)")
+    axes.scatter(*points[body == GROUND, :2].T, c="0.85", s=1)
+    axes.plot(0.0, 0.0, "k+", markersize=12)
+    for number in np.unique(body[body > GROUND]).tolist():
+        x, y, _ = points[body == number].T
+        axes.scatter(x, y, s=3)
+        axes.annotate(NAMES[number], (x.mean(), y.max()), (0, 4), ha="center", textcoords="offset points")
+    axes.set(xlim=(-4.2, 4.2), ylim=(-4.2, 4.2))
+    figure.savefig("lidar.png")
+
+
 def main() -> None:
     world = make_room(p.GUI if "--window" in sys.argv else p.DIRECT)
     starts, ends = beams()
@@ -62,16 +81,12 @@ def main() -> None:
     differ = sum(a[:2] != b[:2] for a, b in zip(theirs, ours, strict=True))
     off = max(abs(a[2] - b[2]) for a, b in zip(theirs, ours, strict=True) if a[:2] == b[:2]) * REACH
     print(f"{differ} of {len(ours)} rays hit another link; of the others, points are up to {1e3 * off:.1f} mm off")
-    points = np.array([hit[3] for hit in ours if hit[0] > 0])
+    body, points = np.array([hit[0] for hit in ours]), np.array([hit[3] for hit in ours])
     if "--picture" in sys.argv:
-        from matplotlib.figure import Figure  # noqa: PLC0415  # an extra
-
-        figure = Figure(figsize=(8, 8))
-        axes = figure.add_subplot(aspect="equal", xlabel="x in m", ylabel="y in m")
-        axes.scatter(points[:, 0], points[:, 1], c=[hit[0] for hit in ours if hit[0] > 0], s=2, cmap="tab20")
-        figure.savefig("lidar.png")
+        draw(body, points)
     if "--window" in sys.argv:
-        world.addUserDebugPoints(points.tolist(), [[0.1, 0.6, 0.1]] * len(points), pointSize=3)
+        seen = points[body > GROUND].tolist()
+        world.addUserDebugPoints(seen, [[0.1, 0.6, 0.1]] * len(seen), pointSize=3)
         input("Enter closes the window")
 
 

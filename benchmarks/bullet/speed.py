@@ -1,10 +1,11 @@
-"""PyBullet's rayTestBatch beside a Mirror's, call by call in turn: medians, tuples and arrays, three ways to follow.
+"""PyBullet's rayTestBatch beside a Mirror's, call by call in turn: tuples and arrays, three ways to follow.
 
     python benchmarks/bullet/speed.py --out benchmarks/bullet_speed.csv
 
-A row: scene, number of rays, what is called and how the client is followed, its median time, PyBullet's for the same
-rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a HitWorld of
-the limbs alone for arrays, and the ratio: PyBullet's time, or the world's, over the Mirror's.
+A row: scene, number of rays, what is called and how the client is followed, its median processor time, PyBullet's for
+the same rays (in calls of 16,000, lists as arguments and tuples as results, as for the Mirror's tuples), that of a
+HitWorld of the limbs alone for arrays, with one thread both, and the ratio: PyBullet's time, or the world's, over the
+Mirror's. Rows without rays are about `sync`, beside the calls of PyBullet that it makes, their results dropped.
 """
 
 import argparse
@@ -21,6 +22,8 @@ import pybullet as p
 from scenes import SCENES, connect, rays
 
 from cylcollide.bullet import Mirror
+from cylcollide.bullet.client import TOKEN
+from cylcollide.bullet.poses import BASE
 
 COUNTS = (1, 10, 100, 1_000, 16_000, 100_000)
 COLUMNS = ("date", "machine", "scene", "rays", "task", "median_us", "beside", "beside_us", "ratio")
@@ -53,11 +56,11 @@ def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
     world = still._scene.state.world
 
     def cast() -> None:
-        hits = world.cast_segments(starts, ends, inside="ignore")
+        hits = world.cast_segments(starts, ends, inside="ignore", threads=1)
         hits.limb, hits.fraction, hits.position, hits.normal  # noqa: B018
 
     def arrays() -> None:
-        hits = still.cast_segments(starts, ends)
+        hits = still.cast_segments(starts, ends, threads=1)
         hits.body, hits.fraction, hits.position, hits.normal  # noqa: B018
 
     return {
@@ -72,14 +75,14 @@ def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
 
 
 def measure(calls: dict[str, tuple[Callable[[], object], str]], rounds: int, repeat: int) -> dict[str, float]:
-    """Median microseconds of each call; in every round each is made `repeat` times, one after the other."""
+    """Median microseconds of processor time of each call; in every round each is made `repeat` times in a row."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds + 1):
         for name, (call, _) in calls.items():
-            begun = time.perf_counter()
+            begun = time.process_time()
             for _ in range(repeat):
                 call()
-            times[name].append((time.perf_counter() - begun) / repeat * 1e6)
+            times[name].append((time.process_time() - begun) / repeat * 1e6)
     return {name: median(values[1:]) for name, values in times.items()}
 
 
@@ -87,14 +90,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     options = parser.parse_args()
     facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
     with options.out.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for scene, make in SCENES.items():
+        for scene in options.scenes:
             c = connect()
-            make(c)
+            SCENES[scene](c)
             p.performCollisionDetection(physicsClientId=c)
             for n in COUNTS:
                 calls = tasks(c, n)
@@ -109,18 +113,41 @@ def main() -> None:
 
 
 def moved(c: int, scene: str, writer: object, facts: tuple[str, str]) -> None:
-    """`sync` after a step, and after nothing."""
+    """`sync` after a step, and after nothing, each beside PyBullet's own share of it."""
     mirror = Mirror(c, mesh="wrap", follow=False)
-    after: dict[str, list[float]] = {"sync, all moved": [], "sync, nothing moved": []}
-    for _ in range(60):
-        p.stepSimulation(physicsClientId=c)
-        for times in after.values():
-            begun = time.perf_counter()
-            mirror.sync()
-            times.append((time.perf_counter() - begun) * 1e6)
-    for name, times in after.items():
-        writer.writerow((*facts, scene, 0, name, f"{median(times):.1f}", "", "", ""))  # type: ignore[attr-defined]
-        print(scene, name, f"{median(times):.1f}", sep="\t", flush=True)
+    calls = {"PyBullet's part of a sync": lambda: read_all(mirror, c), "sync": mirror.sync}
+    times: dict[str, list[float]] = {f"{name}, {what}": [] for what in ("all moved", "nothing moved") for name in calls}
+    for _ in range(200):
+        for name, call in calls.items():
+            p.stepSimulation(physicsClientId=c)
+            for what in ("all moved", "nothing moved"):
+                begun = time.process_time()
+                call()
+                times[f"{name}, {what}"].append((time.process_time() - begun) * 1e6)
+    for what in ("all moved", "nothing moved"):
+        part, whole = (median(times[f"{name}, {what}"]) for name in calls)
+        row = (scene, 0, f"sync, {what}", f"{whole:.1f}", "PyBullet's part of it", f"{part:.1f}", f"{part / whole:.2f}")
+        writer.writerow((*facts, *row))  # type: ignore[attr-defined]
+        print(*row, sep="\t", flush=True)
+
+
+def read_all(mirror: Mirror, c: int) -> None:
+    """The calls of PyBullet that a sync makes of a client that has the same bodies as before."""
+    scene = mirror._scene
+    for i in range(p.getNumBodies(c)):
+        p.getBodyUniqueId(i, c)
+    for number, body in scene.reading.bodies.items():
+        p.getUserData(p.getUserDataId(number, TOKEN, -1, -1, c), c)
+        p.getDynamicsInfo(number, -1, c)
+        for link in body.readable:
+            p.getCollisionShapeData(number, link, c)
+    for number, links in scene.fixed.links.items():
+        if links[0] == BASE:
+            p.getBasePositionAndOrientation(number, c)
+        if links[-1] != BASE:
+            p.getLinkStates(number, [link for link in links if link != BASE], 0, 1, c)
+    for body, link in scene.state.wrapped.places:
+        p.getAABB(body, link, c)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import numpy as np
 
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.poses import Frames
 from cylcollide.bullet.read_shapes import BOX, PLANE, SPHERE, Shapes
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
@@ -25,10 +24,10 @@ class Probes(NamedTuple):
     end: Float64Array
 
 
-def filter_groups(client: Client, shapes: Shapes, frames: Frames, known: dict[Place, int]) -> dict[Place, int]:
+def filter_groups(client: Client, shapes: Shapes, centres: Float64Array, known: dict[Place, int]) -> dict[Place, int]:
     """The filter group of every place, 0 if no ray can hit it; all groups for wrapped places, left to Bullet.
 
-    `known`: those of places that need not be measured.
+    `centres` (n, 3): of the shapes. `known`: the groups of places that need not be measured.
 
     Bullet misses a few rays, so that a place counts as filtered only if several rays miss it. It misses every ray at a
     body made with an inertial frame of its own until a step or `performCollisionDetection` recomputes its boxes; this
@@ -40,7 +39,7 @@ def filter_groups(client: Client, shapes: Shapes, frames: Frames, known: dict[Pl
         if second_pass and len(left):
             client.performCollisionDetection()
         for direction in DIRECTIONS:
-            probes = _probes(shapes, frames, left, direction)
+            probes = _probes(shapes, centres, left, direction)
             hit = _hit(client, shapes, probes, ALL_LAYERS)
             groups[left[hit]] = _groups(client, shapes, Probes._make(column[hit] for column in probes))
             left = left[~hit]
@@ -61,10 +60,10 @@ def _groups(client: Client, shapes: Shapes, probes: Probes) -> Uint32Array:
     return groups
 
 
-def _probes(shapes: Shapes, frames: Frames, places: Int64Array, direction: Float64Array) -> Probes:
+def _probes(shapes: Shapes, centres: Float64Array, places: Int64Array, direction: Float64Array) -> Probes:
     """One segment through the first shape of each place."""
     first = np.searchsorted(shapes.place, places)  # shapes come sorted by place
-    size, kind, centre = shapes.size[first], shapes.kind[first], frames.position[first]
+    size, kind, centre = shapes.size[first], shapes.kind[first], centres[first]
     radius = size[:, 0] / 2.0 + size[:, 1]  # of a ball around a capsule or cylinder
     radius = np.where(kind == SPHERE, size[:, 0], radius)
     radius = np.where(kind == BOX, np.linalg.norm(size, axis=1) / 2.0, radius)

@@ -10,17 +10,17 @@ from cylcollide.bullet.client import Place
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_loops import (
-    NO_SHEET,
+    OPEN_ORDER,
     POSITION_ERROR,
     SheetColumns,
     SheetTable,
     fill_sheets,
     first_sheets,
 )
+from cylcollide.bvh.layout import Space
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
-from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world import Snapshot
@@ -41,7 +41,7 @@ class MirrorState(NamedTuple):
     rank_place: list[Place]  # the place of each shape, by rank
     shape_place: Int32Array  # (n + m + 1, 2), body and link of the limbs, of the sheets, and -1, -1 of a miss
     wrapped: Wrapped
-    largest: float  # the largest |coordinate| of the limbs' ends
+    largest: float  # no |coordinate| of a limb is larger
 
     def solid(self, rank: int) -> Solid:
         """The exact solid of one shape."""
@@ -51,9 +51,9 @@ class MirrorState(NamedTuple):
         return exact_limb(self.world.limbs.table, int(np.searchsorted(self.limb_rank, rank)))
 
 
-def largest_coordinate(limbs: Limbs) -> float:
-    """The largest |coordinate| of the limbs' ends."""
-    return float(max(np.abs(limbs.p1).max(initial=0.0), np.abs(limbs.p2).max(initial=0.0)))
+def largest_coordinate(space: Space) -> float:
+    """A bound on |coordinate| of all limbs, from the frame of their tree, in which they reach from -1 to 1."""
+    return max(map(abs, space.centre)) + 1.0 / space.scale
 
 
 class RayTest(NamedTuple):
@@ -88,7 +88,6 @@ class FirstHits:
         """Row of `MirrorState.shape_place`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
         self.fraction = self.hits.fraction
         """Inf for a miss; (n,)."""
-        self._sheet: Int32Array | None = None
         self._resolved: tuple[Int64Array, MergedHits] | None = None
         self.bullet: dict[int, RayTestResult] = {}
         """The rays whose first hit is Bullet's own."""
@@ -100,14 +99,11 @@ class FirstHits:
     def _add_sheets(self) -> None:
         """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
         state, rays, n = self.state, self.rays, len(self.shape)
-        self.shape, self.fraction = self.shape.copy(), self.fraction.copy()  # `hits` computes its surface from its own
-        self._sheet = sheet = np.empty(n, np.int32)
-        is_open = np.empty(n, bool)
+        limb, fraction = self.shape, self.fraction  # which stay as they are: `hits` computes its surface from them
+        self.shape, self.fraction = found = np.empty(n, np.int32), np.empty(n)
         cast = partial(first_sheets.call, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
-        undecided = in_chunks(n, rays.threads, lambda begin, end: cast(self.fraction, sheet, is_open, begin, end))
-        np.copyto(self.shape, sheet + np.int32(self.limbs), where=sheet != NO_SHEET)
-        if any(undecided):
-            rows = np.flatnonzero(is_open)
+        if any(in_chunks(n, rays.threads, partial(cast, self.limbs, limb, fraction, *found))):
+            rows = np.flatnonzero(self.shape == OPEN_ORDER)
             options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
             resolved, shape = numbered(state, options, 0, wrapped=False)
             self._resolved = rows, resolved
@@ -141,10 +137,10 @@ class FirstHits:
     def own_surface(self) -> tuple[Float64Array, Float64Array]:
         """Points and normals, undefined for misses and for Bullet's own hits; (n, 3) each."""
         position, normal = self.hits._found.surface()  # new arrays, which nothing else reads
-        if self._sheet is not None:
-            starts, ends, threads = self.rays.starts, self.rays.ends, self.rays.threads
-            fill = partial(fill_sheets.call, self.state.sheet_table, starts, ends, self._sheet, position, normal)
-            in_chunks(len(starts), threads, fill)
+        if self.state.sheets:
+            starts, ends, table = self.rays.starts, self.rays.ends, self.state.sheet_table
+            fill = partial(fill_sheets.call, table, starts, ends, self.limbs, self.shape, position, normal)
+            in_chunks(len(starts), self.rays.threads, fill)
         if self._resolved is not None:
             rows, resolved = self._resolved
             position[rows], normal[rows] = resolved.position, resolved.normal

@@ -16,7 +16,7 @@ from cylcollide.bullet.merge_hits import FirstHits, MirrorState, RayTest, number
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
-from cylcollide.bullet.poses import Frames, link_frames
+from cylcollide.bullet.poses import in_world, link_frames
 from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import Scene, SceneReader
 from cylcollide.bullet.tuples import as_tuples
@@ -52,6 +52,8 @@ class Mirror:
         at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
     follow
         Whether every query calls `sync` first. If not, call it after each step; queries then do not read the client.
+        Neither notices `setCollisionFilterGroupMask`, since PyBullet reports filters nowhere: `watch` does, and
+        `sync(filters=True)` measures them.
 
     Raises
     ------
@@ -210,7 +212,7 @@ class Mirror:
             return ()
         if parent.body >= 0:
             frame = self._parent(parent)
-            starts, ends = frame.points(starts), frame.points(ends)
+            starts, ends = in_world(frame, starts), in_world(frame, ends)
         rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
         state = self._scene.state
         try:
@@ -295,13 +297,12 @@ class Mirror:
     def _line(self, line: Float64Array, color: tuple[float, float, float]) -> int:
         return int(self._client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
 
-    def _parent(self, place: Place) -> Frames:
-        """The frame of the centre of mass of one body or link."""
-        places = self._scene.shapes.places
-        if place not in places:
+    def _parent(self, place: Place) -> Float64Array:
+        """The frame of the centre of mass of one body or link, (7,)."""
+        if place not in self._scene.shapes.places:
             raise ValueError(
                 f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
                 "the base has link -1"
             )
-        row = np.array([places.index(place)])
-        return link_frames(self._client, places).of(row)
+        frame: Float64Array = link_frames(self._client, {place.body: [place.link]})[0]
+        return frame

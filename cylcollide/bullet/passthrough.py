@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import Float64Array
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
@@ -13,11 +13,23 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import Snapshot
 
 PADDING = 0.02
-"""Padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may hit
-within it. Wider boxes change nothing but the number of rays passed to Bullet."""
+"""Least padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may
+hit within it. Wider boxes change nothing but the number of rays passed to Bullet."""
+
+SPREAD = 1.0 / 64.0
+"""Share by which paddings differ: faces that lie in one plane, as many of symmetric robots do, must not do so as boxes,
+whose order along a ray would be open in float64 and compared exactly."""
+
+GOLDEN_RATIO = 0.5 * (5.0**0.5 - 1.0)  # whose multiples are spread evenly over the remainders modulo 1
+
+LENGTHENED = 1e-6
+"""Fraction by which a piece of a ray is lengthened at both ends: Bullet's fraction and the exact one may differ by
+rounding alone, and about so short a piece float64 decides nothing."""
 
 LARGEST = 1e18  # PyBullet reports 1e30 for an unbounded side, beyond what kernels trust
 
+
+NO_BOXES = np.empty((0, 2, 3))
 
 RayTestResult: TypeAlias = tuple[int, int, float, tuple[float, float, float], tuple[float, float, float]]
 """What PyBullet reports of a ray: body, link, fraction, position, normal."""
@@ -34,6 +46,8 @@ def wrapped_places(shapes: Shapes) -> list[Place]:
 
 def wrapped_boxes(client: Client, shapes: Shapes) -> Float64Array:
     """The bounding boxes (k, 2, 3) of the wrapped places; ValueError, naming body and link, if one is not finite."""
+    if not shapes.wrapped:
+        return NO_BOXES
     number, box_of = client.number, client.api.getAABB
     places = wrapped_places(shapes)
     boxes = np.array([box_of(*place, number) for place in places], dtype=np.float64).reshape(-1, 2, 3)
@@ -52,7 +66,8 @@ class Wrapped:
 
     def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
         self._client, self.places, self._places = client, places, {tuple(place) for place in places}
-        padded = np.clip(bounds + np.array([[-PADDING], [PADDING]]), -LARGEST, LARGEST)
+        padding = PADDING * (1.0 + SPREAD * (np.arange(len(places)) * GOLDEN_RATIO % 1.0))
+        padded = np.clip(bounds + padding[:, None, None] * [[-1.0], [1.0]], -LARGEST, LARGEST)
         low, high = padded[:, 0], padded[:, 1]
         self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
         """A box around each place; only rays that intersect one are passed to Bullet."""
@@ -72,33 +87,27 @@ class Wrapped:
         """
         if self._world is None:
             return {}
-        rows = np.flatnonzero(self._enters_box(starts, ends, 0.0, fraction))
+        last = np.minimum(fraction, 1.0)[:, None]
+        rows = np.flatnonzero(self._world.occluded_segments(starts, starts + last * (ends - starts)))
+        if not len(rows):
+            return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
         found: dict[int, RayTestResult] = {}
-        hidden, since = [], []
+        hidden, early = [], []
         for row, limit, result in zip(rows.tolist(), fraction[rows].tolist(), results, strict=True):
-            if result[FRACTION] < limit:
+            if result[0] >= 0 and result[FRACTION] < limit:
                 if result[:2] in self._places:
                     found[row] = result
-                elif result[0] >= 0:
+                else:
                     hidden.append(row)
-                    since.append(result[FRACTION])
-        between = self._enters_box(starts[hidden], ends[hidden], np.array(since), fraction[hidden])
-        behind = self._all_hits(
-            starts, ends, mask, [row for row, enters in zip(hidden, between, strict=True) if enters]
-        )
-        return found | {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
-
-    def _enters_box(
-        self, starts: Float64Array, ends: Float64Array, since: Float64Array | float, until: Float64Array
-    ) -> BoolArray:
-        """Whether each segment (n, 3) is in some box between two fractions; padding is wider than rounding errors."""
-        if self._world is None or not len(starts):
-            return np.zeros(len(starts), bool)
-        way, first, last = ends - starts, np.minimum(since, 1.0), np.minimum(until, 1.0)
-        return self._world.occluded_segments(
-            starts + np.reshape(first, (-1, 1)) * way, starts + np.reshape(last, (-1, 1)) * way
-        )
+                    early.append(result[FRACTION])
+        if hidden:
+            begin, way = starts[hidden], ends[hidden] - starts[hidden]
+            since, until = np.array(early)[:, None] - LENGTHENED, last[hidden] + LENGTHENED
+            enters = self._world.occluded_segments(begin + since * way, begin + until * way)
+            behind = self._all_hits(starts, ends, mask, np.array(hidden)[enters].tolist())
+            found |= {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
+        return found
 
     def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
         """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""

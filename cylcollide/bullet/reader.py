@@ -3,6 +3,8 @@
 A body is known by a token in its user data; of a body that was read before, only what can change is read again.
 """
 
+from itertools import repeat
+from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,9 +75,10 @@ class Reader:
             return None
         client, shapes_of = self._client.number, self._client.api.getCollisionShapeData
         fixed = self._client.api.getDynamicsInfo(number, -1, client)[MASS] == 0.0
-        reported = tuple([shapes_of(number, link, client) for link in before.readable])
-        if fixed == before.fixed and reported == before.reported:
+        reported = map(shapes_of, repeat(number), before.readable, repeat(client))
+        if fixed == before.fixed and all(map(eq, reported, before.reported)):  # one by one: none is kept in memory
             return before
+        reported = map(shapes_of, repeat(number), before.readable, repeat(client))
         rows = before.rows | {link: _rows(shapes) for link, shapes in zip(before.readable, reported, strict=True)}
         return before if (fixed, rows) == (before.fixed, before.rows) else before._replace(fixed=fixed, rows=rows)
 

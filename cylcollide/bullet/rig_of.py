@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import Client
 from cylcollide.bullet.poses import link_frames
 from cylcollide.bullet.read_shapes import BOX, CAPSULE, CYLINDER, SPHERE, Row
 from cylcollide.bullet.reader import Reader
@@ -83,9 +83,10 @@ def poses_of(client: Any, body: int) -> tuple[Float64Array, Float64Array]:
     """
     bullet = Client(client)
     frames = _inertial_frames(bullet, _checked(bullet, body))
-    masses = link_frames(bullet, [Place(body, link) for link in bullet.links(body)])
+    masses = link_frames(bullet, {body: list(bullet.links(body))})
     positions, orientations = [], []
-    for mass, turn, (inertial, axes) in zip(masses.position.tolist(), masses.rotation.tolist(), frames, strict=True):
+    for row, (inertial, axes) in zip(masses.tolist(), frames, strict=True):
+        mass, turn = row[:3], row[3:]
         orientations.append(normalised(composed(turn, _inverse(axes))))
         positions.append(carried(rotation_of(orientations[-1]), mass, (-inertial[0], -inertial[1], -inertial[2])))
     return np.array([positions]), np.array([orientations])

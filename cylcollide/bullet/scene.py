@@ -11,8 +11,8 @@ from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
 from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
 from cylcollide.bullet.plane import sheet_table
-from cylcollide.bullet.poses import Frames, limb_rows, limbs_of, link_frames, moved_limbs, posed, same_frames, sheets_of
-from cylcollide.bullet.read_shapes import PLANE, MeshPolicy, Shapes, shape_arrays
+from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, moved_limbs, placement, posed, sheets_of
+from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.world import Snapshot
 
@@ -22,7 +22,8 @@ class Scene(NamedTuple):
 
     reading: Reading
     shapes: Shapes
-    links: Frames  # of every place
+    fixed: Placement
+    frames: Float64Array  # (m, 7), of the links that `fixed` names
     groups: dict[Place, int]  # the filter group of every place
     boxes: Float64Array  # (k, 2, 3), the bounding boxes of the wrapped places
     state: MirrorState
@@ -45,24 +46,27 @@ class SceneReader:
         reading = self._reader.read(before.reading if before else NOTHING_READ)
         if before is None or filters or reading.changed:
             return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
-        shapes, links = before.shapes, link_frames(client, before.shapes.places)
-        boxes = wrapped_boxes(client, shapes)
-        if same_frames(links, before.links) and np.array_equal(boxes, before.boxes):
+        shapes, fixed = before.shapes, before.fixed
+        frames, boxes = link_frames(client, fixed.links), wrapped_boxes(client, shapes)
+        if (frames == before.frames).all() and (boxes is before.boxes or np.array_equal(boxes, before.boxes)):
             return before
-        made = posed(client, shapes, links)
-        limbs = moved_limbs(before.state.world.limbs, shapes, made, before.state.limb_rank)
+        made = posed(client, shapes, fixed, frames)
+        limbs = moved_limbs(before.state.world.limbs, made, fixed)
         world = before.state.world.moved(limbs)
         if not world.fits:
             world = Snapshot.of(limbs)
-        sheets = sheets_of(shapes, made)
+        sheets, table = before.state.sheets, before.state.sheet_table
+        if not (frames[fixed.of_planes] == before.frames[fixed.of_planes]).all():
+            sheets = sheets_of(shapes, made, fixed)
+            table = sheet_table(sheets, table.group)
         state = before.state._replace(
             world=world,
             sheets=sheets,
-            sheet_table=sheet_table(sheets, before.state.sheet_table.group),
+            sheet_table=table,
             wrapped=before.state.wrapped.moved(boxes),
-            largest=largest_coordinate(limbs),
+            largest=largest_coordinate(world.tree.space),
         )
-        return before._replace(reading=reading, links=links, boxes=boxes, state=state)
+        return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
 
     def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
         """A scene of all bodies; `known`: filter groups that need not be measured."""
@@ -71,26 +75,26 @@ class SceneReader:
         if self._warns and shapes.wrapped:
             self._warns = False
             _warn_of_wrapped(client, reading, wrapped_places(shapes))
-        links = link_frames(client, shapes.places)
-        made = posed(client, shapes, links)
-        groups = filter_groups(client, shapes, made.frames, known)
+        fixed = placement(shapes)
+        frames = link_frames(client, fixed.links)
+        made = posed(client, shapes, fixed, frames)
+        groups = filter_groups(client, shapes, made.position, known)
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
-        limbs, planes = limb_rows(shapes), np.flatnonzero(shapes.kind == PLANE)
-        sheets, places = sheets_of(shapes, made), [shapes.places[k] for k in shapes.place.tolist()]
+        sheets, places = sheets_of(shapes, made, fixed), [shapes.places[k] for k in shapes.place.tolist()]
         boxes = wrapped_boxes(client, shapes)
-        world = Snapshot.of(limbs_of(shapes, made, limbs, group[limbs]))
+        world = Snapshot.of(limbs_of(shapes, made, fixed.limbs, group[fixed.limbs]))
         state = MirrorState(
             world,
             sheets,
-            sheet_table(sheets, group[planes]),
-            limbs,
-            planes,
+            sheet_table(sheets, group[fixed.planes]),
+            fixed.limbs,
+            fixed.planes,
             places,
-            np.array([places[k] for k in [*limbs, *planes]] + [(-1, -1)], dtype=np.int32),
+            np.array([places[k] for k in [*fixed.limbs, *fixed.planes]] + [(-1, -1)], dtype=np.int32),
             Wrapped(client, wrapped_places(shapes), boxes),
-            largest_coordinate(world.limbs),
+            largest_coordinate(world.tree.space),
         )
-        return Scene(reading, shapes, links, groups, boxes, state)
+        return Scene(reading, shapes, fixed, frames, groups, boxes, state)
 
 
 _named: set[bytes | None] = set()
@@ -99,9 +103,7 @@ _named: set[bytes | None] = set()
 
 def _warn_of_wrapped(client: Client, reading: Reading, places: list[Place]) -> None:
     """Warn that Bullet decides about these places, unless that was said of this client before."""
-    links: dict[int, list[int]] = {}
-    for body, link in places:
-        links.setdefault(body, []).append(link)
+    links = by_body(places)
     tokens = {reading.bodies[body].token for body in links}
     if tokens & _named:
         return

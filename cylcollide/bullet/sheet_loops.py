@@ -27,10 +27,14 @@ POSITION_ERROR = 16.0 * UNIT_ROUNDOFF
 14 u along the ray; the rest covers the rounding of the fraction. Hits closer than that are compared exactly."""
 
 MISSED, CROSSED, UNDECIDED = 0, 1, 2
-NO_SHEET = -1
+OPEN_ORDER = -2
+"""In place of a shape: which one comes first is not decided in float64."""
 
 Height: TypeAlias = tuple[float, float, float]
 """normal·(x - point): the rounded value, its error, and a bound on the error of their sum."""
+
+FloatHeights: TypeAlias = tuple[float, float, float, float]
+"""The same of the ends of a segment in float64: value and bound of its error for the first, and for the last."""
 
 
 class SheetTable(NamedTuple):
@@ -53,16 +57,33 @@ class SheetColumns(NamedTuple):
 
 
 @inlined
-def _same_side(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int) -> bool:
-    """Whether float64 is certain that both ends of segment i are strictly on one side of sheet k."""
+def _float_heights(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int) -> FloatHeights:
+    """Heights of the ends of segment i above sheet k, times the length of the normal."""
     first, first_size, last, last_size = 0.0, 0.0, 0.0, 0.0
     for axis in range(3):
         n, p = sheets.normal[k, axis], sheets.point[k, axis]
         if n != 0.0:
             a, b = n * (starts[i, axis] - p), n * (ends[i, axis] - p)
             first, first_size, last, last_size = first + a, first_size + abs(a), last + b, last_size + abs(b)
-    certain = abs(first) > FLOAT_ERROR * first_size + UNDERFLOW and abs(last) > FLOAT_ERROR * last_size + UNDERFLOW
-    return certain and (first > 0.0) == (last > 0.0)
+    return first, FLOAT_ERROR * first_size + UNDERFLOW, last, FLOAT_ERROR * last_size + UNDERFLOW
+
+
+@inlined
+def _same_side(heights: FloatHeights) -> bool:
+    """Whether both ends are certainly strictly on one side."""
+    first, first_error, last, last_error = heights
+    return abs(first) > first_error and abs(last) > last_error and (first > 0.0) == (last > 0.0)
+
+
+@inlined
+def _crosses_after(heights: FloatHeights, time: float) -> bool:
+    """Whether a segment whose ends are on different sides, or whose first end is on neither, crosses after a time.
+
+    The crossing is at |first| / (|first| + |last|); a first end whose side is not certain is too close to be after.
+    """
+    first, first_error, last, last_error = heights
+    whole = (abs(first) + first_error) + (abs(last) + last_error)
+    return abs(first) - first_error > time * whole * (1.0 + FLOAT_ERROR)
 
 
 @inlined
@@ -104,8 +125,6 @@ def _crossing(
     sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, i: int
 ) -> tuple[int, float, float, float, float]:
     """Whether segment i crosses sheet k; time in two words, bound on its error, and the height of the start."""
-    if _same_side(sheets, k, starts, ends, i):
-        return MISSED, 0.0, 0.0, 0.0, 0.0
     first, last = _height(sheets, k, starts, i), _height(sheets, k, ends, i)
     if not (_is_certain(first) and _is_certain(last)):
         return UNDECIDED, 0.0, 0.0, 0.0, 0.0
@@ -139,7 +158,9 @@ def cross_sheet(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64A
     """Fill `found`, all misses so far, with the crossings of n segments and sheet k; how many are undecided."""
     count = 0
     for i in range(len(starts)):
-        status, time, after, error, height = _crossing(sheets, k, starts, ends, i)
+        status, time, after, error, height = MISSED, 0.0, 0.0, 0.0, 0.0
+        if not _same_side(_float_heights(sheets, k, starts, ends, i)):
+            status, time, after, error, height = _crossing(sheets, k, starts, ends, i)
         found.undecided[i] = status == UNDECIDED
         count += status == UNDECIDED
         if status == CROSSED:
@@ -152,7 +173,7 @@ def cross_sheet(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64A
 
 @inlined
 def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float) -> float:
-    """Bound on the error of a limb's fraction; `largest`: the largest |coordinate| of the limbs' ends."""
+    """Bound on the error of a limb's fraction; `largest`: no |coordinate| of a limb is larger."""
     square = 0.0
     for axis in range(3):
         a, b = starts[i, axis], ends[i, axis]
@@ -170,40 +191,44 @@ def first_sheets(
     ends: Float64Array,
     layers: int,
     largest: float,
+    limbs: int,
+    limb: Int32Array,
+    limb_fraction: Float64Array,
+    shape: Int32Array,
     fraction: Float64Array,
-    sheet: Int32Array,
-    undecided: BoolArray,
     begin: int,
     end: int,
 ) -> int:
-    """Put sheets before limbs in rows `begin` to `end`.
+    """Write the first of limbs and sheets in rows `begin` to `end`.
 
-    `fraction` (n,) holds those of limbs, inf for none, and is lowered to those of sheets.
-    `sheet` (n,) is the sheet that comes before all else, NO_SHEET if none does. Rows whose order float64 does not
-    decide are marked in `undecided`; how many they are.
+    `limb`, `limb_fraction` (n,): the first limb, and its fraction, inf for none. `shape`, `fraction` (n,): the same of
+    the first shape: that limb, or `limbs` + a sheet. Rows whose order float64 does not decide get the shape OPEN_ORDER;
+    how many they are.
     """
     count = 0
     for i in range(begin, end):
-        best, best_time, best_error, open_order = NO_SHEET, fraction[i], -1.0, False
+        best, best_time, best_error = limb[i], limb_fraction[i], -1.0
         for k in range(len(sheets.group)):
             if sheets.group[k] & layers == 0:
                 continue
-            status, time, after, error, _ = _crossing(sheets, k, starts, ends, i)
-            if status == MISSED:
+            heights = _float_heights(sheets, k, starts, ends, i)
+            if _same_side(heights):
                 continue
-            if status == UNDECIDED:
-                open_order = True
-                break
             if best_time < np.inf:
                 if best_error < 0.0:
                     best_error = _limb_error(starts, ends, i, largest)
-                if not abs(time + after - best_time) > error + best_error:
-                    open_order = True
-                    break
+                if _crosses_after(heights, best_time + best_error):
+                    continue
+            status, time, after, error, _ = _crossing(sheets, k, starts, ends, i)
+            if status == MISSED:
+                continue
+            if status == UNDECIDED or (best_time < np.inf and not abs(time + after - best_time) > error + best_error):
+                best = OPEN_ORDER
+                count += 1
+                break
             if time + after < best_time:
-                best, best_time, best_error = k, time + after, error
-        sheet[i], fraction[i], undecided[i] = best, best_time, open_order
-        count += open_order
+                best, best_time, best_error = limbs + k, time + after, error
+        shape[i], fraction[i] = best, best_time
     return count
 
 
@@ -212,16 +237,17 @@ def fill_sheets(
     sheets: SheetTable,
     starts: Float64Array,
     ends: Float64Array,
-    sheet: Int32Array,
+    limbs: int,
+    shape: Int32Array,
     position: Float64Array,
     normal: Float64Array,
     begin: int,
     end: int,
 ) -> None:
-    """Write points and normals (n, 3) of rows `begin` to `end` that cross a sheet first, as `first_sheets` found."""
+    """Write points and normals (n, 3) of rows `begin` to `end` whose `shape` is a sheet, as `first_sheets` wrote it."""
     for i in range(begin, end):
-        k = sheet[i]
-        if k != NO_SHEET:
+        k = shape[i] - limbs
+        if k >= 0:
             _, time, after, _, height = _crossing(sheets, k, starts, ends, i)
             _write_crossing(starts, ends, i, time, after, position)
             for axis in range(3):

@@ -2,7 +2,6 @@
 
 import gc
 from collections.abc import Mapping
-from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -24,24 +23,31 @@ tuples of numbers, which are no part of any cycle, and now and then every object
 def as_tuples(merged: MergedHits, bullet: Mapping[int, RayTestResult] = NONE) -> tuple[RayTestResult, ...]:
     """One (body, link, fraction, position, normal) a ray; all misses are one tuple. `bullet`: Bullet's own, by row."""
     n, rows = len(merged.place), np.flatnonzero(merged.place[:, 0] >= 0)
-    hits = merged if len(rows) == n else MergedHits._make([column.take(rows, axis=0) for column in merged])
-    collects = len(rows) >= MANY and gc.isenabled()
-    try:
-        if collects:
-            gc.disable()
-        found = _tuples_of_hits(hits)
-    finally:
-        if collects:
-            gc.enable()
     if len(rows) == n:
-        return tuple(found)
+        return tuple(_tuples_of_hits(merged))
     results = [MISS] * n
-    for row, hit in chain(zip(rows.tolist(), found, strict=True), bullet.items()):
+    if len(rows):
+        found = _tuples_of_hits(MergedHits._make([column.take(rows, axis=0) for column in merged]))
+        for row, hit in zip(rows.tolist(), found, strict=True):
+            results[row] = hit
+    for row, hit in bullet.items():
         results[row] = hit
     return tuple(results)
 
 
 def _tuples_of_hits(hits: MergedHits) -> list[RayTestResult]:
+    """One tuple a hit, made without garbage collection if they are many."""
+    collects = len(hits.place) >= MANY and gc.isenabled()
+    try:
+        if collects:
+            gc.disable()
+        return _zipped(hits)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _zipped(hits: MergedHits) -> list[RayTestResult]:
     body, link = hits.place.T.tolist()
     points, normals = (zip(*column.T.tolist(), strict=True) for column in (hits.position, hits.normal))
     return list(zip(body, link, hits.fraction.tolist(), points, normals, strict=True))

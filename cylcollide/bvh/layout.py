@@ -35,6 +35,21 @@ class Space(NamedTuple):
         """Whether coordinates mean the same in both."""
         return self.centre == other.centre and self.scale == other.scale
 
+    def corners(self) -> tuple[list[float], list[float]]:
+        """The corners in the coordinates of the world."""
+        low, high = ([c + x / self.scale for c, x in zip(self.centre, at, strict=True)] for at in (self.low, self.high))
+        return low, high
+
+    def joined(self, other: "Space", growth: float) -> "Space":
+        """A frame that holds both, and all that is not farther away than this; its corners are those of the frame."""
+        (a, b), (c, d) = self.corners(), other.corners()
+        low = [min(x, y) - growth for x, y in zip(a, c, strict=True)]
+        high = [max(x, y) + growth for x, y in zip(b, d, strict=True)]
+        x, y, z = (0.5 * first + 0.5 * last for first, last in zip(low, high, strict=True))
+        half = max(0.5 * last - 0.5 * first for first, last in zip(low, high, strict=True))
+        scale = ldexp(1.0, -frexp(half)[1])  # 0.5 <= half scale < 1
+        return Space((x, y, z), scale, (-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+
 
 class Tree(NamedTuple):
     """A bounding volume hierarchy of width eight over numbered boxes. Its arrays are read-only."""

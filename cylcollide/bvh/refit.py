@@ -4,15 +4,31 @@ All boxes, or those of some items with the branches that lead to them.
 """
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
-from cylcollide.runtime.memory import aligned
+from cylcollide.runtime.memory import aligned, uninitialised
+from cylcollide.runtime.simd import (
+    Real,
+    broadcast,
+    larger,
+    load,
+    load_rows,
+    movemask,
+    select,
+    smaller,
+    store,
+    with_sign,
+)
+
+SMALLEST_FACTOR = 2.0**-100
+"""Boxes that are smaller than this beside the frame are as good as points: their factor is kept from underflow."""
 
 
 def refit(tree: Tree, low: Float64Array, high: Float64Array) -> Tree:
@@ -106,6 +122,23 @@ def _fit_some(
 
     `dirty` (nodes,) is False at first: whether a box of a node has changed.
     """
+    if not fit_items(at, items, low, high, space, bounds, dirty):
+        return False
+    fit_branches(at, bounds, dirty, corners)
+    return True
+
+
+@compiled
+def fit_items(
+    at: Places,
+    items: Int32Array,
+    low: Float64Array,
+    high: Float64Array,
+    space: Space,
+    bounds: Float32Array,
+    dirty: BoolArray,
+) -> bool:
+    """Write the bounds of the slots of items, and make their nodes dirty; False if a box leaves the space."""
     centre, scale = space.centre, space.scale
     for j in range(items.size):
         place = at.items[items[j]]
@@ -117,6 +150,12 @@ def _fit_some(
                 return False
             bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = begin - BOX_PAD, end + BOX_PAD
         dirty[node] = True
+    return True
+
+
+@compiled
+def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Float64Array) -> None:
+    """Write the bounds of the slots that hold dirty nodes, up to the root, and the corners (6,) of the whole."""
     for node in range(at.nodes.size - 1, -1, -1):  # children have larger indices than their parents
         if dirty[node] or node == 0:
             place = at.nodes[node]
@@ -132,7 +171,6 @@ def _fit_some(
                     bounds[parent, axis, slot], bounds[parent, HIGH + axis, slot] = smallest, largest
             if node > 0:
                 dirty[place // TREE_WIDTH] = True
-    return True
 
 
 @entry_point()
@@ -147,3 +185,95 @@ def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
                 z = bounds[node, HIGH + 2, slot] - bounds[node, 2, slot]
                 total += x * y + y * z + z * x
     return total / (scale * scale)
+
+
+def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32Array, space: Space) -> Tree:
+    """The tree with boxes around those of two states of it, grown.
+
+    Parameters
+    ----------
+    tree
+        The tree in one state.
+    other, other_bounds
+        The frame of the other state, and the boxes of the items there, where those of the tree are; (nodes, 6, 8).
+    growth
+        By how much the box of each item grows, by slot, in the frame of the result; negative for an item that is not in
+        the other state, and then of no meaning; (8 · nodes,).
+    space
+        The frame of the result, which must hold both and all growth; its corners are computed here.
+    """
+    bounds: Float32Array = uninitialised(tree.bounds.shape, np.float32)
+    corners, frames = np.empty(6), np.array([_map(tree.space, space), _map(other.space, space)], np.float32)
+    children = np.empty(TREE_WIDTH, np.int32)
+    _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, bounds, children, corners)
+    bounds.flags.writeable = False
+    x, y, z, u, v, w = corners.tolist()
+    return tree._replace(bounds=bounds, space=space._replace(low=(x, y, z), high=(u, v, w)))
+
+
+def _map(of: Space, to: Space) -> tuple[float, float, float, float]:
+    """The factor and the offsets that take coordinates in one frame to another one."""
+    factor = max(to.scale / of.scale, SMALLEST_FACTOR)
+    x, y, z = ((a - b) * to.scale for a, b in zip(of.centre, to.centre, strict=True))
+    return factor, x, y, z
+
+
+@entry_point(reads_all=True)
+def _fit_united(
+    child: Int32Array,
+    one: Float32Array,
+    other: Float32Array,
+    frames: Float32Array,
+    growth: Float32Array,
+    bounds: Float32Array,
+    children: Int32Array,
+    corners: Float64Array,
+) -> None:
+    """Write the bounds and corners of `united`; `children` (8,) is scratch."""
+    codes, boxes = child.reshape(-1).view(np.float32), bounds.reshape(child.shape[0], 2 * HIGH * TREE_WIDTH)
+    zero = broadcast(np.float32(0.0))
+    for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
+        slots, base = node * TREE_WIDTH, node * 2 * HIGH * TREE_WIDTH
+        grown = load(growth, slots)
+        stays, more = grown < zero, larger(grown, zero) + np.float32(BOX_PAD)
+        is_node = with_sign(1.0, load(codes, slots)) > zero
+        has_nodes = movemask(is_node) != 0
+        if has_nodes:
+            for slot in range(TREE_WIDTH):
+                children[slot] = max(child[node, slot], 0)
+        for axis in range(HIGH):
+            low, high = axis * TREE_WIDTH, (HIGH + axis) * TREE_WIDTH
+            a, b = mapped(one, base + low, frames, 0, axis), mapped(other, base + low, frames, 1, axis)
+            c, d = mapped(one, base + high, frames, 0, axis), mapped(other, base + high, frames, 1, axis)
+            begins: Any = select(stays, a, smaller(a, b)) - more
+            ends: Any = select(stays, c, larger(c, d)) + more
+            if has_nodes:
+                begins = select(is_node, smallest_of(load_rows(boxes, children, 0, low)), begins)
+                ends = select(is_node, largest_of(load_rows(boxes, children, 0, high)), ends)
+            store(bounds, base + low, begins)
+            store(bounds, base + high, ends)
+    for axis in range(HIGH):
+        corners[axis], corners[HIGH + axis] = inf, -inf
+        for slot in range(TREE_WIDTH):
+            corners[axis] = min(corners[axis], bounds[0, axis, slot])
+            corners[HIGH + axis] = max(corners[HIGH + axis], bounds[0, HIGH + axis, slot])
+
+
+@inlined
+def mapped(bounds: Float32Array, offset: int, frames: Float32Array, which: int, axis: int) -> Any:
+    """Eight planes of boxes in another frame."""
+    return load(bounds, offset) * frames[which, 0] + frames[which, 1 + axis]
+
+
+@inlined
+def smallest_of(eight: tuple[Real, ...]) -> Real:
+    """The least of eight, lane by lane."""
+    a, b, c, d, e, f, g, h = eight
+    return smaller(smaller(smaller(a, b), smaller(c, d)), smaller(smaller(e, f), smaller(g, h)))
+
+
+@inlined
+def largest_of(eight: tuple[Real, ...]) -> Real:
+    """The largest of eight, lane by lane."""
+    a, b, c, d, e, f, g, h = eight
+    return larger(larger(larger(a, b), larger(c, d)), larger(larger(e, f), larger(g, h)))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Int32Array
+from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, inlined
@@ -64,6 +64,13 @@ def make_stack(tree: Tree) -> Stack:
     size = tree.stack_size
     near, entry = np.empty(size, np.float32), np.empty(TREE_WIDTH, np.float32)
     return Stack(np.empty(size, np.int32), near, entry)
+
+
+@inlined
+def stack_in(memory: Float64Array, size: int) -> Stack:
+    """A stack of this size in memory of the caller: `size` and half of TREE_WIDTH numbers, or more."""
+    numbers = memory.view(np.float32)
+    return Stack(memory.view(np.int32)[:size], numbers[size : 2 * size], numbers[2 * size : 2 * size + TREE_WIDTH])
 
 
 @inlined

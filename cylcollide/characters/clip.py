@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.characters import bvh_file, deepmimic, keyframes, quaternions
+from cylcollide.characters import bvh_file, deepmimic, keyframes, quaternions, rig_checks
 from cylcollide.characters.skeleton import Skeleton, rest_frames
+from cylcollide.limbs import files
 
 Up = Literal["y", "z"]
 
@@ -53,10 +54,8 @@ class Clip:
             If shapes do not belong together, a parent does not precede its child, the first bone is not the only root,
             a name comes twice, times do not increase from 0, or numbers are not accepted.
         """
-        names = tuple(bone_names)
+        names = rig_checks.bone_names(bone_names)
         b, frames = len(names), validate.vectors(root_positions, "root_positions")
-        if not b or len(set(names)) != b or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"bone_names: expected one or more different strings, got {list(names)[:9]}; rename bones")
         rows = validate.integers(parents, "parents", b, -1, b - 1)
         row = validate.first_bad_row((rows >= np.arange(b)) | ((rows < 0) != (np.arange(b) == 0)))
         if row is not None:
@@ -118,8 +117,7 @@ class Clip:
         ValueError
             If it is no BVH, with the line, what was expected and the remedy; for another up or scale.
         """
-        if up not in ("y", "z"):
-            raise ValueError(f"up: expected 'y' or 'z', got {up!r}")
+        validate.one_of(up, "up", "y", "z")
         factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
         read = bvh_file.read(path)
         turns, lengths = read.orientations, [read.offsets, read.tips, read.root_positions]
@@ -128,7 +126,8 @@ class Clip:
             lengths = [vectors[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0]) for vectors in lengths]
         offsets, tips, positions = (factor * vectors for vectors in lengths)
         times = np.arange(len(positions)) * read.seconds
-        return cls(read.bone_names, read.parents, offsets, times, positions, turns, tips)
+        with files.named_in_errors(path):
+            return cls(read.bone_names, read.parents, offsets, times, positions, turns, tips)
 
     @classmethod
     def load_deepmimic(cls, path: str | PathLike[str]) -> "Clip":
@@ -141,9 +140,10 @@ class Clip:
         ValueError
             If it is no motion of this body, with the first bad frame and the remedy.
         """
-        read = deepmimic.read(path)
-        turns = deepmimic.orientations(read)
-        return cls(deepmimic.BONE_NAMES, deepmimic.PARENTS, deepmimic.OFFSETS, read.times, read.frames[:, 1:4], turns)
+        with files.named_in_errors(path):
+            read = deepmimic.read(path)
+            skeleton = (deepmimic.BONE_NAMES, deepmimic.PARENTS, deepmimic.OFFSETS)
+            return cls(*skeleton, read.times, read.frames[:, 1:4], deepmimic.orientations(read))
 
     def __repr__(self) -> str:
         return f"Clip({len(self.times)} frames in {self.duration:.3g} s, {len(self.bone_names)} bones)"
@@ -202,6 +202,8 @@ class Clip:
 
     def _mapped(self, rig: Skeleton, positions: Float64Array, roots: Float64Array, turns: Float64Array) -> Pose:
         """The same poses for the bones of a rig."""
+        if not hasattr(rig, "rest_orientations"):
+            raise ValueError(f"rig: expected a Rig, got {type(rig).__name__}")
         rows = [self.bone_names.index(name) if name in self.bone_names else -1 for name in rig.bone_names]
         if max(rows) < 0:
             raise ValueError(

@@ -92,8 +92,7 @@ FORWARD_TO_UP = {"z": (0, 1, 2), "y": (1, 2, 0)}
 
 def rig_arguments(height: ArrayLike, up: str) -> tuple[Any, ...]:
     """The arguments of the constructor of `Rig` for a person of this height; checked."""
-    if not isinstance(up, str) or up not in FORWARD_TO_UP:
-        raise ValueError(f"up: expected 'y' or 'z', got {up!r}")
+    validate.one_of(up, "up", "y", "z")
     (size,) = validate.per_row(height, "height", 1).tolist()
     if not SMALLEST_HEIGHT <= size <= LARGEST_HEIGHT:
         raise ValueError(f"height: expected a length from 2**-400 to 2**400, in any unit, got {size}")

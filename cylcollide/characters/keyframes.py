@@ -13,7 +13,7 @@ class Between(NamedTuple):
     first: Int64Array
     second: Int64Array
     share: Float64Array
-    turns: Float64Array  # how often the motion has begun again, 0 unless it loops
+    turns: Float64Array  # how often the motion has begun again, 0 unless it loops; inf beyond float64
 
 
 def locate(frame_times: Float64Array, times: Float64Array, loop: bool) -> Between:
@@ -25,7 +25,8 @@ def locate(frame_times: Float64Array, times: Float64Array, loop: bool) -> Betwee
     turns = np.zeros_like(times)
     if loop and duration > 0.0:
         within = np.mod(times, duration)  # exact for times of any size
-        turns = np.rint((times - within) / duration)
+        with np.errstate(over="ignore"):  # more often than float64 can say, of the shortest motions
+            turns = np.rint((times - within) / duration)
     else:
         within = np.clip(times, 0.0, duration)
     last = len(frame_times) - 1

@@ -57,6 +57,15 @@ class Policy:
             groups=policy_checks.groups(self.groups),
         )
 
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        fields = {"order": list(self.order)} | {
+            name: dict(getattr(self, name)) for name in ("damage", "loss", "groups")
+        }
+        needed = "loss" if self.kind == "penetration" else ""
+        given = ", ".join(f"{name}={value!r}" for name, value in fields.items() if value or name == needed)
+        return f"Policy.{self.kind}({given})"
+
     @classmethod
     def first_surface(
         cls, damage: Weights = NO_WEIGHTS, default: float | None = None, groups: Mapping[str, int] = NO_GROUPS

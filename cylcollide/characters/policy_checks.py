@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from cylcollide import validate
 from cylcollide.constants import LARGEST_NUMBER
 
 Group: TypeAlias = str | int
@@ -60,8 +61,8 @@ def weights(values: Any, where: str) -> Mapping[Group, float]:
 
 
 def _is_number(value: Any, kind: type) -> bool:
-    """Whether a value is a number of Python or numpy, which a bool is not meant to be."""
-    return isinstance(value, kind) and not isinstance(value, bool)
+    """Whether a value is a number of Python or numpy; neither a bool nor a time is meant to be one."""
+    return isinstance(value, kind) and validate.is_real(value) and not isinstance(value, bool)
 
 
 def _as_float(value: Any) -> float:

@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.rig_checks import bone, limb
+from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.bone_rows import in_range, is_quaternion
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.kernels.rig_rows import Placed, RigRows, is_placed
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.request import raise_changed
 
 RANGE = "finite numbers of magnitude at most 2**500 (about 3e150)"
 TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other than zero"
@@ -23,34 +25,57 @@ TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other th
 def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tuple[Float64Array, Float64Array]:
     """Positions (k, b, 3) and orientations (k, b, 4) of the bones of k characters, or without k for one.
 
-    New arrays; their numbers are not checked, which is left to the loop that reads them.
+    Not copied if given as float64 in C order; numbers are not checked, which is left to the loop that reads them.
     """
     at = _rows(positions, "positions", (bones, 3))
     turn = _rows(orientations, "orientations", (bones, 4))
     if len(at) != len(turn):
         raise ValueError(f"orientations: expected {len(at)} characters, as many as positions, got {len(turn)}")
-    return validate.as_float64(at, "positions"), validate.as_float64(turn, "orientations")
+    return _as_float64(at, "positions"), _as_float64(turn, "orientations")
+
+
+def _as_float64(given: NDArray[Any], name: str) -> Float64Array:
+    """The same numbers as float64 in C order, not copied if given in that form."""
+    in_form = given.dtype is validate.FLOAT64 and given.flags.carray
+    return given if in_form else validate.as_float64(given, name)
 
 
 def joint_poses(
-    root_positions: ArrayLike, root_orientations: ArrayLike, joint_orientations: ArrayLike, bones: int
-) -> tuple[Float64Array, Float64Array, Float64Array]:
+    root_positions: ArrayLike,
+    root_orientations: ArrayLike,
+    joint_orientations: ArrayLike,
+    joint_positions: ArrayLike | None,
+    bone_names: Sequence[str],
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array | None]:
     """Root positions (k, 3), root orientations (k, 4), joint orientations (k, b, 4); one of either stands for all.
 
-    New arrays; their numbers are not checked, which is left to the loop that reads them.
+    And joint positions, (k, b, 3), (1, b, 3) if one stands for all, or None. New arrays; only the numbers of the last
+    one are checked, the others by the loop that reads them.
     """
+    bones = len(bone_names)
     given = {
         "root_positions": _rows(root_positions, "root_positions", (3,)),
         "root_orientations": _rows(root_orientations, "root_orientations", (4,)),
         "joint_orientations": _rows(joint_orientations, "joint_orientations", (bones, 4)),
     }
+    if joint_positions is not None:
+        given["joint_positions"] = _rows(joint_positions, "joint_positions", (bones, 3))
     k = next((len(rows) for rows in given.values() if len(rows) != 1), 1)
     for name, rows in given.items():
         if len(rows) not in (1, k):
             raise ValueError(f"{name}: expected {k} characters, as many as elsewhere, or one for all, got {len(rows)}")
-    numbers = (validate.as_float64(rows, name) for name, rows in given.items())
-    at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in numbers)
-    return at, turn, joints
+    numbers = [validate.as_float64(rows, name) for name, rows in given.items()]
+    at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in numbers[:3])
+    return at, turn, joints, _checked_places(numbers[3], bone_names) if len(numbers) > 3 else None
+
+
+def _checked_places(places: Float64Array, bone_names: Sequence[str]) -> Float64Array:
+    """The same joint positions (k, b, 3), if their numbers are accepted; ValueError names the first bad bone."""
+    good = (np.abs(places) <= LARGEST_NUMBER).all(axis=2)
+    if not good.all():
+        row, i = divmod(int(good.argmin()), good.shape[1])
+        _refuse("joint_positions", RANGE, places[row, i].tolist(), f"{bone(bone_names, i)} in row {row}")
+    return places
 
 
 def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -83,10 +108,10 @@ def raise_misplaced(
     positions: Float64Array,
     orientations: Float64Array,
     row: int,
-    character: str = "",
+    where: str | None = None,
 ) -> NoReturn:
-    """Raise the ValueError of the row that `place_limbs` has refused; `character` names it besides."""
-    where, at, turn = f"row {row}{character}", positions[row].tolist(), orientations[row].tolist()
+    """Raise the ValueError of the row that `place_limbs` has refused; `where` is its name, if not the row alone."""
+    where, at, turn = where or f"row {row}", positions[row].tolist(), orientations[row].tolist()
     for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
         _check_bone(position, orientation, f"{bone(bone_names, i)} in {where}")
     for i, b in enumerate(rig.bone.tolist()):
@@ -98,7 +123,7 @@ def raise_misplaced(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
                 [list(p1), list(p2)], f"{whose}, so far out that the limb leaves the range or loses its axis",
             )  # fmt: skip
-    validate.raise_changed("positions", "orientations")
+    raise_changed("positions", "orientations")
 
 
 def raise_unposed(
@@ -121,7 +146,7 @@ def raise_unposed(
     for i, position in enumerate(positions[row].tolist()):
         if not in_range(position):
             _refuse("root_positions", "bones within 2**500", position, f"{bone(bone_names, i)} in row {row}")
-    validate.raise_changed("root_positions", "root_orientations", "joint_orientations")
+    raise_changed("root_positions", "root_orientations", "joint_orientations")
 
 
 def _check_bone(position: Vector, orientation: Quaternion, whose: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
-from cylcollide.characters import humanoid, mjcf, poses, rig_drawing, rig_files, urdf
+from cylcollide.characters import humanoid, mjcf, poses, rig_checks, rig_drawing, rig_files, urdf
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.rig_parts import OtherShapes
 from cylcollide.characters.skin import fit
@@ -18,6 +18,7 @@ from cylcollide.characters.skin.gauges import Least
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.kernels.skeleton import pose_bones
+from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -81,7 +82,11 @@ class Rig(RigData):
         return poses.repeated(self.limbs, placed, labels, k)
 
     def forward(
-        self, root_positions: ArrayLike, root_orientations: ArrayLike, joint_orientations: ArrayLike
+        self,
+        root_positions: ArrayLike,
+        root_orientations: ArrayLike,
+        joint_orientations: ArrayLike,
+        joint_positions: ArrayLike | None = None,
     ) -> tuple[Float64Array, Float64Array]:
         """The bones of k characters in the world, from their joints: positions (k, b, 3), unit quaternions (k, b, 4).
 
@@ -94,17 +99,21 @@ class Rig(RigData):
         joint_orientations
             How each bone is turned in the frame of its parent, in place of its rest orientation, (k, b, 4), or (b, 4)
             for all: `rest_orientations` is the pose of rest. A root's is applied before `root_orientations`.
+        joint_positions
+            Where each bone is in the frame of its parent, in place of its rest position, (k, b, 3), or (b, 3) for all:
+            of joints that slide, or turn about another point than the bone's. Roots go as from `rest_positions`.
 
         Raises
         ------
         ValueError
             On wrong shapes, numbers that are not accepted, and bones beyond 2**500; it names character and bone.
         """
-        at, turn, joints = poses.joint_poses(
-            root_positions, root_orientations, joint_orientations, len(self.bone_names)
+        at, turn, joints, moved = poses.joint_poses(
+            root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
         )
+        offsets = self.rest_offsets if moved is None else rig_checks.offsets(moved, self.parents)
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
-        bad = pose_bones(self.skeleton, at, turn, joints, positions, orientations)
+        bad = pose_bones(self.skeleton, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
             poses.raise_unposed(self.bone_names, at, turn, joints, positions, bad)
         return positions, orientations
@@ -133,7 +142,8 @@ class Rig(RigData):
 
         Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is, else as the link;
         what another shape does is said by `mesh`: "raise" a ValueError, or "skip" it. The origin of a joint is the rest
-        transform of its child. Joints that slide are not posed by `forward`.
+        transform of its child; one that slides by q along its axis puts it at `rest_positions` + R(`rest_orientations`)
+        axis q, which `forward` takes as `joint_positions`.
 
         Raises
         ------
@@ -142,7 +152,8 @@ class Rig(RigData):
         ValueError
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
-        return cls._of_file(path, urdf.rig_arguments(path, mesh))
+        with files.named_in_errors(path):
+            return cls(*urdf.rig_arguments(path, mesh))
 
     @classmethod
     def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
@@ -150,7 +161,8 @@ class Rig(RigData):
 
         Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
         the body. What the world holds (a floor), and what collides with nothing (`contype` and `conaffinity` 0), is
-        left out. Joints that slide are not posed by `forward`.
+        left out. Joints that slide, or turn about another point than the body's origin, move the body in the frame of
+        its parent: pass its places there to `forward` as `joint_positions`.
 
         Raises
         ------
@@ -159,7 +171,8 @@ class Rig(RigData):
         ValueError
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
-        return cls._of_file(path, mjcf.rig_arguments(path, mesh))
+        with files.named_in_errors(path):
+            return cls(*mjcf.rig_arguments(path, mesh))
 
     @classmethod
     def from_skin(
@@ -246,15 +259,8 @@ class Rig(RigData):
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        return cls._of_file(path, rig_files.read(path))
-
-    @classmethod
-    def _of_file(cls, path: str | PathLike[str], arguments: tuple[Any, ...]) -> "Rig":
-        """A rig of these arguments; the message of a ValueError begins with the file."""
-        try:
-            return cls(*arguments)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+        with files.named_in_errors(path):
+            return cls(*rig_files.read(path))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """A figure of the rig at rest, from the front and from the side; written to a file if a path is given.

@@ -48,6 +48,12 @@ def parents(values: ArrayLike, names: Sequence[str]) -> Int32Array:
     return given.astype(np.int32)
 
 
+def offsets(positions: Float64Array, parents: Int32Array) -> Float64Array:
+    """Where bones are in their parents' frames, and roots from the first of them: positions (..., b, 3), (·, b, 3)."""
+    moved = np.where((parents < 0)[:, None], positions - positions[..., :1, :], positions)
+    return moved.reshape(-1, *moved.shape[-2:])
+
+
 def _of_bones(values: ArrayLike, name: str, width: int, names: Sequence[str]) -> Float64Array:
     """Accepted numbers, one row a bone, (b, width)."""
     shape = (len(names), width)

@@ -37,6 +37,8 @@ class RigData:
     """The limbs as loops read them."""
     skeleton: Skeleton
     """The bones as loops read them."""
+    rest_offsets: Float64Array
+    """Where the bones are at rest, as loops read it: (1, b, 3), of roots from the first one."""
 
     def __init__(
         self,
@@ -54,14 +56,15 @@ class RigData:
         orientations = rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names)
         bone = rig_checks.limb_bones(limb_bone, limbs, names)
         table = limbs.table
-        offsets = np.where((parent_rows < 0)[:, None], positions - positions[0], positions)
+        offsets = rig_checks.offsets(positions, parent_rows)
         for column in (parent_rows, positions, orientations, bone, offsets):
             column.flags.writeable = False
         vars(self).update(
             bone_names=names, parents=parent_rows, rest_positions=positions, rest_orientations=orientations,
             limbs=limbs, limb_bone=bone, groups=MappingProxyType(rig_checks.groups(groups)),
             rows=RigRows(bone, table.p1, table.p2, table.box, table.boxes),
-            skeleton=Skeleton(parent_rows, offsets, EIGHT),
+            skeleton=Skeleton(parent_rows, EIGHT),
+            rest_offsets=offsets,
         )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

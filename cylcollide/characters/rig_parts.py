@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from cylcollide import validate
 from cylcollide._types import Shape
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.double_double import Vector
@@ -26,8 +27,7 @@ class Part(NamedTuple):
 
 def check_other_shapes(mesh: str) -> None:
     """Raise ValueError unless the policy for other shapes is one."""
-    if mesh not in get_args(OtherShapes):
-        raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(OtherShapes)))}, got {mesh!r}")
+    validate.one_of(mesh, "mesh", *get_args(OtherShapes))
 
 
 def limbs_of(parts: Sequence[Part], bone_names: Sequence[str]) -> Limbs:

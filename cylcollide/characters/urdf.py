@@ -31,7 +31,7 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     file = Path(path)
     try:
         root = ElementTree.fromstring(file.read_bytes().strip(b" \t\r\n\0"))  # PyBullet's humanoid ends in a zero
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: its encoding is none
         _refuse(file, "XML", f"{error}")
     robot = _parsed(file, _essentials(file, root, mesh))
     names = [link.name for link in robot.links]

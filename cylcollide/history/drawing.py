@@ -52,7 +52,7 @@ def draw_rewound(
     of_group = [colors.get(group, COLORS[0]) for group in past.hit_group.tolist()]
     for axes, view in zip(figure.subplots(1, 3), VIEWS, strict=True):
         flat = [[points[:, view] for points in outlines] for outlines in (now, then)]
-        fill_outlines(axes, flat[0], ["none"] * len(now), edgecolor=NOW, linestyle="--", linewidth=1.0, alpha=1.0)
+        fill_outlines(axes, flat[0], ["none"] * len(now), edgecolors=NOW, linestyles="--", linewidths=1.0, alpha=1.0)
         fill_outlines(axes, flat[1], of_group)
         axes.set(aspect="equal", xlabel="xyz"[view[0]], ylabel="xyz"[view[1]])
     first = figure.axes[0]
@@ -95,8 +95,7 @@ def _draw_view(axes: Any, limbs: Limbs, gap: Gap) -> None:
     order = sorted(outlines, key=lambda i: (i == gap.limb, -float(centre[i] @ forward)))
     colors = [NEAREST if i == gap.limb else OTHER for i in order]
     plane = np.array([right, up]).T
-    for i, color in zip(order, colors, strict=True):
-        fill_outlines(axes, [outlines[i] @ plane], [color], alpha=0.5 if same[i] else 0.15)
+    fill_outlines(axes, [outlines[i] @ plane for i in order], colors, alpha=[0.5 if same[i] else 0.15 for i in order])
     touch, flat = (gap.on_limb - gap.on_segment) @ plane, everything @ plane
     axes.plot([0.0, touch[0]], [0.0, touch[1]], color=GAP, linewidth=1.5)
     axes.plot(0.0, 0.0, marker="x", markersize=8, color=GAP)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.history.moments import one_or_each
+from cylcollide.history.moments import count, one_or_each
 from cylcollide.runtime.memory import frozen
 
 
@@ -51,7 +51,7 @@ class RewindLimits:
     def __post_init__(self) -> None:
         for name in ("most_back", "most_ahead", "most_disagreement"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, float | int | np.number) or not value >= 0.0:
+            if isinstance(value, bool) or not validate.is_real(value) or not value >= 0.0:
                 raise ValueError(f"{name}: expected a number >= 0, got {value!r}")
 
     def admit(self, claimed: ArrayLike, estimate: ArrayLike, now: ArrayLike) -> Admitted:
@@ -72,8 +72,10 @@ class RewindLimits:
             On numbers that are not finite, naming the first row; a claim may be anything: what is not finite
             disagrees.
         """
-        claims = np.atleast_1d(validate.as_float64(validate.as_numbers(claimed, "claimed", "(n,)"), "claimed"))
-        n = len(claims)
+        given = validate.as_numbers(claimed, "claimed", "(n,)")
+        if given.ndim > 1:
+            raise ValueError(f"claimed: expected one number or shape (n,), got shape {given.shape}")
+        claims, n = np.atleast_1d(validate.as_float64(given, "claimed")), given.size
         estimates, present = (one_or_each(values, name, n) for values, name in ((estimate, "estimate"), (now, "now")))
         with np.errstate(invalid="ignore"):
             agrees = np.abs(claims - estimates) <= self.most_disagreement
@@ -96,7 +98,7 @@ def estimate_time(now: ArrayLike, round_trip: ArrayLike, buffer: ArrayLike) -> F
     buffer
         How far behind the newest state the client draws, its interpolation delay, at least 0, (n,) or one for all.
     """
-    n = max(np.size(now), np.size(round_trip), np.size(buffer))
+    n = max(count(now, "now"), count(round_trip, "round_trip"), count(buffer, "buffer"))
     arrival, trip, delay = (
         one_or_each(values, name, n) for values, name in ((now, "now"), (round_trip, "round_trip"), (buffer, "buffer"))
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.characters.rig import Rig
 from cylcollide.kernels.recorded import (
     BONE,
@@ -69,13 +69,16 @@ class Models:
         self.names: NDArray[Any] = frozen(np.array([name for part in parts for name in part.names], object))
         self.hit_group: Int32Array = frozen(np.concatenate([part.hit_group for part in parts]))
         length = np.linalg.norm(self.numbers[:, 3:6] - self.numbers[:, :3], axis=1)
-        self.reach: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
-        """How far each goes from its axis, or its centre, whichever way it is turned."""
+        self.rim: Float64Array = self.numbers[:, 6:].max(axis=1, initial=0.0)
+        """By how much a box around each may change as it turns about its ends: not at all, if balls are about these."""
         is_box = self.codes[:, BOX_ROW] >= 0
-        self.reach[is_box] = np.linalg.norm(self.boxes[self.codes[is_box, BOX_ROW], 9:], axis=1)
+        self.rim[is_box] = np.linalg.norm(self.boxes[self.codes[is_box, BOX_ROW], 9:], axis=1)
+        self.rim[np.isin(self.codes[:, KIND], (Shape.CAPSULE, Shape.SPHERE))] = 0.0
         ends = np.linalg.norm(self.numbers[:, :6].reshape(-1, 2, 3), axis=2)
         self.span: Float64Array = ends.max(axis=1, initial=0.0)
         """How far its axis goes from the origin of its bone."""
+        self.most_growth = float((self.span + self.rim)[len(bare) :].max(initial=self.rim.max(initial=0.0)))
+        """By how much the box around any may grow at most between two ticks, roundings aside."""
         length[length == 0.0] = np.inf
         self.shortest: Float64Array = np.array([length[k : k + len(rig.limbs)].min(initial=np.inf) for k, rig in zip(
             self.first.tolist(), rigs, strict=True)])  # fmt: skip

@@ -39,8 +39,7 @@ class Moments(NamedTuple):
 
 def moments_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> Moments:
     """The moments of n times, given as such or as one for all."""
-    if on_old not in ON_OLD:
-        raise ValueError(f"on_old: expected 'error', 'clamp' or 'miss', got {on_old!r}")
+    validate.one_of(on_old, "on_old", *ON_OLD)
     asked = one_or_each(time, "time", n)
     begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
     outside = np.empty(n, np.bool_)
@@ -76,6 +75,12 @@ def moments_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: in
     index = number - first
     span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
     return Moments(frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_)))
+
+
+def count(values: ArrayLike | None, name: str) -> int:
+    """How many numbers there are, as numpy's size says; ValueError for what is no array of numbers."""
+    known = values is None or isinstance(values, np.ndarray | float | int)
+    return np.size(values) if known else validate.as_numbers(values, name, "(n,) or one number").size  # type: ignore
 
 
 def one_or_each(values: ArrayLike, name: str, n: int) -> Float64Array:

@@ -1,14 +1,14 @@
 """Options of queries in the past, and the requests that are made with them."""
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
-from cylcollide.history.moments import Moments, OnOld, moments_at, moments_of_ticks
+from cylcollide.history.moments import Moments, OnOld, count, moments_at, moments_of_ticks
 from cylcollide.history.ring import Ring
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 
@@ -44,23 +44,24 @@ class PastOptions(TypedDict, total=False):
 
 def request_of_segments(starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None, options: PastOptions) -> RayRequest:
     """A request about closed segments; one of them for all times, if there are several."""
-    return segment_request(_one_a_time(starts, ends, time, options), ends, *_filters(options))
+    return segment_request(_one_a_time(starts, ends, ("starts", "ends"), time, options), ends, *_filters(options))
 
 
 def request_of_rays(
     origins: ArrayLike, directions: ArrayLike, max_distance: ArrayLike, time: ArrayLike | None, options: PastOptions
 ) -> RayRequest:
     """A request about rays; one of them for all times, if there are several."""
-    first = _one_a_time(origins, directions, time, options)
+    first = _one_a_time(origins, directions, ("origins", "directions"), time, options)
     return ray_request(first, directions, max_distance, *_filters(options))
 
 
-def _one_a_time(first: ArrayLike, second: ArrayLike, time: ArrayLike | None, options: PastOptions) -> ArrayLike:
+def _one_a_time(
+    first: ArrayLike, second: ArrayLike, names: tuple[str, str], time: ArrayLike | None, options: PastOptions
+) -> ArrayLike:
     """Starts of rays, the only one repeated if there is one ray for several times."""
-    given: tuple[Any, ...] = (time, options.get("tick"), options.get("alpha"))
-    times = max(map(np.size, given))
-    if times > 1 and np.size(first) == np.size(second) == 3:  # two lists of three, or the request says what is wrong
-        return np.repeat(np.reshape(first, (1, 3)), times, axis=0)
+    times = max(count(time, "time"), count(options.get("tick"), "tick"), count(options.get("alpha"), "alpha"))
+    if times > 1 and len(validate.as_vectors(first, names[0])) == len(validate.as_vectors(second, names[1])) == 1:
+        return np.repeat(validate.as_vectors(first, names[0]), times, axis=0)
     return first
 
 
@@ -78,6 +79,8 @@ def checked_protection(since: Protection | None) -> tuple[Int64Array, Float64Arr
         raise ValueError(f"protected_since: expected a mapping from characters to times, got {type(since).__name__}")
     ids = validate.list_of_integers([*since] or np.empty(0, np.int64), "protected_since", 0, 2**31 - 1)
     order, times = np.argsort(ids), [*since.values()]
+    if any(getattr(time, "ndim", 0) for time in times):
+        raise ValueError("protected_since: expected one time for each character, got an array; give one mapping")
     begins = validate.in_range(validate.per_row(times, "protected_since", len(ids)), "protected_since")
     return ids[order], begins[order]
 

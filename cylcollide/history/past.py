@@ -11,7 +11,6 @@ from cylcollide.constants import RAYS_A_SLICE
 from cylcollide.history.moments import NO_TICK, Moments
 from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
-from cylcollide.kernels.moments import sort_by_tick
 from cylcollide.kernels.ray import Rays
 from cylcollide.query import exact_fallback
 from cylcollide.query.exact_fallback import ResolvedHits
@@ -19,6 +18,7 @@ from cylcollide.query.loops.columns import missed_hits
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.listed import Lists, pieces_of_lists
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
+from cylcollide.query.loops.recorded_sort import sorted_by_tick
 from cylcollide.query.loops.recorded_stream import cast_recorded
 from cylcollide.query.request import BatchResult, RayRequest, batch_rows
 from cylcollide.query.scratch import scratch_for_recorded, scratch_for_streams
@@ -67,8 +67,7 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
     """The closest limb of each ray at its moment; the rays of the request must have been copied."""
     batch, n = request.batch, len(request.first)
     hits, at, recorded = missed_hits(n), past.at, past.ring.recorded
-    tree, order, begins = past.ring.deepest_tree, np.empty(n, np.int64), np.empty(len(past.ring.ticks) + 1, np.int64)
-    sort_by_tick(at.tick, begins, order)
+    tree, order = past.ring.deepest_tree, sorted_by_tick(batch.rays, at.tick, at.alpha, len(past.ring.ticks))
 
     def task(begin: int, end: int) -> None:
         """Rays in slices, as long as the loop is plain Python."""
@@ -76,9 +75,7 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
             last = min(begin + RAYS_A_SLICE, end) if cast_recorded.is_plain else end
             state, stream, _, refine = scratch_for_streams(tree, 0)
             buffers = (state, stream, refine, scratch_for_recorded())
-            cast_recorded.call(
-                request.raw, batch, recorded, at.alpha, order, begins, past.protection, *buffers, begin, last, hits
-            )
+            cast_recorded.call(batch, recorded, order, past.protection, *buffers, begin, last, hits)
             begin = last
 
     in_chunks(n, threads, task)
@@ -88,7 +85,7 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
     hits.limb[hit] = np.arange(len(hit))
     if not undecided:
         limbs = RewoundLimbs(past.ring, at.take(hit), row)
-        return exact_fallback.resolved_hits(BatchResult(batch, *hits), limbs, request.inside, None)
+        return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside)
     open_rows = np.flatnonzero(hits.undecided)
     some, rays = past.take(open_rows), batch_rows(batch, open_rows)
     offsets, near = some.near(rays)
@@ -101,4 +98,4 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
         pieces = pieces_of_lists(rays, limbs.kernel_rows, lists, np.arange(len(open_rows)))
         return exact_fallback.limbs_of_pieces(*pieces)
 
-    return exact_fallback.resolved_hits(BatchResult(batch, *hits), limbs, request.inside, candidates)
+    return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside, candidates)

@@ -68,9 +68,8 @@ class PoseHistory(Inspection, MovingQueries):
     ) -> None:
         if not isinstance(world, HitWorld):
             raise ValueError(f"world: expected a HitWorld, got {type(world).__name__}")
-        if interpolate not in ("bones", "ends"):
-            raise ValueError(f"interpolate: expected 'bones' or 'ends', got {interpolate!r}")
-        if not (isinstance(teleport_distance, float | int | np.number) and teleport_distance >= 0.0):
+        validate.one_of(interpolate, "interpolate", "bones", "ends")
+        if not (validate.is_real(teleport_distance) and teleport_distance >= 0.0):
             raise ValueError(f"teleport_distance: expected a number >= 0, got {teleport_distance!r}")
         self._world, self._interpolate, self._distance = world, interpolate, float(teleport_distance)
         self._most = validate.index(ticks, "ticks", 2**31)

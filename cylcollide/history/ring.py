@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.history.ticks import Tick
-from cylcollide.kernels.recorded import Recorded
+from cylcollide.kernels.recorded import COLUMNS, Recorded
 
 
 class Ring:
@@ -34,8 +34,9 @@ class Ring:
     @cached_property
     def recorded(self) -> Recorded:
         """The ticks for loops."""
-        address: Int64Array = np.stack([tick.addresses_with_tree for tick in self.ticks])
-        return Recorded(address, np.stack([tick.space for tick in self.ticks]), self.by_ends)
+        address: Int64Array = np.concatenate([tick.addresses_with_tree for tick in self.ticks]).reshape(-1, COLUMNS)
+        space: Float64Array = np.concatenate([tick.space for tick in self.ticks]).reshape(len(self.ticks), -1)
+        return Recorded(address, space, self.by_ends)
 
     @property
     def by_ends(self) -> bool:

@@ -2,36 +2,24 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.bvh.layout import HIGH, Tree
-from cylcollide.bvh.refit import refit
+from cylcollide._types import BoolArray, Float32Array, Float64Array, Int64Array
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.refit import Places, united
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
 from cylcollide.history.models import STAYS, Models, Structure
 from cylcollide.kernels import recorded as columns
-from cylcollide.kernels.recorded import BONE_SIZE, COLUMNS, NEXT_BONE, NEXT_ROW, ORDINARY, Recorded
-from cylcollide.kernels.swept import PAD, fill_bones, fill_reach_boxes, sweep_boxes
+from cylcollide.kernels.recorded import BONE_SIZE, COLUMNS, NEXT_BONE, NEXT_ROW, ORDINARY, OWNER, Recorded
+from cylcollide.kernels.swept import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.addresses import address_of
-from cylcollide.runtime.memory import aligned
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 
 Interpolation: TypeAlias = Literal["bones", "ends"]
-
-NO_BOUNDS = np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32)
-"""Of a tree that is to be fitted: a tick must not keep those of a state, which are written again."""
-
-
-class Boxes(NamedTuple):
-    """Boxes around the limbs of a state, whichever way they are turned."""
-
-    low: Float64Array  # (rows, 3)
-    high: Float64Array  # (rows, 3)
-    extent: Float64Array  # (characters,): the largest coordinate
 
 
 @dataclass(frozen=True)
@@ -55,64 +43,72 @@ class Tick:
     is nobody's, for loops that read some row beside one that is not used."""
     by_ends: bool
     """Whether ends are interpolated, not bones."""
-    tree_at_tick: Tree | None
-    """A tree over the limbs, with bounds of no meaning; None once it is known what follows."""
-    boxes: Boxes | None
-    """None once it is known what follows."""
-    swept: Tree | None = None
-    """The tree over boxes around all that is from this tick to the next one; None for the last tick."""
+    tree: Tree
+    """A tree over boxes around all that is from this tick to the next one; of the last tick, around all limbs there."""
+    places: Places | None
+    """Where the limbs stand in it; None once it is known what follows."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields, and not the addresses: the arrays of a copy or pickle have others."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    @cached_property
-    def tree(self) -> Tree:
-        """A tree over boxes around all limbs from this tick until the next one, or around them as they are."""
-        if self.swept is not None:
-            return self.swept
-        assert self.tree_at_tick is not None
-        assert self.boxes is not None
-        return refit(self.tree_at_tick, self.boxes.low, self.boxes.high)
-
     def followed_by(self, tick: "Tick", teleport_distance: float) -> "Tick":
         """The same tick, before another one."""
-        mine, theirs, boxes, later = self.structure, tick.structure, self.boxes, tick.boxes
-        assert self.tree_at_tick is not None
-        assert boxes is not None
-        assert later is not None
-        place = theirs.place_of(mine.ids)
-        place = np.where(self._teleports(tick, place, teleport_distance), STAYS, place)
-        goes = place != STAYS
-        characters = mine.characters.copy()
-        if len(theirs.ids):
-            for column, first in ((NEXT_ROW, columns.FIRST_ROW), (NEXT_BONE, columns.FIRST_BONE)):
-                characters[:, column] = np.where(goes, theirs.characters[place, first], STAYS)
-            extent = np.maximum(boxes.extent, np.where(goes, later.extent[place], 0.0))
-        else:
-            extent = boxes.extent
-        shortest = mine.models.shortest[mine.rig]
-        far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
-        characters[:, ORDINARY] = ~far
-        if mine is theirs and np.array_equal(characters, mine.settled):
-            characters = mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
-        made = replace(self, characters=characters)
-        low, high = memory.rows((2, mine.rows, 3))
+        made = replace(self, characters=self._characters_before(tick, teleport_distance), places=None)
+        if not self.structure.rows or not tick.structure.rows:
+            return made
+        assert self.places is not None
+        models, tree, after = self.structure.models, self.tree, tick.tree
+        space = tree.space.joined(after.space, models.most_growth)
+        growth = np.zeros(tree.child.size, np.float32)
         both = Recorded(np.stack([made.addresses, tick.addresses]), np.zeros((2, 10)), self.by_ends)
-        sweep_boxes(both, mine.models.span, boxes.low, boxes.high, later.low, later.high, low, high)
-        return replace(made, tree_at_tick=None, boxes=None, swept=refit(self.tree_at_tick, low, high))
+        least = PAD * max(map(abs, (*space.centre, 1.0 / space.scale)))
+        fill_growth(both, models.span, models.rim, self.places.items, space.scale, least, growth)
+        is_same = tree.child is after.child and self.structure is tick.structure
+        boxes = after.bounds if is_same else self._boxes_at(tick, made.characters)
+        return replace(made, tree=united(tree, after, boxes, growth, space))
 
-    def _teleports(self, tick: "Tick", place: Int64Array, distance: float) -> BoolArray:
-        """Which characters do not come to the next tick, where their place is, or are moved there at once."""
-        stays: BoolArray = np.asarray(place == STAYS)
-        found = np.flatnonzero(~stays)
-        ids = self.structure.ids[found]
-        mine, theirs = self.roster.index_of_living(ids), tick.roster.index_of_living(ids)
-        stays[found] = self.roster.teleports[mine] != tick.roster.teleports[theirs]
-        if np.isfinite(distance) and len(found):
-            step = tick.roots[place[found]] - self.roots[found]
-            stays[found] |= np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) > distance
-        return stays
+    def _characters_before(self, tick: "Tick", teleport_distance: float) -> Int64Array:
+        """The characters, each with its places in the next tick."""
+        mine, theirs = self.structure, tick.structure
+        if not len(mine.ids):
+            return mine.characters
+        extent = max(abs(x) for one in (self, tick) for corner in one.tree.space.corners() for x in corner)
+        shortest = mine.models.shortest
+        far = (extent > 0.5 * LARGEST_NUMBER) | (shortest < PAD * extent) | (shortest < SMALLEST_SIZE / PAD)
+        place = np.arange(len(mine.ids)) if mine is theirs else theirs.place_of(mine.ids)
+        goes = self._goes_on(tick, place, teleport_distance)
+        if mine is theirs and goes.all() and not far.any():
+            return mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
+        characters = mine.characters.copy()
+        for column, first in ((NEXT_ROW, columns.FIRST_ROW), (NEXT_BONE, columns.FIRST_BONE)):
+            characters[goes, column] = theirs.characters[place[goes], first]
+        characters[:, ORDINARY] = ~far[mine.rig]
+        return characters
+
+    def _goes_on(self, tick: "Tick", place: Int64Array, distance: float) -> BoolArray:
+        """Which characters come to the next tick, where their place is, and are not moved there at once."""
+        goes: BoolArray = np.asarray(place != STAYS)
+        if self.roster is not tick.roster:
+            ids = self.structure.ids[goes]
+            mine, theirs = self.roster.index_of_living(ids), tick.roster.index_of_living(ids)
+            goes[goes] = self.roster.teleports[mine] == tick.roster.teleports[theirs]
+        if np.isfinite(distance):
+            step = tick.roots[place[goes]] - self.roots[goes]
+            goes[goes] = np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) <= distance
+        return goes
+
+    def _boxes_at(self, tick: "Tick", characters: Int64Array) -> Float32Array:
+        """The boxes of the limbs at the next tick, in its frame, where the tree has them now; any of one that stays."""
+        assert self.places is not None
+        assert tick.places is not None
+        bare, owner, row = self.structure.bare, self.structure.row[:, OWNER], np.arange(self.structure.rows)
+        first, following = characters[owner[bare:], columns.FIRST_ROW], characters[owner[bare:], NEXT_ROW]
+        row[bare:] = np.where(following == STAYS, 0, row[bare:] - first + following)
+        here, there, bounds = self.places.items, tick.places.items[row], self.tree.bounds.copy()
+        found = tick.tree.bounds[there // TREE_WIDTH, :, there % TREE_WIDTH]
+        bounds[here // TREE_WIDTH, :, here % TREE_WIDTH] = found
+        return bounds
 
     @cached_property
     def addresses(self) -> Int64Array:
@@ -152,19 +148,19 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     rows, moved, table, by_ends = state.rows, state.columns, state.table, interpolate == "ends"
     limbs = rows.rows if by_ends else structure.bare
     solids = rows.boxes if by_ends else len(rows.bare.table.boxes)
-    bones: Float64Array = aligned((1 if by_ends else rows.bones + 1, BONE_SIZE), np.float64)
+    bones: Float64Array = memory.uninitialised((1 if by_ends else rows.bones + 1, BONE_SIZE), np.float64)
+    bones[-1] = 0.0
     if not by_ends:
         fill_bones(moved.positions, moved.orientations, bones)
     roots = moved.positions[rows.first_bone]
-    low, high = memory.rows((2, rows.rows, 3))
-    boxes = Boxes(low, high, np.empty(len(rows.ids)))
-    fill_reach_boxes(table.p1, table.p2, structure.row, structure.models.reach, *boxes)
     ends = table.p1[:limbs].copy(), table.p2[:limbs].copy()
-    tree = state.tree._replace(bounds=NO_BOUNDS) if rows.rows else state.tree
     axes = table.boxes[:solids].copy()
+    bounds = memory.rows((state.tree.bounds.size // 2,)).view(np.float32).reshape(state.tree.bounds.shape)
+    bounds[...] = state.tree.bounds  # a tick must not keep those of a state, which are written again
     return Tick(
-        number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, by_ends, tree, boxes
-    )
+        number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, by_ends,
+        state.tree._replace(bounds=memory.frozen(bounds)), state.places,
+    )  # fmt: skip
 
 
 def structure_of(state: Snapshot, before: Structure | None) -> Structure:

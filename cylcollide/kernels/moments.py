@@ -1,6 +1,6 @@
 """Between which two recorded times each of many times is, and how far from one to the other."""
 
-from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.constants import SMALLEST_SPAN
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
@@ -52,31 +52,3 @@ def find_moments(
         alpha[i] = (t - times[k]) / (times[k + 1] - times[k]) if k < last else 0.0
         count += t != asked[i]
     return count
-
-
-@entry_point(reads_all=True)
-def sort_by_tick(place: Int32Array, begins: Int64Array, order: Int64Array) -> None:
-    """Write the order of n rays by tick, (n,), by a counting sort; `place` is -1 for rays without a tick.
-
-    `begins`, (ticks + 1,): where in `order` the rays of each tick begin; those without a tick come before all.
-    """
-    ticks = begins.size - 1
-    for k in range(ticks + 1):
-        begins[k] = 0
-    without = 0
-    for i in range(place.size):
-        if place[i] < 0:
-            order[without] = i
-            without += 1
-        else:
-            begins[place[i]] += 1
-    total = without
-    for k in range(ticks + 1):
-        begins[k], total = total, total + begins[k]
-    for i in range(place.size):
-        if place[i] >= 0:
-            order[begins[place[i]]] = i
-            begins[place[i]] += 1
-    for k in range(ticks, 0, -1):
-        begins[k] = begins[k - 1]
-    begins[0] = without

@@ -117,8 +117,9 @@ def bone_between(here: TickRows, a: int, there: TickRows, b: int, alpha: float) 
     """Where a bone is and how it is turned, between two ticks; b is -1 where it stays."""
     position, turn = bone_position(here.bones, a), bone_turn(here.bones, a)
     if b >= 0 and alpha > 0.0:
-        position = vector_between(position, bone_position(there.bones, b), alpha)
-        turn = turned_between(turn, bone_turn(there.bones, b), alpha) if alpha < 1.0 else bone_turn(there.bones, b)
+        position, turn_there = vector_between(position, bone_position(there.bones, b), alpha), bone_turn(there.bones, b)
+        m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
+        turn = turned_between(turn, m, turn_there, n, alpha) if alpha < 1.0 else turn_there
     return position, turn
 
 

@@ -29,6 +29,8 @@ from cylcollide.runtime.simd import Real, load, load_rows, prefetch, select
 class LaneRows(NamedTuple):
     """Where the numbers of limbs are, listed one behind the other."""
 
+    ray: Int32Array  # that each is placed for
+    row: Int32Array  # of its tick
     model: Int32Array
     bone: Int32Array
     next_bone: Int32Array  # in the next tick; the first row there for one that stays
@@ -37,13 +39,14 @@ class LaneRows(NamedTuple):
 
 def make_lane_rows(count: int) -> LaneRows:
     """A list of so many limbs."""
-    model, bone, following = np.zeros((3, count), np.int32)
-    return LaneRows(model, bone, following, np.zeros(count))
+    ray, row, model, bone, following = np.zeros((5, count), np.int32)
+    return LaneRows(ray, row, model, bone, following, np.zeros(count))
 
 
 @inlined
-def set_lane(lanes: LaneRows, k: int, here: TickRows, there: TickRows, row: int, alpha: float) -> None:
+def set_lane(lanes: LaneRows, k: int, ray: int, here: TickRows, there: TickRows, row: int, alpha: float) -> None:
     """Make limb k that of a row of a tick, which an ordinary character's bone carries; and prefetch its numbers."""
+    lanes.ray[k], lanes.row[k] = ray, row
     model, base = here.row[2 * row + MODEL], CHARACTER_SIZE * here.row[2 * row + OWNER]
     bone, following = here.codes[CODES_SIZE * model + BONE], here.character[base + NEXT_BONE]
     lanes.model[k], lanes.bone[k] = model, here.character[base + FIRST_BONE] + bone
@@ -56,6 +59,7 @@ def set_lane(lanes: LaneRows, k: int, here: TickRows, there: TickRows, row: int,
 @inlined
 def copy_lane(lanes: LaneRows, source: int, k: int) -> None:
     """Make limb k the same as another one."""
+    lanes.ray[k], lanes.row[k] = lanes.ray[source], lanes.row[source]
     lanes.model[k], lanes.bone[k] = lanes.model[source], lanes.bone[source]
     lanes.next_bone[k], lanes.alpha[k] = lanes.next_bone[source], lanes.alpha[source]
 
@@ -70,10 +74,10 @@ def number_between(a: Real, b: Real, alpha: Real) -> Real:
 def limbs_at_moments(here: TickRows, there: TickRows, shape: int, lanes: LaneRows, first: int) -> Limb:
     """Limbs `first` to `first + 7`, of one shape, which is no box."""
     alpha = load(lanes.alpha, first)
-    x, y, z, a, b, c, d, _ = load_rows(here.bones, lanes.bone, first, 0)
-    u, v, w, e, f, g, h, _ = load_rows(there.bones, lanes.next_bone, first, 0)
+    x, y, z, a, b, c, d, m = load_rows(here.bones, lanes.bone, first, 0)
+    u, v, w, e, f, g, h, n = load_rows(there.bones, lanes.next_bone, first, 0)
     origin = (number_between(x, u, alpha), number_between(y, v, alpha), number_between(z, w, alpha))
-    q, stays, arrives = turned_between((a, b, c, d), (e, f, g, h), alpha), alpha == 0.0, alpha == 1.0
+    q, stays, arrives = turned_between((a, b, c, d), m, (e, f, g, h), n, alpha), alpha == 0.0, alpha == 1.0
     rotation = rotation_of(
         (
             select(stays, a, select(arrives, e, q[0])),

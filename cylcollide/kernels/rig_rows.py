@@ -60,7 +60,7 @@ class Placed(NamedTuple):
 
 
 @compiled
-def _place_character(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
+def place_character(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
     """Write the limbs of character c; whether they are limbs, and all its bones have accepted numbers."""
     bone0, row0, box0, valid = first.bone[c], first.row[c], first.box[c], True
     for bone in range(bone0, bone0 + count):
@@ -86,7 +86,7 @@ def _place_character(rig: RigRows, count: int, bones: Bones, first: Places, c: i
 
 @compiled
 def _place_eight(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
-    """`_place_character` for eight characters from c on, side by side."""
+    """`place_character` for eight characters from c on, side by side."""
     valid = broadcast(0.0) == 0.0
     for bone in range(count):
         valid = valid & in_range(vectors_at(bones.positions, first.bone, c, 1, bone))
@@ -128,6 +128,6 @@ def place_limbs(rig: RigRows, count: int, bones: Bones, first: Places, placed: P
     while c + LANES <= first.row.size and _place_eight(rig, count, bones, first, c, placed):
         c += LANES
     for k in range(c, first.row.size):
-        if not _place_character(rig, count, bones, first, k, placed):
+        if not place_character(rig, count, bones, first, k, placed):
             return k
     return -1

@@ -7,9 +7,9 @@ from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, r
 from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector
-from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
-from cylcollide.runtime.simd import LANES, lane, movemask
+from cylcollide.runtime.simd import LANES, broadcast, lane, movemask
 
 ROOT = -1
 """The parent of a bone that has none."""
@@ -19,13 +19,18 @@ class Skeleton(NamedTuple):
     """The bones of a rig. Never changed once in use."""
 
     parents: Int32Array  # (bones,): -1 for a root; parents precede their children
-    offsets: Float64Array  # (bones, 3): in the parent's frame; of a root, in the frame of the character
     eight: Int32Array  # (8,): 0 to 7, the characters that are posed side by side
 
 
 @compiled
 def _pose_character(
-    skeleton: Skeleton, root: Vector, root_turn: Quaternion, joints: Float64Array, at: Float64Array, turn: Float64Array
+    skeleton: Skeleton,
+    root: Vector,
+    root_turn: Quaternion,
+    offsets: Float64Array,
+    joints: Float64Array,
+    at: Float64Array,
+    turn: Float64Array,
 ) -> bool:
     """Write the bones of one character; whether all its numbers are accepted, and all bones in range.
 
@@ -41,7 +46,7 @@ def _pose_character(
         parent, origin, parent_turn = skeleton.parents[bone], root, root_turn
         if parent != ROOT:
             origin, parent_turn = as_vector(at, parent), as_quaternion(turn, parent)
-        place = carried(rotation_of(parent_turn), origin, as_vector(skeleton.offsets, bone))
+        place = carried(rotation_of(parent_turn), origin, as_vector(offsets, bone))
         q = normalised(composed(parent_turn, rescaled(as_quaternion(joints, bone))))
         at[bone, 0], at[bone, 1], at[bone, 2] = place
         turn[bone, 0], turn[bone, 1], turn[bone, 2], turn[bone, 3] = q
@@ -49,11 +54,21 @@ def _pose_character(
     return valid
 
 
+@inlined
+def _offsets_of_eight(skeleton: Skeleton, offsets: Float64Array, bone: int) -> Vector:
+    """The offset of a bone, of each of eight characters or the same for all."""
+    if offsets.shape[0] > 1:
+        return vectors_at(offsets, skeleton.eight, 0, offsets.shape[1], bone)
+    x, y, z = as_vector(offsets[0], bone)
+    return broadcast(x), broadcast(y), broadcast(z)
+
+
 @compiled
 def _pose_eight(
     skeleton: Skeleton,
     roots: Float64Array,
     root_turns: Float64Array,
+    offsets: Float64Array,
     joints: Float64Array,
     at: Float64Array,
     turn: Float64Array,
@@ -72,7 +87,7 @@ def _pose_eight(
         if parent != ROOT:
             origin = vectors_at(at, skeleton.eight, 0, bones, parent)
             parent_turn = quaternions_at(turn, skeleton.eight, 0, bones, parent)
-        place = carried(rotation_of(parent_turn), origin, as_vector(skeleton.offsets, bone))
+        place = carried(rotation_of(parent_turn), origin, _offsets_of_eight(skeleton, offsets, bone))
         joint = rescaled(quaternions_at(joints, skeleton.eight, 0, bones, bone))
         q = normalised(composed(parent_turn, joint))
         for c in range(LANES):
@@ -88,6 +103,7 @@ def pose_bones(
     skeleton: Skeleton,
     root_positions: Float64Array,
     root_orientations: Float64Array,
+    offsets: Float64Array,
     joint_orientations: Float64Array,
     positions: Float64Array,
     orientations: Float64Array,
@@ -97,7 +113,10 @@ def pose_bones(
     Parameters
     ----------
     skeleton
-        Parents and offsets.
+        The tree of the bones.
+    offsets
+        Where each bone is in its parent's frame, a root in that of the character, (k, bones, 3), or (1, bones, 3) for
+        all characters; accepted numbers.
     root_positions, root_orientations, joint_orientations
         Where the first root is, (k, 3); how the character is turned, (k, 4), and each bone in its parent's frame,
         (k, bones, 4), quaternions x, y, z, w of any length but 0; any numbers, checked here.
@@ -110,11 +129,12 @@ def pose_bones(
         The first character with numbers that are not accepted, or a bone beyond 2**500; -1 if there is none. Of it and
         those behind it, the results have no meaning.
     """
-    k, first = joint_orientations.shape[0], 0
+    k, first, one_for_all = joint_orientations.shape[0], 0, offsets.shape[0] == 1
     while first + LANES <= k and _pose_eight(
         skeleton,
         root_positions[first:],
         root_orientations[first:],
+        offsets if one_for_all else offsets[first:],
         joint_orientations[first:],
         positions[first:],
         orientations[first:],
@@ -122,6 +142,7 @@ def pose_bones(
         first += LANES
     for i in range(first, k):
         root, turn = as_vector(root_positions, i), as_quaternion(root_orientations, i)
-        if not _pose_character(skeleton, root, turn, joint_orientations[i], positions[i], orientations[i]):
+        own = offsets[0 if one_for_all else i]
+        if not _pose_character(skeleton, root, turn, own, joint_orientations[i], positions[i], orientations[i]):
             return i
     return -1

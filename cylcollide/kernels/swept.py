@@ -1,20 +1,26 @@
-"""Boxes that hold limbs wherever they are between two recorded states.
+"""By how much boxes around limbs at two recorded states must grow to hold the limbs wherever they are between both.
 
-A limb lies in a ball about each point of its axis. Where its ends go straight, so do the centres of these balls: the
-boxes at both ticks hold them all. Where a bone carries it, a point at distance ρ from the bone's origin goes along an
-arc by an angle θ, while the origin goes straight: by normalised linear interpolation it is never farther than
-ρ (1 - cos ½θ) from the straight way between its ends (`docs/numerics.md`, "Between two ticks"), and cos ½θ is the
-magnitude of the scalar product of both unit quaternions.
+With the corners of the boxes themselves on straight lines. A point at distance ρ from the origin of its bone, which
+turns by an angle θ, is never farther than ρ (1 - cos ½θ) from the straight way between its two places, and cos ½θ is
+the magnitude of the scalar product of both unit quaternions. Where instead the ends of an axis go straight, the rims
+around them turn: by no more than their radius times 1 / cos ½θ - 1, or times the distance of both unit axes
+(`docs/numerics.md`, "Between two ticks").
 """
 
-from cylcollide._types import Float64Array, Int32Array
-from cylcollide.kernels.ray import as_vector, largest_component
+from cylcollide._types import Float32Array, Float64Array, Int32Array
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.interpolation import per_length
+from cylcollide.kernels.limb_table import BOX
+from cylcollide.kernels.ray import dot
 from cylcollide.kernels.recorded import (
     BONE,
+    BOX_ROW,
     CHARACTER_SIZE,
     CODES_SIZE,
     FIRST_BONE,
+    FIRST_BOX,
     FIRST_ROW,
+    KIND,
     MODEL,
     NEXT_BONE,
     NEXT_ROW,
@@ -24,6 +30,7 @@ from cylcollide.kernels.recorded import (
     TickRows,
     bone_turn,
     tick_rows,
+    triple,
 )
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
@@ -34,102 +41,98 @@ PAD = 2.0**-40
 
 
 @entry_point(reads_all=True)
-def fill_reach_boxes(
-    p1: Float64Array,
-    p2: Float64Array,
-    row: Int32Array,
-    reach: Float64Array,
-    low: Float64Array,
-    high: Float64Array,
-    extent: Float64Array,
-) -> None:
-    """Write boxes around limbs, whichever way they are turned, and the largest coordinate of each character's.
-
-    Parameters
-    ----------
-    p1, p2
-        Ends, (rows, 3).
-    row
-        Model and character of each, (rows, 2), as in `TickRows`.
-    reach
-        How far each model goes from its axis, (models,).
-    low, high, extent
-        Written, (rows, 3) and (characters,).
-    """
-    for c in range(extent.size):
-        extent[c] = 0.0
-    for i in range(low.shape[0]):
-        size, owner = reach[row[i, MODEL]], row[i, OWNER]
-        for axis in range(3):
-            a, b = p1[i, axis], p2[i, axis]
-            more = size + PAD * (max(abs(a), abs(b)) + size)
-            low[i, axis], high[i, axis] = min(a, b) - more, max(a, b) + more
-        if owner >= 0:
-            largest = max(largest_component(as_vector(low, i)), largest_component(as_vector(high, i)))
-            extent[owner] = max(extent[owner], largest)
-
-
-@entry_point(reads_all=True)
 def fill_bones(positions: Float64Array, orientations: Float64Array, bones: Float64Array) -> None:
     """Write bones, (n, 3) and (n, 4), into the first n rows of those of a tick."""
     for i in range(positions.shape[0]):
         for axis in range(3):
             bones[i, axis] = positions[i, axis]
-        square = 0.0
         for axis in range(4):
             bones[i, 3 + axis] = orientations[i, axis]
-            square += orientations[i, axis] * orientations[i, axis]
-        bones[i, PER_LENGTH] = 1.0 / square_root(square)
+        bones[i, PER_LENGTH] = per_length(bone_turn(bones, i))
 
 
 @entry_point(reads_all=True)
-def sweep_boxes(
+def fill_growth(
     recorded: Recorded,
     span: Float64Array,
-    here_low: Float64Array,
-    here_high: Float64Array,
-    there_low: Float64Array,
-    there_high: Float64Array,
-    low: Float64Array,
-    high: Float64Array,
+    rim: Float64Array,
+    slot: Int32Array,
+    scale: float,
+    least: float,
+    growth: Float32Array,
 ) -> None:
-    """Write boxes around limbs wherever they are between two ticks.
+    """Write by how much the box of each limb grows from one tick to the next one.
 
     Parameters
     ----------
     recorded
         Both ticks, and no other.
-    span
-        How far the axis of each model is from the origin of its bone at most, (models,).
-    here_low, here_high, there_low, there_high
-        Boxes at both ticks, as `fill_reach_boxes` writes them.
-    low, high
-        Written, (rows, 3), the rows of the first tick.
+    span, rim
+        Of each model, (models,): how far its axis is from the origin of its bone at most, and by how much a box around
+        it may change when it is turned about an end.
+    slot
+        Of each limb, where its growth is written, (rows,).
+    scale
+        What it is multiplied by.
+    least
+        The least growth of any, before that.
+    growth
+        Written, (slots,); negative for a limb that stays at the first tick until the next one.
     """
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
-    for i in range(low.shape[0]):
-        far, arc, owner = i, 0.0, here.row[2 * i + OWNER]
-        if owner >= 0:
-            base = CHARACTER_SIZE * owner
-            far = here.character[base + NEXT_ROW]
-            if far >= 0:
-                far += i - here.character[base + FIRST_ROW]
-                if not recorded.by_ends:
-                    model = here.row[2 * i + MODEL]
-                    arc = span[model] * turned(here, there, base, here.codes[CODES_SIZE * model + BONE])
-        for axis in range(3):
-            smallest, largest = here_low[i, axis], here_high[i, axis]
-            if far >= 0:
-                smallest, largest = min(smallest, there_low[far, axis]), max(largest, there_high[far, axis])
-            more = arc + PAD * (max(abs(smallest), abs(largest)) + arc)
-            low[i, axis], high[i, axis] = smallest - more, largest + more
+    for i in range(slot.size):
+        model, owner = here.row[2 * i + MODEL], here.row[2 * i + OWNER]
+        base = CHARACTER_SIZE * owner
+        if owner >= 0 and here.character[base + NEXT_ROW] < 0:
+            growth[slot[i]] = -1.0
+        elif owner >= 0 and not recorded.by_ends:
+            cosine = cosine_of_half(here, there, base, here.codes[CODES_SIZE * model + BONE])
+            arc = 1.0 - cosine + PAD
+            turned = arc / cosine if arc < cosine else 1.0
+            growth[slot[i]] = (span[model] * arc + rim[model] * turned + least) * scale
+        else:
+            far = i
+            if owner >= 0:
+                far += here.character[base + NEXT_ROW] - here.character[base + FIRST_ROW]
+            turned = min(axes_apart(here, i, there, far) + PAD, 1.0) if rim[model] > 0.0 else 0.0
+            growth[slot[i]] = (rim[model] * turned + least) * scale
 
 
 @inlined
-def turned(here: TickRows, there: TickRows, base: int, bone: int) -> float:
-    """1 - cos ½θ for the angle by which a bone of a character turns to the next tick; at least 2**-40."""
+def cosine_of_half(here: TickRows, there: TickRows, base: int, bone: int) -> float:
+    """The cosine of ½θ for the angle by which a bone of a character turns to the next tick; at most 1."""
     a, b = here.character[base + FIRST_BONE] + bone, here.character[base + NEXT_BONE] + bone
     p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     cosine = (p[0] * m) * (q[0] * n) + (p[1] * m) * (q[1] * n) + (p[2] * m) * (q[2] * n) + (p[3] * m) * (q[3] * n)
-    return float(max(1.0 - abs(cosine), 0.0) + PAD)
+    return float(min(abs(cosine), 1.0))
+
+
+@inlined
+def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
+    """The distance between the unit axes of a limb at two ticks; of a box, the root of the sum over all three."""
+    if here.codes[CODES_SIZE * here.row[2 * a + MODEL] + KIND] == BOX:
+        i, j, square = 12 * box_of(here, a), 12 * box_of(there, b), 0.0
+        for k in range(9):
+            square += (here.axes[i + k] - there.axes[j + k]) * (here.axes[i + k] - there.axes[j + k])
+        return float(square_root(square))
+    u, v = unit_axis(here, a), unit_axis(there, b)
+    apart = (v[0] - u[0], v[1] - u[1], v[2] - u[2])
+    return float(square_root(dot(apart, apart)))
+
+
+@inlined
+def box_of(tick: TickRows, row: int) -> int:
+    """The row of a box in the axes of its tick, whose limbs were recorded by their ends."""
+    model, owner = tick.row[2 * row + MODEL], tick.row[2 * row + OWNER]
+    first = tick.character[CHARACTER_SIZE * owner + FIRST_BOX] if owner >= 0 else 0
+    return int(tick.codes[CODES_SIZE * model + BOX_ROW] + first)
+
+
+@inlined
+def unit_axis(tick: TickRows, row: int) -> Vector:
+    """The direction of a limb that has an axis, whose ends were recorded."""
+    p, q = triple(tick.p1, row), triple(tick.p2, row)
+    axis = (q[0] - p[0], q[1] - p[1], q[2] - p[2])
+    length = square_root(dot(axis, axis))
+    return axis[0] / length, axis[1] / length, axis[2] / length

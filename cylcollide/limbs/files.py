@@ -7,8 +7,8 @@ the middle of zipfile's bookkeeping, is lost or turned into another error.
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from threading import Event
@@ -37,6 +37,17 @@ def file_of(path: str | PathLike[str]) -> Path:
     """The file that a path names: with the suffix .npz, which is added if it is missing."""
     file = Path(path)
     return file if file.name.endswith(".npz") else file.with_name(file.name + ".npz")
+
+
+@contextmanager
+def named_in_errors(path: str | PathLike[str]) -> Iterator[None]:
+    """Of what is read from a file here, the message of each ValueError begins with the file."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(str(Path(path))):
+            raise
+        raise ValueError(f"{Path(path)}: {error}") from None
 
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
@@ -181,9 +192,10 @@ def _checked_boxes(columns: Columns, is_box: BoolArray, file: Path) -> tuple[Int
 def first_no_box(boxes: Float64Array) -> int | None:
     """The first row (12,) that is not three axes at right angles, of length 1, and three half extents; or None."""
     axes, half = boxes[:, :9].reshape(-1, 3, 3), boxes[:, 9:]
-    small = np.where(np.abs(axes) <= 2.0, axes, 0.0)  # whose products are numbers; what is larger is no unit vector
-    gram = small @ small.transpose(0, 2, 1)
-    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1)
+    small = np.abs(axes) <= 2.0  # whose products are numbers; what is larger is no unit vector
+    kept = np.where(small, axes, 0.0)
+    gram = kept @ kept.transpose(0, 2, 1)
+    bad = ~((half >= SMALLEST_SIZE) & (half <= LARGEST_NUMBER)).all(axis=1) | ~small.all(axis=(1, 2))
     bad |= ~(np.abs(gram - np.eye(3)) <= AXES_ERROR).all(axis=(1, 2))
     return validate.first_bad_row(np.asarray(bad))
 

@@ -268,7 +268,7 @@ class Limbs:
         hits = empty_hits(n)
         single.cast_rows(batch, self.kernel_rows, hits)
         near = self._own_limb if hits.undecided.any() else None
-        return exact_fallback.ray_hits(BatchResult(batch, *hits), self, request.inside, near)
+        return RayHits(exact_fallback.ResolvedHits(BatchResult(batch, *hits), self, request.inside, near))
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
         """For each of these rows, the one limb that it is paired with, in a list."""

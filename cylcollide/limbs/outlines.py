@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.limbs.figures import add_polygons
 from cylcollide.limbs.limbs import Limbs
 
 AROUND, ALONG = 32, 13
@@ -28,9 +29,8 @@ def group_colors(groups: Mapping[str, int]) -> dict[int, str]:
 
 def fill_outlines(axes: Any, outlines: Iterable[Float64Array], colors: Iterable[str], **style: Any) -> None:
     """Fill the hulls of points (n, 2) with these colours; "none" leaves them empty."""
-    for points, color in zip(outlines, colors, strict=True):
-        x, y = hull(points).T
-        axes.fill(x, y, **{"facecolor": color, "edgecolor": LINE, "linewidth": 0.6, "alpha": 0.45, **style})
+    filled = {"facecolors": list(colors), "edgecolors": LINE, "linewidths": 0.6, "alpha": 0.45, **style}
+    add_polygons(axes, [hull(points) for points in outlines], **filled)
 
 
 def surface_points(limbs: Limbs, i: int) -> Float64Array:

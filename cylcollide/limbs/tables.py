@@ -59,7 +59,7 @@ def _names(name: object, n: int) -> tuple[str, ...]:
     """Names of n limbs, given as such or as one for all; checked."""
     if isinstance(name, str):
         return (str(name),) * n
-    several = isinstance(name, Sequence) or (hasattr(name, "__array__") and np.ndim(name) == 1)
+    several = isinstance(name, Sequence) or getattr(name, "ndim", 0) == 1
     given = list(name) if several else []  # type: ignore[call-overload]
     if len(given) != n or not all(isinstance(one, str) for one in given) or not several:
         got = f"{len(given)} entries" if several else type(name).__name__

@@ -25,7 +25,7 @@ def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
         in_chunks(n, threads, loop_for(state, request, Aim.CLOSEST, hits))
         result, undecided = BatchResult(request.batch, *hits), bool(np.count_nonzero(hits.undecided))
     near = partial(exact_fallback.limbs_near_rays, result.batch, table, state.tree) if undecided else None
-    return exact_fallback.ray_hits(result, state, request.inside, near)
+    return RayHits(exact_fallback.ResolvedHits(result, state, request.inside, near))
 
 
 def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:

@@ -23,7 +23,6 @@ from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, broadcast_index
-from cylcollide.query.hits import RayHits
 from cylcollide.query.limb_fields import Surface
 from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
@@ -108,20 +107,24 @@ NOTHING_RESOLVED = Resolved(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, 
 
 
 class ResolvedHits:
-    """The result of a cast, with what is computed lazily: whole chords, positions and normals."""
+    """The result of a cast, its undecided rows resolved; with what is computed lazily: chords, positions and normals.
 
-    def __init__(self, result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy) -> None:
+    `candidates` is None if no row is undecided.
+    """
+
+    resolved = NOTHING_RESOLVED
+
+    def __init__(
+        self, result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None = None
+    ) -> None:
         self.result, self.limbs, self.inside = result, limbs, inside
-        self.resolved = NOTHING_RESOLVED
+        if candidates is not None:
+            self.resolved = _resolve_hits(result, limbs.table, inside, candidates)
 
     @property
     def rechecked(self) -> int:
         """How many rows were undecided."""
         return len(self.resolved.rows)
-
-    def resolve(self, candidates: Candidates) -> None:
-        """Decide the undecided rows."""
-        self.resolved = _resolve_hits(self.result, self.limbs.table, self.inside, candidates)
 
     def take(self, rows: Int64Array) -> "ResolvedHits":
         """The same of the given rows."""
@@ -165,21 +168,6 @@ class ResolvedHits:
             known = take_chords(chords, rows)
             surface_loops.write_exactly.call(batch, table, rows, known.limb, known.exit, known.exit_face, *found)
         return found
-
-
-def resolved_hits(
-    result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None
-) -> ResolvedHits:
-    """The result of a cast, undecided rows resolved; `candidates` is None if there are none."""
-    found = ResolvedHits(result, limbs, inside)
-    if candidates is not None:
-        found.resolve(candidates)
-    return found
-
-
-def ray_hits(result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None) -> RayHits:
-    """The hits of a cast, undecided rows resolved; `candidates` is None if there are none."""
-    return RayHits(resolved_hits(result, limbs, inside, candidates))
 
 
 def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Resolved:

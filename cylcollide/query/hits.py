@@ -73,22 +73,22 @@ class RayHits(LimbFields):
     def limb(self) -> Int32Array:
         """Index of the limb hit, a row of the state, -1 for a miss; int32 (n,)."""
         found = self._found  # the most common question: no step more than it takes
-        return read_only(found.result.limb) if found.limbs.state_row is None else self._state_rows
+        return frozen(found.result.limb) if found.limbs.state_row is None else self._state_rows
 
     @property
     def fraction(self) -> Float64Array:
         """Parameter of the hit point, inf for a miss; (n,)."""
-        return read_only(self._found.result.fraction)
+        return frozen(self._found.result.fraction)
 
     @property
     def face(self) -> Int8Array:
         """`Face` of the hit; int8 (n,)."""
-        return read_only(self._found.result.face)
+        return frozen(self._found.result.face)
 
     @property
     def started_inside(self) -> BoolArray:
         """The start lies in some limb that the query considers, hit or not; bool (n,)."""
-        return read_only(self._found.result.inside)
+        return frozen(self._found.result.inside)
 
     def __len__(self) -> int:
         return len(self._found.result.limb)
@@ -102,7 +102,7 @@ class RayHits(LimbFields):
     def __getitem__(self, rows: Any) -> "RayHits": ...
     def __getitem__(self, rows: Any) -> "RayHit | RayHits":
         """One row, as plain values; the hits of a slice, a mask or an array of indices, as `RayHits`."""
-        if np.ndim(rows) == 0 and isinstance(rows, SupportsIndex):
+        if isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0:
             row, fields = index(rows), RayHit.__annotations__
             return RayHit(**{name: plain_value(getattr(self, name)[row]) for name in fields})
         return RayHits(self._found.take(chosen_rows(rows, len(self), "hits")))

@@ -7,13 +7,13 @@ import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.constants import RAYS_A_SLICE, SMALLEST_BATCH
+from cylcollide.constants import RAYS_A_SLICE, SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.query import exact_points
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.inputs import INVALID
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
 from cylcollide.query.point_hits import PointHits
-from cylcollide.query.request import State
+from cylcollide.query.request import State, raise_changed
 from cylcollide.query.scratch import scratch_for_points
 from cylcollide.runtime import memory
 from cylcollide.runtime.threads import in_chunks
@@ -45,7 +45,7 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
         statuses = in_chunks(n, threads, task)
     if INVALID in statuses:
         validate.vectors(raw, "points")
-        validate.raise_changed("points")
+        raise_changed("points")
     if any(statuses):
         rows = np.flatnonzero(columns.undecided)
         exact_points.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)
@@ -61,8 +61,8 @@ def locate_single(state: State, raw: Float64Array, loop: Callable[..., int]) -> 
 
     Returns their copies, what was found, and how many are undecided, or INVALID.
     """
-    n = len(raw)
-    record = np.empty((point_loops.RECORD_ROWS, n))
-    status = loop(state.kernel_rows, state.tree, raw, record)
-    columns = PointColumns._make(row.view(kind)[:n] for row, kind in zip(record[3:], POINT_DTYPES, strict=True))
-    return record[:3].reshape(n, 3), columns, status
+    n, tree = len(raw), state.tree
+    memory = np.empty(3 * n + tree.stack_size + TREE_WIDTH)
+    columns = PointColumns(*[np.empty(n, kind) for kind in POINT_DTYPES])
+    status = loop(state.kernel_rows, tree, raw, memory, columns)
+    return memory[: 3 * n].reshape(n, 3), columns, status

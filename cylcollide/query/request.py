@@ -54,6 +54,8 @@ class State(LabelledLimbs, Protocol):
 class RayRequest:
     """Rays to be cast, and what they may hit. Rows of `batch.rays` hold no numbers until a loop has copied them."""
 
+    _batch: RayBatch | None = None
+
     def __init__(
         self,
         first: Float64Array,
@@ -68,7 +70,6 @@ class RayRequest:
         layers, ignored = validate.masks(mask, n), validate.ignored_characters(ignore_character, n)
         self.first, self.second, self.inside = first, second, inside
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
-        self._batch: RayBatch | None = None
 
     @property
     def raw(self) -> RawRays:
@@ -110,7 +111,7 @@ class RayRequest:
         validate.vectors(self.first, first)
         check = validate.vectors if is_segment else validate.directions
         check(self.second, second, len(self.first))
-        validate.raise_changed(first, second)
+        raise_changed(first, second)
 
 
 def _rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
@@ -194,26 +195,22 @@ FRACTION, LIMB, FACE, TRUTH = np.dtype(np.float64), np.dtype(np.int32), np.dtype
 
 
 class SmallBatchResult:
-    """The result of `cast_single_rays`: one record, whose rows become columns when they are read."""
+    """The result of `cast_single_rays`: limbs, and one record, whose rows become columns when they are read."""
 
-    def __init__(self, record: Float64Array, options: RayOptions) -> None:
-        self.record, self.options = record, options
+    def __init__(self, limb: Int32Array, record: Float64Array, options: RayOptions) -> None:
+        self.limb, self.record, self.options = limb, record, options
 
     @cached_property
     def batch(self) -> RayBatch:
         """The rays as they were copied, and what they may hit."""
-        record, (is_segment, distance, mask, ignored, policy) = self.record, self.options
-        rays = Rays(record[:3].reshape(-1, 3), record[3:6].reshape(-1, 3), is_segment, distance)
+        n, record, (is_segment, distance, mask, ignored, policy) = len(self.limb), self.record, self.options
+        rays = Rays(record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3), is_segment, distance)
         return RayBatch(rays, mask, ignored, policy)
 
     @property
     def fraction(self) -> Float64Array:
         """As in `HitColumns`, and so are the others."""
         return self._column(single.FRACTION_ROW, FRACTION)
-
-    @property
-    def limb(self) -> Int32Array:  # noqa: D102
-        return self._column(single.LIMB_ROW, LIMB)
 
     @property
     def face(self) -> Int8Array:  # noqa: D102
@@ -228,5 +225,12 @@ class SmallBatchResult:
         return self._column(single.UNDECIDED_ROW, TRUTH)
 
     def _column(self, row: int, kind: np.dtype[Scalar]) -> NDArray[Scalar]:
-        n = self.record.shape[1]
+        n = len(self.limb)
         return np.ndarray(n, kind, self.record, row * n * FRACTION.itemsize)  # one step, not three views
+
+
+def raise_changed(*names: str) -> NoReturn:
+    """Raise the ValueError of arrays in which a loop has read a bad number that is not there any more."""
+    raise ValueError(
+        f"{', '.join(names)}: expected numbers that stay while a query reads them, got some that changed; pass copies"
+    )

@@ -13,11 +13,14 @@ def chosen_rows(rows: Any, n: int, what: str) -> Int64Array:
     Raises
     ------
     IndexError
-        If they are out of range, masked, or of more than one dimension.
+        If they are none, out of range, masked, or of more than one dimension.
     """
-    if np.ma.isMaskedArray(rows):
-        raise IndexError(f"{what}: expected indices, a slice or a mask, got a masked array; fill it first")
-    chosen = np.atleast_1d(np.arange(n)[rows])
+    if np.ma.isMaskedArray(rows) or (isinstance(rows, list | tuple) and any(map(np.ma.isMaskedArray, rows))):
+        raise IndexError(f"{what}: expected indices, a slice or a mask, got masked ones; fill them first")
+    try:
+        chosen = np.atleast_1d(np.arange(n)[rows])
+    except (TypeError, ValueError) as error:
+        raise IndexError(f"{what}: expected indices, a slice or a mask, got {type(rows).__name__} ({error})") from None
     if chosen.ndim != 1:
         raise IndexError(f"{what}: expected indices, a slice or a mask of one dimension, got {chosen.ndim}")
     return chosen

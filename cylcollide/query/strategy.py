@@ -13,12 +13,13 @@ from cylcollide.constants import (
     RAYS_WORTH_WAITING,
     SMALLEST_BATCH,
     SMALLEST_STREAM,
+    TREE_WIDTH,
 )
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.query.request import RayRequest, SmallBatchResult, State
+from cylcollide.query.request import LIMB, RayRequest, SmallBatchResult, State
 from cylcollide.query.scratch import scratch_for_brute_force, scratch_for_streams
 from cylcollide.runtime.entry_point import EntryPoint
 
@@ -53,9 +54,13 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
 
 def cast_single(state: State, request: RayRequest, loop: Callable[..., int]) -> tuple[SmallBatchResult, int]:
     """The closest limbs of all rays by `cast_single_rays`, as it is or as plain Python; how many rows are undecided."""
-    record, options = np.empty((RECORD_ROWS, len(request.first))), request.options
-    status = loop(state.kernel_rows, state.tree, request.first, request.second, *options, record)
-    return SmallBatchResult(record, options), request.checked(status)
+    first, tree, (is_segment, distance, mask, ignored, policy) = request.first, state.tree, request.options
+    n = len(first)
+    limb, memory = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + tree.stack_size + TREE_WIDTH)
+    status = loop(
+        state.kernel_rows, tree, first, request.second, is_segment, distance, mask, ignored, policy, limb, memory
+    )
+    return SmallBatchResult(limb, memory, request.options), request.checked(status)
 
 
 def cast_until_fast(

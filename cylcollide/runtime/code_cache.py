@@ -19,6 +19,7 @@ from shutil import rmtree
 SOURCES = (
     "_types.py",
     "constants.py",
+    "bullet/pose_loops.py",
     "bullet/sheet_loops.py",
     "bvh",
     "crosscheck/judge/rounded_cylinder.py",
@@ -26,6 +27,8 @@ SOURCES = (
     "query/loops",
     "runtime",
     "warm_up",
+    "world/in_place.py",
+    "world/pose_columns.py",
 )
 """Files and folders of this package that machine code is made of."""
 

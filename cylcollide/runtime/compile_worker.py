@@ -126,5 +126,5 @@ def compile_one(name: str, arguments: tuple[Any, ...], directory: Path) -> None:
 
     import_module(f"cylcollide.{name.rpartition('.')[0]}")
     entry = ENTRY_POINTS[name]
-    _, content = machine_code.build(entry.function, entry.allocates, arguments)
+    _, content = machine_code.build(entry.function, entry.allocates, entry.keeps_lock, arguments)
     code_cache.write(directory, name, machine_code.tag(arguments), content)

@@ -126,9 +126,11 @@ class EntryPoint(Generic[Parameters, Result]):
     checked (`validate.py`), which `tests/runtime/test_compile.py` tests.
     """
 
-    def __init__(self, function: Callable[Parameters, Result], allocates: bool, reads_all: bool) -> None:
+    def __init__(
+        self, function: Callable[Parameters, Result], allocates: bool, reads_all: bool, keeps_lock: bool
+    ) -> None:
         MARKED[function] = False
-        self.function, self.allocates, self.reads_all = function, allocates, reads_all
+        self.function, self.allocates, self.reads_all, self.keeps_lock = function, allocates, reads_all, keeps_lock
         self.name = f"{function.__module__.removeprefix('cylcollide.')}.{function.__qualname__}"
         self.plain: Callable[Parameters, Result] = np.errstate(all="ignore")(function)
         """Plain Python, which does not warn either."""
@@ -158,6 +160,10 @@ class EntryPoint(Generic[Parameters, Result]):
     def is_fast(self, *arguments: Any) -> bool:
         """Whether a call goes to machine code, or never will; else that is made, if it is worth it by now."""
         return not self.is_plain or self._look(arguments)
+
+    def is_machine_code(self, *arguments: Any) -> bool:
+        """Whether a call goes to machine code; that is made, if it is worth it by now."""
+        return self.has_machine_code or (MODE is not Mode.OFF and self.is_fast(*arguments))
 
     def _look(self, arguments: tuple[Any, ...]) -> bool:
         """Whether there is machine code by now; it is made, if that is worth it."""
@@ -216,7 +222,7 @@ class EntryPoint(Generic[Parameters, Result]):
     def _build(self, arguments: tuple[Any, ...]) -> Function:
         from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
 
-        code, content = machine_code.build(self.function, self.allocates, arguments)
+        code, content = machine_code.build(self.function, self.allocates, self.keeps_lock, arguments)
         code_cache.write(code_cache.writable_directory(), self.name, machine_code.tag(arguments), content)
         return code
 
@@ -238,7 +244,7 @@ class EntryPoint(Generic[Parameters, Result]):
 
 
 def entry_point(
-    *, allocates: bool = False, reads_all: bool = False
+    *, allocates: bool = False, reads_all: bool = False, keeps_lock: bool = False
 ) -> Callable[[Callable[Parameters, Result]], EntryPoint[Parameters, Result]]:
     """Make a function an entry point.
 
@@ -249,5 +255,7 @@ def entry_point(
     reads_all : bool
         Its time grows with the rows of its arrays, and it cannot be stopped between two of them: with many rows
         it is worth waiting for machine code.
+    keeps_lock : bool
+        Machine code holds Python's interpreter lock: no other thread runs Python meanwhile.
     """
-    return lambda function: EntryPoint(function, allocates, reads_all)
+    return lambda function: EntryPoint(function, allocates, reads_all, keeps_lock)

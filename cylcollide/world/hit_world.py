@@ -1,6 +1,7 @@
 """HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
 
 from collections.abc import Callable
+from sys import getrefcount
 from threading import main_thread
 from typing import Any
 from weakref import ReferenceType, ref
@@ -11,11 +12,13 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Int32Array
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import REBUILT_AT_ONCE
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
+from cylcollide.kernels.rig_rows import Places
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
 from cylcollide.runtime.threads import OwnLock, Task
 from cylcollide.world import update
+from cylcollide.world.in_place import MOVED, Stage
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
 from cylcollide.world.queries import Queries
@@ -23,6 +26,9 @@ from cylcollide.world.roster import UNPOSED, Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.state_rows import Changed
 from cylcollide.world.update import Spare
+
+_FREE = getrefcount(object()) + 1
+"""`getrefcount` of what one name refers to."""
 
 
 class HitWorld(Queries):
@@ -45,6 +51,7 @@ class HitWorld(Queries):
         self._state = Snapshot.of(limbs)
         self._written: PoseColumns | None = None  # what the present state reads, if a move has written it
         self._spare: Spare | None = None
+        self._stage: Stage | None = None
         self._moved_rows = 0
         self._lock = OwnLock()
         self._rebuild: Task | None = None
@@ -135,17 +142,20 @@ class HitWorld(Queries):
             names character, bone and row. The world is left as it was.
         """
         with self._lock():
-            state = self._state
-            index = state.roster.index_of(ids)
-            poses = Poses(state.roster, index, positions, orientations)
+            present, rows = self._state.roster, self._state.rows  # not the state: `_moved_in_place` counts who has it
+            index = present.index_of(ids)
+            poses = Poses(present, index, positions, orientations)
             if len(index) == 0:
                 return
-            roster = state.roster.with_poses(index, bool(teleport))
-            if state.roster.are_posed(index):
-                changed = poses.changed(roster, state.rows)
-                self._move(changed, lambda columns: poses.write(columns, roster, state.rows), roster)
-            else:
+            are_posed = present.are_posed(index)
+            if are_posed and not teleport and self._moved_in_place(poses):
+                return
+            roster = present.with_poses(index, bool(teleport)) if teleport or not are_posed else present
+            if not are_posed:
                 self._restructure(roster, poses)
+            else:
+                changed = poses.changed(roster, rows)
+                self._move(changed, lambda columns: poses.write(columns, roster, rows), roster)
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
         """Give characters other layers, in place of the masks of their limbs; they last through `set_poses`.
@@ -184,20 +194,55 @@ class HitWorld(Queries):
             else:
                 self._restructure(roster, None)
 
+    def _moved_in_place(self, poses: Poses) -> bool:
+        """Whether characters were moved in the columns of the present state, which then is a new one for all who ask.
+
+        That needs few of them, of one rig, and a state that nothing else reads: what is certain about that is left to
+        `Stage.move`.
+        """
+        rig, place, columns, rows = poses.rig, poses.place, self._written, self._state.rows
+        if rig is None or columns is None or getrefcount(self._state) > _FREE:
+            return False
+        if len(place) * len(rig.rows.bone) > min(LIMBS_SHARED, FEW_MOVED * rows.rows):
+            return False
+        nodes = len(columns.bounds)
+        if self._spare is not None:  # before the move: an interrupt behind it must not find them equal
+            self._spare = self._spare.after(place, rows)
+        if self._stage is None or not self._stage.suits(rig, len(place), nodes):
+            self._stage = Stage(rig, len(place), nodes)
+        first, space = Places(rows.first_bone, rows.first_row, rows.first_box), self._state.tree.space
+        result = self._stage.move(poses.bones, place, first, self._state.addresses, self._state.places, space, columns)
+        if result >= 0:
+            poses.raise_misplaced(rig, result)
+        if result != MOVED:
+            return False
+        self._moved_rows += len(place) * len(rig.rows.bone)
+        if not self._fits(self._state):
+            self._replace(update.with_new_tree(self._state))
+        return True
+
     def _move(self, changed: Changed, write: update.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
         state, spare, self._spare = self._state, self._spare, None  # its columns are of no use after an error
         moved, columns = update.moved(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
-        if self._moved_rows >= len(moved) // 8:
-            self._moved_rows = 0
-            if not moved.fits and not self._rebuilds(moved):
-                self._replace(update.with_new_tree(moved))
-                return
+        if not self._fits(moved):
+            self._replace(update.with_new_tree(moved))
+            return
         before, self._written, self._state = self._written, None, moved
         self._written = columns
         if before is not None:
-            self._spare = Spare(before, changed if moved.tree.space.has_frame_of(state.tree.space) else None)
+            self._spare = Spare(before, changed if moved.tree.space.has_frame_of(state.tree.space) else None, [])
+
+    def _fits(self, state: Snapshot) -> bool:
+        """Whether the tree of a state with moved limbs may stay; else it is rebuilt, here or by a thread.
+
+        It is looked at once for each eighth of the limbs that has moved.
+        """
+        if self._moved_rows < len(state) // 8:
+            return True
+        self._moved_rows = 0
+        return state.fits or self._rebuilds(state)
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""
@@ -207,7 +252,7 @@ class HitWorld(Queries):
 
     def _replace(self, state: Snapshot) -> None:
         """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
-        self._written = self._spare = None
+        self._written = self._spare = self._stage = None
         self._state = state
 
     def finish_rebuild(self) -> None:

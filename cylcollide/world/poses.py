@@ -1,8 +1,11 @@
 """Poses of some characters of a world, checked and written into the columns of a state."""
 
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cylcollide import validate
 from cylcollide._types import Int64Array
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
@@ -20,7 +23,8 @@ class Poses:
     def __init__(self, roster: Roster, index: Int64Array, positions: ArrayLike, orientations: ArrayLike) -> None:
         bones = self._bones_of_each(roster, index)
         if len(index) == 0:
-            bones = np.shape(positions)[-2] if np.ndim(positions) > 1 else 0
+            given = validate.as_numbers(positions, "positions", "(k, b, 3)")
+            bones = given.shape[-2] if given.ndim > 1 else 0
         at, turn = bone_poses(positions, orientations, bones)
         if len(at) != len(index):
             raise ValueError(f"positions: expected {len(index)} characters, one for each id, got {len(at)}")
@@ -43,6 +47,24 @@ class Poses:
                 f"row {other[0]}; pose rigs of other sizes in calls of their own"
             )
         return int(counts[0]) if len(counts) else 0
+
+    @property
+    def place(self) -> Int64Array:
+        """The places of the characters among those that are posed."""
+        return self._roster.place[self._index]
+
+    @property
+    def rig(self) -> Rig | None:
+        """The rig of all of them, None if they have several."""
+        if len(self._roster.rigs) == 1:
+            return self._roster.rigs[0]
+        row = self._roster.rig[self._index]
+        return self._roster.rigs[row[0]] if (row == row[0]).all() else None
+
+    @property
+    def bones(self) -> Bones:
+        """Copies of their bones, one character after another."""
+        return Bones(self._at.reshape(-1, 3).copy(), self._turn.reshape(-1, 4).copy())
 
     def changed(self, roster: Roster, rows: StateRows) -> Changed:
         """What belongs to these characters in a state; they are posed in its roster, which has the same characters."""
@@ -79,7 +101,10 @@ class Poses:
         limbs = max(len(rig.limbs), 1)
         for bad in in_chunks(len(own), None, place, max(LIMBS_SHARED // limbs, 1)):
             if bad >= 0:
-                row = int(own[bad])
-                character = self._roster.ids[self._index[row]]
-                given = f" (character {character}, row {self._order[row]} as given)"
-                raise_misplaced(rig.bone_names, rig.limb_names, rig.rows, self._at, self._turn, row, given)
+                self.raise_misplaced(rig, int(own[bad]))
+
+    def raise_misplaced(self, rig: Rig, row: int) -> NoReturn:
+        """Raise the ValueError of the row that `place_limbs` has refused."""
+        character = self._roster.ids[self._index[row]]
+        where = f"row {self._order[row]} (character {character})"
+        raise_misplaced(rig.bone_names, rig.limb_names, rig.rows, self._at, self._turn, row, where)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import Places, places, refit, tree_cost
@@ -91,6 +91,16 @@ class Snapshot(Queries):
         return Places(frozen(found.items), frozen(found.nodes))
 
     @cached_property
+    def addresses(self) -> Int64Array:
+        """Where the state is in memory, and all that refers to its columns, whose references `in_place` counts.
+
+        So what is kept of a state must either refer to the columns that it was made of, or not depend on them.
+        """
+        parts = (self, self.columns, self.table, self.kernel_rows, self.tree, *self.columns)
+        buffers = (self.columns.rows.base, self.columns.bounds.base)
+        return frozen(np.array([*map(id, parts), *map(id, buffers)]))
+
+    @property
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
         return self.rows.labels(self.columns.positions, self.columns.orientations)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree, space_around
 from cylcollide.bvh.patch import grafted, renumbered
@@ -24,17 +24,39 @@ from cylcollide.world.pose_columns import PoseColumns, is_free, pose_columns
 from cylcollide.world.poses import Poses
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
-from cylcollide.world.state_rows import Changed, numbers
+from cylcollide.world.state_rows import Changed, StateRows, numbers
 
 Write = Callable[[PoseColumns], None]
 """Writes new ends, boxes and bones; raises ValueError for bad ones."""
 
 
 class Spare(NamedTuple):
-    """Columns of an earlier state, and in what they differ from the present one's; None: in anything."""
+    """Columns of an earlier state, and in what they differ from the present one's."""
 
     columns: PoseColumns
-    behind: Changed | None
+    behind: Changed | None  # None: in anything
+    moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
+
+    def after(self, place: Int64Array, rows: StateRows) -> "Spare":
+        """The same, when characters at these places were moved in place in the present state."""
+        if self.behind is None or len(self.moved) > len(rows.ids):
+            return Spare(self.columns, None, [])
+        self.moved.append(place)
+        return self
+
+    def differs_in(self, rows: StateRows) -> Changed | None:
+        """All in which they differ from a state of these rows; None: anything.
+
+        If that is much, all is copied, which costs less than to make rows of so many limbs again.
+        """
+        if self.behind is None:
+            return None
+        parts = [self.behind]
+        if self.moved:
+            parts.append(rows.changed(np.unique(np.concatenate(self.moved))))
+        if sum(len(part.rows) for part in parts) > FEW_MOVED * rows.rows:
+            return None
+        return parts[0] if len(parts) == 1 else Changed(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def moved(
@@ -47,9 +69,7 @@ def moved(
     rows = state.rows
     every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
     if spare is not None and is_free(spare.columns):
-        columns, behind = spare
-        if behind is not None and len(behind.rows) > FEW_MOVED * rows.rows:
-            behind = None  # all is copied, which costs less than to make rows of so many limbs again
+        columns, behind = spare.columns, spare.differs_in(rows)
     else:
         columns = pose_columns(rows.rows, rows.boxes, rows.bones).with_bounds(len(state.tree.child))
         behind = None

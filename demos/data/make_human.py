@@ -7,8 +7,9 @@ assimp-testmodels. ORIGIN.txt beside this file says who made them and under whic
 
 body.npz holds the arguments of `Rig.from_skin`: vertices and rest positions in metres, y up, facing z, the left side
 at positive x; triangles; and a weight per vertex and bone. The body is the mean adult: MakeHuman's base mesh with its
-shapes for young women and men of three ethnicities, average muscle and weight, in equal parts. Coordinates are rounded
-to 2**-13 m (0.12 mm) and weights to 2**-8; a vertex keeps its four largest weights.
+shapes for young women and men of three ethnicities, average muscle and weight, in equal parts; `shares` makes others,
+which `benchmarks/skin.py` compares. Coordinates are rounded to 2**-13 m (0.12 mm) and weights to 2**-8; a vertex keeps
+its four largest weights.
 
 The clip's arms and legs point elsewhere at rest than the body's: straight out and 20 degrees aside. The rest
 orientations turn the one into the other, so that a joint's rotation in the clip replaces that of the body.
@@ -24,13 +25,21 @@ import numpy as np
 from cylcollide import Clip
 
 HERE = Path(__file__).parent
-SHAPES = {f"universal-{who}-young-averagemuscle-averageweight": 1 / 2 for who in ("female", "male")} | {
-    f"{where}-{who}-young": 1 / 6 for where in ("african", "asian", "caucasian") for who in ("female", "male")
-}
+BOTH, PLACES = ("female", "male"), ("african", "asian", "caucasian")
 ALIGNED = ("UpLeg", "Leg", "Foot", "ToeBase", "Arm", "ForeArm")
 """Bones whose direction at rest is that of the clip; spine and head keep the body's own, hands follow the arm."""
 EVERY = 4
 """Of the clip's 120 frames a second one in four is kept."""
+
+
+def shares(
+    genders: tuple[str, ...] = BOTH, age: str = "young", build: str = "averagemuscle-averageweight"
+) -> dict[str, float]:
+    """How much of each of MakeHuman's shapes is in a body: of these genders, and of all places, in equal parts."""
+    count = len(genders)
+    return {f"universal-{who}-{age}-{build}": 1 / count for who in genders} | {
+        f"{where}-{who}-{age}": 1 / count / len(PLACES) for where in PLACES for who in genders
+    }
 
 
 def obj(path: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -47,10 +56,10 @@ def obj(path: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return np.array(vertices), {name: np.array(rows) for name, rows in groups.items() if rows}
 
 
-def shaped(vertices: np.ndarray, folder: Path) -> np.ndarray:
-    """The mean adult, in metres; the files are in decimetres."""
+def shaped(vertices: np.ndarray, folder: Path, parts: dict[str, float]) -> np.ndarray:
+    """The body of these shapes, in metres; the files are in decimetres."""
     vertices = vertices.copy()
-    for name, share in SHAPES.items():
+    for name, share in parts.items():
         for line in gzip.decompress((folder / f"{name}.target.gz").read_bytes()).decode().splitlines():
             if line and line[0].isdigit():
                 row, *move = line.split()
@@ -72,9 +81,10 @@ def quaternion(m: np.ndarray) -> np.ndarray:
     return np.array([m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], 4 * w * w]) / (4 * w)
 
 
-def body(mpfb2: Path, clip: Clip) -> dict[str, np.ndarray]:
+def body(mpfb2: Path, clip: Clip, parts: dict[str, float]) -> dict[str, np.ndarray]:
+    """The arguments of `Rig.from_skin` for the body of these shapes, to be moved by the clip."""
     vertices, groups = obj(mpfb2 / "3dobjs" / "base.obj")
-    vertices = shaped(vertices, mpfb2 / "targets" / "macrodetails")
+    vertices = shaped(vertices, mpfb2 / "targets" / "macrodetails", parts)
     bones = json.loads((mpfb2 / "rigs" / "standard" / "rig.cmu_mb.json").read_text())
     weighted = json.loads((mpfb2 / "rigs" / "standard" / "weights.cmu_mb.json").read_text())["weights"]
 
@@ -127,4 +137,4 @@ def thinned(text: str) -> str:
 
 if __name__ == "__main__":
     (HERE / "jump.bvh").write_text(thinned(Path(sys.argv[2]).read_text()))
-    np.savez_compressed(HERE / "body.npz", **body(Path(sys.argv[1]), Clip.load_bvh(HERE / "jump.bvh")))
+    np.savez_compressed(HERE / "body.npz", **body(Path(sys.argv[1]), Clip.load_bvh(HERE / "jump.bvh"), shares()))

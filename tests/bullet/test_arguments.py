@@ -15,7 +15,9 @@ def test_rows_of_any_kind_are_the_same_numbers(convert):
     assert given.tobytes() == validate.vectors([convert(row) for row in rows], "x").tobytes()
     assert vectors([[1.0, 2, True]], "x").tolist() == [[1.0, 2.0, 1.0]]
     assert vectors([[1, 2, 3]], "x").tolist() == [[1.0, 2.0, 3.0]]
-    assert vectors([1.0, 2.0, 3.0], "x").tolist() == [[1.0, 2.0, 3.0]]
+    for one in ([1.0, 2.0, 3.0], (1.0, 2.0, 3.0), [1, 2.0, 3.0], [np.float64(1.0), 2.0, 3.0], np.arange(1, 4)):
+        assert vectors(one, "x").tolist() == [[1.0, 2.0, 3.0]]
+        assert vectors(one, "x").dtype == np.float64
     assert vectors([], "x").shape == (0, 3)
 
 
@@ -25,6 +27,7 @@ def test_rows_of_any_kind_are_the_same_numbers(convert):
         [[1.0, 2.0], [3.0, 4.0, 5.0]], [[1.0, 2.0, 3.0], [4.0, 5.0]], [[1.0, 2.0, None]], [[1.0, 2.0, "3"]], [[]],
         [[1.0, 2.0, 3.0], 5.0], [[1.0, 2.0, 3.0], None], [[1.0, 2.0, [3.0]]], [[1.0, 2.0, 3.0, 4.0]],
         [[1.0, 2.0, 10**400]], [[2**53 + 1, 0, 0]], "abc", None, [[1.0, 2.0, 1j]],
+        [1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, "3"], (1.0, None, 3.0),
     ],
     ids=str,
 )  # fmt: skip

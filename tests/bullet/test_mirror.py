@@ -241,7 +241,7 @@ def test_bad_input_is_refused(row):
         (r"expected a body and link of the client, got \(99, -1\)",
          lambda: mirror.rayTestBatch([[0, 0, 0]], [[1, 1, 1]], parentObjectUniqueId=99)),
         ("mesh: expected one of", lambda: Mirror(row, mesh="guess")),
-        ("inside: expected one of", lambda: Mirror(row, inside="guess")),
+        ("inside: expected 'hit', 'exit' or 'ignore'", lambda: Mirror(row, inside="guess")),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             ask()

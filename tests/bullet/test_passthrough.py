@@ -11,6 +11,7 @@ import support.pybullet_scenes as scenes
 import cylcollide as cc
 from cylcollide.bullet import Mirror, crash_guard
 from cylcollide.bullet.client import Client, Place
+from cylcollide.query import exact_fallback
 
 STOCK = (
     *("r2d2.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "laikago/laikago_toes.urdf", "laikago/laikago.urdf"),
@@ -103,6 +104,36 @@ def test_every_stock_body_works_at_the_first_try(c, path):
     hidden = path == "mjcf/ant.xml"  # whose filters let every ray pass
     assert (sum(answer[0] >= 0 for answer in ours) > 200) != hidden
     assert sum(a[:2] == b[:2] for a, b in zip(ours, theirs, strict=True)) > 950
+
+
+@pytest.mark.parametrize("path", ["mjcf/swimmer.xml", "quadruped/vision60.urdf"])
+def test_which_rays_are_handed_on_is_decided_in_float64(c, path, monkeypatch):
+    """Boxes of symmetric robots lie in common planes, and Bullet's fraction differs from the exact one by an ulp."""
+    (p.loadMJCF if path.endswith("xml") else p.loadURDF)(path, physicsClientId=c)
+    mirror, resolved, handed_on = Mirror(c, mesh="wrap"), [], []
+    p.performCollisionDetection(physicsClientId=c)
+    resolve, ray_hits = exact_fallback.resolve_any, Client.ray_hits
+    monkeypatch.setattr(exact_fallback, "resolve_any", lambda *rows: resolved.extend(rows[4]) or resolve(*rows))
+    monkeypatch.setattr(
+        Client, "ray_hits", lambda *rays, **options: handed_on.append(len(rays[1])) or ray_hits(*rays, **options)
+    )
+    mirror.rayTestBatch(*scenes.aimed_rays(c, np.random.default_rng(1), 2000))
+    assert len(handed_on) > 2, "some rays are asked about by number"
+    assert sum(handed_on) > 500
+    assert not resolved
+
+
+@pytest.mark.parametrize(("path", "calls"), [("kuka_iiwa/model.urdf", 0), ("humanoid/humanoid.urdf", 1)])
+def test_poses_are_read_of_links_with_exact_shapes_alone(c, path, calls, monkeypatch):
+    body = p.loadURDF(path, flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
+    mirror, read = Mirror(c, mesh="wrap", follow=False), []
+    for name in ("getLinkStates", "getBasePositionAndOrientation"):
+        function = getattr(p, name)
+        monkeypatch.setattr(p, name, lambda *given, call=function: read.append(given[0]) or call(*given))
+    p.resetBasePositionAndOrientation(body, [1.0, 2.0, 3.0], [0.0, 0.0, 0.0, 1.0], physicsClientId=c)
+    mirror.sync()
+    assert read == [body] * calls
+    assert np.array_equal(mirror.limbs.p1, Mirror(c, mesh="skip").limbs.p1)
 
 
 def test_meshes_beside_limbs_in_exact_order(c):

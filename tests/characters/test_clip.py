@@ -225,3 +225,10 @@ def test_quaternions_of_matrices_are_those_rotations():
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
     found = quaternions.of_matrices(np.array([matrix(q) for q in turns]))
     np.testing.assert_allclose(np.abs((found * turns).sum(axis=1)), 1.0, atol=1e-15)
+
+
+def test_the_shortest_motion_loops_without_a_warning():
+    """Of two frames as close as float64 can say; it has begun again more often than that can say."""
+    clip = cc.Clip(["a"], [-1], [[0, 0, 0]], [0.0, 5e-324], [[0, 0, 0], [1, 0, 0]], [[[0, 0, 0, 1]]] * 2)
+    for column in clip.at([2.0**300, -1.0, 0.0], loop=True):
+        assert np.isfinite(column).all()

@@ -288,7 +288,7 @@ WRONG: dict[str, tuple[Callable[[cc.HitWorld], Any], str]] = {
     "starts": (lambda w: w.judge_segments([[np.nan, 0, 0]] * 2, AT[1], FIRST), "starts: .* in row 0"),
     "threads": (lambda w: w.judge_segments(*AT, FIRST, threads=0), "threads: expected"),
     "mask": (lambda w: w.judge_segments(*AT, FIRST, mask=-1), "mask: expected"),
-    "inside": (lambda w: w.judge_rays(*AT, FIRST, inside="out"), "inside: expected one of"),
+    "inside": (lambda w: w.judge_rays(*AT, FIRST, inside="out"), "inside: expected 'hit', 'exit' or 'ignore'"),
 }
 
 

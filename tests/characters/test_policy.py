@@ -30,6 +30,7 @@ def test_round_trips(which: str, tmp_path: Path):
     policy = EVERY[which]
     policy.save(tmp_path / "policy.json")
     others = [P.from_json(policy.to_json()), P.load(tmp_path / "policy.json"), pickle.loads(pickle.dumps(policy))]
+    others.append(eval(repr(policy), {"Policy": P}))
     for other in (*others, copy.copy(policy), copy.deepcopy(policy)):
         assert other == policy
         assert hash(other) == hash(policy)

@@ -16,7 +16,8 @@ def test_a_person_is_seen_from_the_front_and_from_the_side(rig, axes, tmp_path):
     assert front.get_xlabel() + front.get_ylabel() + side.get_xlabel() + side.get_ylabel() == axes
     assert "17 bones from pelvis" in figure.get_suptitle().replace("\n", " ")
     for axes_ in (front, side):
-        drawn = [patch.get_xy() for patch in axes_.patches if len(patch.get_xy())]
+        (outlines,) = axes_.collections
+        drawn = [path.vertices for path in outlines.get_paths()]
         assert len(drawn) == 17
         heights = np.concatenate(drawn)[:, 1]
         assert heights.min() == pytest.approx(0.0, abs=1e-3)

@@ -202,6 +202,7 @@ BY_MEANING = {
         lambda c: at("limbs", TAPERED, "radius1")(0)(at("limbs", TAPERED, "radius2")(0)(c)),
         r"column radius: expected > 0 at one end.*row 4\b",
     ),
+    "a long axis": (at("limbs", BOX, "axes", 1, 0)(1e10), r"limbs\[12\]: expected axes of length 1"),
     "a sheared box": (at("limbs", BOX, "axes", 0)([1, 0.1, 0]), r"limbs\[12\]: expected axes of length 1"),
     "one number for two groups": (at("groups", "weapon")(4), r"groups: expected one name a number"),
 }

@@ -118,6 +118,8 @@ def swap(old: str, new: str) -> str:
 BAD = {
     "nothing": ("", r"expected XML"),
     "cut off": (ROBOT[:700], r"expected XML"),
+    "an unknown encoding": ('<?xml version="1.0" encoding="no-such"?><robot/>', r"expected XML, got unknown encoding"),
+    "an encoding of two bytes": ('<?xml version="1.0" encoding="big5"?><robot/>', r"expected XML, got multi-byte"),
     "another format": ("<sdf><model/></sdf>", r"expected a robot, got 'sdf'"),
     "no links": ('<robot name="x"/>', r"expected a robot with links, got none"),
     "a mesh": (
@@ -162,7 +164,7 @@ def test_files_that_hold_no_robot(tmp_path, case):
 def test_other_shapes_are_left_out_if_wanted(tmp_path):
     text = swap('<sphere radius="0.15"/>', '<mesh filename="head.obj"/>')
     assert rig_of(tmp_path, text, mesh="skip").limb_names == ("pole", "foot", "pole_3", "arm")
-    with pytest.raises(ValueError, match="mesh: expected one of 'raise', 'skip', got 'wrap'"):
+    with pytest.raises(ValueError, match="mesh: expected 'raise' or 'skip', got 'wrap'"):
         rig_of(tmp_path, mesh="wrap")
     with pytest.raises(FileNotFoundError):
         cc.Rig.from_urdf(tmp_path / "nowhere.urdf")

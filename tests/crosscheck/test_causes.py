@@ -289,7 +289,7 @@ def test_this_side_is_checked_too(monkeypatch):
             hits._found.result.limb[np.flatnonzero(hits.limb >= 0)[::50]] = -1
             return hits
 
-    monkeypatch.setattr("cylcollide.crosscheck.judge.comparison.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", Flipped)
     plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
     record = compute_chunk(plan, plan.keys[0]).record
     assert [row["proved"] for row in record["families"]] == [0]

@@ -187,7 +187,8 @@ def score(**fields):
         "engine": "Other", "versions": {"other": "1.2"}, "error": "", "rays": 500, "missed": 3, "phantom": 1234,
         "wrong_limb": 0, "lost": 0, "distance_mm": [0.001, 2.5, None], "normal_deg": [0.1, 2.0, 30.0],
         "inside": "hits at the far side", "limits": ["no caps"], "speed": 0.25, "families": {"rim": 7},
-        "unproved": 0,
+        "unproved": 0, "early": 11, "late": 22, "normal": 33, "position": 4444, "position_mm": [0.002, None, 5.0],
+        "moved": 55,
     }  # fmt: skip
     return {**ran, **fields}
 
@@ -201,6 +202,9 @@ def test_a_family_without_room_is_said_not_to_be_tried():
 
 def test_scoreboard_shows_every_engine(result):
     none = dict.fromkeys(("rays", "missed", "phantom", "wrong_limb", "lost"), 0)
+    page = Page.parse(page_html(with_summary(result, scoreboard=[score(), score(engine="Third")])))
+    assert "Other1122334,444 2 µm–5 mm55" in page.words.replace("\u00a0", " ")
+    assert "wrong or lost, by familyOtherThird rim77" in page.words
     nan = {"distance_mm": [None] * 3, "normal_deg": [None] * 3, "speed": None}
     board = [score(), score(engine="<b>Absent</b>", error="package missing", **none, **nan)]
     html = page_html(with_summary(result, scoreboard=board))

@@ -12,8 +12,8 @@ from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, PASSES, NotReproducedError, is_valid, minimise, only, size
 from cylcollide.crosscheck.cases.recast import CaseRunner, recast
 from cylcollide.crosscheck.engine import PlainEngine, Setup
-from cylcollide.crosscheck.judge.comparison import exact_first_limbs
 from cylcollide.crosscheck.judge.disagreements import Cause
+from cylcollide.crosscheck.judge.truth import exact_first_limbs
 from cylcollide.engines import EngineHits
 
 

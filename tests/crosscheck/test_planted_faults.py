@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.planted import FAULTS
+from support.planted import ELSEWHERE, FAULTS
 from support.runs.scoreboard import planted_engines
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
@@ -49,20 +49,37 @@ def test_a_fault_is_counted_where_it_is_and_nowhere_else(found, fault):
     assert score.error == ""
     counts = {name: getattr(score, name) for name in COUNTS if getattr(score, name)}
     assert set(counts) & set(SHOWN[field]), counts
-    assert set(counts) <= {*SHOWN[field], *(("position", "moved") if field in ("fraction", "limb", "answer") else ())}
+    besides = ("position", "moved") if field in ("fraction", "limb", "answer") else ()
+    of_the_other_limb = ("early", "late", "normal") if field == "limb" else ()
+    assert set(counts) <= {*SHOWN[field], *besides, *of_the_other_limb}
     assert score.unproved == 0
     if field == "position" and "nan" not in fault and "infinite" not in fault:
         assert score.position_mm[2] > 1e-6
     assert (field == "fraction") >= (score.distance_mm[2] > 0.0)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ELSEWHERE)
+def test_what_is_told_of_a_wrong_hit_is_judged_too(found, fault):
+    """Of a phantom, that its fields agree; of a wrong limb, that place and normal are those of the limb it names."""
+    score, (hit, field, what) = found[fault], fault.removesuffix(": all").split(" ")
+    verdict = {"phantom": "phantom", "second": "wrong_limb"}[hit]
+    assert score.error == ""
+    shown = {"none": set(), "fraction": {"late"}}.get(field, {field})
+    counts = {name: getattr(score, name) for name in COUNTS if getattr(score, name)}
+    assert set(counts) <= {verdict, *shown, *(("position", "moved") if field == "fraction" else ("moved",))}
+    assert min(counts[name] for name in (verdict, *shown)) > 10
+    if field in ("normal", "position"):
+        assert counts[field] >= 0.9 * counts[verdict]  # what is shifted far away, or along no length, stays there
+    assert what == "none" or {case.kind for case in score.cases} >= {name.replace("_", " ") for name in shown}
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *(pytest.param(fault, marks=pytest.mark.long) for fault in ELSEWHERE)])
 def test_a_case_replays_it_on_a_new_engine(found, fault, tmp_path):
     score = found[fault]
     write_cases(tmp_path / "cases.json", list(score.cases))
     cases = read_cases(tmp_path / "cases.json")
     assert cases == list(score.cases)
-    shown = [name for name in SHOWN[fault.split(" ")[0]] if getattr(score, name)]
+    shown = [name for name in SHOWN.get(fault.split(" ")[0], COUNTS) if getattr(score, name)]
     assert {name.replace("_", " ") for name in shown} - {"lost", "moved"} <= {case.kind for case in cases}
     kinds = {}
     for case in cases:
@@ -84,18 +101,22 @@ def test_neighbours_are_kept_only_where_they_are_needed(found):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if not fault.startswith("limbs")])
-def test_a_run_by_families_names_it_too_and_keeps_cases(fault):
+@pytest.mark.parametrize("fault", [fault for fault in (*FAULTS, *ELSEWHERE) if not fault.startswith("limbs")])
+def test_a_run_by_families_names_it_too_and_its_cases_replay_it(fault):
     plan = FamiliesPlan(("generic", "humanoid"), 600, 3, NamedEngine("planted", (("fault", fault),)))
     chunks = [compute_chunk(plan, key) for key in plan.keys]
     kinds = {Kind(kind).field for chunk in chunks for kind in chunk.columns["kind"]}
-    assert kinds & set(SHOWN[fault.split(" ")[0]])
+    field = fault.split(" ")[0 if fault in FAULTS else 1]
+    assert kinds & set(SHOWN[field] or VERDICTS)
     cases = [Case.read(record) for chunk in chunks for record in chunk.record["cases"]]
     first = {case.kind: case for case in cases}
     assert set(first) == {kind.replace("_", " ") for kind in kinds}
-    reproduced = [replayed(case).reproduced for case in first.values()]
-    needs_neighbours = any(word in fault for word in ("stale", "swapped", "seventh"))
-    assert needs_neighbours or all(reproduced)
+    for case in first.values():
+        again = replayed(case)
+        assert again.reproduced, again.instead
+    for case in cases:
+        needed = any(word in fault for word in ("stale", "swapped", "seventh"))
+        assert needed or not (case.before or case.after), case.kind
 
 
 @pytest.mark.parametrize("fault", ["position scaled: all", "position nan: all", "normal scaled: all", "limb nan: all"])

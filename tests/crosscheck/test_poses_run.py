@@ -227,7 +227,7 @@ class FaultyWorld(cc.HitWorld):
 
 
 def test_a_fault_on_our_side_is_not_proved(monkeypatch):
-    monkeypatch.setattr("cylcollide.crosscheck.judge.comparison.HitWorld", FaultyWorld)
+    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", FaultyWorld)
     plan = PosesPlan(2000, 7, ("walk",))
     found = run_plan(plan)
     wrong = wrong_bullets(found, plan)

@@ -20,7 +20,7 @@ def person_who_walks() -> cc.PoseHistory:
 
 
 def shapes_of(axes) -> list[np.ndarray]:
-    return [patch.get_xy() for patch in axes.patches if len(patch.get_xy()) > 2]
+    return [path.vertices for outlines in axes.collections for path in outlines.get_paths()]
 
 
 def test_limbs_then_and_now(tmp_path):
@@ -30,10 +30,14 @@ def test_limbs_then_and_now(tmp_path):
     assert figure.get_suptitle() == "Filled: limbs at time 0.5; dashed: now"
     labels = [(axes.get_xlabel(), axes.get_ylabel()) for axes in figure.axes]
     assert labels == [("x", "z"), ("y", "z"), ("x", "y")]
-    patches = [patch for patch in figure.axes[1].patches if len(patch.get_xy()) > 2]
-    now, then = (
-        [p.get_xy()[:, 0] for p in patches if (p.get_linestyle() == "--") == dashed] for dashed in (True, False)
-    )
+    dashed, filled = figure.axes[1].collections
+    assert [dashes is not None for outlines in (dashed, filled) for _, dashes in outlines.get_linestyle()] == [
+        True,
+        False,
+    ]
+    assert (dashed.get_facecolor()[:, 3] == 0.0).all()
+    assert len(np.unique(filled.get_facecolor(), axis=0)) == 5, "a colour for each group, and one for the ball"
+    now, then = ([path.vertices[:, 0] for path in outlines.get_paths()] for outlines in (dashed, filled))
     assert len(now) == len(then) == 18
     # The ball stays; the person has walked from 0.5 to 3.
     shift = [0.5 * (a.min() + a.max() - b.min() - b.max()) for a, b in zip(now, then, strict=True)]

@@ -19,7 +19,7 @@ from cylcollide.history import PoseHistory
 pytestmark = pytest.mark.plain_python
 
 U = Fraction(1, 2**53)
-POSITION, TURN, PLACE = 3 * U, 19 * U, Fraction(51, 100)
+POSITION, TURN, PLACE = 3 * U, 22 * U, Fraction(51, 100)
 """Errors of an interpolated coordinate by the larger of both, of a turn by the length that is carried, in radians; and
 of a place in ulp."""
 SMALLEST = 8 * Fraction(2) ** -1074

@@ -10,7 +10,7 @@ import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import ROW
-from cylcollide.kernels.moments import find_moments, sort_by_tick
+from cylcollide.kernels.moments import find_moments
 from cylcollide.kernels.recorded import PlacedRows, Recorded, place_bones, place_recorded, tick_rows
 from cylcollide.kernels.recorded_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
 from cylcollide.runtime.simd import LANES, store_rows
@@ -112,7 +112,7 @@ def lanes_of(recorded: Recorded, rows: np.ndarray, alpha: np.ndarray, lanes: Lan
     """Write the rows of eight limbs, of the first tick."""
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
     for k in range(rows.size):
-        set_lane(lanes, k, here, there, rows[k], alpha[k])
+        set_lane(lanes, k, k, here, there, rows[k], alpha[k])
     for k in range(rows.size, LANES):
         copy_lane(lanes, 0, k)
     limb = limbs_at_moments(here, there, 0, lanes, 0)
@@ -177,13 +177,3 @@ def test_moments(loop):
         later = np.minimum(place + 1, len(times) - 1)
         span = np.where(later > place, times[later] - times[place], 1.0)
         assert np.array_equal(alpha, (judged - times[place]) / span)
-
-
-@both(sort_by_tick)
-def test_order_by_tick(loop):
-    """Those without a tick, then those of each tick, in their order."""
-    place = np.array([2, -1, 0, 2, 2, 0, -1, 4], np.int32)
-    begins, order = np.empty(6, np.int64), np.empty(8, np.int64)
-    loop(place, begins, order)
-    assert order.tolist() == np.argsort(place, kind="stable").tolist()
-    assert begins.tolist() == [2, 4, 4, 7, 7, 8]

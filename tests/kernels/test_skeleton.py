@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,12 +20,19 @@ U = 2.0**-53
 EIGHT = np.arange(LANES, dtype=np.int32)
 
 
+class Tree(NamedTuple):
+    """Parents of the bones, and where each is in its parent's frame, (bones, 3)."""
+
+    parents: np.ndarray
+    offsets: np.ndarray
+
+
 def skeleton(rng, bones):
     """A tree with long chains, two roots, and offsets of different lengths."""
     parents = [-1, 0, 1, 2, -1, *(int(rng.integers(max(0, i - 2), i)) for i in range(5, bones))]
     offsets = rng.normal(size=(bones, 3)) * 10.0 ** rng.uniform(-3, 3, (bones, 1))
     offsets[0] = 0.0
-    return Skeleton(np.array(parents, np.int32), offsets, EIGHT)
+    return Tree(np.array(parents, np.int32), offsets)
 
 
 def joints_of(rng, k, bones):
@@ -35,9 +43,10 @@ def joints_of(rng, k, bones):
     return joints * 2.0 ** rng.integers(-490, 490, (k, bones, 1))
 
 
-def posed(tree, roots, root_turns, joints, pose_all=pose_bones):
+def posed(tree, roots, root_turns, joints, pose_all=pose_bones, offsets=None):
+    offsets, skeleton = tree.offsets[None] if offsets is None else offsets, Skeleton(tree.parents, EIGHT)
     positions, orientations = np.full((*joints.shape[:2], 3), np.nan), np.full(joints.shape, np.nan)
-    return pose_all(tree, roots, root_turns, joints, positions, orientations), positions, orientations
+    return pose_all(skeleton, roots, root_turns, offsets, joints, positions, orientations), positions, orientations
 
 
 def path(tree, bone):
@@ -124,6 +133,25 @@ def test_loops_agree():
             assert np.array_equal(again[2], orientations[rows])
 
 
+def test_offsets_of_each_character_have_the_bits_of_one_tree_each():
+    rng = np.random.default_rng(5)
+    tree, roots, turns, joints = (
+        skeleton(rng, 7),
+        rng.normal(size=(19, 3)),
+        rng.normal(size=(19, 4)),
+        joints_of(rng, 19, 7),
+    )
+    offsets = tree.offsets + 0.1 * rng.normal(size=(19, 7, 3))
+    for pose_all in (pose_bones, interpreted(pose_bones)):
+        status, positions, orientations = posed(tree, roots, turns, joints, pose_all, offsets)
+        assert status == -1
+        for c in range(19):
+            one = slice(c, c + 1)
+            own = posed(Tree(tree.parents, offsets[c]), roots[one], turns[one], joints[one])
+            assert np.array_equal(own[1][0], positions[c])
+            assert np.array_equal(own[2][0], orientations[c])
+
+
 @pytest.mark.parametrize("k", [1, 20])
 @pytest.mark.parametrize("numbers", [np.nan, np.inf, np.nextafter(2.0**500, np.inf), 0.0, np.nextafter(2.0**-500, 0)])
 def test_the_first_bad_character_is_told(numbers, k):
@@ -139,7 +167,7 @@ def test_the_first_bad_character_is_told(numbers, k):
 
 
 def test_bones_beyond_the_range_are_refused():
-    tree = Skeleton(np.array([-1, 0], np.int32), np.array([[0.0, 0.0, 0.0], [2.0**497, 0.0, 0.0]]), EIGHT)
+    tree = Tree(np.array([-1, 0], np.int32), np.array([[0.0, 0.0, 0.0], [2.0**497, 0.0, 0.0]]))
     turns, joints = np.tile([0.0, 0.0, 0.0, 1.0], (9, 1)), np.tile([0.0, 0.0, 0.0, 1.0], (9, 2, 1))
     roots = np.zeros((9, 3))
     assert posed(tree, roots, turns, joints)[0] == -1

@@ -6,41 +6,141 @@ from support.cases.recorded_world import recorded_world
 from support.machine_code import interpreted
 
 import cylcollide as cc
+from cylcollide.bvh import refit
+from cylcollide.bvh.layout import HIGH, Tree
+from cylcollide.history import ticks
 from cylcollide.kernels.aabb import limb_boxes
-from cylcollide.kernels.swept import fill_reach_boxes, sweep_boxes
+from cylcollide.kernels.limb_table import make_table
+from cylcollide.kernels.swept import fill_bones
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
-
-def swept(monkeypatch: pytest.MonkeyPatch, loops: tuple, interpolate: str) -> tuple:
-    """The history of a recorded world, and the boxes that these loops have written for its first tick."""
-    written = {}
-
-    def sweep(recorded, *columns):
-        loops[1](recorded, *columns)
-        written[0] = columns[-2].copy(), columns[-1].copy()
-
-    monkeypatch.setattr("cylcollide.history.ticks.fill_reach_boxes", loops[0])
-    monkeypatch.setattr("cylcollide.history.ticks.sweep_boxes", sweep)
-    history = recorded_world(interpolate).history
-    return history, *written[0]
+PLAIN = (ticks, "fill_growth"), (ticks, "fill_bones"), (refit, "_fit_united")
 
 
-LOOPS = (fill_reach_boxes, sweep_boxes), tuple(map(interpreted, (fill_reach_boxes, sweep_boxes)))
+def boxes_of(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the boxes of all items in the world, (items, 3) each."""
+    slots, centre = refit.places(tree).items, np.array(tree.space.centre)
+    boxes = tree.bounds[slots // 8, :, slots % 8].astype(np.float64)
+    return boxes[:, :HIGH] / tree.space.scale + centre, boxes[:, HIGH:] / tree.space.scale + centre
 
 
-@pytest.mark.parametrize("loops", LOOPS, ids=["loop", "plain"])
+def history_of(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str, seed: int) -> cc.PoseHistory:
+    """A recorded world, recorded by machine code or by plain Python."""
+    if plain:
+        for module, name in PLAIN:
+            monkeypatch.setattr(module, name, interpreted(getattr(module, name)))
+    return recorded_world(interpolate, seed).history
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["loop", "plain"])
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, loops: tuple, interpolate: str):
-    """At many moments; and no box is larger than what it holds and two radii, but for the arc of a turn."""
-    history, low, high = swept(monkeypatch, loops, interpolate)
-    least, most = np.full_like(low, np.inf), np.full_like(low, -np.inf)
-    for alpha in np.linspace(0, 1, 18)[:-1]:
-        a, b = limb_boxes(history.limbs_at(alpha).table)
+def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, interpolate: str):
+    """At many moments, by their bones and by straight ends; and no box is much larger than what it holds."""
+    for seed in range(1, 4):
+        history = history_of(monkeypatch, plain, interpolate, seed)
+        low, high = boxes_of(history._ring.ticks[0].tree)
+        least, most = np.full_like(low, np.inf), np.full_like(low, -np.inf)
+        here, there = history.limbs_at(tick=0), history.limbs_at(tick=0, alpha=1.0)
+        round_limb = here.kind != cc.Shape.BOX
+        for alpha in np.linspace(0, 1, 18):
+            boxes = [limb_boxes(history.limbs_at(tick=0, alpha=alpha).table)]
+            p1, p2 = ((1 - alpha) * p + alpha * q for p, q in ((here.p1, there.p1), (here.p2, there.p2)))
+            straight = here.table._replace(p1=p1, p2=p2)
+            boxes.append(limb_boxes(make_table(*straight[:9])))
+            for (a, b), rows in zip(boxes, (slice(None), round_limb), strict=True):
+                assert (low[rows] <= a[rows]).all()
+                assert (b[rows] <= high[rows]).all()
+                least[rows], most[rows] = np.minimum(least[rows], a[rows]), np.maximum(most[rows], b[rows])
+        assert (high - low < (most - least) + 1.0).all()
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+def test_plain_python_has_the_same_boxes(monkeypatch: pytest.MonkeyPatch, interpolate: str):
+    loop = history_of(monkeypatch, False, interpolate, 1)._ring.ticks
+    plain = history_of(monkeypatch, True, interpolate, 1)._ring.ticks
+    for one, other in zip(loop, plain, strict=True):
+        assert np.array_equal(one.tree.bounds, other.tree.bounds)
+        assert one.tree.space == other.tree.space
+        assert np.array_equal(one.bones, other.bones)
+
+
+def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
+    """Walls as well as people: boxes between two ticks are larger than the world's own by roundings alone."""
+    rig, walls = cc.Rig.humanoid(), cc.Limbs.cylinders([[0, 0, 0]] * 3, [[3, 0, 1], [0, 3, 1], [0, 1, 3]], 0.5)
+    for interpolate in ("bones", "ends"):
+        world = cc.HitWorld(walls)
+        ids, history = world.spawn(rig, 5), cc.PoseHistory(world, interpolate=interpolate)
+        place = np.array([[k, 2.0, 1.0] for k in range(5)])
+        world.set_poses(ids, *rig.forward(place, [0, 0, 0.6, 0.8], rig.rest_orientations))
+        for tick in range(2):
+            history.record(tick)
+        (low, high), (a, b) = boxes_of(history._ring.ticks[0].tree), limb_boxes(world.snapshot().table)
         assert (low <= a).all()
         assert (b <= high).all()
-        least, most = np.minimum(least, a), np.maximum(most, b)
-    assert (high - low < (most - least) + 1.5).all()
+        assert max((a - low).max(), (high - b).max()) < 2e-5
+
+
+def test_the_tree_of_another_state_is_read_where_its_limbs_are():
+    """Somebody goes and somebody comes, and the tree is built anew: rows, slots and frames are others at each tick."""
+    rig, rng, world = cc.Rig.humanoid(), np.random.default_rng(4), cc.HitWorld()
+    ids, history = world.spawn(rig, 12), cc.PoseHistory(world, 16)
+    for tick in range(12):
+        for character in ids:
+            place, turn = rng.uniform(0, 4, 3) + 0.1 * tick, rng.normal(size=4)
+            world.set_poses(character, *(x[0] for x in rig.forward(place, turn, rig.rest_orientations)))
+        history.record(tick)
+        if tick % 3 == 1:
+            world.despawn(ids[:1])
+            ids = np.append(ids[1:], world.spawn(rig))
+    for tick in range(11):
+        low, high = boxes_of(history._ring.ticks[tick].tree)
+        for alpha in (0.0, 0.3, 0.6, 1.0):
+            a, b = limb_boxes(history.limbs_at(tick=tick, alpha=alpha).table)
+            assert (low <= a).all()
+            assert (b <= high).all()
+
+
+def test_reciprocal_lengths_of_bones():
+    """Of any accepted length: one over it, within four roundings."""
+    rng = np.random.default_rng(3)
+    turn = rng.normal(size=(40, 4)) * 2.0 ** rng.integers(-480, 480, (40, 1))
+    bones = np.zeros((41, 8))
+    fill_bones(rng.normal(size=(40, 3)), turn, bones)
+    largest = np.abs(turn).max(axis=1)
+    length = np.linalg.norm(turn / largest[:, None], axis=1)
+    assert np.abs(bones[:40, 7] * largest * length - 1.0).max() < 8 * 2.0**-53
+
+
+FLAT = cc.Limbs.concat(
+    [
+        cc.Limbs.cylinders([-0.1, 0, 0], [0.1, 0, 0], 1.0),
+        cc.Limbs.tapered_cylinders([-0.1, 0, 0], [0.1, 0, 0], 1.0, 0.2),
+        cc.Limbs.ellipsoids([-0.1, 0, 0], [0.1, 0, 0], 1.0),
+        cc.Limbs.boxes([0, 0, 0], [0, 0, 0, 1], [0.1, 1.0, 0.5]),
+        cc.Limbs.capsules([-1, 0, 0], [1, 0, 0], 0.1),
+    ]
+)
+
+
+@pytest.mark.parametrize("interpolate", ["bones", "ends"])
+@pytest.mark.parametrize("angle", [5.0, 60.0, 90.0, 150.0])
+def test_flat_limbs_that_turn_about_their_middle(angle: float, interpolate: str):
+    """Half-way their rims are where they are at neither tick, by up to their radius."""
+    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], FLAT, [0] * 5)
+    world = cc.HitWorld()
+    ids, history = world.spawn(rig), cc.PoseHistory(world, interpolate=interpolate)
+    for half in np.radians([-angle / 4, angle / 4]):
+        world.set_poses(ids, [[[0, 0, 0]]], [[[0, 0, np.sin(half), np.cos(half)]]])
+        history.record(len(history))
+    low, high = boxes_of(history._ring.ticks[0].tree)
+    for alpha in np.linspace(0, 1, 9):
+        a, b = limb_boxes(history.limbs_at(tick=0, alpha=alpha).table)
+        assert (low <= a).all()
+        assert (b <= high).all()
+    ends = [limb_boxes(history.limbs_at(tick=0, alpha=alpha).table) for alpha in (0.0, 1.0)]
+    middle = limb_boxes(history.limbs_at(tick=0, alpha=0.5).table)[1]
+    assert (middle > np.maximum(ends[0][1], ends[1][1]) + 1e-4).any()
 
 
 def turning(angle: float) -> cc.PoseHistory:

@@ -118,6 +118,11 @@ BAD = {
     "a flat box": ("boxes", lambda boxes: boxes * ([1.0] * 11 + [0.0]), r"column boxes for row 21, which is no box"),
     "a box of huge axes": ("boxes", lambda boxes: boxes * ([1e200] * 9 + [1.0] * 3), r"row 21, which is no box"),
     "a box of no axes": ("boxes", lambda boxes: boxes + ([np.nan] * 9 + [0.0] * 3), r"row 21, which is no box"),
+    "a box of an endless axis": (
+        "boxes",
+        lambda boxes: np.hstack([np.tile([1.0, np.inf, 0, 0, 1, 0, 0, 0, 1], (len(boxes), 1)), boxes[:, 9:]]),
+        r"row 21, which is no box",
+    ),
     "a tiny box": ("boxes", lambda boxes: boxes * ([1.0] * 9 + [1e-200] * 3), r"row 21, which is no box"),
     "a box of endless size": ("boxes", lambda boxes: boxes * ([1.0] * 9 + [np.inf] * 3), r"row 21, which is no box"),
     "p1 beyond the range": (*put("p1", 2, 1e200), r"column p1: expected finite.*2\*\*500.*row 2\b"),

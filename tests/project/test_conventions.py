@@ -135,9 +135,8 @@ def test_every_layer_exists_and_the_top_has_few():
 
 def imported(name: str) -> set[str]:
     """Return the last name of every module that a file imports, or imports from."""
-    nodes = ast.walk(ast.parse((ROOT / name).read_text()))
+    nodes = list(ast.walk(ast.parse((ROOT / name).read_text())))
     found = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    nodes = ast.walk(ast.parse((ROOT / name).read_text()))
     found |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom | ast.Import) for alias in node.names}
     return {part for module in found for part in module.split(".")}
 

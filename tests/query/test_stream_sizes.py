@@ -15,22 +15,21 @@ from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import JIT, same_bits
 from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
-from support.machine_code import as_machine_code
 from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide._types import Aim
 from cylcollide.bvh.stream import make_stream
-from cylcollide.bvh.traverse import make_stack
 from cylcollide.query import scratch
-from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force, make_ray_lists
-from cylcollide.query.loops.columns import HitColumns, empty_hits
+from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.leaf import make_ray_state
 from cylcollide.query.loops.ray_sort import make_sort_scratch
 from cylcollide.query.loops.refine import make_refine_queue
+from cylcollide.query.loops.single import cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, segment_request
+from cylcollide.query.strategy import cast_single
 from cylcollide.runtime import threads as thread_chunks
 
 pytestmark = pytest.mark.coverage
@@ -157,8 +156,8 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     given, query = question.raw, question.batch
     question.copy_checked(0, n)
     table, tree = snapshot.kernel_rows, snapshot.tree
-    want = empty_hits(n)
-    as_machine_code(single.cast_closest)(query, table, tree, make_stack(tree), 0, n, want)
+    one_by_one, _ = cast_single(snapshot, question, cast_single_rays.call)
+    want = HitColumns._make(getattr(one_by_one, name) for name in HitColumns._fields)
     room = (
         make_ray_state(stream_rays),
         make_stream(tree, stream_rays),

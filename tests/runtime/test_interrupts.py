@@ -25,7 +25,7 @@ HARMLESS = {int, float, bool, None}
 
 
 def test_what_python_calls_returns_a_number_or_nothing():
-    for module in ("crosscheck.judge.rounded_cylinder", "bullet.sheet_loops"):
+    for module in ("crosscheck.judge.rounded_cylinder", "bullet.pose_loops", "bullet.sheet_loops"):
         importlib.import_module(f"cylcollide.{module}")
     results = {name: get_annotations(entry.function)["return"] for name, entry in ENTRY_POINTS.items()}
     assert len(results) > 20
@@ -56,6 +56,14 @@ world = cc.HitWorld(limbs)
 file = Path(tempfile.mkdtemp()) / "limbs.npz"
 limbs.save(file)
 some = np.arange(0, 1500, 3)
+rig, people = cc.Rig.humanoid(), cc.HitWorld()
+ids = people.spawn(rig, 70)
+
+def poses():
+    joints = rig.rest_orientations + 0.1 * rng.normal(size=(70, 17, 4))
+    return rig.forward(rng.uniform(-10, 10, (70, 3)), [0, 0, 0, 1], joints)
+
+people.set_poses(ids, *poses())
 
 def fields():
     hits = world.cast_segments(start, end)
@@ -66,6 +74,25 @@ def rebuild():
     world.set_endpoints(limbs.p1[::-1], limbs.p1[::-1] + (limbs.p2 - limbs.p1))
     world.cast_segments(start, end)
     world.finish_rebuild()
+
+def move_people():
+    # all, and then few at a time, in place or, while an answer is held, into other columns
+    positions, orientations = poses()
+    people.set_poses(ids, positions, orientations)
+    for k in range(20):
+        held = people.cast_segments([0, 0, 0], [1, 1, 1]) if k % 4 == 0 else None
+        chosen = rng.permutation(70)[: 1 + k % 3]
+        people.set_poses(ids[chosen], positions[chosen] + 0.01, orientations[chosen])
+
+def check_people():
+    # limbs are where the bones have them, and rays see them there
+    state = people.snapshot()
+    positions, orientations = (column.reshape(70, 17, -1) for column in state.columns[4:6])
+    fresh = cc.HitWorld(rig.place(positions, orientations, character=ids))
+    for name in ("p1", "p2", "rows", "solid"):
+        assert getattr(state.table, name).tobytes() == getattr(fresh.limbs.table, name).tobytes(), name
+    got, want = people.cast_segments(start[:400], end[:400]), fresh.cast_segments(start[:400], end[:400])
+    assert got.limb.tobytes() == want.limb.tobytes() and got.hit.any()
 
 JOBS = {{
     "build": lambda: cc.HitWorld(limbs),
@@ -85,6 +112,7 @@ JOBS = {{
     "rebuild": rebuild,
     "grow": lambda: limbs.inflated(0.001),
     "classify": lambda: limbs[:1].classify_points(start),
+    "move people": move_people,
 }}
 
 def mirror_jobs():
@@ -126,6 +154,8 @@ def mirror_jobs():
     }}
 
 def world_answer():
+    if "move people" in kinds:
+        check_people()
     if "rebuild" in kinds:
         world.set_endpoints(limbs.p1, limbs.p2)
     if "save" in kinds:
@@ -184,7 +214,7 @@ for kind in kinds:
 
 KINDS = (
     "build", "move", "move some", "cast", "few", "fields", "chords", "few chords", "points", "occluded", "exact",
-    "load", "save", "explain", "rebuild",
+    "load", "save", "explain", "rebuild", "move people",
 )  # fmt: skip
 MIRROR_KINDS = ("mirror sync", "mirror filters", "mirror bodies", "mirror rays", "mirror few rays", "mirror numbered")
 

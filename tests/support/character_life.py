@@ -63,10 +63,10 @@ class Life:
     def rays(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Segments across the field, most of them past a limb."""
         start = self.rng.uniform(-self.size, self.size, (n, 3)) * 1.5
-        limbs = self.world.limbs
-        if len(limbs) == 0:
+        p1 = self.world.snapshot().table.p1  # `limbs` would be kept by the state, which is not written in place then
+        if len(p1) == 0:
             return start, -start
-        aim = limbs.p1[self.rng.integers(len(limbs), size=n)] + self.rng.normal(scale=0.1, size=(n, 3))
+        aim = p1[self.rng.integers(len(p1), size=n)] + self.rng.normal(scale=0.1, size=(n, 3))
         return start, start + 2.0 * (aim - start)
 
     def same_rig(self, ids: list[int]) -> list[int]:

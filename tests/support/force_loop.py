@@ -75,7 +75,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
         return call
 
-    resolve = exact_fallback.ray_hits
+    resolve = exact_fallback.ResolvedHits
 
     def watched(asked: Any, limbs: Any, inside: Any, near: Any) -> Any:
         seen.kept(HitColumns(*(getattr(asked, name) for name in HitColumns._fields)))
@@ -92,7 +92,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
             (STREAMS, cast_stream),
         ):
             patch.setattr(entrance, "call", counted(name, entrance))
-        patch.setattr(exact_fallback, "ray_hits", watched)
+        patch.setattr(exact_fallback, "ResolvedHits", watched)
         yield seen
 
 

@@ -41,17 +41,28 @@ FAULTS = (
     "limbs late: all",
 )
 
+ELSEWHERE = tuple(
+    f"{hit} {fault}: all"
+    for hit in ("phantom", "second")
+    for fault in (
+        *("none none", "position shifted", "position nan", "normal scaled", "normal nan", "normal infinite"),
+        *(("normal negative", "fraction shifted", "fraction scaled") if hit == "second" else ()),
+    )
+)
+"""Faults of hits that are wrong already: of a limb where there is none, or of the second limb in place of the first."""
+
 
 class PlantedEngine(ExactEngine):
     """This library's answers with one of the FAULTS."""
 
     name = "planted"
-    variants: ClassVar = {fault: {"fault": fault} for fault in FAULTS}
+    variants: ClassVar = {fault: {"fault": fault} for fault in (*FAULTS, *ELSEWHERE)}
 
     def __init__(self, fault="none: all"):
         super().__init__()
         what, self.to = fault.split(": ")
-        self.field, self.what = what.split(" ") if " " in what else ("", what)
+        *hit, self.field, self.what = what.split(" ") if " " in what else ("", what)
+        self.hit = hit[0] if hit else ""
 
     def set_endpoints(self, p1, p2):
         if self.field == "limbs":  # a tick late
@@ -65,6 +76,8 @@ class PlantedEngine(ExactEngine):
     def cast_segments(self, starts, ends):
         hits, true = self.world.cast_segments(starts, ends), super().cast_segments(starts, ends)
         wrong = hits.hit & TO[self.to](hits, self.world.limbs)
+        if self.hit:
+            true, wrong = self.elsewhere(starts, ends, true)
         if self.field == "answer":
             rows = wrong[:, None]
             nothing = np.where(wrong, np.nan, true.fraction)
@@ -72,7 +85,28 @@ class PlantedEngine(ExactEngine):
             return EngineHits(limb, nothing, np.where(rows, np.nan, true.position), np.where(rows, np.nan, true.normal))
         if self.field not in FIELDS:
             return true
-        step = ends - starts
+        return self.with_fault(true, wrong, ends - starts)
+
+    def elsewhere(self, starts, ends, true):
+        """Answers with hits where there are none, or of second limbs; and which these are."""
+        fraction, normal, limb = true.fraction.copy(), true.normal.copy(), true.limb.copy()
+        if self.hit == "phantom":
+            rows = np.flatnonzero(limb < 0)
+            limb[rows], fraction[rows], normal[rows] = 0, 0.5, [0.6, 0.0, 0.8]
+        else:
+            chords = self.world.chords_segments(starts, ends)
+            some = np.flatnonzero(np.diff(chords.offsets) > 1)
+            second = chords.offsets[some] + 1
+            outside = chords.entry_fraction[second] > 0.0
+            rows, second = some[outside], second[outside]
+            limb[rows], fraction[rows] = chords.limb[second], chords.entry_fraction[second]
+            normal[rows] = chords.entry_normal[second]
+        position = true.position.copy()
+        position[rows] = starts[rows] + fraction[rows, None] * (ends - starts)[rows]
+        return EngineHits(limb, fraction, position, normal), np.isin(np.arange(len(limb)), rows)
+
+    def with_fault(self, true, wrong, step):
+        """The answers with the fault in these rows."""
         length = np.linalg.norm(step, axis=1)
         length = np.where(length > 0, length, 1.0)
         along = {"fraction": 1 / length, "limb": 1, "normal": np.ones(3)}.get(self.field, step / length[:, None])

@@ -70,7 +70,7 @@ def test_bad_numbers_name_character_bone_and_row(pair):
                 world.set_poses(ids[order], at[order], turn[order])
     at, turn = life.pose(rig, 2)
     turn[1, 2] = 0.0
-    with pytest.raises(ValueError, match=f"quaternion.*{rig.bone_names[2]}.*character 5, row 0 as given"):
+    with pytest.raises(ValueError, match=rf"quaternion.*{rig.bone_names[2]}.*in row 0 \(character 5\)"):
         world.set_poses([5, 4], at[::-1], turn[::-1])
     assert world.limbs == limbs
     check_equal(answers(world, rays, {}), before)

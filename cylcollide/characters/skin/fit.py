@@ -46,8 +46,7 @@ def fit(
 ) -> Fitted:
     """Fit limbs; see `Rig.from_skin`. `hit_groups`: numbers of hit groups by bone."""
     families = _families(shapes)
-    if least not in ("volume", "surface"):
-        raise ValueError(f"least: expected 'volume' or 'surface', got {least!r}")
+    validate.one_of(least, "least", "volume", "surface")
     share = _between(coverage, "coverage", 1.0)
     samples = sample(skin)
     kept = large_parts(samples, skin, _between(least_share, "least_share", 0.5))
@@ -86,12 +85,17 @@ def _smallest(solids: list[Solid], least: Least) -> Solid:
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:
-    given = list(shapes) if isinstance(shapes, Iterable) else [shapes]
-    wrong = [shape for shape in given if shape not in FAMILIES]
-    if wrong or not given:
+    given: dict[Shape, Family] = {}
+    got = "none"
+    for shape in shapes if isinstance(shapes, Iterable) else [shapes]:
+        if not isinstance(shape, int | np.integer) or shape not in FAMILIES:
+            given, got = {}, repr(shape)[:80]
+            break
+        given[Shape(shape)] = FAMILIES[Shape(shape)]
+    if not given:
         names = ", ".join(f"Shape.{shape.name}" for shape in FAMILIES)
-        raise ValueError(f"shapes: expected some of {names}, got {repr(wrong[0]) if wrong else 'none'}; name them")
-    return [FAMILIES[Shape(shape)] for shape in dict.fromkeys(given)]
+        raise ValueError(f"shapes: expected some of {names}, got {got}; name them")
+    return [*given.values()]
 
 
 def _between(value: float, name: str, high: float) -> float:
@@ -103,6 +107,8 @@ def _between(value: float, name: str, high: float) -> float:
 
 def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[str, str]) -> dict[str, int]:
     """The numbers of the groups of bones, by bone."""
+    if not isinstance(bone_groups, Mapping):
+        raise ValueError(f"bone_groups: expected a mapping of bones to groups, got {type(bone_groups).__name__}")
     for bone, group in bone_groups.items():
         if bone not in skin.bone_names or group not in groups:
             raise ValueError(

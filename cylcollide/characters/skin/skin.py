@@ -11,6 +11,7 @@ from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.characters import rig_checks
 from cylcollide.characters.skeleton import Frames, rest_frames
+from cylcollide.limbs import files
 
 
 class Skin:
@@ -99,7 +100,8 @@ class Skin:
         """
         from cylcollide.characters.skin import gltf  # noqa: PLC0415  # which needs an extra
 
-        return cls(*gltf.read(path))
+        with files.named_in_errors(path):
+            return cls(*gltf.read(path))
 
     @property
     def skeleton(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
@@ -125,7 +127,7 @@ class Skin:
 
 
 def _triangles(faces: ArrayLike, vertices: int) -> Int32Array:
-    given = np.asarray(faces)
+    given = validate.as_numbers(faces, "faces", "(f, 3)")
     if given.ndim != 2 or given.shape[1] != 3 or not len(given):
         raise ValueError(f"faces: expected triangles of shape (f, 3), got {given.shape}; split larger faces")
     rows = validate.integers(given.reshape(-1), "faces, corner by corner", given.size, 0, vertices - 1)

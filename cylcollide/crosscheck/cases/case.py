@@ -105,9 +105,8 @@ class Case:
 
     @property
     def limb(self) -> int:
-        """The limb that it is about: that which the engine names wrongly, else the true one, or the first."""
-        of_engine = self.kind_code in (Kind.PHANTOM, Kind.WRONG_LIMB, Kind.POSITION)
-        return max(self.limb_engine if of_engine else self.limb_true, 0)
+        """The limb that it is about: that which the engine names, else the true one, or the first."""
+        return max(self.limb_engine if self.limb_engine >= 0 else self.limb_true, 0)
 
     @property
     def about(self) -> tuple[int, ...]:

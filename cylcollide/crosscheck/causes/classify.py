@@ -15,11 +15,13 @@ from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, norm
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Comparison, Truth, angle, engine_answers
+from cylcollide.crosscheck.judge.comparison import Comparison, OwnHits, angle, engine_answers
 from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance
+from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.engines import Engine
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.hits import RayHits
 
 DOUBTFUL = (Cause.UNEXPLAINED, Cause.NO_CORE_DISTANCE, Cause.NOISY_NORMAL, Cause.BIG_SHAPE, Cause.SEGMENT_END)
 """A hit lost for one of these stays lost when its ray is cast alone; one lost for another reason comes back."""
@@ -41,7 +43,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Classified(Comparison):
-    """A comparison whose disagreements get causes: errors of right hits count beyond the rounding of float64."""
+    """A comparison whose disagreements get causes: errors of hits count beyond the rounding of float64."""
 
     calibrations: Sequence[Calibration]  # of each limb
 
@@ -54,15 +56,21 @@ class Classified(Comparison):
         lost.claim(Cause.API_LIMIT, True, came, total)
         view = self._sight(rows := wrong[Kind.PHANTOM], theirs)
         found = Disagreements.of_kind(rows, Kind.PHANTOM, view.least_true.distance)
-        parts = [lost, phantoms(found, view, self._hit(rows, view))]
+        parts = [lost, phantoms(found, view, self._hit(rows, view, self.ours))]
         view = self._sight(rows := wrong[Kind.MISSED], ours)
         found = Disagreements.of_kind(rows, Kind.MISSED, -view.least_true.distance)
-        parts.append(missed(found, view, self._hit(rows, view)))
+        parts.append(missed(found, view, self._hit(rows, view, self.ours)))
         view = self._sight(rows := wrong[Kind.WRONG_LIMB], ours)
-        hit = self._hit(rows, view)
+        hit = self._hit(rows, view, self.ours)
         found = Disagreements.of_kind(rows, Kind.WRONG_LIMB, np.abs(hit.distance - hit.entry))
         parts.append(wrong_limbs(found, view, self._sight(rows, theirs), hit))
-        return Disagreements.joined([*parts, *self._errors(self.right_hits), self._misplaced(self.misplaced)])
+        parts += [*self._errors(self.crossing), self._misplaced(self.misplaced), self._aside(self.aside)]
+        return Disagreements.joined(parts)
+
+    def _aside(self, rows: Int64Array) -> Disagreements:
+        found = Disagreements.of_kind(rows, Kind.NORMAL, self.tilt(rows))
+        found.claim(Cause.UNEXPLAINED, True, found.amount, 0.0)
+        return found
 
     def _misplaced(self, rows: Int64Array) -> Disagreements:
         off = self.points[1][rows]
@@ -74,24 +82,25 @@ class Classified(Comparison):
         return found
 
     def _errors(self, rows: Int64Array) -> list[Disagreements]:
-        """The distances and normals of right hits that are off beyond the rounding."""
-        view = self._sight(rows, self.ours.limb)
-        hit, normal, said = self._hit(rows, view), self.ours.normal[rows], self.theirs.normal[rows]
+        """The distances and normals of hits that are off, beyond the rounding, from the limbs that they name."""
+        limb = self.theirs.limb
+        view = self._sight(rows, limb)
+        hit, normal, said = self._hit(rows, view, self.own), self.own.normal[rows], self.theirs.normal[rows]
         error, off = hit.distance - hit.entry, self._is_off(view, hit)
         parts = []
         for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
-            seen = self._sight(rows[which], self.ours.limb)
+            seen = self._sight(rows[which], limb)
             found = Disagreements.of_kind(rows[which], kind, error[which])
-            parts.append(distances(found, seen, self._hit(rows[which], seen)))
+            parts.append(distances(found, seen, self._hit(rows[which], seen, self.own)))
         # A tilt that a point right to the rounding would have is none. Where the true normal is zero, inside the limb,
         # no unit normal is right.
         allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
         meaningless = ~normal.any(axis=1) & np.nan_to_num(said).any(axis=1)
         tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)
         some, normal = rows[tilted], normal[tilted]
-        seen = self._sight(some, self.ours.limb)
+        seen = self._sight(some, limb)
         found = Disagreements.of_kind(some, Kind.NORMAL, np.where(normal.any(axis=1), self.tilt(some), np.nan))
-        return [*parts, normals(found, seen, self._hit(some, seen), normal, said[tilted])]
+        return [*parts, normals(found, seen, self._hit(some, seen, self.own), normal, said[tilted])]
 
     def _is_off(self, view: Sight, hit: Hit) -> BoolArray:
         # The point lies on the surface up to the rounding, and on the near side of where the segment is deepest:
@@ -102,10 +111,10 @@ class Classified(Comparison):
         late = np.abs(hit.distance - hit.entry) > view.rounding
         return np.where(view.start_true <= 0.0, late, ~(on_surface & near_side))
 
-    def _hit(self, rows: Int64Array, view: Sight) -> Hit:
-        on_cap = np.isin(self.ours.face[rows], (Face.CAP1, Face.CAP2))
+    def _hit(self, rows: Int64Array, view: Sight, true: RayHits | OwnHits) -> Hit:
+        on_cap = np.isin(true.face[rows], (Face.CAP1, Face.CAP2))
         reported = self.theirs.fraction[rows] * view.length
-        return Hit(reported, self.points[0][rows], self.ours.distance[rows], on_cap)
+        return Hit(reported, self.points[0][rows], true.distance[rows], on_cap)
 
     def _sight(self, rows: Int64Array, limb: Int32Array) -> Sight:
         return sight(self.truth.scene, rows, self.calibrations, limb[rows])

@@ -1,122 +1,30 @@
 """The one judge: an engine's answers about a scene beside the truth.
 
-It says which verdicts differ and which of these exact arithmetic confirms, and of hits on the right limb the errors.
+It says which verdicts differ and which of these exact arithmetic confirms, and of hits the errors.
 """
 
-from collections.abc import Iterable, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.engine import BulletClient
-from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
+from cylcollide.crosscheck.judge.truth import NOT_SETTLED, Truth
 from cylcollide.engines import Engine, EngineHits
-from cylcollide.exact.cylinder import Cylinder
-from cylcollide.exact.line import RayNumbers
-from cylcollide.exact.order import Chord, closest
-from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
-from cylcollide.world import HitWorld
 
-
-def exact_first_limbs(
-    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> Int32Array:
-    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in rational arithmetic, (n,).
-
-    Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
-    """
-    limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
-    first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    return np.array([-1 if hit is None else hit[0] for hit in first], dtype=np.int32)
-
-
-def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> list[tuple[int, Cylinder]]:
-    """The limbs as exact arithmetic holds them, with their indices."""
-    ends = zip(p1, p2, radius, strict=True)
-    return [(index, Cylinder(tuple(a), tuple(b), r)) for index, (a, b, r) in enumerate(ends)]
-
-
-def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
-    """The limb that a closed segment meets first, and its way through it; None for a miss."""
-    hit, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), limbs, "hit")
-    return hit
-
-
-def clearances(
-    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> Float64Array:
-    """Return the least signed distance of each segment from its own cylinder, in metres, (n,).
-
-    Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
-    nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
-    """
-    none = np.zeros(len(starts))
-    solids = Rounded(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
-    return least_distance(solids, np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
-
+Cast = Callable[[Float64Array, Float64Array], EngineHits]
+"""Casts segments, (n, 3) twice, by the engine."""
 
 UNIT = 1e-6
 """By how much a unit vector's length may differ from 1: float32 rounds it by a tenth of that."""
 MEASURABLE = 1e100
 """Greatest number that an engine can mean: the squares of greater ones overflow."""
-NOT_SETTLED = -2
-"""Stands where exact arithmetic has not settled the limb yet: no limb, and not the -1 of a miss."""
-
-
-class Truth:
-    """What is true about a scene. Exact arithmetic settles a segment once, however many engines differ there.
-
-    ``hits`` are this library's answers, ``length`` is that of the segments in metres, (n,).
-    """
-
-    def __init__(self, scene: ShotScene) -> None:
-        self.scene = scene
-        self.limbs = Limbs.cylinders(scene.p1, scene.p2, scene.radius)
-        self.start, self.end = scene.shots.start, scene.shots.end
-        self._world = HitWorld(self.limbs)
-        self.hits: RayHits = self._world.cast_segments(self.start, self.end)
-        self.length: Float64Array = np.linalg.norm(self.end - self.start, axis=1)
-        self._exact: Int32Array = np.full(len(self.start), NOT_SETTLED, np.int32)
-
-    @cached_property
-    def leaves(self) -> Float64Array:
-        """Metres from a start inside to where the segment leaves; inf where it does not, or starts outside, (n,)."""
-        out = self._world.cast_segments(self.start, self.end, inside="exit")
-        return np.where(self.hits.started_inside & out.hit, out.distance, np.inf)
-
-    def confirms(self, rows: Int64Array) -> BoolArray:
-        """Whether exact arithmetic over all limbs gives this library's limb."""
-        left = rows[self._exact[rows] == NOT_SETTLED]
-        limbs = self.limbs
-        self._exact[left] = exact_first_limbs(self.start[left], self.end[left], limbs.p1, limbs.p2, limbs.radius)
-        return np.asarray(self._exact[rows] == self.hits.limb[rows])
-
-    def rounding(self, rows: Int64Array) -> Float64Array:
-        """Metres that float64 leaves open about true hits: the bound that this library's kernels are proved to keep."""
-        limbs, limb = self.limbs, self.hits.limb[rows]
-        points = np.abs([self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb]])
-        half: Float64Array = 0.5 * np.linalg.norm(limbs.p2[limb] - limbs.p1[limb], axis=1)
-        extent: Float64Array = points.max(axis=(0, 2), initial=0.0) + limbs.radius[limb] + half
-        return ROUNDING_BOUND * extent
-
-    def moved_from(self, p1: Float64Array, p2: Float64Array) -> "Truth":
-        """The same about limbs that an engine is built with at other ends, and moves; nothing is computed anew."""
-        moved = copy(self)
-        moved.scene = replace(self.scene, was=(p1, p2))
-        return moved
-
-    def clearances(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
-        """Least signed distance in metres of some segments from a limb each, (k,): the gap, or < 0 the cut."""
-        limbs = self.limbs
-        return clearances(self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])
 
 
 class Answers(NamedTuple):
@@ -128,14 +36,20 @@ class Answers(NamedTuple):
     tells_normal: bool = True
 
 
-def engine_answers(engine: Engine, truth: Truth) -> Answers:
-    """Let an engine hold the limbs of a scene, moved there if the scene says so, and cast the scene's segments."""
-    scene, limbs = truth.scene, truth.limbs
+def build(engine: Engine, truth: Truth) -> None:
+    """Let an engine hold the limbs of a scene, moved there if the scene says so."""
+    scene = truth.scene
     if scene.was is None:
-        engine.build(limbs)
+        engine.build(truth.limbs)
     else:
-        engine.build(limbs.moved(*scene.was))
+        engine.build(truth.limbs.moved(*scene.was))
         engine.set_endpoints(scene.p1, scene.p2)
+
+
+def engine_answers(engine: Engine, truth: Truth) -> Answers:
+    """Let an engine hold the limbs of a scene, and cast the scene's segments."""
+    scene, limbs = truth.scene, truth.limbs
+    build(engine, truth)
     if not (scene.whole_batch and isinstance(engine, BulletClient)):
         reported = engine.cast_segments(truth.start, truth.end)
     else:
@@ -176,6 +90,15 @@ def points_told(hits: EngineHits, start: Float64Array, end: Float64Array) -> tup
     return np.where(agrees[:, None], hits.position, at), off
 
 
+class OwnHits(NamedTuple):
+    """Where segments enter the limbs that an engine says they hit, (n,); as `RayHits`, misses too."""
+
+    fraction: Float64Array
+    distance: Float64Array
+    normal: Float64Array
+    face: Int8Array
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Both answers about the segments of a scene; ``answered`` (n,) is False where the engine gave none."""
@@ -202,6 +125,27 @@ class Comparison:
         }
 
     @cached_property
+    def own(self) -> OwnHits:
+        """What is true of the limb that each hit names; of a right hit, and where none is reported, our answer."""
+        rows = np.flatnonzero((self.theirs.limb >= 0) & (self.theirs.limb != self.ours.limb))
+        alone = self.truth.limbs[self.theirs.limb[rows]].cast_segments(self.truth.start[rows], self.truth.end[rows])
+        columns = [getattr(self.ours, name).copy() for name in OwnHits._fields]
+        for column, name in zip(columns, OwnHits._fields, strict=True):
+            column[rows] = getattr(alone, name)
+        return OwnHits(*columns)
+
+    @cached_property
+    def crossing(self) -> Int64Array:
+        """The rows whose hit names a limb that the segment crosses, first or not."""
+        return np.flatnonzero((self.theirs.limb >= 0) & np.isfinite(self.own.fraction))
+
+    @cached_property
+    def aside(self) -> Int64Array:
+        """The rows whose hit names a limb that the segment does not cross, and tells a normal that is none anywhere."""
+        rows = np.flatnonzero((self.theirs.limb >= 0) & ~np.isfinite(self.own.fraction))
+        return rows[self.malformed(rows)]
+
+    @cached_property
     def right_hits(self) -> Int64Array:
         """The rows where both hit the same limb."""
         return np.flatnonzero(self.ours.hit & self.answered & (self.ours.limb == self.theirs.limb))
@@ -217,18 +161,21 @@ class Comparison:
         return np.flatnonzero(self.answered & (self.theirs.limb >= 0) & (self.points[1] > 0.0))
 
     def distance_error(self, rows: Int64Array) -> Float64Array:
-        """Metres by which the engine's hit lies behind the true one, < 0 before it."""
-        return np.asarray((self.theirs.fraction[rows] - self.ours.fraction[rows]) * self.truth.length[rows])
+        """Metres by which the engine's hits lie behind where the limbs that they name are entered, < 0 before it."""
+        return np.asarray((self.theirs.fraction[rows] - self.own.fraction[rows]) * self.truth.length[rows])
 
     def tilt(self, rows: Int64Array) -> Float64Array:
-        """Radians between both normals; nan where the engine tells none.
+        """Radians between the normals that are told and the true ones; nan where the engine tells none.
 
         What is no unit vector counts as the unit normal that would be as far from the true one; what is no number at
-        all, of an engine that tells normals, as the opposite of the true one.
+        all, of an engine that tells normals, as the opposite of the true one. Where none is true, of a limb that is not
+        crossed, the unit vector of that direction is.
         """
-        ours, theirs = self.ours.normal[rows], self.theirs.normal[rows]
+        ours, theirs = self.own.normal[rows], self.theirs.normal[rows]
         if not self.tells_normal:
             return np.full(len(rows), np.nan)
+        with np.errstate(invalid="ignore"):
+            ours = np.where(np.isnan(ours), theirs / np.linalg.norm(theirs, axis=1, keepdims=True), ours)
         apart = np.linalg.norm(theirs - ours, axis=1)
         as_far = 2.0 * np.arcsin(np.minimum(0.5 * np.where(np.isfinite(apart), apart, 2.0), 1.0))
         return np.where(self.malformed(rows), as_far, angle(ours, theirs))
@@ -236,7 +183,7 @@ class Comparison:
     def malformed(self, rows: Int64Array) -> BoolArray:
         """Whether the normal is no unit vector where there is one to tell, (k,)."""
         length = np.linalg.norm(self.theirs.normal[rows], axis=1)
-        return np.asarray(self.ours.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
+        return np.asarray(self.own.normal[rows].any(axis=1) & ~(np.abs(length - 1.0) <= UNIT) & self.tells_normal)
 
     def proved(self, found: Disagreements) -> BoolArray:
         """Which disagreements are verdicts of this library that exact arithmetic confirms, (k,)."""
@@ -265,6 +212,22 @@ class Comparison:
             case Kind.POSITION:
                 return self.points[1][rows]
         return self.clearance(rows)
+
+    def call_of(self, row: int, cast: Cast) -> tuple[int, int]:
+        """The rows, first and end, of a call as short as will do in which the engine says the same of a row."""
+        n = len(self.answered)
+        calls = (row, row + 1), (max(row - 1, 0), row + 1), (row, min(row + 2, n)), (0, row + 1), (0, n)
+        return next((call for call in calls if self._is_answered_alike(row, *call, cast)), (0, n))
+
+    def _is_answered_alike(self, row: int, first: int, end: int, cast: Cast) -> bool:
+        """Whether the engine says the same about a row when it is asked about these alone, to the last bit."""
+        truth, theirs = self.truth, self.theirs
+        again = usable(cast(truth.start[first:end], truth.end[first:end]), end - first, len(truth.limbs))
+        same = [
+            np.array_equal(getattr(again.hits, name)[row - first], getattr(theirs, name)[row], equal_nan=True)
+            for name in ("limb", "fraction", "position", "normal")
+        ]
+        return bool(again.answered[row - first] == self.answered[row]) and all(same)
 
     def clearance(self, rows: Int64Array) -> Float64Array:
         """Metres by which the verdicts of some rows are decided, see ``docs/crosscheck.md``; rows of VERDICTS, (k,)."""

@@ -17,7 +17,7 @@ from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Comparison
+from cylcollide.crosscheck.judge.comparison import Cast, Comparison, build
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
@@ -48,7 +48,12 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     first = np.cumsum([0, *(len(part.found.row) for part in parts)])
     kept = _samples(columns) if plan.finds_causes else _greatest(columns)
     numbers = columns["scene"][kept].tolist()
-    cases = [_case(plan, key, parts, n, int(at - first[n])) for n, at in zip(numbers, kept.tolist(), strict=True)]
+    cases: list[Case] = []
+    for n in dict.fromkeys(numbers):
+        rows = [int(at - first[n]) for number, at in zip(numbers, kept.tolist(), strict=True) if number == n]
+        with plan.engine_of(parts[n].scene.setup) as engine:
+            build(engine, parts[n].compared.truth)
+            cases += [_case(plan, key, n, parts[n], at, engine.cast_segments) for at in rows]
     named = {side: np.concatenate([getattr(part.compared, side).limb for part in parts]) for side in ("ours", "theirs")}
     most = max(len(part.scene.radius) for part in parts)
     by_limb = {side: np.bincount(limb[limb >= 0], minlength=most).tolist() for side, limb in named.items()}
@@ -179,18 +184,18 @@ def _counts(key: ChunkKey, parts: Sequence[Fired]) -> list[JsonObject]:
     return rows
 
 
-def _case(plan: Plan, key: ChunkKey, parts: Sequence[Fired], number: int, at: int) -> Case:
-    scene, both, found = parts[number].scene, parts[number].compared, parts[number].found
+def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Cast) -> Case:
+    """A disagreement of the chunk's ``number``-th scene, with the segments of its call that it hangs on."""
+    scene, both, found = part.scene, part.compared, part.found
     row = int(found.row[at])
     place: JsonObject = {"family": key.family, "chunk": key.number, "scene": number, "row": row}
     if isinstance(scene, PosedScene):
         family = BULLET_FAMILIES[scene.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
     told = explained(found, at)
-    # A hit that came back when its segment was cast alone was lost by its place in the call.
-    by_place = told["cause"] == Cause.API_LIMIT.label and told["bound"] is None and told["kind"] != Kind.LOST.label
-    call = called(scene, row, 0, row + 1) if by_place else {}
-    return case_of(scene, row, both.ours, both.theirs, seed=key.seed, **place, **told, **plan.blamed, **call)
+    call = (row, row + 1) if scene.whole_batch else both.call_of(row, cast)
+    told |= {**plan.blamed, **called(scene, row, *call)}
+    return case_of(scene, row, both.ours, both.theirs, seed=key.seed, **place, **told)
 
 
 def _joined(tables: Sequence[Arrays]) -> Arrays:

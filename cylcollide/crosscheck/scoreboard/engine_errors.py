@@ -6,7 +6,7 @@ people; the towers and far worlds of the families would hide them, and count by 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -17,13 +17,10 @@ from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
 from cylcollide.crosscheck.cases.fields import UNNAMED
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.judge.comparison import Answers, Comparison, Truth, usable
+from cylcollide.crosscheck.judge.comparison import Answers, Cast, Comparison
 from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
+from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.crosscheck.records import plain
-from cylcollide.engines import EngineHits
-
-Cast = Callable[[Float64Array, Float64Array], EngineHits]
-"""Casts segments, (n, 3) twice, by the engine."""
 
 COUNTED = ("missed", "phantom", "wrong_limb", "lost")
 """What counts against an engine. Besides these are counted `unproved`, `moved` and the ERRORS."""
@@ -78,17 +75,19 @@ class EngineErrors:
                 self._count(about, "lost", kind, rows[back], "lost by its place")
                 rows = rows[~back]
             self._count(about, kind.field, kind, rows)
-        right = both.right_hits[outside[both.right_hits]]
-        error, tilt, rounding = both.distance_error(right), both.tilt(right), truth.rounding(right)
-        limb = truth.hits.limb[right]
+        told, aside = (rows[outside[rows]] for rows in (both.crossing, both.aside))
+        limb = both.theirs.limb[told]
+        error, tilt, rounding = both.distance_error(told), both.tilt(told), truth.rounding(told, limb)
         half = 0.5 * np.linalg.norm(truth.limbs.p2[limb] - truth.limbs.p1[limb], axis=1)
         bent = rounding / np.minimum(truth.limbs.radius[limb], half) + 8 * np.finfo(np.float64).eps
-        for kind, wrong in ((Kind.EARLY, error < -rounding), (Kind.LATE, error > rounding), (Kind.NORMAL, tilt > bent)):
-            self._count(about, kind.field, kind, right[wrong])
+        self._count(about, "early", Kind.EARLY, told[error < -rounding])
+        self._count(about, "late", Kind.LATE, told[error > rounding])
+        self._count(about, "normal", Kind.NORMAL, np.union1d(told[tilt > bent], aside))
         self._count(about, "position", Kind.POSITION, both.misplaced)
         near = _at_the_scale_of_people(truth)
-        self.off["distance"].append(np.abs(error[near[right]]))
-        self.off["normal"].append(tilt[near[right]])
+        right = near[told] & (limb == truth.hits.limb[told])
+        self.off["distance"].append(np.abs(error[right]))
+        self.off["normal"].append(tilt[right])
         self.off["position"].append(both.points[1][near & (both.theirs.limb >= 0)])
         if key.family == "inside-start":
             self._look_inside(both)
@@ -114,7 +113,9 @@ class EngineErrors:
         if not len(rows):
             return
         # Of a wrong limb it is the way along the segment; a loss has no size.
-        amounts = np.abs(both.distance_error(rows)) if kind == Kind.WRONG_LIMB else both.amount(kind, rows)
+        amounts = both.amount(kind, rows)
+        if kind == Kind.WRONG_LIMB:
+            amounts = np.abs(both.theirs.fraction[rows] - both.ours.fraction[rows]) * truth.length[rows]
         amounts = np.zeros(len(rows)) if kind == Kind.LOST else amounts
         size = np.nan_to_num(np.abs(amounts), posinf=np.inf)
         near = np.full(len(rows), True) if kind not in ERRORS else _at_the_scale_of_people(truth)[rows]
@@ -123,8 +124,6 @@ class EngineErrors:
         if place in self.worst and rank <= self.worst[place][0]:
             return
         row, n = int(rows[worst]), len(truth.start)
-        calls = (row, row + 1), (max(row - 1, 0), row + 1), (row, min(row + 2, n)), (0, row + 1), (0, n)
-        first, end = next((call for call in calls if _answered_alike(both, row, *call, about.cast)), (0, n))
         # PyBullet's options are settings, which every other case of it has in its setup.
         setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
         of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
@@ -132,7 +131,7 @@ class EngineErrors:
             truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
             scene=about.number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), engine=self.engine,
             options=options, amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
-            **called(truth.scene, row, first, end),
+            **called(truth.scene, row, *both.call_of(row, about.cast)),
         )  # fmt: skip
 
     def _look_inside(self, both: Comparison) -> None:
@@ -163,14 +162,3 @@ def _at_the_scale_of_people(truth: Truth) -> BoolArray:
     small = limbs.radius.max() <= PEOPLE and np.abs([limbs.p1, limbs.p2]).max() <= NEAR
     near: BoolArray = np.abs([truth.start, truth.end]).max(axis=(0, 2)) <= NEAR
     return near & bool(small)
-
-
-def _answered_alike(both: Comparison, row: int, first: int, end: int, cast: Cast) -> bool:
-    """Whether the engine says the same about a row when it is asked about these alone, to the last bit."""
-    truth = both.truth
-    again, answered, _ = usable(cast(truth.start[first:end], truth.end[first:end]), end - first, len(truth.limbs))
-    same = [
-        np.array_equal(getattr(again, name)[row - first], getattr(both.theirs, name)[row], equal_nan=True)
-        for name in ("limb", "fraction", "position", "normal")
-    ]
-    return bool(answered[row - first] == both.answered[row]) and all(same)

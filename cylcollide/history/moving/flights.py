@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.history.flight import FlightPath
-from cylcollide.history.moments import ON_OLD, OnOld
+from cylcollide.history.moments import ON_OLD, OnOld, count
 from cylcollide.history.options import Protection, check_names, checked_protection
 from cylcollide.history.ticks import Tick
 
@@ -62,7 +62,7 @@ def checked_filters(options: MovingOptions) -> Filters:
     """The checked options of a query that are about all bullets."""
     check_names(options, MovingOptions)
     since, resolution = options.get("protected_since"), options.get("resolution", RESOLUTION)
-    numeric = isinstance(resolution, float | int | np.number) and not isinstance(resolution, bool)
+    numeric = validate.is_real(resolution) and not isinstance(resolution, bool)
     if not (numeric and 0.0 < resolution <= 1.0):
         raise ValueError(f"resolution: expected a number above 0 and at most 1, a share of a tick, got {resolution!r}")
     return Filters(checked_protection(since), float(resolution), validate.workers(options.get("threads")))
@@ -120,7 +120,8 @@ def _rays(starts: ArrayLike, ends: ArrayLike, times: tuple[ArrayLike | None, ...
     """Starts and ends, (n, 3) each; one bullet for several times is repeated."""
     pair = validate.as_pairs(starts, ends, ("starts", "ends"))
     first, last = (validate.vectors(one, name) for one, name in zip(pair, ("starts", "ends"), strict=True))
-    most = max(np.size(values) for values in times if values is not None)
+    names = ("t0", "t1", "target_t0", "target_t1")
+    most = max(count(values, name) for values, name in zip(times, names, strict=True))
     if len(first) == 1 and most > 1:
         first, last = np.repeat(first, most, axis=0), np.repeat(last, most, axis=0)
     return first, last
@@ -154,8 +155,7 @@ def _kept_times(
     ticks: tuple[Tick, ...], begin: Float64Array, end: Float64Array, on_old: OnOld
 ) -> tuple[Float64Array, Float64Array, BoolArray, BoolArray]:
     """Times of targets that are kept, which ones are not those that were asked for, and which are kept at all."""
-    if on_old not in ON_OLD:
-        raise ValueError(f"on_old: expected 'error', 'clamp' or 'miss', got {on_old!r}")
+    validate.one_of(on_old, "on_old", *ON_OLD)
     first, last = ticks[0].time, ticks[-1].time
     outside = [(values < first) | (values > last) for values in (begin, end)]
     if on_old == "error":

@@ -96,7 +96,7 @@ class MovingHits(LimbFields):
     def __getitem__(self, rows: Any) -> "MovingHits": ...
     def __getitem__(self, rows: Any) -> "MovingHit | MovingHits":
         """One row, as plain values; the hits of a slice, a mask or an array of indices, as `MovingHits`."""
-        if np.ndim(rows) == 0 and isinstance(rows, SupportsIndex):
+        if isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0:
             row, fields = index(rows), MovingHit.__annotations__
             return MovingHit(**{name: plain_value(getattr(self, name)[row]) for name in fields})
         chosen = chosen_rows(rows, len(self), "hits")

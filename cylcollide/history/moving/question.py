@@ -9,14 +9,14 @@ from cylcollide.history.moving.flights import Filters, Flights
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ring import Ring
-from cylcollide.kernels.moments import sort_by_tick
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.moving import LEFT_OUT, Candidates
 from cylcollide.query.loops.moving_rows import END, START
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.loops.recorded_pairs import RecordedPairs, find_recorded_pairs, sort_pairs
-from cylcollide.query.scratch import scratch_for_recorded, scratch_for_streams
+from cylcollide.query.loops.recorded_sort import sorted_by_tick
+from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
@@ -80,10 +80,9 @@ def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Arra
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
     """The same, by streams."""
     n, tree = len(tick), ring.deepest_tree
-    order, begins = np.empty(n, np.int64), np.empty(len(ring.ticks) + 1, np.int64)
-    sort_by_tick(tick, begins, order)
+    order = sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks))
     state, stream, *_ = scratch_for_streams(tree, 0)
-    asked = (batch, ring.recorded, np.zeros(n), order, begins, state, stream, scratch_for_recorded())
+    asked = (ring.recorded, order, state, stream)
     pairs = _pairs(2 * n)
     used = find_recorded_pairs.call(*asked, pairs)
     if used > len(pairs.ray):

@@ -22,7 +22,15 @@ from cylcollide._types import (
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.points import next_items_at_points, start_pairs
 from cylcollide.bvh.ray_node_pairs import Pairs
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_point, make_stack, next_item_at_point, start_traversal
+from cylcollide.bvh.traverse import (
+    NO_ITEM,
+    Stack,
+    local_point,
+    make_stack,
+    next_item_at_point,
+    stack_in,
+    start_traversal,
+)
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
@@ -128,26 +136,22 @@ def sides(
     return movemask(in_one) | movemask(in_two) << LANES, movemask(out_of_one) | movemask(out_of_two) << LANES
 
 
-LIMB_ROW, COUNT_ROW, UNDECIDED_ROW = range(3, 6)
-RECORD_ROWS = 6
-"""Rows of the record that `locate_single_points` fills, a number a point: the points, and `PointColumns`."""
-
-
-@entry_point(allocates=True)
-def locate_single_points(table: LimbRows, tree: Tree, raw: Float64Array, record: Float64Array) -> int:
+@entry_point()
+def locate_single_points(
+    table: LimbRows, tree: Tree, raw: Float64Array, memory: Float64Array, columns: PointColumns
+) -> int:
     """Copy and check points, and find which limbs contain each, one point after another.
 
-    Returns how many rows are undecided, or INVALID.
+    The memory is that of the copies (n, 3), and of the stack behind them. Returns how many rows are undecided, or
+    INVALID.
     """
     n = raw.shape[0]
-    points = record[:3].reshape(n, 3)
+    points = memory[: 3 * n].reshape(n, 3)
     valid, _ = copy_in_range(raw, points, 0, n)
     if not valid:
         return INVALID
-    limb_of, count = record[LIMB_ROW].view(np.int32), record[COUNT_ROW].view(np.int32)
-    undecided = record[UNDECIDED_ROW].view(np.bool_)
-    stack = Stack(np.empty(tree.stack_size, np.int32), np.empty(1, np.float32), np.empty(0, np.float32))
-    undecided_rows = 0
+    limb_of, count, undecided = columns.limb, columns.limb_count, columns.undecided
+    stack, undecided_rows = stack_in(memory[3 * n :], tree.stack_size), 0
     for i in range(n):
         point = as_vector(points, i)
         lowest, containing, open_limb = NO_LIMB, 0, False

@@ -3,17 +3,16 @@
 from math import inf
 from typing import NamedTuple
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP, deepest
-from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.bvh.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
 from cylcollide.bvh.traverse import NO_ITEM
 from cylcollide.kernels.recorded import Recorded
-from cylcollide.query.loops.inputs import RawRays, RayBatch
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState
 from cylcollide.query.loops.recorded import tree_at
-from cylcollide.query.loops.recorded_stream import RecordedScratch, sort_by_octant
-from cylcollide.query.loops.stream import setup_rays
+from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
+from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
 
@@ -27,37 +26,32 @@ class RecordedPairs(NamedTuple):
 
 @entry_point(reads_all=True)
 def find_recorded_pairs(
-    batch: RayBatch,
     recorded: Recorded,
-    alpha: Float64Array,
-    order: Int64Array,
-    tick_begins: Int64Array,
+    order: Order,
     state: RayState,
     stream: Stream,
-    scratch: RecordedScratch,
     pairs: RecordedPairs,
 ) -> int:
     """Write each ray with each limb that it does not certainly miss between its tick and the next one; how many.
 
     Parameters
     ----------
-    batch, recorded, alpha, order, tick_begins
+    recorded, order
         As in `cast_recorded`, all rays; all limbs are considered.
-    state, stream, scratch
+    state, stream
         Buffers.
     pairs
         Written; those beyond its size are counted, not written.
     """
-    used, size, raw = 0, state.best.shape[0], RawRays(batch.rays.origin, batch.rays.second)
+    used, size, number = 0, state.best.shape[0], order.number
     for t in range(recorded.address.shape[0]):
-        tree = tree_at(recorded, t, stream.code.size)
-        for first in range(tick_begins[t], tick_begins[t + 1], size):
-            number, begins = scratch.number, scratch.begins
-            sort_by_octant(batch.rays, alpha, order, first, min(first + size, tick_begins[t + 1]), scratch)
-            for octant in range(MIXED + 1):
-                base, count = begins[octant], begins[octant + 1] - begins[octant]
-                if count > 0:
-                    active = setup_rays(raw, batch.rays, tree.space, number, base, count, False, state, stream)
+        if order.begins[OCTANTS * t] < order.begins[OCTANTS * (t + 1)]:
+            tree = tree_at(recorded, t, stream.code.size)
+            for k in range(OCTANTS):
+                octant, first, end = group_of(order, t, k)
+                for base in range(first, end, size):
+                    count = min(size, end - base)
+                    active = setup_in_order(order.rays, tree.space, base, count, state, stream)
                     used = traverse_pairs(tree, octant, active, number, base, stream, pairs, used)
                     for ray in range(count):
                         if state.best[ray, NEXT_POSSIBLE] == -inf:  # float32 cannot bring it near the tree

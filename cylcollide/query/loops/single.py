@@ -7,10 +7,17 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_EXIT, Face, Float64Array, Int64Array, Uint32Array
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Face, Float64Array, Int32Array, Int64Array, Uint32Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, local_reach, next_item_on_ray, start_traversal
-from cylcollide.constants import TREE_WIDTH
+from cylcollide.bvh.traverse import (
+    NO_ITEM,
+    Stack,
+    local_ray,
+    local_reach,
+    next_item_on_ray,
+    stack_in,
+    start_traversal,
+)
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
@@ -106,12 +113,12 @@ def cast_closest(
         write_hit(hits, i, ray, best, undecided, batch, table)
 
 
-FRACTION_ROW, LIMB_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 11)
-RECORD_ROWS = 11
-"""Rows of the record that `cast_single_rays` fills, a number a ray: origins, second vectors, and `HitColumns`."""
+FRACTION_ROW, FACE_ROW, INSIDE_ROW, UNDECIDED_ROW = range(6, 10)
+RECORD_ROWS = 10
+"""Rows of the record of `cast_single_rays`, a number a ray: origins, second vectors, and `HitColumns` but the limb."""
 
 
-@entry_point(allocates=True)
+@entry_point()
 def cast_single_rays(
     table: LimbRows,
     tree: Tree,
@@ -122,20 +129,22 @@ def cast_single_rays(
     mask: Uint32Array,
     ignored: Int64Array,
     policy: int,
-    record: Float64Array,
+    limb: Int32Array,
+    memory: Float64Array,
 ) -> int:
     """Copy and check rays, and find their closest limbs; how many rows are undecided, or INVALID.
 
-    One record holds all results: in Python, making an array takes longer than testing a ray against a limb.
+    One array is the memory of the record and of the stack behind it: in Python, making an array takes longer than
+    testing a ray against a limb, and a loop that allocates takes longer to call, as it counts references to arguments.
     """
-    n, stack_size = first.shape[0], tree.stack_size
+    n = first.shape[0]
+    record = memory[: RECORD_ROWS * n].reshape(RECORD_ROWS, n)
+    stack = stack_in(memory[RECORD_ROWS * n :], tree.stack_size)
     rays = Rays(record[:3].reshape(n, 3), record[3:6].reshape(n, 3), is_segment, distance)
     if not copy_checked(RawRays(first, second), rays, 0, n):
         return INVALID
-    limb, face = record[LIMB_ROW].view(np.int32)[:n], record[FACE_ROW].view(np.int8)[:n]
     inside, undecided = record[INSIDE_ROW].view(np.bool_)[:n], record[UNDECIDED_ROW].view(np.bool_)[:n]
-    stack = Stack(np.empty(stack_size, np.int32), np.empty(stack_size, np.float32), np.empty(TREE_WIDTH, np.float32))
-    hits = HitColumns(limb, record[FRACTION_ROW], face, inside, undecided)
+    hits = HitColumns(limb, record[FRACTION_ROW], record[FACE_ROW].view(np.int8)[:n], inside, undecided)
     cast_closest(RayBatch(rays, mask, ignored, policy), table, tree, stack, 0, n, hits)
     count = 0
     for i in range(n):

@@ -26,7 +26,7 @@ from cylcollide.query.loops.leaf import (
     test_ray_list,
 )
 from cylcollide.query.loops.output import clear_hits, to_query_rows, write_any_hit, write_hits, write_in_order
-from cylcollide.query.loops.packets import prefetch_sixteen, two_rays_from
+from cylcollide.query.loops.packets import prefetch_sixteen, rays_from, two_rays_from
 from cylcollide.query.loops.pair_queue import SHAPES, enqueue_pair
 from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
@@ -68,6 +68,20 @@ def setup_rays(
         if in_order:
             prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
         ray, other = two_rays_from(rays, number, first + row, in_order)
+        local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
+        store_ray_state(state, stream, row, ray, local)
+        store_ray_state(state, stream, row + LANES, other, other_local)
+        active = activate_rays(state, stream, row, count, active, local)
+        active = activate_rays(state, stream, row + LANES, count, active, other_local)
+    return active
+
+
+@compiled
+def setup_in_order(rays: Rays, space: Space, first: int, count: int, state: RayState, stream: Stream) -> int:
+    """As `setup_rays`, for `count` consecutive rays from row `first` on; behind them sixteen may be read."""
+    active = 0
+    for row in range(0, count, 2 * LANES):
+        ray, other = rays_from(rays, first + row), rays_from(rays, first + row + LANES)
         local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
         store_ray_state(state, stream, row, ray, local)
         store_ray_state(state, stream, row + LANES, other, other_local)

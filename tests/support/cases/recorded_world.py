@@ -7,7 +7,7 @@ from support.cases.everyday_shape_worlds import mixed
 from support.character_life import all_shapes_rig
 
 import cylcollide as cc
-from cylcollide.kernels.interpolation import turned_between
+from cylcollide.kernels.interpolation import per_length, turned_between
 
 GOES, JUMPS, LEAVES, HIDDEN = range(4)
 """Characters by place in the spawned order."""
@@ -56,5 +56,6 @@ def pose_between(world: RecordedWorld, character: int, alpha: float) -> tuple[np
         return p[None], a[None]
     if alpha == 1.0:
         return q[None], b[None]
-    turn = [turned_between(tuple(one), tuple(other), alpha) for one, other in zip(a, b, strict=True)]
+    pairs = [(tuple(one), tuple(other)) for one, other in zip(a, b, strict=True)]
+    turn = [turned_between(one, per_length(one), other, per_length(other), alpha) for one, other in pairs]
     return ((1.0 - alpha) * p + alpha * q)[None], np.array(turn)[None]

@@ -82,11 +82,12 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def docstrings(name: str) -> Iterator[tuple[int, str]]:
+@cache
+def docstrings(name: str) -> tuple[tuple[int, str], ...]:
     """Every string that stands alone, with its line."""
-    for node in ast.walk(ast.parse((ROOT / name).read_text())):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            yield node.lineno, node.value.value
+    alone = (node for node in ast.walk(ast.parse((ROOT / name).read_text())) if isinstance(node, ast.Expr))
+    strings = ((node.lineno, node.value.value) for node in alone if isinstance(node.value, ast.Constant))
+    return tuple((line, value) for line, value in strings if isinstance(value, str))
 
 
 def paths_in_source(name: str) -> Iterator[Place]:

@@ -1,0 +1,108 @@
+"""What is true about a scene: this library's answers, and the verdicts of exact arithmetic that confirm them."""
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.crosscheck.generate.shots import ShotScene
+from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
+from cylcollide.exact.cylinder import Cylinder
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import Chord, closest
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.hits import RayHits
+from cylcollide.world import HitWorld
+
+NOT_SETTLED = -2
+"""Stands where exact arithmetic has not settled the limb yet: no limb, and not the -1 of a miss."""
+
+
+def exact_first_limbs(
+    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
+) -> Int32Array:
+    """The limb that each closed segment (n, 3) meets first out of m limbs, -1 for none, in rational arithmetic, (n,).
+
+    Metres, taken as the exact numbers they are; limbs met at the same point are ordered by their index.
+    """
+    limbs = solids(p1.tolist(), p2.tolist(), radius.tolist())
+    first = [exact_hit(start, end, limbs) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.array([-1 if hit is None else hit[0] for hit in first], dtype=np.int32)
+
+
+def solids(p1: Iterable[Any], p2: Iterable[Any], radius: Iterable[float]) -> list[tuple[int, Cylinder]]:
+    """The limbs as exact arithmetic holds them, with their indices."""
+    ends = zip(p1, p2, radius, strict=True)
+    return [(index, Cylinder(tuple(a), tuple(b), r)) for index, (a, b, r) in enumerate(ends)]
+
+
+def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[int, Chord] | None:
+    """The limb that a closed segment meets first, and its way through it; None for a miss."""
+    hit, _ = closest(RayNumbers(tuple(start), tuple(end), True, 1.0), limbs, "hit")
+    return hit
+
+
+def clearances(
+    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
+) -> Float64Array:
+    """Return the least signed distance of each segment from its own cylinder, in metres, (n,).
+
+    Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
+    nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
+    """
+    none = np.zeros(len(starts))
+    solids = Rounded(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
+    return least_distance(solids, np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
+
+
+class Truth:
+    """What is true about a scene. Exact arithmetic settles a segment once, however many engines differ there.
+
+    ``hits`` are this library's answers, ``length`` is that of the segments in metres, (n,).
+    """
+
+    def __init__(self, scene: ShotScene) -> None:
+        self.scene = scene
+        self.limbs = Limbs.cylinders(scene.p1, scene.p2, scene.radius)
+        self.start, self.end = scene.shots.start, scene.shots.end
+        self._world = HitWorld(self.limbs)
+        self.hits: RayHits = self._world.cast_segments(self.start, self.end)
+        self.length: Float64Array = np.linalg.norm(self.end - self.start, axis=1)
+        self._exact: Int32Array = np.full(len(self.start), NOT_SETTLED, np.int32)
+
+    @cached_property
+    def leaves(self) -> Float64Array:
+        """Metres from a start inside to where the segment leaves; inf where it does not, or starts outside, (n,)."""
+        out = self._world.cast_segments(self.start, self.end, inside="exit")
+        return np.where(self.hits.started_inside & out.hit, out.distance, np.inf)
+
+    def confirms(self, rows: Int64Array) -> BoolArray:
+        """Whether exact arithmetic over all limbs gives this library's limb."""
+        left = rows[self._exact[rows] == NOT_SETTLED]
+        limbs = self.limbs
+        self._exact[left] = exact_first_limbs(self.start[left], self.end[left], limbs.p1, limbs.p2, limbs.radius)
+        return np.asarray(self._exact[rows] == self.hits.limb[rows])
+
+    def rounding(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
+        """Metres that float64 leaves open about hits of a limb each: the bound that this library's kernels keep."""
+        limbs = self.limbs
+        points = np.abs([self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb]])
+        half: Float64Array = 0.5 * np.linalg.norm(limbs.p2[limb] - limbs.p1[limb], axis=1)
+        extent: Float64Array = points.max(axis=(0, 2), initial=0.0) + limbs.radius[limb] + half
+        return ROUNDING_BOUND * extent
+
+    def moved_from(self, p1: Float64Array, p2: Float64Array) -> "Truth":
+        """The same about limbs that an engine is built with at other ends, and moves; nothing is computed anew."""
+        moved = copy(self)
+        moved.scene = replace(self.scene, was=(p1, p2))
+        return moved
+
+    def clearances(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
+        """Least signed distance in metres of some segments from a limb each, (k,): the gap, or < 0 the cut."""
+        limbs = self.limbs
+        return clearances(self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])

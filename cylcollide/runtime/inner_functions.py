@@ -1,0 +1,232 @@
+"""LLVM's code of functions that compiled functions call: lowered without what only Python and exceptions need.
+
+numba returns a status beside every result, through pointers, and takes every argument apart into numbers. A function
+here takes its arguments and returns its result as LLVM's values, however large: inlining leaves nothing of them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite import ir as llvm
+from numba.core import cgutils, ir, types
+from numba.core.compiler import Compiler, _LowerResult
+from numba.core.compiler_machinery import FunctionPass, LoweringPass, _pass_registry, register_pass
+from numba.core.funcdesc import PythonFunctionDescriptor
+from numba.core.imputils import impl_ret_untracked, user_function
+from numba.core.ir_utils import build_definitions
+from numba.core.lowering import Lower
+from numba.core.ssa import reconstruct_ssa
+from numba.core.targetconfig import ConfigStack
+from numba.core.transforms import canonicalize_cfg
+from numba.core.typed_passes import NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
+
+from cylcollide.runtime.numba_contexts import InnerContext, InnerLibrary, TargetContext, contexts
+
+
+def _declare(context: Any, module: Any, description: Any) -> Any:
+    """LLVM's declaration of a function."""
+    kinds = [context.get_value_type(kind) for kind in description.argtypes if not isinstance(kind, types.Omitted)]
+    kind = llvm.FunctionType(context.get_value_type(description.restype), kinds)
+    function = cgutils.get_or_insert_function(module, kind, description.mangled_name)
+    if description.inline:
+        function.attributes.add("alwaysinline")
+    return function
+
+
+def _call(description: Any, library: Any) -> Callable[..., Any]:
+    """What emits a call of a function."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        function = _declare(context, builder.module, description)
+        given = [
+            _as_argument(context, builder, value, kind)
+            for value, kind in zip(values, description.argtypes, strict=True)
+            if not isinstance(kind, types.Omitted)
+        ]
+        return impl_ret_untracked(context, builder, signature.return_type, builder.call(function, given))
+
+    marked: Any = emit
+    marked.signature, marked.libs = description.argtypes, (library,)
+    return emit
+
+
+def _as_argument(context: Any, builder: Any, value: Any, kind: Any) -> Any:
+    """An argument; numba passes a function's variable arguments as a structure, even those of one type."""
+    if value.type == context.get_value_type(kind):
+        return value
+    return context.make_tuple(builder, kind, cgutils.unpack_tuple(builder, value))
+
+
+class InnerLower(Lower):
+    """Lowering of a function that returns its result as it is, and counts no references."""
+
+    def setup_function(self, description: Any) -> None:
+        """Begin the function."""
+        self.function = _declare(self.context, self.module, description)
+        self.entry_block = self.function.append_basic_block("entry")
+        self.builder = llvm.IRBuilder(self.entry_block)
+        self.call_helper = self.call_conv.init_call_helper(self.builder)
+
+    def lower_inst(self, inst: Any) -> None:
+        """Return values as they are."""
+        if not isinstance(inst, ir.Return):
+            super().lower_inst(inst)
+            return
+        value, kind = self.loadvar(inst.value.name), self.typeof(inst.value.name)
+        self.builder.ret(self.context.cast(self.builder, value, kind, self.fndesc.restype))
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:  # noqa: ARG002
+        """Store a value in a variable: as numba stores an argument, whose variable held nothing before."""
+        super().storevar(value, name, 0)
+
+    def emit_environment_object(self) -> None:
+        """None is needed."""
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class InnerLowering(LoweringPass):
+    """Lowers a function to LLVM's code, without machine code and without wrappers."""
+
+    _name = "inner_lowering"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Fill the library; as numba's own pass does."""
+        context, flags = state.targetctx, state.flags
+        library = state.library or InnerLibrary(context.codegen(), state.func_id.func_qualname)
+        description = PythonFunctionDescriptor.from_specialized_function(
+            state.func_ir,
+            state.typemap,
+            state.return_type,
+            state.calltypes,
+            mangler=context.mangler,
+            inline=flags.forceinline,
+            noalias=flags.noalias,
+            abi_tags=[flags.get_mangle_string()],
+        )
+        if not flags.nrt:
+            context = InnerContext(context, context.typing_context)
+        with context.push_code_library(library):
+            lowering = Lower if flags.nrt else InnerLower
+            lower = lowering(context, library, description, state.func_ir, metadata=state.metadata)
+            lower.lower()
+        library.finalize()
+        emit: Any = user_function(description, [library]) if flags.nrt else _call(description, library)
+        # one of numba's own is registered under what would be its machine code
+        placeholder: Any = None if state.library else [].append
+        context.insert_func_defn([(emit, placeholder or (state.func_id.func, state.args), emit.signature)])
+        state["cr"] = _LowerResult(description, lower.call_helper, cfunc=placeholder, env=lower.env)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class AssignOnce(FunctionPass):
+    """Static single assignment."""
+
+    _name = "assign_once"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Rewrite the function."""
+        state.func_ir = reconstruct_ssa(state.func_ir)
+        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+        state.func_ir.generator_info = None
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Canonical(FunctionPass):
+    """Loops with one way back."""
+
+    _name = "canonical"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Rewrite the function."""
+        state.func_ir.blocks = canonicalize_cfg(state.func_ir.blocks)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class StripPhis(PreLowerStripPhis):
+    """Assignments in place of phi nodes."""
+
+    _name = "strip_inner_phis"
+
+    def run_pass(self, state: Any) -> bool:
+        """Rewrite the function."""
+        state.func_ir = self._strip_phi_nodes(state.func_ir)
+        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+        return True
+
+
+PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    Canonical,
+    RewriteSemanticConstants,
+    DeadBranchPrune,
+    GenericRewrites,
+    AssignOnce,
+    NopythonTypeInference,
+    StripPhis,
+    InnerLowering,
+    NoPythonBackend,
+)
+"""Those of numba's passes that change anything here."""
+
+
+class InnerCompiler(Compiler):
+    """numba's compiler with few passes, and without machine code."""
+
+    def _compile_core(self) -> Any:
+        """Run the passes."""
+        return _run_passes(self)
+
+
+def _run_passes(compiler: Any) -> Any:
+    with ConfigStack().enter(compiler.state.flags):
+        for kind in PASSES:
+            _pass_registry.get(kind).pass_inst.run_pass(compiler.state)
+    compiler.state.pipeline = None
+    return compiler.state.cr
+
+
+@contextmanager
+def inner_overloads() -> Iterator[None]:
+    """Meanwhile, numba's own functions in Python are compiled as inner functions, too. Under numba's lock.
+
+    In contexts of this package, so that no function of the program that numba compiles gets to see them.
+    """
+    plain = Compiler._compile_core
+
+    def compile_core(compiler: Any) -> Any:
+        state = compiler.state
+        if state.library is not None:
+            return plain(compiler)
+        typing_context, target_context = contexts()
+        state.typingctx = typing_context
+        state.targetctx = TargetContext(state.targetctx, typing_context)
+        state.targetctx.cached_internal_func = target_context.cached_internal_func
+        return _run_passes(compiler)
+
+    numba_compiler: Any = Compiler
+    numba_compiler._compile_core = compile_core
+    try:
+        yield
+    finally:
+        numba_compiler._compile_core = plain

@@ -1,0 +1,152 @@
+"""numba's contexts, with what it looks up again and again remembered, and without optimising inner functions.
+
+A context is what numba asks for types and for code. Those here share all that is registered with numba's own.
+"""
+
+from functools import cache
+from typing import Any
+
+from llvmlite import ir as llvm
+from numba.core import cgutils, compiler, types
+from numba.core.callconv import CPUCallConv
+from numba.core.codegen import JITCodeLibrary
+from numba.core.cpu import CPUContext
+from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
+from numba.core.typing.context import Context
+
+
+class InnerLibrary(JITCodeLibrary):
+    """LLVM's unoptimised code of one function, to be linked into the entry points that call it."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        self._codegen, self._name, self._linking_libraries = codegen, name, []
+        self._reload_init: set[Any] = set()
+        self._recorded_timings: Any = None
+
+    def add_llvm_module(self, module: Any) -> None:
+        """Take the code as it is."""
+        self._final_module = module
+
+    def finalize(self) -> None:
+        """Nothing is optimised, and nothing becomes machine code."""
+        self._finalized = True
+
+
+def with_callees(libraries: list[Any]) -> list[Any]:
+    """These libraries and all that they call, each once."""
+    found: dict[Any, None] = {}
+    pending = libraries[::-1]
+    while pending:
+        library = pending.pop()
+        if library not in found:
+            found[library] = None
+            pending += library._linking_libraries[::-1]
+    return list(found)
+
+
+class TypingContext(Context):
+    """Types of calls and attributes, each found once."""
+
+    def __init__(self, shared: Context) -> None:
+        self.__dict__.update(vars(shared))
+        self._known_calls: dict[Any, Any] = {}
+        self._known_attributes: dict[Any, Any] = {}
+
+    def refresh(self) -> None:
+        """Nothing to do: no function is registered while others are compiled."""
+
+    def resolve_function_type(self, function: Any, positional: Any, named: Any) -> Any:
+        """The signature of a call."""
+        if function == "static_getitem" or function == "static_setitem":  # the second argument is a Python object
+            return super().resolve_function_type(function, positional, named)
+        key = function, tuple(kind._code for kind in positional), tuple((name, named[name]._code) for name in named)
+        signature = self._known_calls.get(key)
+        if signature is None:
+            signature = self._known_calls[key] = super().resolve_function_type(function, positional, named)
+        return signature
+
+    def resolve_getattr(self, kind: Any, name: str) -> Any:
+        """The type of an attribute."""
+        key = kind._code, name
+        found = self._known_attributes.get(key)
+        if found is None:
+            found = self._known_attributes[key] = super().resolve_getattr(kind, name)
+        return found
+
+
+class TargetContext(CPUContext):
+    """Code of calls and attributes: functions of numba's own become part of the entry points that call them."""
+
+    def __init__(self, shared: CPUContext, typing_context: TypingContext) -> None:
+        self.__dict__.update(vars(shared))
+        self.typing_context = typing_context
+
+    def refresh(self) -> None:
+        """Learn of intrinsics, which register their code when they are first used."""
+        for registry in list(self._registries):
+            self.install_registry(registry)
+
+    def _compile_subroutine_no_cache(
+        self,
+        builder: Any,  # noqa: ARG002  as numba calls it
+        function: Any,
+        signature: Any,
+        locals: Any = None,
+        flags: Any = None,
+    ) -> Any:
+        """Compile a function of numba's own, which returns a status."""
+        if flags is None:
+            flags = compiler.Flags()
+            flags.nrt = ConfigStack().top().nrt
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        context = TargetContext(self, self.typing_context)
+        library = InnerLibrary(self.codegen(), function.__name__)
+        arguments = signature.args, signature.return_type, flags, locals or {}
+        result = compiler.compile_internal(self.typing_context, context, library, function, *arguments)
+        self.active_code_library.add_linking_library(library)
+        return result
+
+
+class InnerContext(TargetContext):
+    """For functions that take their arguments and return their results as they are."""
+
+    @property
+    def call_conv(self) -> Any:
+        """How calls return."""
+        return NoException(self)
+
+
+class NoException(CPUCallConv):
+    """For functions that return their results as they are: what would raise an exception ends the process.
+
+    That is what only a defect could: a tuple's item beyond its end, a range with step zero.
+    """
+
+    def decode_arguments(self, _builder: Any, kinds: Any, function: Any) -> list[Any]:
+        """The arguments as they are."""
+        given = iter(function.args)
+        return [None if isinstance(kind, types.Omitted) else next(given) for kind in kinds]
+
+    def return_status_propagate(self, builder: Any, _status: Any) -> None:
+        """End the process."""
+        self._return_errcode_raw(builder, None)
+
+    def return_user_exc(self, builder: Any, *_arguments: Any, **_named: Any) -> None:
+        """End the process."""
+        self._return_errcode_raw(builder, None)
+
+    def _return_errcode_raw(self, builder: Any, _code: Any) -> None:
+        kind = llvm.FunctionType(llvm.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.trap"), [])
+        builder.unreachable()
+
+
+@cache
+def contexts() -> tuple[TypingContext, TargetContext]:
+    """The contexts that all functions of this package are compiled in."""
+    cpu_target.target_context.refresh()
+    typing_context = TypingContext(cpu_target.typing_context)
+    target_context = TargetContext(cpu_target.target_context, typing_context)
+    target_context.cached_internal_func = {}  # unlike numba's, not machine code
+    return typing_context, target_context

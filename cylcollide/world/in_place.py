@@ -1,0 +1,201 @@
+"""A move of few characters, written into the columns of the present state while nothing but the world reads them.
+
+To copy all columns of a state costs several times what it costs to place one character. Nobody can tell that they were
+not copied if no snapshot, no answer and no query under way holds the state or an array of it, which Python's counts of
+references say. One loop looks at these counts and writes. It holds Python's interpreter lock from the first count to
+the last number, so that no other thread can take hold of the state meanwhile, and no signal's handler runs. Whatever
+may be refused is found out before.
+"""
+
+import sys
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide.bvh import refit
+from cylcollide.bvh.layout import Space, box_edge, empty_tree
+from cylcollide.characters.rig import Rig
+from cylcollide.constants import BOX_PAD
+from cylcollide.kernels.aabb import padded_box
+from cylcollide.kernels.limb_table import ROW, limb_at, write_row
+from cylcollide.kernels.ray import as_vector
+from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_character
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.runtime.addresses import int32_at
+from cylcollide.runtime.compile import compiled
+from cylcollide.runtime.entry_point import entry_point
+from cylcollide.world.pose_columns import PoseColumns, pose_columns
+from cylcollide.world.roster import Roster
+from cylcollide.world.snapshot import Snapshot
+
+MOVED, READ_ELSEWHERE, OUTSIDE = -1, -2, -3
+"""What `Stage.move` returns besides the row of a bad pose."""
+
+
+class Shapes(NamedTuple):
+    """The m limbs of a rig beside `RigRows`."""
+
+    kind: Int8Array  # (m,)
+    radius: Float64Array  # (m,)
+    radius2: Float64Array  # (m,)
+
+
+class Staged(NamedTuple):
+    """Work arrays: what is to be written for k characters of m limbs."""
+
+    first: Places  # (k,) each: where each character begins in `placed`
+    placed: Placed  # (k m, ...)
+    rows: Float64Array  # (k m, ROW)
+    solid: Int8Array  # (k m,)
+    low: Float64Array  # (k m, 3): of the boxes around limbs
+    high: Float64Array  # (k m, 3)
+    limb: Int32Array  # (k m,): the row of the state
+    dirty: BoolArray  # (nodes,)
+    corners: Float64Array  # (6,)
+
+
+class Stage:
+    """Where poses of so many characters of a rig are prepared, for a state whose tree has so many nodes."""
+
+    def __init__(self, rig: Rig, characters: int, nodes: int) -> None:
+        m, bones, boxes = len(rig.limbs), len(rig.bone_names), len(rig.rows.boxes)
+        order, table = np.arange(characters, dtype=np.int32), rig.limbs.table
+        p1, p2, low, high = np.empty((4, characters * m, 3))
+        self._rig, self._shapes = rig, Shapes(table.kind, table.radius, table.radius2)
+        self._staged = Staged(
+            Places(order * np.int32(bones), order * np.int32(m), order * np.int32(boxes)),
+            Placed(p1, p2, np.empty((characters * boxes, 12))),
+            np.empty((characters * m, ROW)), np.empty(characters * m, np.int8), low, high,
+            np.empty(characters * m, np.int32), np.empty(nodes, np.bool_), np.empty(6),
+        )  # fmt: skip
+
+    def suits(self, rig: Rig, characters: int, nodes: int) -> bool:
+        """Whether it was made for these."""
+        sizes = len(self._staged.first.row), len(self._staged.dirty)
+        return self._rig is rig and sizes == (characters, nodes)
+
+    def move(
+        self, pose: Bones, place: Int64Array, first: Places, addresses: Int64Array, at: refit.Places, space: Space,
+        columns: PoseColumns,
+    ) -> int:  # fmt: skip
+        """Move the characters at these places (k,) of a state, if nothing but its world reads it.
+
+        Parameters
+        ----------
+        pose
+            Their bones, one character after another.
+        first
+            Where each character of the state begins in its columns.
+        addresses
+            `Snapshot.addresses`.
+        at, space
+            Of its tree.
+        columns
+            The arrays that its columns are read-only views of.
+
+        Returns
+        -------
+        int
+            MOVED; or nothing was written, since the state is READ_ELSEWHERE, or a limb would be OUTSIDE of the box
+            around all limbs, or the pose of this row, from 0 on, is bad.
+        """
+        arguments = (
+            addresses, _references_of_a_state_of_the_world(), self._rig.rows, self._shapes, pose, place, first,
+            self._staged, at, space, columns,
+        )  # fmt: skip
+        if not (_can_be_told() and _move.is_machine_code(*arguments)):
+            return READ_ELSEWHERE
+        return _move(*arguments)
+
+
+@entry_point(keeps_lock=True)
+def _move(
+    addresses: Int64Array,
+    references: Int64Array,
+    rig: RigRows,
+    shapes: Shapes,
+    pose: Bones,
+    place: Int64Array,
+    first: Places,
+    staged: Staged,
+    at: refit.Places,
+    space: Space,
+    columns: PoseColumns,
+) -> int:
+    """Place k characters, and write their columns and the bounds above them; as `Stage.move` returns."""
+    k = place.size
+    count = pose.positions.shape[0] // k
+    for c in range(k):
+        if not place_character(rig, count, pose, staged.first, c, staged.placed):
+            return c
+    for c in range(k):
+        if not _stage(rig, shapes, c, first.row[place[c]], staged, space):
+            return OUTSIDE
+    for n in range(addresses.size):
+        if int32_at(addresses[n], 1)[0] != references[n]:
+            return READ_ELSEWHERE
+    for j in range(staged.limb.size):
+        i = staged.limb[j]
+        columns.solid[i] = staged.solid[j]
+        for n in range(3):
+            columns.p1[i, n], columns.p2[i, n] = staged.placed.p1[j, n], staged.placed.p2[j, n]
+        for n in range(ROW):
+            columns.rows[i, n] = staged.rows[j, n]
+    for c in range(k):
+        box, bone = first.box[place[c]], first.bone[place[c]]
+        for b in range(rig.boxes.shape[0]):
+            for n in range(12):
+                columns.boxes[box + b, n] = staged.placed.boxes[staged.first.box[c] + b, n]
+        for b in range(count):
+            for n in range(3):
+                columns.positions[bone + b, n] = pose.positions[c * count + b, n]
+            for n in range(4):
+                columns.orientations[bone + b, n] = pose.orientations[c * count + b, n]
+    for node in range(staged.dirty.size):
+        staged.dirty[node] = False
+    refit.fit_items(at, staged.limb, staged.low, staged.high, space, columns.bounds, staged.dirty)
+    refit.fit_branches(at, columns.bounds, staged.dirty, staged.corners)
+    return MOVED
+
+
+@compiled
+def _stage(rig: RigRows, shapes: Shapes, c: int, row: int, staged: Staged, space: Space) -> bool:
+    """Write the rows and boxes of character c, whose limbs are placed; whether they lie in the box around all limbs."""
+    begin, placed, centre, scale = staged.first.row[c], staged.placed, space.centre, space.scale
+    for i in range(rig.bone.size):
+        j = begin + i
+        staged.limb[j] = row + i
+        box = placed.boxes[staged.first.box[c] + rig.box[i]] if rig.box[i] >= 0 else staged.rows[j]
+        staged.solid[j] = write_row(
+            staged.rows[j], shapes.kind[i], as_vector(placed.p1, j), as_vector(placed.p2, j), shapes.radius[i],
+            shapes.radius2[i], box,
+        )  # fmt: skip
+        smallest, largest = padded_box(limb_at(staged.rows, staged.solid, j))
+        for axis in range(3):
+            staged.low[j, axis], staged.high[j, axis] = smallest[axis], largest[axis]
+            begins = box_edge(smallest[axis], centre[axis], scale, -BOX_PAD)
+            ends = box_edge(largest[axis], centre[axis], scale, BOX_PAD)
+            if not (begins >= space.low[axis] and ends <= space.high[axis]):
+                return False
+    return True
+
+
+@cache
+def _can_be_told() -> bool:
+    """Whether counts of references are where they are looked for, and one thread at a time runs Python."""
+    probe = object()
+    before = int32_at(id(probe), 1)[0]
+    more = [probe, probe]
+    one_at_a_time = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return bool(one_at_a_time and int32_at(id(probe), 1)[0] == before + len(more))
+
+
+@cache
+def _references_of_a_state_of_the_world() -> Int64Array:
+    """References to a state that only one name refers to, and to its parts, while its columns can be written."""
+    bare = Limbs.spheres(np.empty((0, 3)), np.empty(0))
+    roster, columns = Roster.of(bare), pose_columns(0, 0, 0).with_bounds(1)
+    state = Snapshot(roster, roster.rows(bare), columns, empty_tree()._replace(bounds=columns.bounds), 0.0)
+    return np.array([int32_at(address, 1)[0] for address in state.addresses], np.int64)

@@ -1,0 +1,233 @@
+"""Random programs over characters and their history, bad calls among the good ones: what is kept stays as it was.
+
+Each answer about the past is that of a fresh world of the limbs then, bullets hit what rational arithmetic finds, and a
+call that is refused changes nothing.
+"""
+
+import copy
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import run_state_machine_as_test as run
+from support.cases.everyday_worlds import make_crowd
+from support.character_life import Life, Member, all_shapes_rig
+from support.check_cylinders import sized
+from support.matches.answers import differing, of_worlds, queries
+from support.matches.volley import draw_volley, moments_of
+from support.oracle.moving_bullets import Bullet, Ticks
+
+import cylcollide as cc
+
+pytestmark = pytest.mark.attack
+
+STEPS = ("spawn", "move_some", "move_all", "move_bare", "set_layers", "despawn", "fail")
+LONG_INTEGER = 10**400
+seen: Counter[str] = Counter()
+"""What all programs have met."""
+
+seeds = st.integers(0, 2**16)
+
+
+def rig_without_boxes() -> cc.Rig:
+    """Two bones with a limb of each shape that has rational contacts."""
+    whole = all_shapes_rig()
+    rows = np.arange(2, len(whole.limbs))
+    rest = (whole.rest_positions, whole.rest_orientations)
+    return cc.Rig(whole.bone_names, whole.parents, *rest, whole.limbs[rows], whole.limb_bone[rows], {"head": 1})
+
+
+class Histories(RuleBasedStateMachine):
+    """A world of characters, a history of it, and a record of what was recorded."""
+
+    @initialize(
+        seed=seeds, interpolate=st.sampled_from(["bones", "ends"]), ticks=st.integers(0, 4),
+        bare=st.sampled_from([0, 3]), boxes=st.booleans(),
+    )  # fmt: skip
+    def begin(self, seed: int, interpolate: str, ticks: int, bare: int, boxes: bool):
+        self.life = Life(np.random.default_rng(seed), make_crowd(bare) if bare else cc.HitWorld().limbs, 2.0)
+        self.life.rigs = [all_shapes_rig(), cc.Rig.humanoid()] if boxes else [rig_without_boxes()]
+        self.life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
+        self.bare, self.ticks, self.has_boxes = bare, ticks or 3, boxes
+        self.history = cc.PoseHistory(self.life.world, ticks or 3, interpolate)
+        self.kept: list[tuple[int, float, cc.Limbs]] = []
+        self.jumps: set[tuple[int, int]] = set()
+        self.count = 0
+        for step in range(ticks):
+            self.life.living.update({int(i): Member(rig) for rig in self.life.rigs for i in self.spawned(rig, 2)})
+            self.life.move_all()
+            self.record(0.25 + 0.125 * step)
+
+    def spawned(self, rig: cc.Rig, count: int) -> list[int]:
+        """Ids of characters who come."""
+        ids = self.life.world.spawn(rig, count).tolist()
+        self.life.last_id = ids[-1]
+        return ids
+
+    # What changes ----------------------------------------------------------------------------------------------------
+
+    @rule(seed=seeds, names=st.lists(st.sampled_from(STEPS), min_size=1, max_size=3))
+    def live(self, seed, names):
+        self.life.rng = np.random.default_rng(seed)
+        for name in names:
+            getattr(self.life, name)()
+
+    @rule(seed=seeds)
+    def teleport(self, seed):
+        self.life.rng = np.random.default_rng(seed)
+        for who, member in list(self.life.living.items())[:2]:
+            at, turn = self.life.pose(member.rig, 1)
+            self.life.world.set_poses(who, at, turn, teleport=True)
+            member.pose = at[0], turn[0]
+            self.jumps.add((self.count - 1, who))
+
+    @rule(step=st.sampled_from([2.0**-30, 0.125, 0.25, 1000.0]))
+    def record(self, step):
+        time = self.kept[-1][1] + step if self.kept else -step
+        assert self.history.record(time) == self.count
+        self.count += 1
+        self.kept = [*self.kept, (self.count - 1, time, self.life.expected())][-self.ticks :]
+
+    @rule(wrong=st.sampled_from([np.nan, -np.inf, "now", None, 1e200, LONG_INTEGER, [1.0, 2.0], 1j, "before"]))
+    def fail_to_record(self, wrong):
+        if wrong == "before":
+            wrong = self.kept[-1][1] if self.kept else np.inf
+        with pytest.raises(ValueError, match="time: expected"):
+            self.history.record(wrong)
+
+    @rule(how=st.sampled_from([copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]))
+    def copy_all(self, how):
+        self.history = how(self.history)
+        self.life.world = self.history.world
+
+    # What is asked ---------------------------------------------------------------------------------------------------
+
+    def times(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Times that are kept: anywhere, at ticks, and beside them."""
+        kept = self.history.times
+        at_ticks, between = rng.choice(kept, n), rng.uniform(kept[0], kept[-1], n)
+        beside = np.nextafter(at_ticks, rng.choice([-np.inf, np.inf], n))
+        return np.clip(np.choose(rng.integers(0, 3, n), [at_ticks, beside, between]), kept[0], kept[-1])
+
+    @precondition(lambda self: self.kept)
+    @rule(
+        seed=seeds, inside=st.sampled_from(["hit", "exit", "ignore"]), policy=st.integers(0, 3), on_rays=st.booleans()
+    )
+    def ask(self, seed, inside, policy, on_rays):
+        rng = np.random.default_rng(seed)
+        times = self.times(rng, 2)
+        safe = {int(who): float(times[0]) for who in rng.integers(0, 12, 2)} if seed % 3 == 0 else None
+        moments = moments_of(self.history, times, 3, safe)
+        moments = [moment for moment in moments if len(moment.world)]
+        if not moments:
+            return
+        for k, moment in enumerate(moments):
+            moment.rows = slice(3 * k, 3 * k + 3)
+        volley = draw_volley(moments, 3, rng)
+        for name, query in queries(policy, on_rays).items():
+            want = of_worlds(query, moments, volley, {"inside": inside})
+            got = query(self.history, volley, {"inside": inside, "time": volley.time, "protected_since": safe})
+            assert not differing(got, want), name
+            seen[name] += int(want["hit"].sum() if "hit" in want else (want["limb"] >= 0).sum())
+
+    @precondition(lambda self: self.kept and not self.has_boxes)
+    @rule(seed=seeds)
+    def fly(self, seed):
+        rng = np.random.default_rng(seed)
+        begin, end = np.sort(self.times(rng, 2))
+        limbs = self.history.limbs_at(end)
+        aim = limbs.p1[rng.integers(len(limbs))] + 0.1 * rng.normal(size=3) if len(limbs) else np.zeros(3)
+        start = rng.uniform(-3, 3, 3)
+        bullet = Bullet(start, start + rng.uniform(1, 3) * (aim - start), begin, end)
+        hits = self.history.cast_moving(bullet.start, bullet.end, begin, end)
+        want = Ticks(self.history, self.bare, lambda tick, who: (tick, who) in self.jumps).first_contact(bullet)
+        assert hits.hit[0] == (want is not None)
+        seen["flying"] += hits.hit[0]
+        if want is not None:
+            assert (hits.tick[0], hits.limb[0], hits.character[0], hits.face[0]) == (*want[:3], want.face)
+            assert abs(hits.alpha[0] - want.alpha) <= 4 * 2.0**-53
+
+    @precondition(lambda self: self.kept)
+    @rule(seed=seeds, group=st.sampled_from([None, 1, 3]))
+    def explain(self, seed, group):
+        rng = np.random.default_rng(seed)
+        (time,) = self.times(rng, 1).tolist()
+        start, end = rng.uniform(-3, 3, (2, 3))
+        limbs = self.history.limbs_at(time)
+        if len(limbs) and seed % 2:
+            end = start + 2.0 * (limbs.p1[rng.integers(len(limbs))] - start)
+        why = self.history.explain_miss(start, end, time, group, resolution=1.0)
+        crossed = self.history.chords_segments(start, end, time)
+        assert why.hit == bool((crossed.hit_group == group).any() if group is not None else len(crossed))
+        assert (why.gap == 0.0) == why.hit
+        assert str(why)
+        seen["explained hits" if why.hit else "explained misses"] += 1
+
+    @precondition(lambda self: self.kept)
+    @rule(
+        wrong=st.sampled_from([
+            {"time": np.nan}, {"time": "now"}, {"time": [[1.0]]}, {"time": -1e9}, {"time": LONG_INTEGER}, {"tick": -1},
+            {"tick": 2**70}, {"tick": 0.5}, {"tick": True}, {"alpha": 0.5}, {"time": 0.0, "tick": 0}, {},
+        ])
+    )  # fmt: skip
+    def ask_at_no_time(self, wrong):
+        for query in ("cast_segments", "chords_rays", "occluded_rays"):
+            with pytest.raises(ValueError, match=": expected "):
+                getattr(self.history, query)([0.0, 0, 0], [1.0, 0, 0], **wrong)
+
+    @precondition(lambda self: self.kept)
+    @rule(
+        wrong=st.sampled_from([
+            {"mask": -1}, {"inside": "in"}, {"threads": 0}, {"ignore_character": [1, 2]}, {"on_old": "now"},
+            {"protected_since": [1]}, {"protected_since": {-1: 0.0}}, {"protected_since": {1: np.nan}},
+        ])
+    )  # fmt: skip
+    def ask_with_bad_options(self, wrong):
+        time, (name,) = self.kept[0][1], wrong
+        with pytest.raises(ValueError, match=f"{name}: expected "):
+            self.history.cast_segments([0.0, 0, 0], [1.0, 0, 0], time, **wrong)
+        if name != "inside":
+            with pytest.raises(ValueError, match=f"{name}: expected "):
+                self.history.cast_moving([0.0, 0, 0], [1.0, 0, 0], time, time, **wrong)
+
+    @precondition(lambda self: not self.kept)
+    @rule()
+    def ask_before_the_first_tick(self):
+        for ask in (self.history.limbs_at, lambda t: self.history.cast_segments([0] * 3, [1] * 3, t)):
+            with pytest.raises(ValueError, match="history: expected a tick at least"):
+                ask(0.0)
+
+    @invariant()
+    def the_world_is_as_it_was_left(self):
+        assert self.life.world.limbs == self.life.expected()
+        assert self.life.world.characters.tolist() == sorted(self.life.living)
+
+    @invariant()
+    def ticks_are_as_they_were_recorded(self):
+        assert self.history.ticks.tolist() == [number for number, _, _ in self.kept]
+        assert self.history.times.tolist() == [time for _, time, _ in self.kept]
+        for number, time, limbs in self.kept[:1] + self.kept[-1:]:
+            assert self.history.limbs_at(tick=number) == limbs
+            assert self.history.limbs_at(time) == limbs
+
+
+def attack(examples: int, steps: int) -> None:
+    """Run random programs."""
+    seen.clear()
+    run(Histories, settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None))
+    print(dict(seen))
+
+
+def test_random_histories():
+    attack(sized(6), 12)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_random_histories_for_long():
+    attack(600, 40)
+    assert min(seen[name] for name in ("cast_segments", "judge", "contains_points", "flying", "explained hits")) > 50

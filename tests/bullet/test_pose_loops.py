@@ -1,0 +1,90 @@
+"""Where shapes are placed: the frame of the link times the shape's own, in rational arithmetic; what does not fit."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
+from cylcollide.shapes import rotation_matrices
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+def place(frames, at, position, rotation, length, has_axis):
+    """What the loop makes of it, and the first row that does not fit."""
+    n = len(at)
+    made = Posed(*map(np.empty, ((n, 3), (n, 4), (n, 3, 3), (n, 3), (n, 3))))
+    return made, pose_shapes(frames, at, position, rotation, length, has_axis, made)
+
+
+def scene(rng, n):
+    """Frames and shapes of all sizes, with quaternions that are no unit ones."""
+    frames, rotation = rng.normal(size=(n // 3, 7)), rng.normal(size=(n, 4))
+    frames[:, :3] *= 10.0 ** rng.uniform(-6, 6, (n // 3, 1))
+    position = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-6, 6, (n, 1))
+    rotation *= 10.0 ** rng.uniform(-3, 3, (n, 1))
+    length = np.where(rng.random(n) < 0.5, 10.0 ** rng.uniform(-3, 3, n), 0.0)
+    return frames, rng.integers(len(frames), size=n), position, rotation, length, length > 0.0
+
+
+def turned(quaternion, vector):
+    """The vector turned by a quaternion of any length, exactly."""
+    x, y, z, w = map(Fraction, quaternion)
+    s = 2 / (x * x + y * y + z * z + w * w)
+    rows = (
+        (1 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
+        (s * (x * y + z * w), 1 - s * (x * x + z * z), s * (y * z - x * w)),
+        (s * (x * z - y * w), s * (y * z + x * w), 1 - s * (x * x + y * y)),
+    )
+    return [sum((a * Fraction(b) for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in rows]
+
+
+def product(a, b):
+    """Hamilton's product, exactly: b, then a."""
+    (x, y, z, w), (i, j, k, r) = map(Fraction, a), map(Fraction, b)
+    return (
+        w * i + r * x + y * k - z * j,
+        w * j + r * y + z * i - x * k,
+        w * k + r * z + x * j - y * i,
+        w * r - x * i - y * j - z * k,
+    )
+
+
+def test_places_and_axes_are_those_of_rational_arithmetic():
+    given = scene(np.random.default_rng(1), 300)
+    made, bad = place(*given)
+    frames, at, position, rotation, length, _ = given
+    assert bad == EVERY_SHAPE_FITS
+    assert (made.turn == rotation_matrices(made.rotation)).all(), "as limbs that are made anew have them"
+    for i in range(len(at)):
+        frame, local = frames[at[i]].tolist(), position[i].tolist()
+        centre = [Fraction(a) + b for a, b in zip(frame[:3], turned(frame[3:], local), strict=True)]
+        half = turned(product(frame[3:], rotation[i].tolist()), [0, 0, Fraction(length[i]) / 2])
+        size = np.abs(frame[:3]).max() + np.abs(local).sum() + length[i]
+        for made_by_loop, sign in ((made.position, 0), (made.p1, -1), (made.p2, 1)):
+            off = [abs(Fraction(a) - c - sign * h) for a, c, h in zip(made_by_loop[i], centre, half, strict=True)]
+            assert max(off) <= 32 * UNIT_ROUNDOFF * size
+
+
+@pytest.mark.parametrize("column", [0, 3])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_the_first_pose_that_is_no_number(column, value):
+    given = scene(np.random.default_rng(2), 60)
+    frames, at = given[0], given[1]
+    frames[[5, 9], column] = value
+    assert place(*given)[1] == np.flatnonzero(np.isin(at, [5, 9]))[0]
+
+
+def test_a_rotation_that_is_none():
+    given = scene(np.random.default_rng(3), 60)
+    given[3][17] = 0.0
+    assert place(*given)[1] == 17
+
+
+def test_an_axis_that_vanishes_far_out():
+    given = scene(np.random.default_rng(4), 60)
+    _, _, position, _, length, has_axis = given
+    for row in (11, 23):
+        position[row], length[row], has_axis[row] = 1e20, 0.5, row == 23
+    assert place(*given)[1] == 23

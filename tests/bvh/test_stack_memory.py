@@ -1,0 +1,59 @@
+"""Loops over single rays and points keep their stack in memory of the caller, and stay within it."""
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide import validate
+from cylcollide.constants import TREE_WIDTH
+from cylcollide.query.loops.points import PointColumns, locate_single_points
+from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
+
+CANARY, AROUND, NESTED = 7.25e77, 40, 700
+"""A number that nothing writes, how often it stands around, and how many spheres hold each other."""
+
+
+@pytest.fixture(scope="module")
+def state() -> cc.Snapshot:
+    """A state of nested spheres: from their centre every box of the tree is entered, and the stack grows full."""
+    return cc.HitWorld(cc.Limbs.spheres(np.zeros((NESTED, 3)), 1.0 + np.arange(NESTED))).snapshot()
+
+
+def guarded(rows: int, state: cc.Snapshot) -> tuple[np.ndarray, np.ndarray]:
+    """Memory that begins with so many numbers and ends with the smallest stack, and all of it with canaries around."""
+    size = rows + state.tree.stack_size + TREE_WIDTH // 2
+    every = np.full(AROUND + size + AROUND, CANARY)
+    return every[AROUND : AROUND + size], every
+
+
+def check_canaries(every: np.ndarray, rows: int, entries: int) -> None:
+    """Assert that no number around the memory was written, and that the stack held so many entries at least."""
+    assert (every[:AROUND] == CANARY).all()
+    assert (every[-AROUND:] == CANARY).all()
+    assert (every[AROUND + rows : -AROUND].view(np.int32) != np.array([CANARY]).view(np.int32)[0]).sum() >= entries
+
+
+@pytest.mark.parametrize("n", [1, 3, 50])
+def test_rays(state: cc.Snapshot, n: int):
+    memory, every = guarded(RECORD_ROWS * n, state)
+    starts, ends = np.tile([2000.0, 0.25, 0.0], (n, 1)), np.tile([-2000.0, 0.25, 0.0], (n, 1))
+    ends[:, 2] = np.linspace(0.0, 900.0, n)
+    limb = np.full(n + 2, 77, np.int32)
+    filters = (validate.NO_LIMIT, validate.EVERY_LAYER, validate.IGNORE_NONE)
+    status = cast_single_rays.call(state.kernel_rows, state.tree, starts, ends, True, *filters, 0, limb[1:-1], memory)
+    assert status == 0
+    assert (limb[1:-1] == NESTED - 1).all()
+    assert limb[[0, -1]].tolist() == [77, 77]
+    check_canaries(every, RECORD_ROWS * n, TREE_WIDTH)
+
+
+@pytest.mark.parametrize("n", [1, 3, 50])
+def test_points(state: cc.Snapshot, n: int):
+    memory, every = guarded(3 * n, state)
+    points = np.zeros((n, 3))
+    points[:, 0] = np.arange(n) + 0.5
+    columns = PointColumns(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, bool))
+    assert locate_single_points.call(state.kernel_rows, state.tree, points, memory, columns) == 0
+    assert columns.limb.tolist() == list(range(n))
+    assert columns.limb_count.tolist() == [NESTED - k for k in range(n)]
+    check_canaries(every, 3 * n, 2 * TREE_WIDTH)

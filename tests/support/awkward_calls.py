@@ -1,0 +1,310 @@
+"""Every public function that takes arrays, called by keyword with good numbers: eighths of small integers."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from support.awkward_forms import Plain
+from support.cases.everyday_shape_worlds import mixed
+
+import cylcollide as cc
+
+ROWS = 6
+row = np.arange(ROWS, dtype=float)
+PLACE = np.column_stack([row - 3, 0.5 * row, 0.25 - row])
+END = np.column_stack([row + 1, 3 + 0.5 * row, 2 + row])
+SIZE, EIGHTH, INDEX = 0.5 + 0.125 * row, 0.0 * row + 0.125, row.astype(np.int64)
+TURN = np.column_stack([row - 3, 0.5 * row, 0 * row + 1, row])
+FIRST, LATER = 0.5 + 0.5 * row, 2.5 + 0.5 * row
+BONES, TURNS = PLACE[:, None] + 0.25 * END, np.broadcast_to(TURN, (ROWS, ROWS, 4)).copy()
+CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+SIDES = np.array(
+    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4],
+     [1, 5, 7], [1, 7, 3]]
+)  # fmt: skip
+POLICY = cc.Policy.penetration(0.25, {0: 2.0})
+LIMITS = cc.RewindLimits(1.5, 0.5, 0.25)
+
+Arrays = dict[str, Plain]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One function with all of its array arguments; what it answers, as arrays."""
+
+    function: str
+    """Its name, as `array_arguments` has it."""
+    call: Callable[..., Any]
+    arguments: Arrays
+
+    @property
+    def answer(self) -> list[Any]:
+        """The answer to good numbers."""
+        return arrays_of(self.call(**self.arguments))
+
+
+@cache
+def world() -> cc.HitWorld:
+    """Six limbs that do not change, and six characters of six bones with the same limbs."""
+    made = cc.HitWorld(mixed(ROWS).limbs())
+    made.set_poses(made.spawn(rig(), ROWS), BONES, TURNS)
+    return made
+
+
+@cache
+def rig() -> cc.Rig:
+    """Six bones in a row, with six limbs."""
+    return cc.Rig(list("abcdef"), range(-1, ROWS - 1), PLACE, TURN, mixed(ROWS).limbs(), INDEX, {"head": 0})
+
+
+@cache
+def history() -> cc.PoseHistory:
+    """Ticks at 0, 1 … 8 of a world that moves."""
+    own = cc.HitWorld(mixed(ROWS).limbs())
+    kept, ids = cc.PoseHistory(own, 9), own.spawn(rig(), ROWS)
+    for k in range(9):
+        own.set_poses(ids, BONES + 0.125 * k, TURNS)
+        kept.record(k)
+    return kept
+
+
+def with_world(change: Callable[[cc.HitWorld, Any], Any]) -> Callable[..., Any]:
+    """A function that changes a world of its own, and answers its limbs; after an error they are as before."""
+
+    def changed(**arguments: Any) -> cc.Limbs:
+        own = cc.HitWorld(cc.Limbs.capsules(np.zeros((ROWS, 3)), np.ones((ROWS, 3)), 1.0))
+        own.set_poses(own.spawn(small_rig(), ROWS), np.zeros((ROWS, 1, 3)), np.ones((ROWS, 1, 4)))
+        before, living = own.snapshot(), own.characters.tolist()
+        try:
+            change(own, **arguments)
+        except Exception:
+            assert own.snapshot() is before
+            assert own.characters.tolist() == living
+            raise
+        return own.limbs
+
+    return changed
+
+
+@cache
+def small_rig() -> cc.Rig:
+    """One bone with a ball."""
+    return cc.Rig(["a"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], cc.Limbs.spheres([1, 2, 3], 0.5), 0)
+
+
+def rays(kind: str) -> Iterator[tuple[str, Arrays]]:
+    """The two forms of a query with the arguments of its rays."""
+    yield f"{kind}_segments", {"starts": PLACE, "ends": END}
+    yield f"{kind}_rays", {"origins": PLACE, "directions": END, "max_distance": SIZE}
+
+
+def queries() -> Iterator[Call]:
+    """The queries of a world, of a snapshot and of a history, which has each by time and by tick."""
+    filters: Arrays = {"mask": INDEX, "ignore_character": INDEX}
+    times: tuple[Arrays, Arrays] = ({"time": FIRST}, {"tick": INDEX, "alpha": EIGHTH})
+    for kind in ("cast", "occluded", "chords", "judge"):
+        for name, way in rays(kind):
+            policy, energy = ({"policy": POLICY}, {"energy": SIZE, "shot": INDEX}) if kind == "judge" else ({}, {})
+            for asked in (world(), world().snapshot()):
+                query = _bound(getattr(asked, name), policy)
+                yield Call(f"{type(asked).__name__}.{name}", query, {**way, **filters, **energy})
+            for when in times:
+                query = _bound(getattr(history(), name), policy)
+                yield Call(f"PoseHistory.{name}", query, {**way, **filters, **energy, **when})
+    for asked in (world(), world().snapshot()):
+        yield Call(f"{type(asked).__name__}.contains_points", asked.contains_points, {"points": PLACE})
+    for when in times:
+        yield Call("PoseHistory.contains_points", history().contains_points, {"points": PLACE, **when})
+    flight: Arrays = {"starts": PLACE, "ends": END, "t0": FIRST, "t1": LATER, "target_t0": FIRST, "target_t1": LATER}
+    yield Call("PoseHistory.cast_moving", history().cast_moving, {**flight, **filters})
+    end: Arrays = {"start": PLACE[0], "end": END[0]}
+    yield Call("PoseHistory.explain_miss", _bound(history().explain_miss, {"time": 0.5, "resolution": 1.0}), end)
+
+
+def _bound(query: Callable[..., Any], fixed: dict[str, Any]) -> Callable[..., Any]:
+    return lambda **arguments: query(**arguments, **fixed)
+
+
+def changes() -> Iterator[Call]:
+    """What changes a world."""
+    ends: Arrays = {"p1": PLACE, "p2": END, "limbs": INDEX}
+    ids = INDEX.copy()  # characters of a world without labels
+    poses: Arrays = {"ids": ids, "positions": BONES[:, :1], "orientations": TURNS[:, 1:2]}
+    yield Call("HitWorld.set_endpoints", with_world(lambda own, **given: own.set_endpoints(**given)), ends)
+    yield Call("HitWorld.set_poses", with_world(lambda own, **given: own.set_poses(**given)), poses)
+    yield Call("HitWorld.set_layers", with_world(lambda own, **given: own.set_layers(**given)), dict.fromkeys(
+        ("ids", "mask"), ids))  # fmt: skip
+    yield Call("HitWorld.despawn", with_world(lambda own, **given: own.despawn(**given)), {"ids": ids})
+
+
+def makers() -> Iterator[Call]:
+    """What makes limbs, and what limbs are asked."""
+    axis, labels = {"p1": PLACE, "p2": END}, dict.fromkeys(("character", "mask", "hit_group"), INDEX)
+    shapes: dict[str, Arrays] = {
+        "cylinders": {**axis, "radius": SIZE},
+        "tubes": {**axis, "radius": SIZE, "inner_radius": EIGHTH},
+        "tapered_cylinders": {**axis, "radius1": SIZE, "radius2": EIGHTH},
+        "cones": {"base": PLACE, "apex": END, "radius": SIZE},
+        "ellipsoids": {**axis, "radius": SIZE},
+        "capsules": {**axis, "radius": SIZE},
+        "spheres": {"center": PLACE, "radius": SIZE},
+        "boxes": {"center": PLACE, "orientation": TURN, "half_extents": END},
+    }
+    for name, given in shapes.items():
+        yield Call(f"Limbs.{name}", getattr(cc.Limbs, name), {**given, **labels})
+    capsules = cc.Limbs.capsules(np.zeros((ROWS, 3)), np.ones((ROWS, 3)), 1.0)
+    limbs = mixed(ROWS).limbs()
+    yield Call("Limbs.inflated", limbs.inflated, {"by": EIGHTH / 8})
+    yield Call("Limbs.moved", capsules.moved, {**axis, "limbs": INDEX})
+    yield Call("Limbs.classify_points", limbs.classify_points, {"points": PLACE})
+    yield Call("Limbs.axis_distance_squared", limbs.axis_distance_squared, {"points": PLACE})
+    for name, way in rays("cast"):
+        yield Call(f"Limbs.{name}", getattr(limbs, name), way)
+    yield Call("Limbs.explain_segment", _bound(limbs.explain_segment, {"limb": 2}), {"start": PLACE[0], "end": END[0]})
+
+
+def bodies() -> Iterator[Call]:
+    """Rigs, clips, flights and times."""
+    rest: Arrays = {"parents": INDEX - 1, "rest_positions": PLACE, "rest_orientations": TURN}
+    fixed = {"bone_names": list("abcdef")}
+    yield Call("Rig", _bound(cc.Rig, {**fixed, "limbs": mixed(ROWS).limbs()}), {**rest, "limb_bone": INDEX})
+    yield Call("Rig.place", rig().place, {"positions": BONES, "orientations": TURNS, "character": INDEX})
+    joints: Arrays = {"root_positions": PLACE, "root_orientations": TURN, "joint_orientations": TURNS}
+    yield Call("Rig.forward", rig().forward, joints)
+    skin: Arrays = {"vertices": CORNERS, "faces": SIDES, "weights": np.ones((8, 1)), "parents": INDEX[:1] - 1}
+    one: Arrays = {"rest_positions": PLACE[:1], "rest_orientations": TURN[:1]}
+    of_skin = _bound(cc.Rig.from_skin, {"bone_names": ["a"], "shapes": [cc.Shape.SPHERE]})
+    yield Call("Rig.from_skin", of_skin, {**skin, **one})
+    frames: Arrays = {"times": row, "root_positions": PLACE, "orientations": TURNS}
+    clip = _bound(cc.Clip, fixed)
+    yield Call("Clip", clip, {"parents": INDEX - 1, "offsets": PLACE, "tips": END, **frames})
+    yield Call("Clip.at", clip(parents=INDEX - 1, offsets=PLACE, **frames).at, {"times": FIRST})
+    shot: Arrays = {"starts": PLACE, "velocities": END, "gravity": END, "t0": FIRST}
+    yield Call("flight", cc.flight, {**shot, "duration": SIZE, "drag": EIGHTH, "step": EIGHTH})
+    yield Call("estimate_time", cc.estimate_time, {"now": LATER, "round_trip": SIZE, "buffer": EIGHTH})
+    yield Call("RewindLimits.admit", LIMITS.admit, {"claimed": FIRST, "estimate": FIRST + 0.125, "now": LATER})
+
+
+@cache
+def calls() -> dict[str, Call]:
+    """All calls, by their number and the function's name."""
+    every = (*makers(), *changes(), *queries(), *bodies())
+    return {f"{k} {one.function}": one for k, one in enumerate(every)}
+
+
+def _skin(**options: Any) -> cc.Rig:
+    parts = CORNERS, SIDES, np.ones((8, 1)), ["a"], [-1], PLACE[:1], TURN[:1]
+    return cc.Rig.from_skin(*parts, **{"shapes": [cc.Shape.SPHERE], **options})
+
+
+def _rig(names: Any = ("a",), limbs: Any = None, groups: Any = None) -> cc.Rig:
+    solids = cc.Limbs.spheres([1, 2, 3], 0.5) if limbs is None else limbs
+    return cc.Rig(names, [-1], PLACE[:1], TURN[:1], solids, 0, {} if groups is None else groups)
+
+
+def _clip(names: Any = ("a",)) -> cc.Clip:
+    return cc.Clip(names, [-1], PLACE[:1], [0.0], PLACE[:1], TURNS[:1, :1])
+
+
+def _past(**options: Any) -> Any:
+    return history().cast_segments(PLACE, END, FIRST, **options)
+
+
+def _moving(**options: Any) -> Any:
+    return history().cast_moving(PLACE, END, FIRST, LATER, **options)
+
+
+def _miss(time: Any = 1.0, **options: Any) -> Any:
+    return history().explain_miss(PLACE[0], END[0], time, **options)
+
+
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "names of limbs": lambda v: cc.Limbs.spheres(PLACE, 1.0, name=v),
+    "rows of hits": lambda v: world().cast_segments(PLACE, END)[v],
+    "rows of chords": lambda v: world().chords_segments(PLACE, END)[v],
+    "rows of limbs": lambda v: world().limbs[v],
+    "rows of rewound hits": lambda v: _past()[v],
+    "rows of moving hits": lambda v: _moving()[v],
+    "threads": lambda v: world().cast_segments(PLACE, END, threads=v),
+    "inside": lambda v: world().cast_segments(PLACE, END, inside=v),
+    "limb to explain": lambda v: world().limbs.explain_segment(PLACE[0], END[0], v),
+    "limbs of a world": cc.HitWorld,
+    "poses of nobody": lambda v: world().set_poses([], v, np.zeros((0, 1, 4))),
+    "turns of nobody": lambda v: world().set_poses([], np.zeros((0, 1, 3)), v),
+    "rig to spawn": lambda v: cc.HitWorld().spawn(v),
+    "how many to spawn": lambda v: cc.HitWorld().spawn(rig(), v),
+    "policy": lambda v: world().judge_segments(PLACE, END, v),
+    "damage": lambda v: cc.Policy.first_surface(damage=v),
+    "default damage": lambda v: cc.Policy.first_surface(default=v),
+    "order": cc.Policy.most_important,
+    "loss": cc.Policy.penetration,
+    "groups of a policy": lambda v: cc.Policy.penetration(1.0, groups=v),
+    "text of a policy": cc.Policy.from_json,
+    "most back": cc.RewindLimits,
+    "most ahead": lambda v: cc.RewindLimits(1.0, v),
+    "disagreement": lambda v: cc.RewindLimits(1.0, 1.0, v),
+    "world of a history": cc.PoseHistory,
+    "ticks": lambda v: cc.PoseHistory(world(), v),
+    "interpolate": lambda v: cc.PoseHistory(world(), interpolate=v),
+    "teleport_distance": lambda v: cc.PoseHistory(world(), teleport_distance=v),
+    "time to record": lambda v: history().record(v),
+    "time of limbs": lambda v: history().limbs_at(v),
+    "tick of limbs": lambda v: history().limbs_at(tick=v),
+    "alpha of limbs": lambda v: history().limbs_at(tick=2, alpha=v),
+    "on_old": lambda v: _past(on_old=v),
+    "protected_since": lambda v: _past(protected_since=v),
+    "times of protection": lambda v: _past(protected_since={1: v}),
+    "protected_since of bullets": lambda v: _moving(protected_since=v),
+    "on_old of bullets": lambda v: _moving(on_old=v),
+    "resolution of bullets": lambda v: _moving(resolution=v),
+    "path": lambda v: history().cast_moving(v),
+    "time of a miss": _miss,
+    "group of a miss": lambda v: _miss(hit_group=v),
+    "resolution of a miss": lambda v: _miss(resolution=v),
+    "mask of a miss": lambda v: _miss(mask=v),
+    "ignored of a miss": lambda v: _miss(ignore_character=v),
+    "height": cc.Rig.humanoid,
+    "up": lambda v: cc.Rig.humanoid(up=v),
+    "up of a clip": lambda v: cc.Clip.load_bvh("", up=v),
+    "scale of a clip": lambda v: cc.Clip.load_bvh("", scale=v),
+    "names of bones": _rig,
+    "limbs of a rig": lambda v: _rig(limbs=v),
+    "groups of a rig": lambda v: _rig(groups=v),
+    "bones of a clip": _clip,
+    "rig of a clip": lambda v: _clip().at(0.0, v),
+    "shapes of a skin": lambda v: _skin(shapes=v),
+    "coverage": lambda v: _skin(coverage=v),
+    "least_share": lambda v: _skin(least_share=v),
+    "least": lambda v: _skin(least=v),
+    "bone_groups": lambda v: _skin(bone_groups=v),
+}
+"""Arguments that are no arrays, or rows of an answer."""
+
+
+LAZY: dict[type, tuple[str, ...]] = {
+    cc.RayHits: ("limb", "fraction", "face", "position", "normal", "exit_position", "thickness", "character"),
+    cc.Chords: ("offsets", "limb", "entry_fraction", "exit_fraction", "thickness", "entry_position", "exit_normal"),
+    cc.Judged: ("limb", "position", "distance", "damage", "energy_left", "shot"),
+    cc.FlightPath: ("starts", "ends", "t0", "t1", "bullet", "error"),
+    cc.PointHits: ("limb", "count", "axis_distance_squared"),
+    cc.Limbs: (*("kind", "p1", "p2", "radius", "radius2", "box_axes", "half_extents"), "character", "mask"),
+    cc.MissExplanation: ("hit", "limb", "gap", "point", "segment_point", "intervals"),
+    cc.Explanation: ("hit", "clearance", "nearest"),
+    cc.Rig: ("rest_positions", "rest_orientations", "parents", "limb_bone"),
+    cc.Clip: ("parents", "offsets", "tips", "times", "root_positions", "orientations"),
+}
+"""Fields of what is answered."""
+OF_MOVING = ("limb", "fraction", "time", "target_time", "face", "position", "normal", "tick", "alpha", "exit_fraction")
+
+
+def arrays_of(answer: Any) -> list[Any]:
+    """All arrays of an answer."""
+    if isinstance(answer, tuple):
+        return [array for part in answer for array in arrays_of(part)]
+    names = next((names for kind, names in LAZY.items() if isinstance(answer, kind)), None)
+    if names is None and type(answer).__name__ == "MovingHits":
+        names = OF_MOVING
+    parts = [np.array(answer)] if names is None else [np.array(getattr(answer, name)) for name in names]
+    return parts + (arrays_of(answer.limbs) if isinstance(answer, cc.Rig) else [])

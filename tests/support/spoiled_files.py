@@ -1,0 +1,252 @@
+"""Good files of every format of text that is read, how each is read and used, and a grammar of ways to spoil them."""
+
+import base64
+import json
+import re
+import struct
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from support.cases.rigs import mixed_rig
+from support.skins import cylinder
+
+import cylcollide as cc
+from cylcollide.characters.skin import Skin
+
+URDF = b"""<?xml version="1.0"?>
+<robot name="scarecrow">
+  <link name="pole"><collision name="foot"><origin xyz="0 0 -1" rpy="0 0 1"/>
+    <geometry><box size="0.6 0.4 0.2"/></geometry></collision>
+    <collision><origin xyz="0 0 1"/><geometry><cylinder length="2" radius="0.1"/></geometry></collision></link>
+  <link name="arm"><collision><geometry><capsule length="0.5" radius="0.2"/></geometry></collision></link>
+  <link name="head"><collision><geometry><sphere radius="0.15"/></geometry></collision></link>
+  <joint name="shoulder" type="revolute"><origin xyz="0.1 0 0.5" rpy="0 0 1.5"/><parent link="pole"/>
+    <child link="arm"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="neck" type="fixed"><origin xyz="0 0 1.1"/><parent link="pole"/><child link="head"/></joint>
+</robot>
+"""
+MJCF = b"""<mujoco model="mannequin">
+  <compiler angle="degree"/>
+  <default><geom density="500"/><default class="stick"><geom type="capsule" size="0.05"/></default></default>
+  <worldbody><geom name="floor" type="plane" size="1 1 1"/>
+    <body name="hip" pos="0 0 1" euler="0 0 30"><freejoint/><geom type="sphere" size="0.2" pos="0.1 0 0"/>
+      <geom name="belt" type="cylinder" size="0.3 0.1" euler="90 0 0"/>
+      <body name="thigh" pos="0 0.1 0" quat="1 1 0 0"><joint type="ball"/>
+        <geom class="stick" fromto="0 0 0 0.3 0 -0.4"/><geom name="pad" type="box" size="0.1 0.2 0.3"/>
+        <geom type="ellipsoid" size="0.3 0.1 0.1" euler="10 20 30"/></body></body>
+  </worldbody>
+</mujoco>
+"""
+BVH = b"""HIERARCHY
+ROOT hip
+{
+  OFFSET 1 2 3
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
+  JOINT leg
+  {
+    OFFSET 0 -4 0.5
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0 -5 0
+    }
+  }
+}
+MOTION
+Frames: 3
+Frame Time: 0.25
+10 20 30 40 50 60 -70 15 100
+11 21 31 0 0 90 0 90 0
+11.5 2e1 -31 0 .5 90 0 90 0
+"""
+
+
+def deepmimic() -> bytes:
+    """Four frames of the humanoid."""
+    rng = np.random.default_rng(3)
+    frames = []
+    for k in range(4):
+        turns = rng.normal(size=(9, 4))
+        balls = (turns / np.linalg.norm(turns, axis=1)[:, None]).round(6).tolist()
+        hinges = rng.normal(size=4).round(4).tolist()
+        root, chest, neck, hip, ankle, shoulder, hip2, ankle2, shoulder2 = balls
+        right = [*hip, hinges[0], *ankle, *shoulder, hinges[1]]
+        left = [*hip2, hinges[2], *ankle2, *shoulder2, hinges[3]]
+        frames.append([0.03, 0.1 * k, 0.9, 0.0, *root, *chest, *neck, *right, *left])
+    return json.dumps({"Loop": "wrap", "Frames": frames}).encode()
+
+
+def gltf() -> tuple[dict[str, Any], bytes]:
+    """A tube of skin over two joints: the document, and its buffer."""
+    points, faces = cylinder([0, 0, 0], [0, 0, 1.2], 0.1, sides=6, rings=4)
+    upper = (points[:, 2] > 0.6).astype(np.uint8)
+    bind = np.tile(np.eye(4), (2, 1, 1))
+    bind[1, 3, 2] = -0.6
+    one, zero = np.ones(len(points), np.float32), np.zeros((len(points), 3))
+    columns = (
+        (points.astype("<f4"), 5126, "VEC3"),
+        (np.column_stack([upper, zero]).astype(np.uint8), 5121, "VEC4"),
+        (np.column_stack([one, zero]).astype("<f4"), 5126, "VEC4"),
+        (faces.ravel().astype("<u2"), 5123, "SCALAR"),
+        (bind.reshape(2, 16).astype("<f4"), 5126, "MAT4"),
+    )
+    data, views, accessors = b"", [], []
+    for rows, code, kind in columns:
+        views.append({"buffer": 0, "byteOffset": len(data), "byteLength": rows.nbytes})
+        accessors.append({"bufferView": len(views) - 1, "componentType": code, "count": len(rows), "type": kind})
+        data += rows.tobytes() + b"\0" * (-rows.nbytes % 4)
+    parts = {"attributes": {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}, "indices": 3}
+    document = {
+        "asset": {"version": "2.0"}, "meshes": [{"primitives": [parts]}],
+        "nodes": [{"mesh": 0, "skin": 0}, {"name": "low", "children": [2]}, {"name": "high"}],
+        "skins": [{"joints": [1, 2], "inverseBindMatrices": 4}],
+        "accessors": accessors, "bufferViews": views, "buffers": [{"byteLength": len(data)}],
+    }  # fmt: skip
+    return document, data
+
+
+def gltf_of_text() -> bytes:
+    """The same as one text, its buffer in base 64."""
+    document, data = gltf()
+    document["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+    return json.dumps(document).encode()
+
+
+def glb() -> bytes:
+    """The same in two chunks."""
+    document, data = gltf()
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(data), 0x004E4942) + data
+    return struct.pack("<III", 0x46546C67, 2, 12 + len(chunks)) + chunks
+
+
+def saved(thing: Any) -> bytes:
+    """What a thing writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        thing.save(Path(folder) / "file")
+        return (Path(folder) / "file").read_bytes()
+
+
+def use_rig(rig: cc.Rig) -> None:
+    """Pose it, ask its limbs, write it and read it; poses may lie beyond the accepted numbers."""
+    try:
+        pose = rig.forward([1.0, 2.0, 3.0], [0.0, 0.0, 1.0, 1.0], rig.rest_orientations)
+        limbs = rig.place(*pose)
+        world = cc.HitWorld()
+        world.set_poses(world.spawn(rig), *pose)
+    except ValueError as error:
+        assert ": expected " in str(error), error  # noqa: PT017
+        return
+    hits = world.cast_segments([0.0, 0.0, 0.0], limbs.p1) if len(limbs) else world.cast_segments([[0] * 3], [[1] * 3])
+    assert np.isfinite(hits.position[hits.hit]).all()
+    with tempfile.TemporaryDirectory() as folder:
+        rig.save(Path(folder) / "rig")
+        assert cc.Rig.load(Path(folder) / "rig") == rig
+
+
+def use_clip(clip: cc.Clip) -> None:
+    """All of its numbers are finite, between frames and beyond them."""
+    times = np.append(clip.times, [-1.0, clip.duration / 3.0, 2.0**300])
+    for loop in (False, True):
+        for column in (*clip.at(times, loop=loop), clip.offsets, clip.tips):
+            assert np.isfinite(column).all()
+    assert repr(clip)
+
+
+def use_policy(policy: cc.Policy) -> None:
+    """Judge by it; names of groups that no rig has are refused then."""
+    world = cc.HitWorld(cc.Limbs.spheres([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], 0.6, hit_group=[1, 2], character=3))
+    try:
+        judged = world.judge_segments([[-9.0, 0.0, 0.0]], [[9.0, 0.0, 0.0]], policy, energy=2.0)
+    except ValueError as error:
+        assert str(error).startswith("policy, "), error  # noqa: PT017
+    else:
+        assert np.isfinite(judged.damage).all()
+        assert str(judged.explain(0))
+    assert cc.Policy.from_json(policy.to_json()) == policy
+
+
+def use_skin(skin: Skin) -> None:
+    """All of its numbers are finite."""
+    assert np.isfinite(skin.vertices).all()
+    assert np.isfinite(skin.weights).all()
+
+
+POLICY = cc.Policy.penetration({"head": 1.5, 2: 0.25, "default": 0.5}, {1: 4.0}, default=0.75, groups={"head": 1})
+ORDER = cc.Policy.most_important(["head", 7], groups={"head": 1})
+FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[Path], Any], Callable[[Any], None]]] = {
+    "rig.json": (lambda: saved(mixed_rig()), cc.Rig.load, use_rig),
+    "policy.json": (lambda: saved(POLICY), cc.Policy.load, use_policy),
+    "order.json": (lambda: saved(ORDER), cc.Policy.load, use_policy),
+    "clip.bvh": (lambda: BVH, cc.Clip.load_bvh, use_clip),
+    "walk.txt": (deepmimic, cc.Clip.load_deepmimic, use_clip),
+    "robot.urdf": (lambda: URDF, cc.Rig.from_urdf, use_rig),
+    "model.xml": (lambda: MJCF, cc.Rig.from_mjcf, use_rig),
+    "skin.gltf": (gltf_of_text, Skin.from_gltf, use_skin),
+    "skin.glb": (glb, Skin.from_gltf, use_skin),
+}
+"""Of each file: its content, what reads it, what uses what it holds."""
+
+TOKEN = re.compile(rb"-?\d+\.?\d*(?:e[+-]?\d+)?|\"[^\"]*\"|[A-Za-z_]+")
+NUMBERS = (
+    *(b"nan", b"NaN", b"inf", b"-Infinity", b"1e400", b"-1e400", b"1e-400", b"5e-324", b"1e200", b"-1e200", b"2e150"),
+    *(b"1e-200", b"0", b"-0.0", b"-1", b"1.5", b"2", b"7", b"65536", b"2147483648", b"-2147483649", b"4294967296"),
+    *(b"1e15", b"18446744073709551616", b"9" * 400, b"1" * 5000, b"0x10", b"1_0", b"1,5", b"\xd9\xa1", b"1 2", b""),
+)
+WORDS = (
+    *(b"null", b"true", b"[]", b"{}", b'""', b'"1"', b"[1]", b'"\\ud800"', b'"\\u0000"', b"&lt;", b"<a/>", b"<!-- ",
+      b"<![CDATA[", b"&a;", b'"', b"{", b"}", b"[", b"]", b"<", b"/>", b"\0", b"\xff", b"\xef\xbb\xbf", b"\n", b"\t"),
+)  # fmt: skip
+HEADS = (
+    *(b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b" ", b'<?xml version="1.0" encoding="no-such"?>', b"{", b"[" * 3000),
+    *(b'<?xml version="1.0" encoding="utf-16"?>', b'<?xml version="1.0" encoding="cp037"?>', b"<a>" * 3000),
+    b'<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>',
+    b'<?xml version="1.0" encoding="big5"?>',
+)
+
+
+def spoiled(content: bytes, rng: np.random.Generator) -> bytes:
+    """The content with one to three changes, most often one."""
+    for _ in range(int(rng.choice([1, 2, 3], p=[0.7, 0.2, 0.1]))):
+        content = changed(content, rng)
+    return content
+
+
+def changed(content: bytes, rng: np.random.Generator) -> bytes:
+    """One change: of a digit, of a bit, of a number or a word, of a line, of a piece, or of the whole."""
+    tokens = [match.span() for match in TOKEN.finditer(content)]
+    kinds = ("digit", "bit", "number", "word", "lines", "piece", "whole")
+    kind = rng.choice(kinds, p=[0.25, 0.1, 0.3, 0.15, 0.06, 0.09, 0.05])
+    if kind == "digit" and (digits := [match.start() for match in re.finditer(rb"(?<![A-Za-z])\d", content)]):
+        at = digits[rng.integers(len(digits))]
+        return content[:at] + bytes([int(rng.choice([*b"0123456789.-e"]))]) + content[at + 1 :]
+    if kind in ("number", "word") and tokens:
+        begin, end = tokens[rng.integers(len(tokens))]
+        other = tokens[rng.integers(len(tokens))]
+        pool = NUMBERS if kind == "number" else (*WORDS, content[slice(*other)])
+        return content[:begin] + pool[rng.integers(len(pool))] + content[end:]
+    if kind == "whole" and tokens and rng.random() < 0.2:
+        at, depth = tokens[rng.integers(len(tokens))][rng.integers(2)], int(rng.choice([50, 900, 1100, 100_000]))
+        opened, closed = ((b"[", b"]"), (b'{"a":', b"}"), (b"<a>", b"</a>"))[rng.integers(3)]
+        return content[:at] + opened * depth + b"1" + closed * depth + content[at:]
+    if kind == "lines":
+        lines = re.split(rb"(?<=[\n>,])", content)
+        i, k = rng.integers(len(lines), size=2)
+        chosen = (lines[:i] + lines[i + 1 :], [*lines[:i], lines[k], *lines[i:]], [*lines[:i], b"\n", *lines[i:]])
+        return b"".join(chosen[rng.integers(3)])
+    i, k = sorted(rng.integers(0, len(content) + 1, 2).tolist())
+    if kind == "piece":
+        k = min(k, i + 60)
+        return (content[:i] + content[k:], content[:k] + content[i:], content[k:] + content[:k])[rng.integers(3)]
+    if kind == "whole":
+        body = content[content.find(b">") + 1 :] if content.startswith(b"<?xml") else content
+        head = HEADS[rng.integers(len(HEADS))]
+        text = content.decode("utf-8", "replace")
+        shapes = (content[:i], head + content, head + body, text.encode("utf-16"), content.replace(b"\n", b"\r"))
+        return shapes[rng.integers(len(shapes))]
+    flipped = bytes([byte ^ (1 << int(rng.integers(8))) for byte in content[i : i + 1]])
+    return content[:i] + flipped + content[i + 1 :]
