@@ -15,7 +15,7 @@ class MachineCode:
 
         tag = machine_code.tag(arguments)
         if tag not in self.made:
-            self.made[tag], _ = machine_code.build(self.plain.__wrapped__, True, arguments)
+            self.made[tag], _ = machine_code.build(self.plain.__wrapped__, True, False, arguments)
         return self.made[tag](*arguments)
 
 
