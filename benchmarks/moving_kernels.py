@@ -129,8 +129,8 @@ def main() -> None:
     out = parser.parse_args().out
     points, sizes, limbs = pairs("cylinder", 1.0)
     table, found = limbs.table, np.zeros((PAIRS, 3))
-    moving, _ = machine_code.build(bound_moving, True, (points, sizes, table.solid, True, found))
-    still, _ = machine_code.build(bound_still, True, (points, table.rows, table.solid, found))
+    moving, _ = machine_code.build(bound_moving, True, False, (points, sizes, table.solid, True, found))
+    still, _ = machine_code.build(bound_still, True, False, (points, table.rows, table.solid, found))
     label = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
