@@ -110,7 +110,7 @@ class RayRequest:
         is_segment = self.options[0]
         first, second = ("starts", "ends") if is_segment else ("origins", "directions")
         validate.vectors(self.first, first)
-        check = validate.vectors if is_segment else validate.directions
+        check = validate.vectors if is_segment else _directions
         check(self.second, second, len(self.first))
         raise_changed(first, second)
 
