@@ -213,6 +213,11 @@ def integers(values: ArrayLike, name: str, rows: int, low: int, high: int) -> In
         array = np.full(rows, array[()])
     if array.shape != (rows,):
         raise ValueError(f"{name}: expected one integer or shape ({rows},), got shape {array.shape}")
+    return _within(array, name, low, high)
+
+
+def _within(array: NDArray[Any], name: str, low: int, high: int) -> Int64Array:
+    """Integers (n,) as int64; ValueError, naming the first bad row, unless all are from low to high."""
     row = first_bad_row((array < low) | (array > high))
     if row is not None:
         raise ValueError(f"{name}: expected {low} to {high}, got {_shown(array[row])} in row {row}")
@@ -226,8 +231,12 @@ def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
 
 def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
     """Integers from low to high, (m,) of int64; one stands for itself."""
-    array = np.atleast_1d(_as_integers(values, name))
-    return integers(array, name, array.size, low, high)
+    if _is_integer(values) and low <= operator.index(values) <= high:
+        return np.array([values], np.int64)
+    array = _as_integers(values, name)
+    if array.ndim > 1:
+        raise ValueError(f"{name}: expected one integer or shape (m,), got shape {array.shape}")
+    return _within(array.reshape(-1), name, low, high)
 
 
 def indices(values: ArrayLike, name: str, size: int) -> Int64Array:
@@ -279,36 +288,6 @@ def one_of(value: object, name: str, *known: str) -> str:
         return value
     *most, last = map(repr, known)
     raise ValueError(f"{name}: expected {', '.join(most)} or {last}, got {_shown(value)}")
-
-
-def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
-    """Largest distances of rays in metres: (rows,), or (1,) for all; inf is allowed."""
-    given: object = max_distance
-    if isinstance(given, float) and given == np.inf:
-        return NO_LIMIT
-    numbers = as_numbers(max_distance, "max_distance", "(n,) or one number")
-    if numbers.shape not in ((), (rows,)):
-        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {numbers.shape}")
-    distance = as_float64(numbers, "max_distance").reshape(-1)
-    row = first_bad_row(~((distance >= 0.0) & ((distance <= LARGEST_NUMBER) | (distance == np.inf))))
-    if row is not None:
-        raise ValueError(
-            f"max_distance: expected >= 0 and at most 2**500 (about 3e150; inf for no limit), got "
-            f"{distance[row].tolist()} in row {row}"
-        )
-    return distance
-
-
-def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Directions (rows, 3) of any length that a size may have."""
-    array = vectors(values, name, rows)
-    row = first_bad_row(short(array))
-    if row is not None:
-        raise ValueError(
-            f"{name}: expected a direction other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {array[row].tolist()} in row {row}; cast a segment with start = end for a point test"
-        )
-    return array
 
 
 def workers(threads: int | None) -> int | None:
