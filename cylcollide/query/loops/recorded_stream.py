@@ -38,7 +38,7 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.leaf import ALL_LANES, LIMB, RayState, closest_of, eight_rays, merge_hit, record_hits
 from cylcollide.query.loops.output import write_hits
-from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES
+from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
@@ -152,6 +152,15 @@ def test_queues(
 
 
 @inlined
+def all_queued(pairs: PairQueue) -> int:
+    """How many pairs of all shapes are queued."""
+    count = 0
+    for shape in range(SHAPES):
+        count += pairs.queued[shape]
+    return count
+
+
+@inlined
 def test_or_queue(
     moment: Moment, batch: RayBatch, ray: int, row: int, scratch: RecordedScratch, state: RayState,
     local_rays: Float32Array, scale: float,
@@ -188,7 +197,8 @@ def traverse_tick(
                     test_or_queue(moment, batch, live[k], row, scratch, state, local_rays, scale)
         for k in range(found):
             test_or_queue(moment, batch, pairs.item_ray[k], -2 - pairs.item[k], scratch, state, local_rays, scale)
-        test_queues(moment, PAIR_BATCH, batch.policy, scratch, state, local_rays, scale)
+        if all_queued(state.pairs) >= PAIR_BATCH:
+            test_queues(moment, PAIR_BATCH, batch.policy, scratch, state, local_rays, scale)
     test_queues(moment, 1, batch.policy, scratch, state, local_rays, scale)
 
 
