@@ -139,10 +139,7 @@ def local_ends(here: TickRows, model: int) -> tuple[Vector, Vector]:
 
 @compiled
 def character_is_placed(here: TickRows, there: TickRows, c: int, alpha: float) -> bool:
-    """Whether all limbs of a character are in the accepted range at a moment, and no axis is too short.
-
-    Bones between two that are in this range, are in it.
-    """
+    """Whether all limbs of a character are in the accepted range at a moment, as its bones are; no axis too short."""
     base = CHARACTER_SIZE * c
     bone, following = here.character[base + FIRST_BONE], here.character[base + NEXT_BONE]
     first = here.character[base + FIRST_ROW]
