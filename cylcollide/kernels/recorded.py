@@ -221,18 +221,6 @@ def place_by_bone(
 
 
 @inlined
-def recorded_ends(by_ends: bool, here: TickRows, row: int) -> tuple[Vector, Vector]:
-    """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
-    if by_ends or owner < 0:
-        return triple(here.p1, row), triple(here.p2, row)
-    bone = here.character[CHARACTER_SIZE * owner + FIRST_BONE] + here.codes[CODES_SIZE * model + BONE]
-    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
-    local1, local2 = local_ends(here, model)
-    return carried(rotation, origin, local1), carried(rotation, origin, local2)
-
-
-@inlined
 def place_one(
     by_ends: bool, here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
 ) -> bool:

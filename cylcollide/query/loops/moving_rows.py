@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
+from cylcollide.kernels.bone import carried, rotation_of
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -18,8 +19,10 @@ from cylcollide.kernels.interpolation import between
 from cylcollide.kernels.moving_box import BoxPath
 from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.kernels.recorded import (
+    BONE,
     CHARACTER_SIZE,
     CODES_SIZE,
+    FIRST_BONE,
     FIRST_ROW,
     KIND,
     MODEL,
@@ -27,10 +30,13 @@ from cylcollide.kernels.recorded import (
     OWNER,
     Recorded,
     TickRows,
+    bone_position,
+    bone_turn,
     character_of,
     layers_of,
-    recorded_ends,
+    local_ends,
     tick_rows,
+    triple,
 )
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.entry_point import entry_point
@@ -221,6 +227,18 @@ def fill_moving_rows(
         numbers[EXTENT] = moving_extent(numbers, length, axis_length(u, v))
         if kind == BOX:
             numbers[EXTENT] = 0.0  # the kernel of boxes knows its own
+
+
+@inlined
+def recorded_ends(by_ends: bool, here: TickRows, row: int) -> tuple[Vector, Vector]:
+    """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
+    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    if by_ends or owner < 0:
+        return triple(here.p1, row), triple(here.p2, row)
+    bone = here.character[CHARACTER_SIZE * owner + FIRST_BONE] + here.codes[CODES_SIZE * model + BONE]
+    origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
+    local1, local2 = local_ends(here, model)
+    return carried(rotation, origin, local1), carried(rotation, origin, local2)
 
 
 @inlined
