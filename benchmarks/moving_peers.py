@@ -1,10 +1,10 @@
-"""One bullet and one moving capsule or sphere each: `cast_moving` beside `ipctk`, in turn, processor time of one thread.
+"""One bullet and one moving capsule or sphere each: `cast_moving` beside `ipctk`, in turn, one thread.
 
     python benchmarks/moving_peers.py --out benchmarks/moving_peers.csv   (needs pip install '.[test,peers]')
 
-4,096 pairs, half of them within 10⁻¹ … 10⁻⁹ of a radius of a touch (`tests/support/moving_peers.py`). A row: who
-answers; the shape; microseconds a pair, the median of so many rounds; contacts that it sees. `ipctk` is called pair by
-pair, which is all it offers, so that each call from Python counts; its contacts are conservative, ours exact.
+4,096 pairs, half of them within 10⁻¹ … 10⁻⁹ of a radius of a touch, or none (`tests/support/moving_peers.py`). A row:
+who answers; the shape; microseconds of processor time a pair, the median of so many rounds; contacts. `ipctk` is called
+pair by pair, which is all it offers, so that each call from Python counts; its contacts are conservative, ours exact.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -24,23 +25,32 @@ sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 
 import ipctk  # noqa: E402
 import numpy as np  # noqa: E402
-from support.moving_peers import history_of, pairs_of, peer_contacts  # noqa: E402
+from support.moving_peers import Pairs, history_of, pairs_of, peer_contacts  # noqa: E402
+
+import cylcollide as cc  # noqa: E402
 
 PAIRS, ROUNDS = 4096, 9
 
 
+def our_hits(history: cc.PoseHistory, pairs: Pairs) -> int:
+    """How many bullets hit."""
+    return int(history.cast_moving(pairs.start, pairs.end, 0.0, 1.0, threads=1).hit.sum())
+
+
+def their_hits(ccd: object, pairs: Pairs, kind: str) -> int:
+    """How many pairs `ipctk` sees in contact."""
+    return int(peer_contacts(ccd, pairs, kind)[0].sum())
+
+
 def works(kind: str) -> dict[str, Callable[[], int]]:
     """What is asked of whom; each returns how many contacts there are."""
-    pairs = pairs_of(np.random.default_rng(3), PAIRS, kind)
-    history = history_of(pairs, kind)
-    everyday = pairs_of(np.random.default_rng(3), PAIRS, kind, grazes=0.0)
-    once = history_of(everyday, kind)
-    found = {"cylcollide": lambda: history.cast_moving(pairs.start, pairs.end, 0.0, 1.0, threads=1).hit.sum()}
-    found["cylcollide, no grazes"] = lambda: once.cast_moving(everyday.start, everyday.end, 0.0, 1.0, threads=1).hit.sum()
-    for name in ("TightInclusionCCD", "AdditiveCCD"):
-        ccd = getattr(ipctk, name)()
-        found[name] = lambda ccd=ccd: peer_contacts(ccd, pairs, kind)[0].sum()
-        found[f"{name}, no grazes"] = lambda ccd=ccd: peer_contacts(ccd, everyday, kind)[0].sum()
+    found: dict[str, Callable[[], int]] = {}
+    for more, grazes in (("", 0.5), (", no grazes", 0.0)):
+        pairs = pairs_of(np.random.default_rng(3), PAIRS, kind, grazes)
+        history = history_of(pairs, kind)
+        found[f"cylcollide{more}"] = partial(our_hits, history, pairs)
+        for name in ("TightInclusionCCD", "AdditiveCCD"):
+            found[f"{name}{more}"] = partial(their_hits, getattr(ipctk, name)(), pairs, kind)
     return found
 
 
@@ -65,7 +75,9 @@ def main() -> None:
                 times[name].append(time.thread_time() - begun)
         for name, work in asked.items():
             microseconds = round(1e6 * median(times[name][1:]) / PAIRS, 2)
-            rows.append(label | {"who": name, "shape": kind, "pairs": PAIRS, "us_a_pair": microseconds, "contacts": work()})
+            rows.append(
+                label | {"who": name, "shape": kind, "pairs": PAIRS, "us_a_pair": microseconds, "contacts": work()}
+            )
             print(*list(rows[-1].values())[2:])
     with out.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -22,7 +22,6 @@ os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")
 
 import numpy as np
 
-
 from cylcollide.bench.past import RecordedCrowd
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.history.moving.hits import MovingHits

@@ -65,7 +65,9 @@ def write_csv(tally: Tally, seconds: float, file: Path) -> None:
             family, limb = name.split("; ")
             writer.writerow({**label, "family": family, "limb": limb, **row})
     total = numbers["all; all"]
-    print(f"{total['bullets']} bullets, {total['pairs']} pairs, {total['wrong']} wrong, {seconds:.0f} s of processor time")
+    print(
+        f"{total['bullets']} bullets, {total['pairs']} pairs, {total['wrong']} wrong, {seconds:.0f} s of processor time"
+    )
 
 
 def main() -> int:

@@ -23,9 +23,8 @@ def first_bad_row(bad: BoolArray) -> int | None:
 
 def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
     """The values as an array, whatever they are; ValueError for uneven rows and for masked entries."""
-    if type(values) is np.ndarray:
-        return values
-    if np.ma.is_masked(values) or any(issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values)):
+    masked = (issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
+    if type(values) is not np.ndarray and (np.ma.is_masked(values) or any(masked)):
         raise ValueError(f"{name}: expected {expected}, got masked entries; fill them or leave such rows out")
     try:
         return np.asarray(values)
@@ -51,8 +50,6 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
-    if given.dtype is FLOAT64:
-        return np.array(given, order="C")
     if given.dtype == object:
         array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
     else:
@@ -67,11 +64,6 @@ def as_float64(given: NDArray[Any], name: str) -> Float64Array:
                 f"{given.dtype} in row {row}; round them first"
             )
     return array
-
-
-def as_plain_float64(given: NDArray[Any], name: str) -> Float64Array:
-    """As `as_float64`, but not copied if given as such an array in C order."""
-    return given if given.dtype is FLOAT64 and given.flags.carray else as_float64(given, name)
 
 
 def _shown(value: Any) -> str:
@@ -101,9 +93,8 @@ EVERY_LAYER, IGNORE_NONE, NO_LIMIT = np.full(1, ALL_LAYERS, np.uint32), np.full(
 """The defaults of most queries; read, never written."""
 
 
-def _described(values: object) -> str:
-    shape = getattr(values, "shape", None)
-    return f"shape {shape}" if shape is not None else type(values).__name__
+def _described(values: Any) -> str:
+    return f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
 
 
 def in_range(array: Float64Array, name: str) -> Float64Array:
@@ -240,7 +231,7 @@ def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
 
 def list_of_integers(values: ArrayLike, name: str, low: int, high: int) -> Int64Array:
     """Integers from low to high, (m,) of int64; one stands for itself."""
-    if isinstance(values, int | np.integer) and not isinstance(values, bool) and low <= values <= high:
+    if _is_integer(values) and low <= operator.index(values) <= high:
         return np.array([values], np.int64)
     array = _as_integers(values, name)
     if array.ndim > 1:
@@ -297,36 +288,6 @@ def one_of(value: object, name: str, *known: str) -> str:
         return value
     *most, last = map(repr, known)
     raise ValueError(f"{name}: expected {', '.join(most)} or {last}, got {_shown(value)}")
-
-
-def distances(max_distance: ArrayLike, rows: int) -> Float64Array:
-    """Largest distances of rays in metres: (rows,), or (1,) for all; inf is allowed."""
-    given: object = max_distance
-    if isinstance(given, float) and given == np.inf:
-        return NO_LIMIT
-    numbers = as_numbers(max_distance, "max_distance", "(n,) or one number")
-    if numbers.shape not in ((), (rows,)):
-        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {numbers.shape}")
-    distance = as_float64(numbers, "max_distance").reshape(-1)
-    row = first_bad_row(~((distance >= 0.0) & ((distance <= LARGEST_NUMBER) | (distance == np.inf))))
-    if row is not None:
-        raise ValueError(
-            f"max_distance: expected >= 0 and at most 2**500 (about 3e150; inf for no limit), got "
-            f"{distance[row].tolist()} in row {row}"
-        )
-    return distance
-
-
-def directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
-    """Directions (rows, 3) of any length that a size may have."""
-    array = vectors(values, name, rows)
-    row = first_bad_row(short(array))
-    if row is not None:
-        raise ValueError(
-            f"{name}: expected a direction other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {array[row].tolist()} in row {row}; cast a segment with start = end for a point test"
-        )
-    return array
 
 
 def workers(threads: int | None) -> int | None:

@@ -1,6 +1,6 @@
 """Every body that comes with PyBullet beside its mirror: what is exact, where verdicts differ and why, and the time.
 
-    python benchmarks/bullet/bodies.py --out benchmarks/bullet_bodies.csv --page docs/bullet.md
+    python benchmarks/bullet/bodies.py --out benchmarks/bullet_bodies.csv --page docs/bullet.md [--files r2d2.urdf ...]
 
 Each file is loaded with PyBullet's defaults in a process of its own, since some crash it. 10,000 rays from all around
 go through points in the boxes of the links. A ray differs if body or link do; its cause is settled with the exact
@@ -128,7 +128,7 @@ def causes(mirror: Mirror, starts: np.ndarray, ends: np.ndarray, ours: list[Any]
     return counts
 
 
-def timed(calls: list[Any], rounds: int = 3) -> list[float]:
+def timed(calls: list[Any], rounds: int = 2) -> list[float]:
     """Median microseconds of processor time a ray, of calls in turn."""
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):
@@ -200,7 +200,7 @@ def page_rows(rows: list[dict[str, Any]]) -> str:
     ]
     for row in rows:
         shapes = f"{row['limbs']}, {row['planes']}, {row['wrapped']}"
-        numbers = " | ".join(str(row[cause] or "") for cause in CAUSES)
+        numbers = " | ".join("" if row[cause] in (0, "0") else str(row[cause]) for cause in CAUSES)
         times = f"{row['bullet_us']}, {row['mirror_us']}"
         lines.append(
             f"| {row['file']} | {shapes} | {row['kind']} | {row['hits']} | {row['differ']} | {numbers} | {times} |"
@@ -211,26 +211,30 @@ def page_rows(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_bodies.csv"))
+    parser.add_argument("--files", nargs="+", help="only these; the rows of others stay as they are in the CSV")
     parser.add_argument("--page", type=Path, help="the page whose table is replaced")
     options = parser.parse_args()
     facts = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
-    rows = []
-    for name in files():
+    rows: dict[str, dict[str, Any]] = {}
+    if options.files:
+        with options.out.open(newline="") as file:
+            rows = {row["file"]: row for row in csv.DictReader(file)}
+    for name in options.files or files():
         row = in_a_process(name)
         print(name, row, flush=True)
         if isinstance(row, dict):
-            rows.append(facts | row)
+            rows[name] = facts | row
     with options.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(rows.values())
     if options.page:
         before, rest = options.page.read_text().split(MARKS[0])
         after = rest.split(MARKS[1])[1]
-        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_rows(rows)}\n\n{MARKS[1]}{after}")
+        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_rows(list(rows.values()))}\n\n{MARKS[1]}{after}")
 
 
 if __name__ == "__main__":

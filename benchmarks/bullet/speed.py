@@ -65,11 +65,11 @@ def tasks(c: int, n: int) -> dict[str, tuple[Callable[[], object], str]]:
 
     return {
         "PyBullet": (bullet(c, first, last), "PyBullet"),
-        "world": (cast, "world"),
         "tuples, follow=False": (tuples(still, first, last), "PyBullet"),
         "tuples, watch": (tuples(watching, first, last), "PyBullet"),
         "tuples, follow=True": (tuples(follow, first, last), "PyBullet"),
         "arrays given, tuples, follow=False": (lambda: still.rayTestBatch(starts, ends), "PyBullet"),
+        "world": (cast, "world"),  # beside the next one: both find the caches as the other leaves them
         "arrays, follow=False": (arrays, "world"),
     }
 
@@ -90,6 +90,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_speed.csv"))
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--counts", nargs="+", type=int, choices=COUNTS, default=COUNTS)
+    parser.add_argument("--beside", choices=("PyBullet", "world"), help="only what stands beside this one")
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     options = parser.parse_args()
     facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
@@ -100,15 +102,16 @@ def main() -> None:
             c = connect()
             SCENES[scene](c)
             p.performCollisionDetection(physicsClientId=c)
-            for n in COUNTS:
-                calls = tasks(c, n)
+            for n in options.counts:
+                calls = {k: task for k, task in tasks(c, n).items() if options.beside in (None, task[1])}
                 found = measure(calls, options.rounds, max(1, 300 // n))
                 for name, (_, beside) in calls.items():
                     ratio = found[beside] / found[name]
                     row = (scene, n, name, f"{found[name]:.1f}", beside, f"{found[beside]:.1f}", f"{ratio:.2f}")
                     writer.writerow((*facts, *row))
                     print(*row, sep="\t", flush=True)
-            moved(c, scene, writer, facts)
+            if options.beside != "world":
+                moved(c, scene, writer, facts)
             p.disconnect(physicsClientId=c)
 
 

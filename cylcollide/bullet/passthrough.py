@@ -66,6 +66,7 @@ class Wrapped:
 
     def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
         self._client, self.places, self._places = client, places, {tuple(place) for place in places}
+        self._bounds = bounds
         padding = PADDING * (1.0 + SPREAD * (np.arange(len(places)) * GOLDEN_RATIO % 1.0))
         padded = np.clip(bounds + padding[:, None, None] * [[-1.0], [1.0]], -LARGEST, LARGEST)
         low, high = padded[:, 0], padded[:, 1]
@@ -75,7 +76,7 @@ class Wrapped:
 
     def moved(self, bounds: Float64Array) -> "Wrapped":
         """The same places with other bounding boxes."""
-        return Wrapped(self._client, self.places, bounds) if self.places else self
+        return self if np.array_equal(bounds, self._bounds) else Wrapped(self._client, self.places, bounds)
 
     def first_hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array

@@ -79,7 +79,7 @@ def moving_hit_bounds(bullet: Flight, limb: MovingLimb, extent: Real) -> HitBoun
     half_squared, width = longest_half_squared(motion), larger(limb.radius, limb.radius2)
     near = near_squared(limb.kind, half_squared, width, delta)
     first, last = ball_times(motion, near)
-    if not ((extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)):
+    if not is_trusted(extent):
         return HitBounds(True, False, 0.0, inf, False, UNDECIDED_FACE)
     if first > last:
         return HitBounds(False, False, inf, inf, False, UNDECIDED_FACE)
@@ -102,8 +102,14 @@ def certain_miss(bullet: Flight, limb: MovingLimb, extent: Real) -> tuple[Truth,
     errors, middle = contact_errors(kind, half_squared, square_root(near), width, delta), 0.5 * (first + last)
     early, late = window_between(motion, first, middle), window_between(motion, middle, last)
     outside = is_outside(early, kind, radius, radius2, errors) & is_outside(late, kind, radius, radius2, errors)
-    is_safe = (extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
-    return is_safe & ((first > last) | outside), select(is_safe, first, 0.0)
+    trusted = is_trusted(extent)
+    return trusted & ((first > last) | outside), select(trusted, first, 0.0)
+
+
+@inlined
+def is_trusted(extent: Real) -> Truth:
+    """Whether products of such coordinates neither overflow nor lose digits."""
+    return (extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
 
 
 @inlined

@@ -114,7 +114,7 @@ def window_crossing(window: Window, kind: int, radius: Real, radius2: Real, erro
 
 @compiled
 def is_outside(window: Window, kind: int, radius: Real, radius2: Real, errors: Errors) -> Truth:
-    """Whether the bullet is certainly outside of a limb of any kind but a box all along a window: no branch in lanes."""
+    """Whether the bullet is certainly outside of a limb, any but a box, all along a window; no branch in lanes."""
     s, y = radius * radius, squared(window.y)
     if kind == SPHERE:
         return least_of_three(less(y, s)) > errors.ball

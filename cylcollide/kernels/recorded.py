@@ -299,10 +299,7 @@ def place_bones(
     positions: Float64Array,
     orientations: Float64Array,
 ) -> None:
-    """Write the bones that carry n limbs, (n, 3) and (n, 4); nothing for bare limbs.
-
-    `tick`, `alpha` and `row` are of each limb, as in `place_recorded`.
-    """
+    """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3) and (n, 4); none for bare limbs."""
     last = recorded.address.shape[0] - 1
     for k in range(row.size):
         here, there = tick_rows(recorded, tick[k]), tick_rows(recorded, min(tick[k] + 1, last))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
+from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
@@ -109,7 +110,7 @@ class RayRequest:
         is_segment = self.options[0]
         first, second = ("starts", "ends") if is_segment else ("origins", "directions")
         validate.vectors(self.first, first)
-        check = validate.vectors if is_segment else validate.directions
+        check = validate.vectors if is_segment else _directions
         check(self.second, second, len(self.first))
         raise_changed(first, second)
 
@@ -141,7 +142,7 @@ def ray_request(
 ) -> RayRequest:
     """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, in metres."""
     first, second = validate.as_pairs(origins, directions, ("origins", "directions"))
-    distance = validate.distances(max_distance, len(first))
+    distance = _distances(max_distance, len(first))
     return RayRequest(first, second, False, distance, inside, mask, ignore_character)
 
 
@@ -234,3 +235,33 @@ def raise_changed(*names: str) -> NoReturn:
     raise ValueError(
         f"{', '.join(names)}: expected numbers that stay while a query reads them, got some that changed; pass copies"
     )
+
+
+def _distances(max_distance: ArrayLike, rows: int) -> Float64Array:
+    """Largest distances of rays in metres: (rows,), or (1,) for all; inf is allowed."""
+    given: object = max_distance
+    if isinstance(given, float) and given == np.inf:
+        return validate.NO_LIMIT
+    numbers = validate.as_numbers(max_distance, "max_distance", "(n,) or one number")
+    if numbers.shape not in ((), (rows,)):
+        raise ValueError(f"max_distance: expected one number or shape ({rows},), got shape {numbers.shape}")
+    distance = validate.as_float64(numbers, "max_distance").reshape(-1)
+    row = validate.first_bad_row(~((distance >= 0.0) & ((distance <= LARGEST_NUMBER) | (distance == np.inf))))
+    if row is not None:
+        raise ValueError(
+            f"max_distance: expected >= 0 and at most 2**500 (about 3e150; inf for no limit), got "
+            f"{distance[row].tolist()} in row {row}"
+        )
+    return distance
+
+
+def _directions(values: ArrayLike, name: str, rows: int) -> Float64Array:
+    """Directions (rows, 3) of any length that a size may have."""
+    array = validate.vectors(values, name, rows)
+    row = validate.first_bad_row(validate.short(array))
+    if row is not None:
+        raise ValueError(
+            f"{name}: expected a direction other than zero, its largest component at least 2**-500 (about 3e-151), "
+            f"got {array[row].tolist()} in row {row}; cast a segment with start = end for a point test"
+        )
+    return array

@@ -22,7 +22,7 @@ SOURCES = (
     "bullet/pose_loops.py",
     "bullet/sheet_loops.py",
     "bvh",
-    "crosscheck/judge/rounded_cylinder.py",
+    "engines/rounded_cylinder.py",
     "kernels",
     "query/loops",
     "runtime",

@@ -1,7 +1,8 @@
 """LLVM's code of functions that compiled functions call: lowered without what only Python and exceptions need.
 
 numba returns a status beside every result, through pointers, and takes every argument apart into numbers. A function
-here takes its arguments and returns its result as LLVM's values, however large: inlining leaves nothing of them.
+here returns its result as one of LLVM's values, however large, and an inlined one takes its arguments so: inlining
+leaves nothing of them. Arguments of others are taken apart, too, so that LLVM can leave out those that nothing reads.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,9 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir as llvm
-from numba.core import cgutils, ir, types
+from numba.core import cgutils, ir
 from numba.core.compiler import Compiler, _LowerResult
 from numba.core.compiler_machinery import FunctionPass, LoweringPass, _pass_registry, register_pass
+from numba.core.datamodel.packer import ArgPacker
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.imputils import impl_ret_untracked, user_function
 from numba.core.ir_utils import build_definitions
@@ -19,7 +21,7 @@ from numba.core.lowering import Lower
 from numba.core.ssa import reconstruct_ssa
 from numba.core.targetconfig import ConfigStack
 from numba.core.transforms import canonicalize_cfg
-from numba.core.typed_passes import NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
+from numba.core.typed_passes import NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
@@ -28,12 +30,17 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 
-from cylcollide.runtime.numba_contexts import InnerContext, InnerLibrary, TargetContext, contexts
+from cylcollide.runtime.numba_contexts import InnerContext, InnerLibrary, Whole
+
+
+def _packer(context: Any, description: Any) -> Any:
+    """How arguments of a function are passed: whole if it is inlined, else taken apart."""
+    return (Whole if description.inline else ArgPacker)(context.data_model_manager, description.argtypes)
 
 
 def _declare(context: Any, module: Any, description: Any) -> Any:
     """LLVM's declaration of a function."""
-    kinds = [context.get_value_type(kind) for kind in description.argtypes if not isinstance(kind, types.Omitted)]
+    kinds = _packer(context, description).argument_types
     kind = llvm.FunctionType(context.get_value_type(description.restype), kinds)
     function = cgutils.get_or_insert_function(module, kind, description.mangled_name)
     if description.inline:
@@ -46,23 +53,12 @@ def _call(description: Any, library: Any) -> Callable[..., Any]:
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         function = _declare(context, builder.module, description)
-        given = [
-            _as_argument(context, builder, value, kind)
-            for value, kind in zip(values, description.argtypes, strict=True)
-            if not isinstance(kind, types.Omitted)
-        ]
+        given = _packer(context, description).as_arguments(builder, values)
         return impl_ret_untracked(context, builder, signature.return_type, builder.call(function, given))
 
     marked: Any = emit
     marked.signature, marked.libs = description.argtypes, (library,)
     return emit
-
-
-def _as_argument(context: Any, builder: Any, value: Any, kind: Any) -> Any:
-    """An argument; numba passes a function's variable arguments as a structure, even those of one type."""
-    if value.type == context.get_value_type(kind):
-        return value
-    return context.make_tuple(builder, kind, cgutils.unpack_tuple(builder, value))
 
 
 class InnerLower(Lower):
@@ -74,6 +70,12 @@ class InnerLower(Lower):
         self.entry_block = self.function.append_basic_block("entry")
         self.builder = llvm.IRBuilder(self.entry_block)
         self.call_helper = self.call_conv.init_call_helper(self.builder)
+
+    def extract_function_arguments(self) -> Any:
+        """The arguments, as Python has them."""
+        packer = _packer(self.context, self.fndesc)
+        self.fnargs = packer.from_arguments(self.builder, self.function.args)
+        return self.fnargs
 
     def lower_inst(self, inst: Any) -> None:
         """Return values as they are."""
@@ -114,16 +116,17 @@ class InnerLowering(LoweringPass):
             noalias=flags.noalias,
             abi_tags=[flags.get_mangle_string()],
         )
-        if not flags.nrt:
+        is_ours = state.library is not None
+        if is_ours:
             context = InnerContext(context, context.typing_context)
         with context.push_code_library(library):
-            lowering = Lower if flags.nrt else InnerLower
+            lowering = InnerLower if is_ours else Lower
             lower = lowering(context, library, description, state.func_ir, metadata=state.metadata)
             lower.lower()
         library.finalize()
-        emit: Any = user_function(description, [library]) if flags.nrt else _call(description, library)
+        emit: Any = _call(description, library) if is_ours else user_function(description, [library])
         # one of numba's own is registered under what would be its machine code
-        placeholder: Any = None if state.library else [].append
+        placeholder: Any = None if is_ours else [].append
         context.insert_func_defn([(emit, placeholder or (state.func_id.func, state.args), emit.signature)])
         state["cr"] = _LowerResult(description, lower.call_helper, cfunc=placeholder, env=lower.env)
         return True
@@ -195,38 +198,34 @@ class InnerCompiler(Compiler):
 
     def _compile_core(self) -> Any:
         """Run the passes."""
-        return _run_passes(self)
-
-
-def _run_passes(compiler: Any) -> Any:
-    with ConfigStack().enter(compiler.state.flags):
-        for kind in PASSES:
-            _pass_registry.get(kind).pass_inst.run_pass(compiler.state)
-    compiler.state.pipeline = None
-    return compiler.state.cr
+        with ConfigStack().enter(self.state.flags):
+            for kind in PASSES:
+                _pass_registry.get(kind).pass_inst.run_pass(self.state)
+        self.state.pipeline = None
+        return self.state.cr
 
 
 @contextmanager
-def inner_overloads() -> Iterator[None]:
-    """Meanwhile, numba's own functions in Python are compiled as inner functions, too. Under numba's lock.
+def lowered_overloads() -> Iterator[None]:
+    """Meanwhile, numba's own functions in Python are lowered, and not optimised, each. Under numba's lock.
 
-    In contexts of this package, so that no function of the program that numba compiles gets to see them.
+    They pass all of numba's passes and return a status, since functions of the program that numba compiles may call
+    them, too.
     """
-    plain = Compiler._compile_core
-
-    def compile_core(compiler: Any) -> Any:
-        state = compiler.state
-        if state.library is not None:
-            return plain(compiler)
-        typing_context, target_context = contexts()
-        state.typingctx = typing_context
-        state.targetctx = TargetContext(state.targetctx, typing_context)
-        state.targetctx.cached_internal_func = target_context.cached_internal_func
-        return _run_passes(compiler)
-
     numba_compiler: Any = Compiler
-    numba_compiler._compile_core = compile_core
+    plain = numba_compiler.define_pipelines
+
+    def define_pipelines(compiler: Any) -> Any:
+        pipelines = plain(compiler)
+        if compiler.state.library is None:
+            for pipeline in pipelines:
+                passes = [(InnerLowering if kind is NativeLowering else kind, why) for kind, why in pipeline.passes]
+                pipeline.passes, pipeline._finalized = passes, False
+                pipeline.finalize()
+        return pipelines
+
+    numba_compiler.define_pipelines = define_pipelines
     try:
         yield
     finally:
-        numba_compiler._compile_core = plain
+        numba_compiler.define_pipelines = plain

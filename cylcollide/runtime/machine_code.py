@@ -27,8 +27,8 @@ from numba.core.runtime.nrt import rtsys
 
 from cylcollide.runtime.callees import set_options
 from cylcollide.runtime.compile import examples
-from cylcollide.runtime.inner_functions import inner_overloads
-from cylcollide.runtime.numba_contexts import contexts, with_callees
+from cylcollide.runtime.inner_functions import lowered_overloads
+from cylcollide.runtime.numba_contexts import code_of_all, contexts
 
 Function = Callable[..., Any]
 
@@ -43,8 +43,8 @@ class EntryLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         """Link, optimise once, and make machine code."""
         exported = {function.name for function in self._final_module.functions if not function.is_declaration}
-        for library in with_callees(self._linking_libraries):
-            self._final_module.link_in(library._final_module, preserve=True)
+        for code in code_of_all(self._linking_libraries):
+            self._final_module.link_in(code, preserve=True)
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in exported:
                 function.linkage = "internal"
@@ -110,7 +110,7 @@ def build(function: Function, allocates: bool, keeps_lock: bool, arguments: tupl
     typing, target = contexts()
     kinds, flags = _kinds(arguments), set_options(Flags())
     flags.nrt, flags.release_gil = allocates, not keeps_lock
-    with global_compiler_lock, inner_overloads(), _no_collection():
+    with global_compiler_lock, lowered_overloads(), _no_collection():
         library = EntryLibrary(target.codegen(), function.__qualname__)
         library.enable_object_caching()
         result = Compiler(typing, target, library, kinds, None, flags, {}).compile_extra(function)

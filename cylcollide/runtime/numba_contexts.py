@@ -32,17 +32,31 @@ class InnerLibrary(JITCodeLibrary):
         """Nothing is optimised, and nothing becomes machine code."""
         self._finalized = True
 
+    def _get_module_for_linking(self) -> Any:
+        """The code with all that it calls: for a function of the program, which numba compiles."""
+        module = self._final_module.clone()
+        for code in code_of_all(self._linking_libraries):
+            module.link_in(code, preserve=True)
+        for function in module.functions:
+            if not function.is_declaration:
+                function.linkage = "linkonce_odr"
+        return module
 
-def with_callees(libraries: list[Any]) -> list[Any]:
-    """These libraries and all that they call, each once."""
-    found: dict[Any, None] = {}
+
+def code_of_all(libraries: list[Any]) -> list[Any]:
+    """LLVM's code of these libraries and of all that they call, each once."""
+    found: dict[Any, Any] = {}
     pending = libraries[::-1]
     while pending:
         library = pending.pop()
-        if library not in found:
-            found[library] = None
+        if library in found:
+            continue
+        if isinstance(library, InnerLibrary):
+            found[library] = library._final_module
             pending += library._linking_libraries[::-1]
-    return list(found)
+        else:  # of the program, with all that it calls
+            found[library] = library._get_module_for_linking()
+    return list(found.values())
 
 
 class TypingContext(Context):
@@ -108,6 +122,29 @@ class TargetContext(CPUContext):
         return result
 
 
+class Whole:
+    """Arguments as they are; those that are left out are not passed. As numba's `ArgPacker`."""
+
+    def __init__(self, models: Any, kinds: Any) -> None:
+        self.passed = [not isinstance(kind, types.Omitted) for kind in kinds]
+        self.argument_types = [models[kind].get_value_type() for kind in kinds if not isinstance(kind, types.Omitted)]
+
+    def as_arguments(self, builder: Any, values: Any) -> list[Any]:
+        """What is passed."""
+        given = [value for value, passed in zip(values, self.passed, strict=True) if passed]
+        return [_of_type(builder, *pair) for pair in zip(given, self.argument_types, strict=True)]
+
+    def from_arguments(self, _builder: Any, given: Any) -> list[Any]:
+        """What was passed."""
+        remaining = iter(given)
+        return [next(remaining) if passed else None for passed in self.passed]
+
+
+def _of_type(builder: Any, value: Any, kind: Any) -> Any:
+    """An argument of a type: numba passes a function's variable arguments as a structure, even those of one type."""
+    return value if value.type == kind else cgutils.pack_array(builder, cgutils.unpack_tuple(builder, value))
+
+
 class InnerContext(TargetContext):
     """For functions that take their arguments and return their results as they are."""
 
@@ -122,11 +159,6 @@ class NoException(CPUCallConv):
 
     That is what only a defect could: a tuple's item beyond its end, a range with step zero.
     """
-
-    def decode_arguments(self, _builder: Any, kinds: Any, function: Any) -> list[Any]:
-        """The arguments as they are."""
-        given = iter(function.args)
-        return [None if isinstance(kind, types.Omitted) else next(given) for kind in kinds]
 
     def return_status_propagate(self, builder: Any, _status: Any) -> None:
         """End the process."""

@@ -11,16 +11,16 @@ from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
 from cylcollide.crosscheck.generate.shots import Body
 from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import (
+from cylcollide.crosscheck.run.chunk import compute_chunk, fire
+from cylcollide.crosscheck.run.plan import FamiliesPlan
+from cylcollide.crosscheck.run.run import run_plan
+from cylcollide.engines.rounded_cylinder import (
     Rounded,
     first_reach,
     least_distance,
     outward_normal,
     signed_distance,
 )
-from cylcollide.crosscheck.run.chunk import compute_chunk, fire
-from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.run.run import run_plan
 
 pytestmark = [pytest.mark.long, pytest.mark.ci_long]  # a sweep of its own; asked for by .ci/run
 

@@ -10,12 +10,12 @@ from support.html_page import Page
 from support.runs.families import paged
 
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance, taken
 from cylcollide.crosscheck.report.advice import RULES, advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases
 from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.report.pictures import NAMES, _origin, cut, outward
 from cylcollide.crosscheck.report.sentences import change_rows, ratio_words
+from cylcollide.engines.rounded_cylinder import signed_distance, taken
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
 

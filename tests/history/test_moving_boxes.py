@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.character_life import Life
 from support.check_cylinders import JIT
+from support.moving_boxes import Cases, deepest, product
 from support.oracle.moving_bullets import Bullet, Ticks
 
 import cylcollide as cc
@@ -110,3 +111,48 @@ def test_a_box_that_stands_still_is_judged_exactly():
     assert hits.hit.tolist() == [True, False]
     assert not hits.undecided.any()
     assert (hits.fraction[0], hits.face[0], hits.exit_fraction[0]) == (0.25, Face.NEG_X, 0.75)
+
+
+def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:
+    """As many boxes as bullets, each far from the others, that walk and turn by up to 30 degrees in a tick."""
+    box = cc.Limbs.boxes([[0.02, -0.03, 0.1]], [[0.1, 0.2, -0.1, 1.0]], [[0.1, 0.2, 0.3]])
+    rig = cc.Rig(["bone"], [-1], [[0, 0, 0]], [[0, 0, 0, 1]], box, [0])
+    world = cc.HitWorld()
+    ids, row = world.spawn(rig, n), np.arange(n)
+    here = 20.0 * np.column_stack([row % 12, row // 12 % 12, row // 144]) + rng.normal(size=(n, 3))
+    there = here + 0.2 * rng.normal(size=(n, 3))
+    axis = rng.normal(size=(n, 3))
+    turn, angle = rng.normal(size=(n, 4)), rng.uniform(0.0, np.pi / 6, (n, 1))
+    by = np.hstack([axis / np.linalg.norm(axis, axis=1)[:, None] * np.sin(angle / 2), np.cos(angle / 2)])
+    turned, history = product(by, turn), PoseHistory(world)
+    for time, (place, pose) in enumerate([(here, turn), (there, turned)]):
+        world.set_poses(ids, place[:, None], pose[:, None])
+        history.record(float(time))
+    limb = [np.repeat(column, n, axis=0) for column in (box.p1, box.box_axes.reshape(1, 9), box.half_extents)]
+    alpha = np.tile([0.0, 1.0], (n, 1))
+    return history, Cases(here, there, alpha, here, there, turn, turned, *limb)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not JIT, reason="thousands of bullets take machine code")
+def test_at_most_one_in_a_thousand_is_undecided_and_none_of_the_others_wrong():
+    """By default, for bullets at any place about boxes of a person's size."""
+    undecided = hits = misses = 0
+    for seed in range(10):
+        rng, n = np.random.default_rng(seed), 1700
+        history, cases = boxes_apart(rng, n)
+        u, travel = rng.random((n, 1)), rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-0.5, 0.5, (n, 1))
+        place = cases.here + u * (cases.there - cases.here) + rng.uniform(-0.5, 0.5, (n, 3))
+        cases = cases._replace(start=place - u * travel, end=place + (1.0 - u) * travel)
+        found = history.cast_moving(cases.start, cases.end, 0.0, np.nextafter(1.0, 0.0))
+        decided, zero, resolution = ~found.undecided, np.zeros(n), 2.0**-10
+        undecided += int(found.undecided.sum())
+        s = np.where(found.hit, found.fraction, 1.0)
+        reached = deepest(cases, zero, np.minimum(s + resolution, 1.0), 65)
+        before = deepest(cases, zero, np.where(found.hit, np.maximum(s - resolution, 0.0), 1.0), 65)
+        assert (reached[decided & found.hit] > -1e-12).all()
+        assert (before[decided & ((s > 2 * resolution) | ~found.hit)] < 1e-12).all()
+        hits, misses = hits + int(found.hit.sum()), misses + int((~found.hit).sum())
+    print(f"{hits} hits, {misses} misses, {undecided} undecided")
+    assert min(hits, misses) > 4000
+    assert undecided <= (hits + misses) / 1000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.check_cylinders import JIT
-from support.moving_sweep import bullets_of, scene_of
+from support.moving_scenes import bullets_of, scene_of
 
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving import contacts
@@ -12,7 +12,7 @@ from cylcollide.history.moving.hits import MovingHits
 pytestmark = pytest.mark.plain_python
 
 N = 96 if JIT else 32
-SCENES = (1, 3) if JIT else (1,)
+SCENES = (1,)
 
 
 class ByRationals:

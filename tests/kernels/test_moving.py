@@ -11,12 +11,13 @@ from support.cases.motions import FAMILIES, SHAPES, everyday
 from support.check_cylinders import sized
 from support.moving_kernels import accurate, flight_parameter, kernel_arguments
 
-from cylcollide._types import Face
+from cylcollide._types import Face, Shape
 from cylcollide.constants import CONTACT_ERROR
 from cylcollide.exact.moving import contact_face, contact_intervals
+from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.moving import moving_hit_bounds
-from cylcollide.kernels.moving_contact import accurate_contact
+from cylcollide.kernels.moving import Flight, MovingLimb, certain_miss, moving_hit_bounds
+from cylcollide.kernels.moving_contact import AccurateMotion, accurate_contact, first_step
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -28,9 +29,12 @@ def judged(motion):
     bounds = moving_hit_bounds(bullet, limb, extent)
     closed = motion._replace(stretch=motion.stretch._replace(is_closed=True))
     contacts = contact_intervals(closed)
+    missed, earliest = certain_miss(bullet, limb, extent)
+    assert not (missed and contacts), motion
+    assert not contacts or contacts[0].entry >= flight_parameter(motion, earliest), motion
     if not bounds.possible:
         assert not contacts, motion
-        return "miss", False
+        return "miss" if missed else "late miss", False
     assert not contacts or contacts[0].entry >= flight_parameter(motion, bounds.lower), motion
     if not bounds.certain:
         assert bounds.upper == inf, motion
@@ -80,5 +84,54 @@ def test_everyday_motions_are_decided(shape):
     verdicts, good = tally(everyday, shape, sized(400), 2)
     faces = sum(count for verdict, count in verdicts.items() if verdict in Face.__members__)
     assert verdicts["undecided"] + verdicts["no face"] == 0
+    assert verdicts["late miss"] < verdicts["miss"]  # which two windows do not show
     assert min(verdicts["miss"], faces, verdicts["inside"]) > sized(400) // 200
     assert good == faces
+
+
+def lanes(values):
+    """Return the same structure of numbers as the eight given ones, with eight side by side."""
+    if isinstance(values[0], tuple):
+        return tuple(lanes(part) for part in zip(*values, strict=True))
+    return np.array(values)
+
+
+def eight(shape, face=None):
+    """Return eight everyday motions of a shape, that enter through this face first, and their kernel arguments."""
+    rng, found = Random(f"{shape.name} {face}"), []
+    while len(found) < 8:
+        motion = everyday(rng, shape)
+        arguments = kernel_arguments(motion)
+        bounds = moving_hit_bounds(*arguments)
+        if face is None or (bounds.certain and not bounds.inside and bounds.face == face):
+            found.append((motion, arguments, bounds))
+    return found
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@np.errstate(all="ignore")
+def test_eight_misses_are_those_of_one(shape):
+    cases = eight(shape)
+    bullets, limbs, extents = zip(*(arguments for _, arguments, _ in cases), strict=True)
+    limb = MovingLimb(int(shape), *lanes([one[1:] for one in limbs]))
+    missed, earliest = certain_miss(Flight(*lanes(bullets)), limb, np.array(extents))
+    one_by_one = [certain_miss(*arguments) for _, arguments, _ in cases]
+    assert missed.tolist() == [one[0] for one in one_by_one]
+    assert earliest.tolist() == [one[1] for one in one_by_one]
+    assert 0 < missed.sum() < 8
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@np.errstate(all="ignore")
+def test_eight_accurate_times_are_those_of_one(shape):
+    face = Face.CAP2 if shape in (Shape.CYLINDER, Shape.CAPSULE) else Face.SIDE
+    cases = eight(shape, face)
+    motion = AccurateMotion(*lanes([accurate(motion) for motion, _, _ in cases]))
+    radii = lanes([(motion.radius, motion.radius2) for motion, _, _ in cases])
+    lower, upper, extent = lanes([(bounds.lower, bounds.upper, arguments[2]) for _, arguments, bounds in cases])
+    bounds = HitBounds(True, True, lower, upper, False, float(face))
+    found = first_step(motion, int(shape), *radii, bounds, extent)
+    for k, (one, (_, _, size), own) in enumerate(cases):
+        want = accurate_contact(accurate(one), int(shape), one.radius, one.radius2, own, size)
+        assert found.accurate[k]
+        assert (found.time[0][k], found.time[1][k]) == want.time

@@ -31,10 +31,10 @@ def flying_in(ours: MovingHits) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ["capsule", "sphere"])
 def test_no_hit_is_denied_by_tight_inclusion(kind: str):
-    """Of bullets that start outside of the cube about the axis: it leaves out a contact at once, and takes that for one.
+    """Of bullets that start outside of the cube about the axis.
 
-    Its distance is bounded in the maximum norm. One that starts in the cube and not in the limb it may deny, or see too
-    late, as it does with one in twenty here.
+    It bounds the distance in the maximum norm. Where a bullet starts in that cube, but not in the limb, it may deny
+    the hit or see it too late, as it does with one in twenty here.
     """
     pairs = pairs_of(np.random.default_rng(17), N, kind)
     ours = history_of(pairs, kind).cast_moving(pairs.start, pairs.end, 0.0, 1.0)

@@ -194,7 +194,7 @@ def test_a_terminal_gets_one_line(tmp_path: Path):
 
 
 def begin_compiling(tmp_path: Path, more: str) -> subprocess.Popen[str]:
-    """A process whose loops are being compiled, and what it does then."""
+    """A process whose loops are being compiled, and what it does then: not before it reads a line, if that ends it."""
     script = "entry_point.PLAIN_SECONDS = 0.0\nfirst = answers()\nprint('compiling', flush=True)\n" + more
     process = subprocess.Popen(
         [sys.executable, "-c", PREAMBLE + script],
@@ -238,6 +238,7 @@ def test_forked_while_compiling(tmp_path: Path):
     process = begin_compiling(
         tmp_path,
         """
+input()
 pid = os.fork()
 if pid == 0:
     same = answers() == first
@@ -246,7 +247,7 @@ status = os.waitpid(pid, 0)[1]
 told(status=status, same=answers() == first, alive=entry_point._process.workers[0].is_alive())
 """,
     )
-    out, _ = process.communicate(timeout=200)
+    out, _ = process.communicate("go\n", timeout=200)
     found = json.loads(out)
     assert found["status"] == 0
     assert found["same"]

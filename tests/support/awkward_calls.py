@@ -172,7 +172,9 @@ def bodies() -> Iterator[Call]:
     yield Call("Rig", _bound(cc.Rig, {**fixed, "limbs": mixed(ROWS).limbs()}), {**rest, "limb_bone": INDEX})
     yield Call("Rig.place", rig().place, {"positions": BONES, "orientations": TURNS, "character": INDEX})
     joints: Arrays = {"root_positions": PLACE, "root_orientations": TURN, "joint_orientations": TURNS}
+    moved: Arrays = {**joints, "joint_positions": BONES}
     yield Call("Rig.forward", rig().forward, joints)
+    yield Call("Rig.forward", rig().forward, moved)
     skin: Arrays = {"vertices": CORNERS, "faces": SIDES, "weights": np.ones((8, 1)), "parents": INDEX[:1] - 1}
     one: Arrays = {"rest_positions": PLACE[:1], "rest_orientations": TURN[:1]}
     of_skin = _bound(cc.Rig.from_skin, {"bone_names": ["a"], "shapes": [cc.Shape.SPHERE]})

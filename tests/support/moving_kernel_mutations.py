@@ -53,6 +53,15 @@ MOVING_KERNELS: dict[str, Mutation] = {
     "moving: large numbers are trusted": Mutation(MOVING, "(extent <= LARGEST_SAFE)", "(extent < inf)"),
     "moving: small numbers are trusted": Mutation(MOVING, "(extent >= SMALLEST_SAFE)", "(extent > 0.0)"),
     "moving: a surface at the start is entered": Mutation(MOVING, "certain and begin > 0.0", "certain"),
+    "moving: missed by half": Mutation(
+        MOVING, " & is_outside(late, kind, radius, radius2, errors)\n    trusted", "\n    trusted"
+    ),
+    "moving: missed by one ball": Mutation(
+        SOLIDS, "return outside & (least_of_three(ball1)", "return outside | (least_of_three(ball1)"
+    ),
+    "moving: the ball is entered later": Mutation(
+        MOVING, "select(trusted, first, 0.0)", "select(trusted, middle, 0.0)"
+    ),
     "moving: nothing behind the first window": Mutation(MOVING, "if window.ends:", "if window.ends or free:"),
     "moving: caps turned round": Mutation(CONTACT, "along_axis if face == CAP2", "along_axis if face == CAP1"),
     "moving: half a ball": Mutation(CONTACT, "scaled(height, 2.0)", "scaled(height, 1.0)"),
@@ -62,5 +71,7 @@ MOVING_KERNELS: dict[str, Mutation] = {
     "moving: a mean slope is every slope": Mutation(
         CONTACT, "doubt = width * bend + 2.0 * error / width", "doubt = 0.0"
     ),
-    "moving: a step forgotten": Mutation(CONTACT, "Contact(two_sum(time, step), True)", "Contact((time, 0.0), True)"),
+    "moving: a step forgotten": Mutation(
+        CONTACT, "Contact(two_sum(time, step), accurate)", "Contact((time, 0.0), accurate)"
+    ),
 }

@@ -7,7 +7,15 @@ POLYNOMIALS, ALGEBRAIC, CONTACTS, MOVING = (
     f"exact/{name}.py" for name in ("polynomials", "algebraic", "contacts", "moving")
 )
 
+FLIGHTS, EXITS = (f"query/loops/{name}.py" for name in ("moving", "moving_exit"))
+
 MOVED_SEEN_BY: dict[str, list[str]] = {
+    "flights": [
+        "tests/history/test_moving_far.py",
+        "tests/history/test_moving_moments.py",
+        "tests/history/test_moving_pairs.py",
+        "tests/history/test_moving_exits.py",
+    ],
     **MOVING_KERNELS_SEEN_BY,
     "roots": ["tests/exact/test_algebraic.py"],
     "contacts": ["tests/exact/test_contacts.py", "tests/exact/test_moving.py", "tests/oracle/test_moving_oracle.py"],
@@ -15,6 +23,16 @@ MOVED_SEEN_BY: dict[str, list[str]] = {
 
 MOVED: dict[str, Mutation] = {
     **MOVING_KERNELS,
+    "flights: an open stretch is believed": Mutation(FLIGHTS, " | (stretches.is_open[j] & (nearest >= 0))", ""),
+    "flights: misses of an open stretch are left out": Mutation(FLIGHTS, " and not stretches.is_open[j]:", ":"),
+    "flights: the ball that is entered first": Mutation(
+        FLIGHTS, "candidates.earliest[pair] <= best.upper and ", "False and "
+    ),
+    "flights: any limb goes on": Mutation(EXITS, "places.row[other] == row:", "places.row[other] >= 0:"),
+    "flights: hidden limbs go on": Mutation(EXITS, "return other if is_hit and not", "return other if not"),
+    "flights: a contact ends with its stretch": Mutation(
+        EXITS, "if not stays or j + 1 == stretches.offsets[i + 1]:", "if True:"
+    ),
     "roots: variations are repetitions": Mutation(POLYNOMIALS, "now == -last", "now == last"),
     "roots: right half turned round": Mutation(POLYNOMIALS, "    right.reverse()\n", ""),
     "roots: no root in the middle": Mutation(POLYNOMIALS, "if right[0] == 0:", "if right == []:"),

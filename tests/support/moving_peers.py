@@ -1,4 +1,4 @@
-"""Capsules and spheres that move on straight lines, each with one bullet, for us and for a package of collision tests."""
+"""Capsules and spheres that move on straight lines, each with one bullet, for us and for another package."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,9 @@ def pairs_of(rng: np.random.Generator, n: int, kind: str, grazes: float = 0.5) -
     way = rng.normal(size=(n, 3))
     across = np.cross(b - a, way) if kind == "capsule" else np.cross(rng.normal(size=(n, 3)), way)
     across /= np.linalg.norm(across, axis=1)[:, None]
-    beside = np.where(rng.random(n) < grazes, rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-9, -1, n), rng.uniform(-1, 1, n))
+    beside = np.where(
+        rng.random(n) < grazes, rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-9, -1, n), rng.uniform(-1, 1, n)
+    )
     place = a + share * (b - a) + across * (radius * (1.0 + beside))[:, None]
     moving = (1 - share) * (p1_next - p1) + share * (p2_next - p2) + way * rng.uniform(0.5, 2.0, (n, 1))
     return Pairs(place - u * moving, place + (1 - u) * moving, p1, p2, p1_next, p2_next, radius)

@@ -17,14 +17,14 @@ from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.shots import SIZES, Body, joined
 from cylcollide.crosscheck.judge.comparison import points_told, usable
-from cylcollide.crosscheck.judge.rounded_cylinder import (
+from cylcollide.engines import Engine, EngineHits
+from cylcollide.engines.rounded_cylinder import (
     Rounded,
     least_distance,
     outward_normal,
     signed_distance,
     taken,
 )
-from cylcollide.engines import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 DIGITS = "%.12g"

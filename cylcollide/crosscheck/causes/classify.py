@@ -17,9 +17,9 @@ from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import Comparison, OwnHits, angle, engine_answers
 from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import signed_distance
 from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.engines import Engine
+from cylcollide.engines.rounded_cylinder import signed_distance
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 

@@ -15,7 +15,7 @@ from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import outward_normal, signed_distance
+from cylcollide.engines.rounded_cylinder import outward_normal, signed_distance
 
 
 class Hit(NamedTuple):

@@ -12,7 +12,7 @@ from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.judge.comparison import angle
-from cylcollide.crosscheck.judge.rounded_cylinder import (
+from cylcollide.engines.rounded_cylinder import (
     Least,
     Rounded,
     first_reach,

@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
+from cylcollide.engines.rounded_cylinder import Rounded, least_distance
 from cylcollide.exact.cylinder import Cylinder
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import Chord, closest

@@ -13,9 +13,9 @@ from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.words import TEXTS
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
 from cylcollide.crosscheck.judge.disagreements import Cause, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import Rounded, least_distance
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
+from cylcollide.engines.rounded_cylinder import Rounded, least_distance
 
 HUMAN = (0.01, 1.0)
 """Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""

@@ -16,7 +16,11 @@ from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.generate.shots import across, unit
 from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.judge.rounded_cylinder import (
+from cylcollide.crosscheck.number_format import UNITS
+from cylcollide.crosscheck.records import JsonObject
+from cylcollide.crosscheck.report.case_choice import Drawn
+from cylcollide.crosscheck.report.chart_style import COLORS, bare
+from cylcollide.engines.rounded_cylinder import (
     Least,
     Rounded,
     first_reach,
@@ -24,10 +28,6 @@ from cylcollide.crosscheck.judge.rounded_cylinder import (
     outward_normal,
     taken,
 )
-from cylcollide.crosscheck.number_format import UNITS
-from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.case_choice import Drawn
-from cylcollide.crosscheck.report.chart_style import COLORS, bare
 
 COLUMNS, MARGIN_COLUMNS = 240, 40
 """Columns in the window and beyond each of its sides."""

@@ -79,7 +79,7 @@ def _first_in_stretch(question: Question, bullet: int, stretch: int) -> Answer:
 
 def _limb_contact(question: Question, stretch: int, limb: int, within: TickStretch) -> LimbContact | None:
     """The first contact with one limb, None if that is certainly missed."""
-    if question.limbs.kind[limb] != Shape.BOX:
+    if question.limbs.kind[limb] != int(Shape.BOX):
         contacts = contacts_of(question, stretch, limb)
         return LimbContact(limb, contacts[0], contacts[0].entry, contacts[0].entry) if contacts else None
     box = box_contact(question, stretch, limb, within)
@@ -144,7 +144,7 @@ def _is_same(limbs: MovingLimbs, one: int, other: int) -> bool:
 
 def contacts_of(question: Question, stretch: int, limb: int) -> list[Contact]:
     """When the bullet of a stretch is in a limb that is not protected, in order; in a box, about when it first is."""
-    if question.limbs.kind[limb] == Shape.BOX:
+    if question.limbs.kind[limb] == int(Shape.BOX):
         box = box_contact(question, stretch, limb, stretch_of(question, stretch))
         contacts = [] if box is None or box.latest is None else [box.contact]
     else:

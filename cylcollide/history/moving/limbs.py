@@ -50,7 +50,9 @@ class MovingLimbs:
         """Ends at the tick, recorded; (m, 2, 3)."""
         self.there = memory.rows((m, 2, 3))
         """Ends at the next one; the same of a limb that stays."""
-        self._rows = MovingRows(solid, character, mask, aligned((m, MOVING_ROW), np.float64), box, np.empty((0, PATH_ROW)))
+        self._rows = MovingRows(
+            solid, character, mask, aligned((m, MOVING_ROW), np.float64), box, np.empty((0, PATH_ROW))
+        )
         ends = MovingEnds(kind, following, self.radius, self.radius2, self.here, self.there)
         fill_moving_rows.call(ring.recorded, tick, row, ends, self._rows)
 

@@ -32,7 +32,7 @@ class StruckLimbs:
     def table(self) -> LimbTable:
         """The columns of the limbs."""
         t, rows, share = self._rewound.table, self._rows, self._alpha[:, None]
-        straight = ((self._all.next_row[rows] != STAYS) & (t.kind != Shape.BOX))[:, None]
+        straight = ((self._all.next_row[rows] != STAYS) & (t.kind != int(Shape.BOX)))[:, None]
         p1, p2 = (
             np.where(straight, (1.0 - share) * self._all.here[rows, k] + share * self._all.there[rows, k], placed)
             for k, placed in enumerate((t.p1, t.p2))

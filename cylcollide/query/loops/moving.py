@@ -140,9 +140,7 @@ def pairs_at(stretches: StretchRows, table: MovingRows, chosen: Int32Array, limb
 
 
 @compiled
-def test_lanes(
-    stretches: StretchRows, table: MovingRows, candidates: Candidates, shape: int, lanes: PairLanes
-) -> None:
+def test_lanes(stretches: StretchRows, table: MovingRows, candidates: Candidates, shape: int, lanes: PairLanes) -> None:
     """Test the queued pairs of one shape, and empty its queue; what is left from earlier ones fills it up."""
     first, count = shape * LANES, lanes.queued[shape]
     for k in range(count, LANES):
@@ -208,23 +206,28 @@ def first_on_stretch(
     The limb that may be hit first is bounded first, then those that may be hit before its contact.
     """
     best, stretch, least, nearest = no_hit(1.0), stretches.rows[j], inf, -1
-    for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
+    begin, end = candidates.offsets[j], candidates.offsets[j + 1]
+    for pair in range(begin, end):
         k = candidates.limb[pair]
-        if k != LEFT_OUT and is_considered(table.character[k], table.mask[k], mask, ignored):
-            if candidates.earliest[pair] < least:
-                least, nearest = candidates.earliest[pair], pair
+        if candidates.earliest[pair] < least and is_asked(table, k, mask, ignored):
+            least, nearest = candidates.earliest[pair], pair
     if nearest >= 0:
         k = candidates.limb[nearest]
         best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
-        for pair in range(candidates.offsets[j], candidates.offsets[j + 1]):
-            k = candidates.limb[pair]
-            if k != LEFT_OUT and pair != nearest and candidates.earliest[pair] <= best.upper:
-                if is_considered(table.character[k], table.mask[k], mask, ignored):
-                    best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
+    for pair in range(begin, end):
+        k = candidates.limb[pair]
+        if pair != nearest and candidates.earliest[pair] <= best.upper and is_asked(table, k, mask, ignored):
+            best = closer(best, float(k), limb_bounds(stretch, table, k, resolution))
     # the last moment of a stretch that is not the last belongs to the next one
     is_possible = (best.limb >= 0.0) | (best.next_possible < inf)
     ends_late = (best.upper >= 1.0) & (not stretches.is_last[j])
     return best, is_undecided(best) | (is_possible & ends_late) | (stretches.is_open[j] & (nearest >= 0))
+
+
+@inlined
+def is_asked(table: MovingRows, k: int, mask: int, ignored: int) -> bool:
+    """Whether a candidate is not left out, and the bullet considers it."""
+    return k != LEFT_OUT and is_considered(table.character[k], table.mask[k], mask, ignored)
 
 
 @inlined

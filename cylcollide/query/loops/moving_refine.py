@@ -90,7 +90,11 @@ def make_refine_lanes() -> RefineLanes:
     """Empty queues."""
     stretch, piece, limb = np.zeros((3, GROUPS, LANES), np.int32)
     bullet, place = np.zeros((GROUPS, LANES), np.int64), np.arange(GROUPS * LANES, dtype=np.int32)
-    limits, bounds, queued = np.zeros((GROUPS * LANES, LANES)), np.zeros((2, GROUPS * LANES)), np.zeros(GROUPS, np.int64)
+    limits, bounds, queued = (
+        np.zeros((GROUPS * LANES, LANES)),
+        np.zeros((2, GROUPS * LANES)),
+        np.zeros(GROUPS, np.int64),
+    )
     return RefineLanes(
         bullet, stretch, piece, limb, place.reshape(GROUPS, LANES), limits, bounds, queued, np.zeros((5, LANES))
     )
