@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import cylcollide as cc
-from cylcollide.history.limits import Admission
+from cylcollide.history.rewind_limits import Admission
 from cylcollide.limbs.outlines import COLORS, fill_outlines, surface_points
 
 RATE, ONE_WAY, BEHIND = 60, 0.060, 0.160  # ticks a second; seconds through the network; how old is what a client draws

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, NO_CHARACTER, NO_LIMB, BoolArray, Float64Array, Int64Array
 from cylcollide.characters.policy_checks import Group, group_number
-from cylcollide.history.intervals import intervals, searched_times
+from cylcollide.history.hit_times import intervals, searched_times
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.options import PastOptions, Protection, check_names, checked_protection
 from cylcollide.history.results import RewoundChords, RewoundHits

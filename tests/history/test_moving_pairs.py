@@ -8,7 +8,7 @@ from support.moving_scenes import bullets_of, scene_of
 from cylcollide.history.moving import question
 from cylcollide.history.moving.flights import checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHit
-from cylcollide.history.moving.question import Question
+from cylcollide.history.moving.request import MovingRequest
 from cylcollide.query.loops.moving import LEFT_OUT
 
 pytestmark = pytest.mark.plain_python
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.plain_python
 N = 300 if JIT else 40
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, smallest: int, scale: float) -> Question:
+def asked(monkeypatch: pytest.MonkeyPatch, smallest: int, scale: float) -> MovingRequest:
     """What bullets ask, by streams from so many on; every ninth comes from farther away by a factor."""
     monkeypatch.setattr(question, "SMALLEST_STREAM", smallest)
     rng = np.random.default_rng(5)
@@ -25,7 +25,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, smallest: int, scale: float) -> Quest
     start = bullets.points[:, 0] * np.where(np.arange(N) % 9 == 0, scale, 1.0)[:, None]
     ring, filters = scene.history._kept(), checked_filters({})
     times = tuple(bullets.target.T)
-    return Question(ring, checked_flights(ring.ticks, start, bullets.points[:, 1], times, (None, None), {}), filters)
+    return MovingRequest(
+        ring, checked_flights(ring.ticks, start, bullets.points[:, 1], times, (None, None), {}), filters
+    )
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6, 1e30])
@@ -45,13 +47,13 @@ def test_what_is_left_out_is_missed_and_is_most(monkeypatch: pytest.MonkeyPatch)
     scene = scene_of(rng, False)
     points, target, *_ = bullets_of(rng, scene, N, False)
     fly = (points[:, 0], points[:, 1], *target.T)
-    questions, init = [], Question.__init__
+    questions, init = [], MovingRequest.__init__
 
     def keeping(self, *arguments):
         init(self, *arguments)
         questions.append(self)
 
-    monkeypatch.setattr(Question, "__init__", keeping)
+    monkeypatch.setattr(MovingRequest, "__init__", keeping)
     hits = scene.history.cast_moving(*fly)
     left_out = questions[0].candidates.limb == LEFT_OUT
     assert 0.3 < left_out.mean() < 0.95

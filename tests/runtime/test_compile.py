@@ -11,6 +11,7 @@ from support.check_cylinders import JIT
 from support.thresholds import set_threshold
 
 import cylcollide
+from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.runtime.compile import ENTRY_POINTS, examples
 
 pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
@@ -116,6 +117,8 @@ def lives(every: list[cylcollide.Limbs]) -> Iterator[Any]:
             yield history.judge_segments(start, -start, POLICIES[3], time).damage
             flown = history.cast_moving(start, -start, 0.0, time, protected_since={0: 0.5}, mask=7)
             yield flown.exit_time, flown.local_position
+            many = history.cast_moving(np.tile(start, (SMALLEST_STREAM, 1)), -start[0], 0.0, 1.5)
+            yield many.exit_time
         world.set_layers(ids[:3], 2)
         world.despawn(ids[4])
         world.set_poses(world.spawn(person), positions[4], orientations[4])

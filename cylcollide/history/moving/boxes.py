@@ -10,8 +10,8 @@ from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.moving import TickStretch
 from cylcollide.exact.order import limb_chords
-from cylcollide.history.moving.question import Question
-from cylcollide.history.moving.struck import StruckLimbs
+from cylcollide.history.moving.hit_limbs import HitLimbs
+from cylcollide.history.moving.request import MovingRequest
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.exact_fallback import exact_limb, ray_numbers
@@ -30,14 +30,14 @@ class BoxContact(NamedTuple):
     face: Face
 
 
-def box_contact(question: Question, stretch: int, limb: int, within: TickStretch) -> BoxContact | None:
+def box_contact(request: MovingRequest, stretch: int, limb: int, within: TickStretch) -> BoxContact | None:
     """The first contact of the bullet of a stretch with a box; None if it certainly misses."""
-    path, row = question.table.paths[question.table.box[limb]], question.stretches.rows[stretch]
+    path, row = request.table.paths[request.table.box[limb]], request.stretches.rows[stretch]
     if is_still(row, path):
-        return _still_contact(question, stretch, limb, within)
+        return _still_contact(request, stretch, limb, within)
     flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
     bounds = BoxBounds._make((*flags, *numbers, place))
-    bound_box.call(row, path, question.resolution, bounds)
+    bound_box.call(row, path, request.resolution, bounds)
     (possible, certain, leaves), (lower, upper, exit_lower, exit_upper, face) = (
         flags[:, 0].tolist(),
         numbers[:, 0].tolist(),
@@ -64,13 +64,13 @@ def _nearest_face(place: Float64Array, half: Float64Array) -> int:
     return int(Face.NEG_X) + 2 * axis + int(place[axis] > 0.0)
 
 
-def _still_contact(question: Question, stretch: int, limb: int, within: TickStretch) -> BoxContact | None:
+def _still_contact(request: MovingRequest, stretch: int, limb: int, within: TickStretch) -> BoxContact | None:
     """The same with a box that stands still in that stretch, in rational numbers."""
-    flights, piece = question.flights, question.stretches.piece[stretch]
-    alpha = question.stretches.rows[stretch, ALPHA0]  # and so all the time, or the pose is that of the tick
-    moves = question.stretches.rows[stretch, ALPHA1] != alpha
-    struck = StruckLimbs(question.limbs, np.array([limb]), np.array([0.0 if moves else alpha]))
-    solid = exact_limb(struck.table, 0)
+    flights, piece = request.flights, request.stretches.piece[stretch]
+    alpha = request.stretches.rows[stretch, ALPHA0]  # and so all the time, or the pose is that of the tick
+    moves = request.stretches.rows[stretch, ALPHA1] != alpha
+    hit_limbs = HitLimbs(request.limbs, np.array([limb]), np.array([0.0 if moves else alpha]))
+    solid = exact_limb(hit_limbs.table, 0)
     rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT)
     chords = limb_chords(ray_numbers(rays, 0), solid)
     if not chords or chords[0].exit is None:

@@ -18,9 +18,9 @@ from cylcollide.history.moving.exact import (
     stretch_of,
     target_time,
 )
+from cylcollide.history.moving.hit_limbs import HitLimbs
 from cylcollide.history.moving.hits import Contacts, Exits, Found
-from cylcollide.history.moving.question import Question
-from cylcollide.history.moving.struck import StruckLimbs
+from cylcollide.history.moving.request import MovingRequest
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, LimbPlaces, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
@@ -35,35 +35,35 @@ EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool
 """Of fraction, time, duration, piece and accurate."""
 
 
-def found_contacts(question: Question, threads: int | None) -> Found:
+def found_contacts(request: MovingRequest, threads: int | None) -> Found:
     """The first contact of each bullet."""
-    flights, n = question.flights, question.flights.bullets
-    bounded, contacts = _bounded(question, threads)
+    flights, n = request.flights, request.flights.bullets
+    bounded, contacts = _bounded(request, threads)
     open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), {}
     for i in open_rows.tolist():
-        entered, undecided[i] = _answer(question, bounded, i)
+        entered, undecided[i] = _answer(request, bounded, i)
         bounded.limb[i] = -1
         if entered is not None:
             exact[i], bounded.limb[i], bounded.stretch[i] = entered, entered.limb, entered.stretch
-            _write_exact(question, entered, i, contacts)
+            _write_exact(request, entered, i, contacts)
     hit, row, (clamped, rechecked) = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros((2, n), bool)
     row[hit], rechecked[open_rows] = np.arange(len(hit)), True
     if flights.clamped.any():
         np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
     columns = (frozen(column) for column in (*contacts[:-1], row, clamped, undecided, rechecked))
-    struck = StruckLimbs(question.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
-    return Found(flights, struck, Contacts._make(columns), partial(_exits, question, bounded, contacts, exact))
+    hit_limbs = HitLimbs(request.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
+    return Found(flights, hit_limbs, Contacts._make(columns), partial(_exits, request, bounded, contacts, exact))
 
 
-def _bounded(question: Question, threads: int | None) -> tuple[MovingColumns, ContactRows]:
+def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns, ContactRows]:
     """The first contact of each bullet as far as float64 decides it."""
-    n, filters = question.flights.bullets, (question.flights.mask, question.flights.ignored, question.resolution)
+    n, filters = request.flights.bullets, (request.flights.mask, request.flights.ignored, request.resolution)
     columns = memory.columns(n, *COLUMNS)
     time, target, alpha, lower, upper, stretch, piece, tick, limb, face, found_face, undecided, accurate = columns
     hits = MovingColumns(stretch, limb, lower, upper, found_face, undecided)
     contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
-    stretches, table, candidates = question.stretches, question.table, question.candidates
-    first_tick, flights = question.ticks[0].number, question.flight_rows
+    stretches, table, candidates = request.stretches, request.table, request.candidates
+    first_tick, flights = request.ticks[0].number, request.flight_rows
 
     def task(begin: int, end: int) -> None:
         pairs, refined = make_pair_lanes(), make_refine_lanes()
@@ -77,44 +77,46 @@ def _bounded(question: Question, threads: int | None) -> tuple[MovingColumns, Co
     return hits, contacts
 
 
-def _write_exact(question: Question, entered: Entered, i: int, contacts: ContactRows) -> None:
+def _write_exact(request: MovingRequest, entered: Entered, i: int, contacts: ContactRows) -> None:
     """Write the contact of bullet i, each number rounded from the exact one."""
-    s, stretch, within = entered.contact.entry, entered.stretch, stretch_of(question, entered.stretch)
+    s, stretch, within = entered.contact.entry, entered.stretch, stretch_of(request, entered.stretch)
     contacts.fraction[i], contacts.alpha[i] = s.double_double(), s.rounded(within.alpha0, within.alpha1)
-    contacts.time[i] = s.rounded(*bullet_time(question, stretch))
-    contacts.target_time[i] = s.rounded(*target_time(question, stretch))
-    contacts.piece[i], contacts.face[i] = question.stretches.piece[stretch], int(entered.face)
-    contacts.tick[i] = question.ticks[question.stretches.tick[stretch]].number
+    contacts.time[i] = s.rounded(*bullet_time(request, stretch))
+    contacts.target_time[i] = s.rounded(*target_time(request, stretch))
+    contacts.piece[i], contacts.face[i] = request.stretches.piece[stretch], int(entered.face)
+    contacts.tick[i] = request.ticks[request.stretches.tick[stretch]].number
 
 
-def _answer(question: Question, bounded: MovingColumns, i: int) -> Answer:
+def _answer(request: MovingRequest, bounded: MovingColumns, i: int) -> Answer:
     """The first contact of a bullet in rational numbers; its limb is known unless it is undecided."""
     stretch, limb = bounded.stretch.item(i), bounded.limb.item(i)
     if bounded.undecided[i]:
-        return first_contact(question, i, stretch)
-    return Answer(entered_limb(question, stretch, limb), False)
+        return first_contact(request, i, stretch)
+    return Answer(entered_limb(request, stretch, limb), False)
 
 
-def _exits(question: Question, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, Entered]) -> Exits:
+def _exits(
+    request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, Entered]
+) -> Exits:
     """Where bullets leave the limbs that they hit."""
-    n, stretches = question.flights.bullets, question.stretches
+    n, stretches = request.flights.bullets, request.stretches
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
-    flights, limbs, table, candidates = question.flights, question.limbs, question.table, question.candidates
+    flights, limbs, table, candidates = request.flights, request.limbs, request.table, request.candidates
     asked = (LimbPlaces(limbs.state_row, limbs.next_row), candidates, flights.mask, flights.ignored)
-    find_exits.call(question.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
+    find_exits.call(request.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
-    is_protected = np.isin(limbs.character[bounded.limb[hit]], [*question.until])
+    is_protected = np.isin(limbs.character[bounded.limb[hit]], [*request.until])
     for i in hit[~accurate[hit] | is_protected].tolist():
-        one = exact.get(i) or entered_limb(question, bounded.stretch.item(i), bounded.limb.item(i))
-        stretch, contact = leaves(question, i, one)
-        begins, ends = _moment(question, one.stretch, one.contact.entry), _moment(question, stretch, contact.exit)
+        one = exact.get(i) or entered_limb(request, bounded.stretch.item(i), bounded.limb.item(i))
+        stretch, contact = leaves(request, i, one)
+        begins, ends = _moment(request, one.stretch, one.contact.entry), _moment(request, stretch, contact.exit)
         piece[i], fraction[i] = stretches.piece[stretch], contact.exit.rounded()
         time[i], duration[i] = float(ends), float(ends - begins)
     return Exits(*(frozen(column) for column in (piece, fraction, time, duration)))
 
 
-def _moment(question: Question, stretch: int, s: Algebraic) -> Fraction:
+def _moment(request: MovingRequest, stretch: int, s: Algebraic) -> Fraction:
     """The bullet's time at s of a stretch's piece, to a hundred bits."""
-    t0, rate = bullet_time(question, stretch)
+    t0, rate = bullet_time(request, stretch)
     return t0 + rate * sum(map(Fraction, s.double_double()))

@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.history.moving.flights import Flights
-from cylcollide.history.moving.struck import StruckLimbs
+from cylcollide.history.moving.hit_limbs import HitLimbs
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.hits import plain_value
 from cylcollide.query.limb_fields import LimbFields, Surface
@@ -34,7 +34,7 @@ class Contacts(NamedTuple):
     piece: Int64Array
     tick: Int64Array
     face: Int8Array  # Face, INSIDE if the bullet starts in the limb, NONE for a miss
-    row: Int32Array  # of the limb among those that are struck, -1 for a miss
+    row: Int32Array  # of the limb among those that are hit, -1 for a miss
     clamped: BoolArray
     undecided: BoolArray
     rechecked: BoolArray
@@ -53,7 +53,7 @@ class Found(NamedTuple):
     """What a query has found."""
 
     flights: Flights
-    limbs: StruckLimbs
+    limbs: HitLimbs
     contacts: Contacts
     exits: Callable[[], Exits]
     """Computed for all bullets of the query, when first asked for."""
@@ -75,7 +75,7 @@ class MovingHits(LimbFields):
         self._contacts = Contacts._make(columns)
 
     @property
-    def _limbs(self) -> StruckLimbs:
+    def _limbs(self) -> HitLimbs:
         return self._found.limbs
 
     @property

@@ -13,7 +13,7 @@ from cylcollide.query.loops.moving_rows import STAYS
 from cylcollide.runtime.memory import frozen
 
 
-class StruckLimbs:
+class HitLimbs:
     """Limbs at moments between ticks, (n,), as results read them; `state_row` has their rows in the state of the tick.
 
     Ends are between those of both ticks, on straight lines; boxes and bones are as `PoseHistory.limbs_at` has them.

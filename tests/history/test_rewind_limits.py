@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cylcollide.history import RewindLimits, estimate_time
-from cylcollide.history.limits import Admission
+from cylcollide.history.rewind_limits import Admission
 
 
 def test_claims():

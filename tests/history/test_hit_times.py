@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cylcollide.history import intervals as searching
-from cylcollide.history.intervals import intervals, searched_times
+from cylcollide.history.hit_times import intervals, searched_times
 
 
 def between(edges: list[float], so_before: bool = False):

@@ -1,4 +1,4 @@
-"""What a query about flying bullets asks, and against what: stretches, and the limbs that each comes near."""
+"""A request about flying bullets, as loops read it: stretches, and the limbs that each comes near."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
 
-class Question:
+class MovingRequest:
     """Stretches of bullets, and the limbs that they may hit."""
 
     def __init__(self, ring: Ring, flights: Flights, filters: Filters) -> None:
