@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cylcollide.history import intervals as searching
+from cylcollide.history import hit_times as searching
 from cylcollide.history.hit_times import intervals, searched_times
 
 

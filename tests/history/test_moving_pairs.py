@@ -5,7 +5,7 @@ import pytest
 from support.check_cylinders import JIT
 from support.moving_scenes import bullets_of, scene_of
 
-from cylcollide.history.moving import question
+from cylcollide.history.moving import request
 from cylcollide.history.moving.flights import checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHit
 from cylcollide.history.moving.request import MovingRequest
@@ -18,7 +18,7 @@ N = 300 if JIT else 40
 
 def asked(monkeypatch: pytest.MonkeyPatch, smallest: int, scale: float) -> MovingRequest:
     """What bullets ask, by streams from so many on; every ninth comes from farther away by a factor."""
-    monkeypatch.setattr(question, "SMALLEST_STREAM", smallest)
+    monkeypatch.setattr(request, "SMALLEST_STREAM", smallest)
     rng = np.random.default_rng(5)
     scene = scene_of(rng, False)
     bullets = bullets_of(rng, scene, N, False)

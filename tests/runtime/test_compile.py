@@ -169,7 +169,7 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
             world.limbs[:1].classify_points([0, 0, 0])
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])
             world.limbs.explain_segment([0, 0, 0], [1, 1, 1], limb=0)
-    assert len(list(lives(every))) == 3 * (3 * 4 + 1)
+    assert len(list(lives(every))) == 3 * (3 * 5 + 1)
     assert {len(path) for path in flights()} == {0, 64, 3 * 64}
     assert [len(limbs) for limbs in characters()] == [0, 19, 57] * 4 + [0, 0, 0] * 4
     assert {name for name, found in tags.items() if len(found) != 1} <= {"kernels.clearance.growths_to_reach"}
