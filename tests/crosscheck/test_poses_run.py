@@ -214,16 +214,19 @@ class FlippedHits:
 
     def __init__(self, hits):
         flipped = np.flatnonzero(hits.limb == 1)[::10]
-        self.limb = hits.limb.copy()
-        self.limb[flipped] = -1
+        self._hits, self.limb, self.face = hits, hits.limb.copy(), hits.face.copy()
+        self.limb[flipped], self.face[flipped] = -1, cc.Face.NONE
         self.hit = self.limb >= 0
-        self.fraction, self.rechecked = hits.fraction, hits.rechecked
+        self.distance = np.where(self.hit, hits.distance, np.inf)
         self.position, self.normal = (np.where(self.hit[:, None], v, np.nan) for v in (hits.position, hits.normal))
+
+    def __getattr__(self, name):
+        return getattr(self._hits, name)
 
 
 class FaultyWorld(cc.HitWorld):
-    def cast_segments(self, starts, ends):
-        return FlippedHits(super().cast_segments(starts, ends))
+    def cast_segments(self, starts, ends, **options):
+        return FlippedHits(super().cast_segments(starts, ends, **options))
 
 
 def test_a_fault_on_our_side_is_not_proved(monkeypatch):

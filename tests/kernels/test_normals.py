@@ -86,3 +86,11 @@ def test_a_ball_too_small_for_the_digits_of_its_place_has_a_normal():
     hits = cc.Limbs.spheres([1, 1, 1], 1e-40).cast_segments([0, 0, 0], [3, 3, 3])
     assert hits.hit[0]
     assert np.linalg.norm(hits.normal[0]) == np.linalg.norm(hits.exit_normal[0]) == 1.0
+
+
+def test_a_normal_at_the_end_of_a_capsule_whatever_its_unit():
+    """Next to -1 kernels have 6e-33, exact arithmetic 0: found by the law of powers of two."""
+    for factor in (1.0, 2.0**-60):
+        limb = cc.Limbs.capsules([np.array([-5.0, 5, -2]) * factor], [np.array([-1.0, 5, -2]) * factor], 17 * factor)
+        hits = limb.cast_segments([np.array([14.0, -4, -5]) * factor], [np.array([-70.0, 17, 2]) * factor])
+        assert np.abs(hits.exit_normal[0] - [-1, 0, 0]).max() <= 2.0**-100

@@ -11,7 +11,7 @@ from support.package import ABOVE_PACKAGE
 import cylcollide as cc
 from cylcollide import cli
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
-from cylcollide.crosscheck.judge import comparison
+from cylcollide.crosscheck.judge import truth
 
 
 def run(*arguments, code=None):
@@ -100,14 +100,15 @@ def test_a_broken_import_of_our_own_is_not_blamed_on_the_extra(monkeypatch):
 class WrongWorld(cc.HitWorld):
     """A world that tells the chest as its neighbour."""
 
-    def cast_segments(self, starts, ends):
-        hits = super().cast_segments(starts, ends)
-        hits._found.result.limb[hits.limb == 1] = 2
+    def cast_segments(self, starts, ends, **options):
+        hits = super().cast_segments(starts, ends, **options)
+        limb = hits._found.result.limb
+        limb[limb == 1] = 2
         return hits
 
 
 def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(comparison, "HitWorld", WrongWorld)
+    monkeypatch.setattr(truth, "HitWorld", WrongWorld)
     options = ["--rays", "400", "--motion", "run", "--jobs", "1", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *options])
     with pytest.raises(SystemExit) as stopped:

@@ -80,14 +80,6 @@ def test_a_power_of_two_leaves_everything_but_lengths(case: ShapeCase, power: in
             assert np.array_equal(x * factor if name in LENGTHS else x, y, equal_nan=x.dtype.kind == "f"), name
 
 
-def test_a_normal_at_the_end_of_a_capsule_whatever_its_unit():
-    """The case that the law above found: 6e-33 beside -1 where kernels answer, 0 where exact arithmetic does."""
-    for factor in (1.0, 2.0**-60):
-        limb = cc.Limbs.capsules([np.array([-5.0, 5, -2]) * factor], [np.array([-1.0, 5, -2]) * factor], 17 * factor)
-        hits = limb.cast_segments([np.array([14.0, -4, -5]) * factor], [np.array([-70.0, 17, 2]) * factor])
-        assert np.abs(hits.exit_normal[0] - [-1, 0, 0]).max() <= 2.0**-100
-
-
 @given(exact_cases, points, st.integers(0, 30), POLICIES)
 def test_moving_by_whole_steps_changes_no_verdict(case: ShapeCase, by: np.ndarray, power: int, inside: str):
     moved = case.moved(by * 2.0**power)
