@@ -134,7 +134,7 @@ class Asker(threading.Thread):
         return True
 
 
-@pytest.mark.parametrize("seconds", [5.0, pytest.param(60.0, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("seconds", [3.0, pytest.param(60.0, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_the_past_is_asked_while_it_is_recorded(seconds: float):
     match = Match(np.random.default_rng(4), 24)
     record = Record(match, time.monotonic() + seconds)

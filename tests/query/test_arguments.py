@@ -123,7 +123,7 @@ def test_integers_beyond_all(world: cc.HitWorld, value: int):
 
 
 def test_more_threads_than_there_are(world: cc.HitWorld):
-    start, end = shots_at(mixed(28), 30_000)
+    start, end = shots_at(mixed(28), 14_000)
     want = world.cast_segments(start, end)
     assert np.array_equal(want.limb, world.cast_segments(start, end, threads=np.int64(2**40)).limb)
 
