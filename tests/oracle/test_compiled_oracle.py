@@ -42,6 +42,8 @@ def narrow(x: Enclosure) -> bool:
     return x[2] <= 2.0**-98 * abs(x[0])
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "square_root", "sign"])
 def test_every_operation_keeps_what_it_encloses(name: str):
     rng, seen = np.random.default_rng(11), Counter()
@@ -78,7 +80,8 @@ def test_every_operation_keeps_what_it_encloses(name: str):
     assert seen["exact"] + seen["zero"] + seen["no quotient"] > COUNT // 200, seen
 
 
-@pytest.mark.parametrize("count", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("count", [pytest.param(0, marks=pytest.mark.ci_long), 1])
 def test_what_it_is_certain_of_is_so(count: int):
     """Adversarial rows of every shape, whole numbers and ulps beside them: verdict, face, inside, fraction."""
     seen: Counter[object] = Counter()
@@ -123,6 +126,8 @@ def check_rows(s: Shots, inside: str, seen: Counter) -> None:
             seen["zero"] += time[2] == 0.0
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 def test_a_ray_that_leaves_a_box_where_it_starts_is_left_open():
     """On an edge, that point belongs to the lowest face, which need not be the one that the ray crosses."""
     ray = np.array([[1.0, 0.0, -1.0, 0.5, 0.0, -3.0, 1.0, 1.0]])
@@ -134,6 +139,8 @@ def test_a_ray_that_leaves_a_box_where_it_starts_is_left_open():
         assert (found.verdict[0, 0], found.open[0], found.inside[0]) == (HIT, is_open, True)
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 def test_the_first_of_a_crowd_and_ties():
     """Two limbs with one entry are told apart by index where that is exact, and left open elsewhere."""
     times = np.array([[0.5, 0.0, 0.0], [0.25, 0.0, 1e-30], [0.25, 0.0, 0.0], [0.125, 0.0, 0.0], [0.125, 0.0, 0.0]])
@@ -147,6 +154,8 @@ def test_the_first_of_a_crowd_and_ties():
     assert crowds.first_of(np.zeros(5, np.int64), times) == -1
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 def test_places_that_are_off_are_measured():
     (batch, _), *_ = batches(5, 0)
     s = batch.shots.take(np.arange(0, len(batch.shots), 50))

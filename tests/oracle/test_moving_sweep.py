@@ -11,7 +11,11 @@ from support.moving_sweep import FACES, first_by_rationals, judge_rows, run_chun
 
 from cylcollide._types import Face
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(not JIT, reason="the oracle takes machine code")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.ci_long,
+    pytest.mark.skipif(not JIT, reason="the oracle takes machine code"),
+]
 
 FIELDS = ("hit", "limb", "tick", "face", "fraction", "alpha", "undecided")
 

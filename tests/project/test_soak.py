@@ -61,7 +61,10 @@ def batch_of(chunk: int, number: int, rows: int) -> Batch:
 ROW_BY_ROW, AT_THE_LIMIT, CROWD = (0, 0), (10, 1), (6, 0)
 
 
-@pytest.mark.parametrize("which", [pytest.param(ROW_BY_ROW, marks=pytest.mark.long), AT_THE_LIMIT, CROWD])
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "which", [ROW_BY_ROW, *(pytest.param(which, marks=pytest.mark.ci_long) for which in (AT_THE_LIMIT, CROWD))]
+)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str, which: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
     """In the rays that the oracle decides, and in those that only rationals do."""
@@ -85,6 +88,8 @@ def test_a_fault_is_found(fault: str, which: tuple[int, int], monkeypatch: pytes
     assert judged.columns["wrong"].sum() == len(wrong)
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 @pytest.mark.parametrize("name", ["crossed", "blocked"])
 def test_a_fault_among_the_limbs_behind_is_found(name: str, monkeypatch: pytest.MonkeyPatch):
     batch, asked = batch_of(*CROWD, 60), judge.ask
@@ -99,6 +104,8 @@ def test_a_fault_among_the_limbs_behind_is_found(name: str, monkeypatch: pytest.
     assert [one.row for one in judge.judge(batch, "hit").wrong] == [7]
 
 
+@pytest.mark.long
+@pytest.mark.ci_long
 @pytest.mark.parametrize(("chunk", "row"), [(0, 5), (6, 3), (10, 8)])
 def test_a_case_is_asked_again(chunk: int, row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """With the same numbers, among the same limbs, in as many rays."""

@@ -139,7 +139,7 @@ print(4 * count, before, resident(), things, objects())
 @pytest.mark.skipif(not JIT or not Path("/proc/self/statm").exists(), reason="about machine code, and Linux")
 @pytest.mark.parametrize(
     ("warm", "count"),
-    [(10_000, 10_000), pytest.param(20_000, 2_500_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
+    [(5_000, 5_000), pytest.param(20_000, 2_500_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
 )
 def test_calls_leave_nothing(warm: int, count: int):
     """Ten million of them as little as forty thousand: an object of 100 bytes each would be a gigabyte."""
