@@ -52,7 +52,7 @@ def altered(hits, field: str, rows: np.ndarray) -> Claims:
     elif field == "face":
         claims.face[rows] = np.where(claims.face[rows] == Face.SIDE, Face.CAP1, Face.SIDE)
     elif field == "fraction":
-        claims.fraction[rows] *= 1.0 - 2.0**-48
+        claims.fraction[rows] += 2.0**-50  # 8 u
     else:
         claims.alpha[rows] += 2.0**-40
     return claims
