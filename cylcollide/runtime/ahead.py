@@ -10,6 +10,9 @@ from cylcollide.runtime.compile_worker import Worker
 from cylcollide.runtime.entry_point import POLL_SECONDS
 from cylcollide.runtime.threads import uninterrupted
 
+BEGUN_AT_ONCE = 4
+"""Requests to one worker: while one is optimised, others are lowered."""
+
 
 class Request(NamedTuple):
     """An entry point, with examples of its arguments."""
@@ -19,9 +22,7 @@ class Request(NamedTuple):
 
     def is_made(self) -> bool:
         """Whether there is machine code on disk."""
-        from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
-
-        return code_cache.is_kept(self.name, machine_code.tag(self.arguments))
+        return code_cache.is_kept(self.name, ENTRY_POINTS[self.name].tag(self.arguments))
 
     def load(self) -> None:
         """Load machine code from disk; make it if there is none."""
@@ -48,22 +49,21 @@ def make(requests: list[Request], processes: int) -> Iterator[int]:
     """Make what is missing, and load all; yields how many are made, from time to time."""
     from cylcollide.runtime import machine_code  # noqa: F401, PLC0415  before any of its functions is called
 
-    missing = [request for request in requests if not request.is_made()]
-    pending, workers = sorted(missing, key=lambda request: request.size), []  # the largest is popped first
+    pending = sorted((request for request in requests if not request.is_made()), key=lambda request: request.size)
+    workers = []
     try:
-        for _ in range(min(processes, len(missing))):
-            workers.append(Worker(code_cache.writable_directory()))
-        busy: dict[Worker, Request] = {}
-        while pending or busy:
-            for worker in workers:
-                if worker in busy and (busy[worker].is_made() or not worker.is_alive()):
-                    del busy[worker]
-                if pending and worker not in busy and worker.is_alive():
-                    busy[worker] = pending.pop()
-                    worker.request(*busy[worker])
+        for _ in range(min((processes + 1) // 2, len(pending))):
+            workers.append(Worker(code_cache.writable_directory(), min(processes, 2)))
+        being_made: dict[Worker, list[Request]] = {worker: [] for worker in workers}
+        while pending or any(being_made.values()):
+            for worker, begun in being_made.items():
+                begun[:] = [request for request in begun if worker.is_alive() and not request.is_made()]
+                if pending and len(begun) < BEGUN_AT_ONCE and worker.is_alive():
+                    begun.append(pending.pop())  # the largest
+                    worker.request(*begun[-1])
             if not any(worker.is_alive() for worker in workers):
                 break  # no process can be started: made here, one after another, as they are loaded
-            yield len(requests) - len(pending) - len(busy)
+            yield len(requests) - len(pending) - sum(map(len, being_made.values()))
             time.sleep(POLL_SECONDS)
     finally:
         for worker in workers:

@@ -14,7 +14,7 @@ from numba.extending import models, register_model, typeof_impl
 
 from cylcollide.runtime.compile import MARKED
 from cylcollide.runtime.inner_functions import InnerCompiler
-from cylcollide.runtime.numba_contexts import InnerLibrary, contexts
+from cylcollide.runtime.numba_contexts import CodeLibrary, contexts
 from cylcollide.runtime.simd_intrinsics import INTRINSICS
 
 Function = Callable[..., Any]
@@ -30,7 +30,7 @@ def set_options(flags: Any) -> Any:
     return flags
 
 
-class _CalleeFlags(Flags):
+class FixedFlags(Flags):
     """Options that do not change, and are compared at every call: by identity."""
 
     def __hash__(self) -> int:
@@ -41,7 +41,7 @@ class _CalleeFlags(Flags):
 
 
 def _callee_flags(inline: bool) -> Any:
-    flags = set_options(_CalleeFlags())
+    flags = set_options(FixedFlags())
     flags.no_cpython_wrapper, flags.forceinline = True, inline
     return flags
 
@@ -55,6 +55,7 @@ class Callee(types.Callable, types.Opaque):
     def __init__(self, function: Function, inline: bool) -> None:
         self.function, self.signature, self.flags = function, signature(function), _OPTIONS[inline]
         self.compiled: dict[tuple[Any, ...], Any] = {}
+        """Signatures by kinds of arguments."""
         super().__init__(f"callee({function.__module__}.{function.__qualname__})")
 
     @property
@@ -67,11 +68,11 @@ class Callee(types.Callable, types.Opaque):
         kinds = fold_arguments(self.signature, positional, named, _of_argument, _of_default, None)
         if kinds not in self.compiled:
             self.compiled[kinds] = self._compile(kinds)
-        return self.compiled[kinds].signature.replace(pysig=self.signature)
+        return self.compiled[kinds].replace(pysig=self.signature)
 
     def get_call_signatures(self) -> tuple[list[Any], bool]:
         """All signatures so far; more may be compiled."""
-        return [result.signature for result in self.compiled.values()], True
+        return list(self.compiled.values()), True
 
     def get_impl_key(self, signature: Any) -> Any:
         """What the code for this signature is registered under."""
@@ -79,9 +80,9 @@ class Callee(types.Callable, types.Opaque):
 
     def _compile(self, kinds: tuple[Any, ...]) -> Any:
         typing, target = contexts()
-        library = InnerLibrary(target.codegen(), self.function.__qualname__)
+        library = CodeLibrary(target.codegen(), self.function.__qualname__)
         compiler = InnerCompiler(typing, target, library, kinds, None, self.flags, {})
-        return compiler.compile_extra(self.function)
+        return compiler.compile_extra(self.function).signature
 
 
 def _of_argument(_index: int, _parameter: Any, kind: Any) -> Any:

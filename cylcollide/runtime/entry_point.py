@@ -65,8 +65,7 @@ class _Process:
         """Held while machine code is loaded or asked for."""
         self.plain_seconds = 0.0
         """Time spent in plain Python that machine code could have saved."""
-        self.workers: list[Worker] = []
-        """One for what is requested; where there is a second processor, one for what may be next."""
+        self.worker: Worker | None = None
         self.noticed = False
 
 
@@ -83,15 +82,15 @@ class _Recorder(local):
 _recorder = _Recorder()
 
 
-def _forget_workers() -> None:
-    """After a fork: they are the parent's."""
-    workers, _process.workers, _process.lock = _process.workers, [], Lock()
-    for worker in workers:
+def _forget_worker() -> None:
+    """After a fork: it is the parent's."""
+    worker, _process.worker, _process.lock = _process.worker, None, Lock()
+    if worker is not None:
         worker.leave_to_parent()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_workers)
+    os.register_at_fork(after_in_child=_forget_worker)
 
 
 def notice(text: str) -> None:
@@ -197,6 +196,13 @@ class EntryPoint(Generic[Parameters, Result]):
                 time.sleep(POLL_SECONDS)
         return self.call(*arguments, **keywords)
 
+    def tag(self, arguments: tuple[Any, ...]) -> bytes:
+        """What machine code for such arguments is kept under, which is the same for all calls."""
+        from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
+
+        self._tag = self._tag or machine_code.tag(arguments)
+        return self._tag
+
     def _load_or_request(self, arguments: tuple[Any, ...]) -> None:
         """Load machine code if it is on disk; else have it made, by the worker if one can be had."""
         from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
@@ -204,8 +210,7 @@ class EntryPoint(Generic[Parameters, Result]):
         with _process.lock:
             if self.has_machine_code:
                 return
-            self._tag = self._tag or machine_code.tag(arguments)  # the same for all calls
-            content = code_cache.read(self.name, self._tag)
+            content = code_cache.read(self.name, self.tag(arguments))
             code = self._request(arguments) if content is None else machine_code.load(content)
             if code is not None:
                 self.call, self.has_machine_code = code, True
@@ -215,16 +220,17 @@ class EntryPoint(Generic[Parameters, Result]):
         from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
 
         with _process.lock:
-            content = code_cache.read(self.name, machine_code.tag(arguments))
+            content = code_cache.read(self.name, self.tag(arguments))
             self.call = self._build(arguments) if content is None else machine_code.load(content)
             self.has_machine_code = True
 
     def _build(self, arguments: tuple[Any, ...]) -> Function:
         from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
 
-        code, content = machine_code.build(self.function, self.allocates, self.keeps_lock, arguments)
-        code_cache.write(code_cache.writable_directory(), self.name, machine_code.tag(arguments), content)
-        return code
+        lowered = machine_code.lower(self.function, self.allocates, self.keeps_lock, arguments)
+        content = machine_code.optimiser().machine_code(lowered)
+        code_cache.write(code_cache.writable_directory(), self.name, self.tag(arguments), content)
+        return machine_code.load(content)
 
     def _request(self, arguments: tuple[Any, ...]) -> Function | None:
         """Have machine code made by the worker; make it here and now if there is none."""
@@ -233,12 +239,12 @@ class EntryPoint(Generic[Parameters, Result]):
             f"compiling loops, once; this takes up to half a minute beside the program, and is kept in {directory}. "
             "`cylcollide warm-up` does it ahead."
         )
-        if not _process.workers:
+        if _process.worker is None:
             two = MODE is Mode.BACKGROUND and (os.cpu_count() or 1) > 1
-            _process.workers = [Worker(directory) for _ in range(1 + two)]
-            for worker in _process.workers[1:]:
-                worker.request(EVERYTHING, (self.name,))
-        if _process.workers[0].request(self.name, arguments):
+            _process.worker = Worker(directory, 1 + two)
+            if two:
+                _process.worker.request(EVERYTHING, ())  # what may be next
+        if _process.worker.request(self.name, arguments):
             return None
         return self._build(arguments)
 

@@ -12,25 +12,15 @@ from typing import Any
 from llvmlite import ir as llvm
 from numba.core import cgutils, ir
 from numba.core.compiler import Compiler, _LowerResult
-from numba.core.compiler_machinery import FunctionPass, LoweringPass, _pass_registry, register_pass
+from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.datamodel.packer import ArgPacker
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.imputils import impl_ret_untracked, user_function
-from numba.core.ir_utils import build_definitions
 from numba.core.lowering import Lower
-from numba.core.ssa import reconstruct_ssa
-from numba.core.targetconfig import ConfigStack
-from numba.core.transforms import canonicalize_cfg
-from numba.core.typed_passes import NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
-from numba.core.untyped_passes import (
-    DeadBranchPrune,
-    FixupArgs,
-    GenericRewrites,
-    RewriteSemanticConstants,
-    TranslateByteCode,
-)
+from numba.core.typed_passes import NativeLowering, NoPythonBackend
 
-from cylcollide.runtime.numba_contexts import InnerContext, InnerLibrary, Whole
+from cylcollide.runtime.numba_contexts import CodeLibrary, InnerContext, Whole
+from cylcollide.runtime.passes import TYPED, ShortCompiler
 
 
 def _packer(context: Any, description: Any) -> Any:
@@ -105,7 +95,7 @@ class InnerLowering(LoweringPass):
     def run_pass(self, state: Any) -> bool:
         """Fill the library; as numba's own pass does."""
         context, flags = state.targetctx, state.flags
-        library = state.library or InnerLibrary(context.codegen(), state.func_id.func_qualname)
+        library = state.library or CodeLibrary(context.codegen(), state.func_id.func_qualname)
         description = PythonFunctionDescriptor.from_specialized_function(
             state.func_ir,
             state.typemap,
@@ -132,77 +122,10 @@ class InnerLowering(LoweringPass):
         return True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class AssignOnce(FunctionPass):
-    """Static single assignment."""
+class InnerCompiler(ShortCompiler):
+    """Without machine code."""
 
-    _name = "assign_once"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        """Rewrite the function."""
-        state.func_ir = reconstruct_ssa(state.func_ir)
-        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
-        state.func_ir.generator_info = None
-        return True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class Canonical(FunctionPass):
-    """Loops with one way back."""
-
-    _name = "canonical"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        """Rewrite the function."""
-        state.func_ir.blocks = canonicalize_cfg(state.func_ir.blocks)
-        return True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class StripPhis(PreLowerStripPhis):
-    """Assignments in place of phi nodes."""
-
-    _name = "strip_inner_phis"
-
-    def run_pass(self, state: Any) -> bool:
-        """Rewrite the function."""
-        state.func_ir = self._strip_phi_nodes(state.func_ir)
-        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
-        return True
-
-
-PASSES = (
-    TranslateByteCode,
-    FixupArgs,
-    Canonical,
-    RewriteSemanticConstants,
-    DeadBranchPrune,
-    GenericRewrites,
-    AssignOnce,
-    NopythonTypeInference,
-    StripPhis,
-    InnerLowering,
-    NoPythonBackend,
-)
-"""Those of numba's passes that change anything here."""
-
-
-class InnerCompiler(Compiler):
-    """numba's compiler with few passes, and without machine code."""
-
-    def _compile_core(self) -> Any:
-        """Run the passes."""
-        with ConfigStack().enter(self.state.flags):
-            for kind in PASSES:
-                _pass_registry.get(kind).pass_inst.run_pass(self.state)
-        self.state.pipeline = None
-        return self.state.cr
+    passes = (*TYPED, InnerLowering, NoPythonBackend)
 
 
 @contextmanager

@@ -20,42 +20,22 @@ import numba
 from llvmlite import binding
 from numba import typeof
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.core.typed_passes import IRLegalization, NativeLowering, NoPythonBackend
 
-from cylcollide.runtime.callees import set_options
+from cylcollide.runtime.callees import FixedFlags, set_options
 from cylcollide.runtime.compile import examples
 from cylcollide.runtime.inner_functions import lowered_overloads
-from cylcollide.runtime.numba_contexts import code_of_all, contexts
+from cylcollide.runtime.numba_contexts import CodeLibrary, code_of_all, contexts
+from cylcollide.runtime.passes import TYPED, ShortCompiler
 
 Function = Callable[..., Any]
 
 
-class EntryLibrary(JITCodeLibrary):
-    """The code of an entry point and of all functions that it calls, directly or not."""
-
-    def add_llvm_module(self, module: Any) -> None:
-        """Take the code as it is."""
-        self._final_module.link_in(module)
-
-    def finalize(self) -> None:
-        """Link, optimise once, and make machine code."""
-        exported = {function.name for function in self._final_module.functions if not function.is_declaration}
-        for code in code_of_all(self._linking_libraries):
-            self._final_module.link_in(code, preserve=True)
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.name not in exported:
-                function.linkage = "internal"
-        self._optimize_final_module()
-        self._final_module.verify()
-        self._finalize_final_module()
-
-    def object_code(self) -> bytes:
-        """The machine code as an object file."""
-        code: bytes = self._get_compiled_object()
-        return code
+class LoadedLibrary(JITCodeLibrary):
+    """Machine code of an entry point."""
 
     def load(self, code: bytes, symbols: frozenset[str]) -> None:
         """Take machine code from an object file, which defines these symbols."""
@@ -65,14 +45,30 @@ class EntryLibrary(JITCodeLibrary):
         self._finalize_final_module()
 
 
+class EntryCompiler(ShortCompiler):
+    """With what Python calls, and with the ends of variables marked, where arrays are freed."""
+
+    passes = (*TYPED, IRLegalization, NativeLowering, NoPythonBackend)
+
+
+class Lowered(NamedTuple):
+    """An entry point as LLVM's code."""
+
+    name: str
+    code: list[str]  # its own
+    called: dict[int, str]  # of all functions that it calls, directly or not; by numbers that are always the same
+    allocates: bool
+    symbols: frozenset[str]  # that others need
+    description: bytes  # numba's description of the function, and its environment
+
+
 class Stored(NamedTuple):
     """Machine code of an entry point, as it is kept on disk."""
 
     allocates: bool
     code: bytes  # an object file
     symbols: frozenset[str]  # that it defines
-    description: Any  # numba's description of the function
-    environment: Any
+    description: bytes
 
 
 @cache
@@ -105,29 +101,63 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def build(function: Function, allocates: bool, keeps_lock: bool, arguments: tuple[Any, ...]) -> tuple[Function, bytes]:
-    """Compile for arguments of the types of these; what Python calls, and what can be kept on disk."""
+def lower(function: Function, allocates: bool, keeps_lock: bool, arguments: tuple[Any, ...]) -> Lowered:
+    """Type and lower an entry point for arguments of the types of these, and all that it calls."""
     typing, target = contexts()
-    kinds, flags = _kinds(arguments), set_options(Flags())
-    flags.nrt, flags.release_gil = allocates, not keeps_lock
+    kinds, flags = _kinds(arguments), set_options(FixedFlags())
+    flags.nrt, flags.release_gil, flags.no_compile = allocates, not keeps_lock, True
     with global_compiler_lock, lowered_overloads(), _no_collection():
-        library = EntryLibrary(target.codegen(), function.__qualname__)
-        library.enable_object_caching()
-        result = Compiler(typing, target, library, kinds, None, flags, {}).compile_extra(function)
-    names = {result.fndesc.llvm_cpython_wrapper_name, target.get_env_name(result.fndesc)}
+        library = CodeLibrary(target.codegen(), function.__qualname__)
+        result = EntryCompiler(typing, target, library, kinds, None, flags, {}).compile_extra(function)
+        called = code_of_all(library._linking_libraries)
+    symbols = {result.fndesc.llvm_cpython_wrapper_name, target.get_env_name(result.fndesc)}
     result.fndesc.typemap = result.fndesc.calltypes = None  # they may not be picklable, and nothing needs them
-    stored = Stored(allocates, library.object_code(), frozenset(names), result.fndesc, result.environment)
-    return result.entry_point, pickle.dumps(stored)
+    description = pickle.dumps((result.fndesc, result.environment))
+    return Lowered(function.__qualname__, library.texts, called, allocates, frozenset(symbols), description)
+
+
+class Optimiser:
+    """Makes machine code of what was lowered; remembers the code of functions that several entry points call."""
+
+    def __init__(self) -> None:
+        self._codegen = cpu_target.target_context.codegen()
+        self._called: dict[int, Any] = {}
+
+    def machine_code(self, lowered: Lowered) -> bytes:
+        """Link, optimise once, and make machine code; as it is kept on disk."""
+        module = binding.parse_assembly(str(self._codegen._create_empty_module(lowered.name)))
+        for text in lowered.code:
+            module.link_in(binding.parse_assembly(text))
+        exported = {function.name for function in module.functions if not function.is_declaration}
+        for number, text in lowered.called.items():
+            if number not in self._called:
+                self._called[number] = binding.parse_assembly(text)
+            module.link_in(self._called[number], preserve=True)
+        for function in module.functions:
+            if not function.is_declaration and function.name not in exported:
+                function.linkage = "internal"
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(module, builder)
+        module.verify()
+        code = self._codegen._tm.emit_object(module)
+        return pickle.dumps(Stored(lowered.allocates, code, lowered.symbols, lowered.description))
+
+
+@cache
+def optimiser() -> Optimiser:
+    """That of this process."""
+    return Optimiser()
 
 
 def load(content: bytes) -> Function:
-    """What Python calls, from what `build` returned."""
+    """What Python calls, from what `Optimiser` made."""
     stored: Stored = pickle.loads(content)
+    description, environment = pickle.loads(stored.description)
     target = cpu_target.target_context
     with global_compiler_lock:
         if stored.allocates:
             rtsys.initialize(target)
-        library = EntryLibrary(target.codegen(), stored.description.qualname)
+        library = LoadedLibrary(target.codegen(), description.qualname)
         library.load(stored.code, stored.symbols)
-        entry: Function = target.get_executable(library, stored.description, stored.environment)
+        entry: Function = target.get_executable(library, description, environment)
     return entry

@@ -6,6 +6,7 @@ A context is what numba asks for types and for code. Those here share all that i
 from functools import cache
 from typing import Any
 
+from llvmlite import binding
 from llvmlite import ir as llvm
 from numba.core import cgutils, compiler, types
 from numba.core.callconv import CPUCallConv
@@ -16,47 +17,54 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typing.context import Context
 
 
-class InnerLibrary(JITCodeLibrary):
-    """LLVM's unoptimised code of one function, to be linked into the entry points that call it."""
+class CodeLibrary(JITCodeLibrary):
+    """LLVM's code of one function, as text, to be linked with what calls it; nothing is parsed or optimised."""
 
     def __init__(self, codegen: Any, name: str) -> None:
         self._codegen, self._name, self._linking_libraries = codegen, name, []
         self._reload_init: set[Any] = set()
         self._recorded_timings: Any = None
+        self.texts: list[str] = []
+        """One a module."""
 
-    def add_llvm_module(self, module: Any) -> None:
+    def add_ir_module(self, module: Any) -> None:
         """Take the code as it is."""
-        self._final_module = module
+        self.texts.append(cgutils.normalize_ir_text(str(module)))
 
     def finalize(self) -> None:
-        """Nothing is optimised, and nothing becomes machine code."""
+        """Nothing becomes machine code."""
         self._finalized = True
 
     def _get_module_for_linking(self) -> Any:
         """The code with all that it calls: for a function of the program, which numba compiles."""
-        module = self._final_module.clone()
-        for code in code_of_all(self._linking_libraries):
-            module.link_in(code, preserve=True)
+        module, *others = map(binding.parse_assembly, [*self.texts, *code_of_all(self._linking_libraries).values()])
+        for other in others:
+            module.link_in(other)
         for function in module.functions:
             if not function.is_declaration:
                 function.linkage = "linkonce_odr"
         return module
 
 
-def code_of_all(libraries: list[Any]) -> list[Any]:
-    """LLVM's code of these libraries and of all that they call, each once."""
-    found: dict[Any, Any] = {}
+_numbers: dict[Any, int] = {}
+"""Libraries whose code was needed, in this order."""
+
+
+def code_of_all(libraries: list[Any]) -> dict[int, str]:
+    """LLVM's code of these libraries and of all that they call, each once, with a number that is always the same."""
+    found: dict[int, str] = {}
     pending = libraries[::-1]
     while pending:
         library = pending.pop()
-        if library in found:
+        number = _numbers.setdefault(library, len(_numbers))
+        if number in found:
             continue
-        if isinstance(library, InnerLibrary):
-            found[library] = library._final_module
+        if isinstance(library, CodeLibrary):
+            (found[number],) = library.texts
             pending += library._linking_libraries[::-1]
         else:  # of the program, with all that it calls
-            found[library] = library._get_module_for_linking()
-    return list(found.values())
+            found[number] = str(library._get_module_for_linking())
+    return found
 
 
 class TypingContext(Context):
@@ -95,6 +103,14 @@ class TargetContext(CPUContext):
     def __init__(self, shared: CPUContext, typing_context: TypingContext) -> None:
         self.__dict__.update(vars(shared))
         self.typing_context = typing_context
+        self._known_sizes: dict[str, int] = getattr(shared, "_known_sizes", {})
+
+    def get_abi_sizeof(self, kind: Any) -> int:
+        """The bytes of a value of one of LLVM's types, which llvmlite finds by having LLVM parse a module."""
+        name = str(kind)
+        if name not in self._known_sizes:
+            self._known_sizes[name] = super().get_abi_sizeof(kind)
+        return self._known_sizes[name]
 
     def refresh(self) -> None:
         """Learn of intrinsics, which register their code when they are first used."""
@@ -115,7 +131,7 @@ class TargetContext(CPUContext):
             flags.nrt = ConfigStack().top().nrt
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         context = TargetContext(self, self.typing_context)
-        library = InnerLibrary(self.codegen(), function.__name__)
+        library = CodeLibrary(self.codegen(), function.__name__)
         arguments = signature.args, signature.return_type, flags, locals or {}
         result = compiler.compile_internal(self.typing_context, context, library, function, *arguments)
         self.active_code_library.add_linking_library(library)

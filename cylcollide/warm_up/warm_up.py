@@ -136,7 +136,7 @@ def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> N
     history.judge_segments(starts, ends, Policy.first_surface(), times)
     _ = history.cast_segments(starts, ends, times).position
     _ = history.contains_points(starts, times).axis_distance_squared
-    flight(starts, ends, 1.0)
+    flight(starts[:1], ends[:1], 1.0)
 
 
 def _every_query_about_flights() -> None:

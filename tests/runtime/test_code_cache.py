@@ -23,9 +23,7 @@ import json, sys, time
 begun = time.perf_counter()
 import numpy as np
 import cylcollide as cc
-from cylcollide.runtime import code_cache, machine_code
-built = []
-build = machine_code.build
+from cylcollide.runtime import code_cache
 p1 = np.arange(15.0).reshape(5, 3)
 limbs = cc.Limbs.cylinders(p1, p1 + 1.0, 0.5)
 print(json.dumps({

@@ -244,7 +244,7 @@ if pid == 0:
     same = answers() == first
     os._exit(0 if same else 1)
 status = os.waitpid(pid, 0)[1]
-told(status=status, same=answers() == first, alive=entry_point._process.workers[0].is_alive())
+told(status=status, same=answers() == first, alive=entry_point._process.worker.is_alive())
 """,
     )
     out, _ = process.communicate("go\n", timeout=200)

@@ -122,7 +122,7 @@ QUERY = """
 import sys
 import numpy as np
 import cylcollide as cc
-from worlds import make_crowd, shots
+from support.cases.everyday_worlds import make_crowd, shots
 
 limbs, rays = make_crowd(int(sys.argv[1])), int(sys.argv[2])
 hits = cc.HitWorld(limbs).cast_segments(*shots(limbs, rays), inside="exit", threads=1)

@@ -15,7 +15,8 @@ class MachineCode:
 
         tag = machine_code.tag(arguments)
         if tag not in self.made:
-            self.made[tag], _ = machine_code.build(self.plain.__wrapped__, True, False, arguments)
+            lowered = machine_code.lower(self.plain.__wrapped__, True, False, arguments)
+            self.made[tag] = machine_code.load(machine_code.optimiser().machine_code(lowered))
         return self.made[tag](*arguments)
 
 

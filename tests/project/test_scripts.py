@@ -1,0 +1,54 @@
+"""Scripts that tests run in other processes import what there is: most of these tests are long and run seldom."""
+
+import ast
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+OURS = ("cylcollide", "support")
+
+
+def scripts() -> dict[str, list[ast.AST]]:
+    """Imports of each text in the tests that is a program, by its place."""
+    found = {}
+    for path in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "import " in node.value:
+                try:
+                    tree = ast.parse(node.value)
+                except SyntaxError:
+                    continue  # part of a program, or no program
+                imports = [part for part in ast.walk(tree) if isinstance(part, ast.Import | ast.ImportFrom)]
+                if imports:
+                    found[f"{path.relative_to(TESTS)}:{node.lineno}"] = imports
+    return found
+
+
+SCRIPTS = scripts()
+
+
+def names_of(node: ast.AST) -> list[tuple[str, str]]:
+    """Modules that an import names, each with what is taken from it."""
+    if isinstance(node, ast.ImportFrom):
+        return [(node.module or "", alias.name) for alias in node.names]
+    assert isinstance(node, ast.Import)
+    return [(alias.name, "") for alias in node.names]
+
+
+def test_there_are_scripts():
+    assert len(SCRIPTS) > 20
+
+
+@pytest.mark.parametrize("place", SCRIPTS)
+def test_imports_of_scripts_exist(place: str):
+    for node in SCRIPTS[place]:
+        for module, name in names_of(node):
+            if module == "no_such_package":  # on purpose
+                continue
+            assert find_spec(module.partition(".")[0]), f"{place} imports {module}, which is no module"
+            if module.partition(".")[0] in OURS and name:
+                found = import_module(module)
+                assert hasattr(found, name) or find_spec(f"{module}.{name}"), f"{place}: {module} has no {name}"
