@@ -140,7 +140,7 @@ def _check_fractions(s: Scene, i: int, want: list, entries: np.ndarray, exits: n
     for (k, chord), *fractions in zip(want, entries.tolist(), exits.tolist(), strict=True):
         truth = Truth(limbs[k], s.query(i), chord)
         for t, point in zip(fractions, (truth.entry, truth.exit), strict=True):
-            start, step = map(Fraction, truth.query.origin), truth.query.direction()
+            start, step = map(Fraction, truth.query.origin), truth.query.direction
             place = [o + Fraction(t) * d for o, d in zip(start, step, strict=True)]
             assert truth.ulps(point, place) <= POSITION_ULPS
 
