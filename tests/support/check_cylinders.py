@@ -26,9 +26,12 @@ DISTANCE_ULPS = 16
 less than 2√3·4 half ulps of a coordinate."""
 
 
-def sized(count: int) -> int:
-    """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted."""
-    return count if JIT else min(count, max(60, count // 4))
+def sized(count: int, interpreted: int | None = None) -> int:
+    """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted.
+
+    Where no machine code takes part, the larger sample is `interpreted`: the gate runs those with the JIT off, too.
+    """
+    return count if JIT else min(count, max(60, count // 4)) if interpreted is None else interpreted
 
 
 ExactPoint = Sequence[Fraction]
