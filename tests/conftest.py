@@ -8,7 +8,7 @@ os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")  # tests mean machine code, u
 import pytest
 from hypothesis import HealthCheck, settings
 from support.cases.everyday_worlds import make_crowd
-from support.check_cylinders import JIT, sized
+from support.check_cylinders import JIT
 
 import cylcollide as cc
 
@@ -21,9 +21,7 @@ def pytest_configure() -> None:
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-settings.register_profile(
-    "house", deadline=None, derandomize=True, max_examples=sized(150), suppress_health_check=QUIET
-)
+settings.register_profile("house", deadline=None, derandomize=True, max_examples=60, suppress_health_check=QUIET)
 settings.register_profile("explore", deadline=None, max_examples=5000, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 

@@ -103,6 +103,36 @@ def near_and_far(octant: int, first: Any, last: Any) -> tuple[Any, Any]:
 
 
 @inlined
+def next_items(tree: Tree, stream: Stream, height: int, level: int, octant: int) -> tuple[int, int, int, int, int, int]:
+    """The next items whose boxes rays intersect: one with a list of rays, and pairs of an item and a ray.
+
+    Parameters
+    ----------
+    tree, stream
+        The tree, and the rays by `start_stream`.
+    height, level
+        As returned last, at first of `start_stream` and -1. The traversal ends when the height is 0 and the level -1.
+    octant
+        Of the rays, or MIXED.
+
+    Returns
+    -------
+    height, level
+        Of the stack, and the deepest level of pairs if these are next, else -1.
+    item, first, count
+        The item, NO_ITEM if there is none; where in `live` the list of its rays begins, and their number.
+    found
+        How many pairs are in `Pairs.item` and `Pairs.item_ray`.
+    """
+    if level >= 0:
+        level, found = next_items_on_rays(tree, stream, level, octant)
+        return height, level, NO_ITEM, 0, 0, found
+    height, item, first, count, found = next_items_of_stream(tree, stream, height, octant)
+    level = deepest(stream.pairs, 0) if stream.pairs.queued[0] >= STEP or height == 0 else -1
+    return height, level, item, first, count, found
+
+
+@inlined
 def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -> tuple[int, int, int, int, int]:
     """The next item whose box many rays of the stream intersect, and pairs of an item and a ray where they are few.
 

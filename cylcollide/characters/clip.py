@@ -70,7 +70,7 @@ class Clip:
         if turns.shape != (len(frames), b, 4):
             raise ValueError(f"orientations: expected shape ({len(frames)}, {b}, 4), got {turns.shape}")
         turns = shapes.quaternions(turns.reshape(-1, 4), "orientations", len(frames) * b)
-        turns = quaternions.normalised(turns / np.abs(turns).max(axis=1, keepdims=True))
+        turns = quaternions.normalised(turns)
         columns: dict[str, Any] = {
             "parents": rows.astype(np.int32),
             "offsets": validate.vectors(offsets, "offsets", b),

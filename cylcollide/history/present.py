@@ -35,8 +35,7 @@ def present_positions(touched: Touched, judged: LimbTable, state: Snapshot) -> F
     places = np.full(touched.position.shape, np.nan)
     if len(by_bone):
         bone = state.rows.first_bone[index[by_bone]] + touched.bone[by_bone]
-        turn = state.columns.orientations[bone]
-        turn = normalised(turn / np.abs(turn).max(axis=1, keepdims=True))
+        turn = normalised(state.columns.orientations[bone])
         places[by_bone] = state.columns.positions[bone] + rotated(turn, touched.local_position[by_bone])
     if len(by_ends):
         own, bare = touched.rig_limb[by_ends], is_bare[by_ends]

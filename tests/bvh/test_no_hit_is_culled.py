@@ -15,8 +15,7 @@ import cylcollide as cc
 from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import deepest
-from cylcollide.bvh.stream import MIXED, make_stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.bvh.stream import MIXED, make_stream, next_items, start_stream
 from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_traversal
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
@@ -196,13 +195,9 @@ def met_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]
                 count += 1
         height, level, pairs = start_stream(stream, count), -1, stream.pairs
         while height > 0 or level >= 0:
-            if level >= 0:
-                level, met = next_items_on_rays(tree, stream, level, octant)
-            else:
-                height, item, first, members, met = next_items_of_stream(tree, stream, height, octant)
-                level = deepest(pairs, 0)
-                for k in stream.live[first : first + members].tolist():
-                    found[k].add(item)
+            height, level, item, first, members, met = next_items(tree, stream, height, level, octant)
+            for k in stream.live[first : first + members].tolist():
+                found[k].add(item)
             for k, code in zip(pairs.item_ray[:met].tolist(), pairs.item[:met].tolist(), strict=True):
                 found[k].add(-2 - code)
     return found

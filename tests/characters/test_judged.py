@@ -15,7 +15,7 @@ import cylcollide as cc
 from cylcollide import Reason
 
 POLICIES = {
-    "first_surface": cc.Policy.first_surface({1: 4.0}),
+    "first_surface": cc.Policy.first_surface({1: 4.0, 2: 0.0}),
     "most_important": cc.Policy.most_important([3, 1, 0]),
     "longest_chord": cc.Policy.longest_chord(default=2.0),
     "penetration": cc.Policy.penetration({1: 3.0, 2: 0.5, "default": 1.0}, {1: 4.0}),
@@ -219,7 +219,11 @@ def test_pellets_are_summed_by_shot(kind: str):
 def test_without_ids_each_ray_is_a_shot():
     _, _, _, judged = judged_by("first_surface")
     assert judged.shot.tolist() == [*range(300)]
-    assert np.array_equal(judged.by_shot().damage, judged.damage)
+    totals = judged.by_shot()
+    assert np.array_equal(totals.damage, judged.damage)
+    assert np.array_equal(totals.victims.shot, np.flatnonzero(judged.hit))
+    assert np.array_equal(totals.victims.damage, judged.damage[judged.hit])
+    assert 0 < (totals.victims.damage == 0.0).sum() < len(totals.victims.damage), "some are hit and not hurt"
 
 
 # Decisions in words ---------------------------------------------------------------------------------------------------

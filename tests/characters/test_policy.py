@@ -41,6 +41,13 @@ def test_round_trips(which: str, tmp_path: Path):
     assert policy != which
 
 
+def test_tables_in_another_order_are_the_same_policy():
+    one = P.penetration({1: 2.0, 3: 4.0}, {1: 0.5, 2: 0.0}, groups={"head": 1, "arm": 3})
+    other = P.penetration({3: 4.0, 1: 2.0}, {2: 0.0, 1: 0.5}, groups={"arm": 3, "head": 1})
+    assert one == other
+    assert hash(one) == hash(other)
+
+
 def test_the_schema_is_that_of_the_files():
     schema = json.loads((files("cylcollide.characters") / "policy.schema.json").read_text())
     for policy in EVERY.values():

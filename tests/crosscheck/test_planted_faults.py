@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.planted import ELSEWHERE, FAULTS
+from support.planted import DONE, ELSEWHERE, FAULTS, FIELDS, TO
 from support.runs.scoreboard import planted_engines
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
@@ -73,7 +73,19 @@ def test_what_is_told_of_a_wrong_hit_is_judged_too(found, fault):
     assert what == "none" or {case.kind for case in score.cases} >= {name.replace("_", " ") for name in shown}
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *(pytest.param(fault, marks=pytest.mark.long) for fault in ELSEWHERE)])
+OFTEN = FAULTS[::3]
+"""Faults of every field, of every kind and of some hits each, whose cases are replayed by default."""
+
+
+def test_the_cases_that_are_replayed_by_default_are_of_every_field_and_kind():
+    assert {word for fault in OFTEN for word in fault.split(" ", 1)} >= {*FIELDS, "answer", "limbs"}
+    assert {fault.split(" ")[1].rstrip(":") for fault in OFTEN} >= {*DONE, "lost", "late"}
+    assert {fault.split(": ")[1] for fault in OFTEN} == set(TO)
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(x, marks=() if x in OFTEN else pytest.mark.long) for x in (*FAULTS, *ELSEWHERE)]
+)
 def test_a_case_replays_it_on_a_new_engine(found, fault, tmp_path):
     score = found[fault]
     write_cases(tmp_path / "cases.json", list(score.cases))

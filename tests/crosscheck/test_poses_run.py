@@ -18,7 +18,7 @@ from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, 
 from cylcollide.engines import EngineHits
 from cylcollide.engines.bullet import BulletEngine
 
-RAYS = 6000
+RAYS = 4000
 PLAN = PosesPlan(RAYS, 7, ("walk", "cartwheel"))
 
 

@@ -106,11 +106,11 @@ def test_an_engine_without_scripts_is_refused_before_anything_is_written(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-SLOWER = ("elbow", "segment-ends", "extremes", "stale-boxes", "batch-limits")
+SLOWER = ("construction", "elbow", "segment-ends", "extremes", "stale-boxes", "batch-limits")
 
 
 @pytest.mark.parametrize(
-    "family", ["construction", "inside-start", *(pytest.param(family, marks=pytest.mark.long) for family in SLOWER)]
+    "family", ["inside-start", *(pytest.param(family, marks=pytest.mark.long) for family in SLOWER)]
 )
 def test_scripts_of_every_family_say_what_the_case_says(family, tmp_path):
     found = of_each_kind_and_cause(cases(family, 2000))

@@ -21,7 +21,7 @@ from cylcollide.kernels.curve import near_root
 
 pytestmark = pytest.mark.coverage
 
-STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 12 if JIT else 24)]))
+STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 18 if JIT else 24)]))
 """Ulps off a surface: the rounding bound is some hundred."""
 
 

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.check_cylinders import sized
 from support.oracle.shapes.table import SHAPE_ROWS
 
 from cylcollide.constants import ROUNDING_BOUND
@@ -63,12 +62,13 @@ def brackets(span, entry):
     return bool(np.isfinite(outer)) and Fraction(outer) <= entry and reached
 
 
+@pytest.mark.parametrize("count", [100, pytest.param(4000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", MAKERS)
-def test_rounding_bound_holds_and_is_understood(shape, record_property):
+def test_rounding_bound_holds_and_is_understood(shape, count, record_property):
     rng, worst = np.random.default_rng(20261121), 0.0
     for far in (0.0, 1.0, 1e3, 1e7):
-        shares = [share for _ in range(sized(400)) if (share := share_used(*draw(shape, rng, far))) is not None]
-        assert len(shares) >= sized(400) // 8
+        shares = [share for _ in range(count) if (share := share_used(*draw(shape, rng, far))) is not None]
+        assert len(shares) >= count // 8
         worst = max(worst, *shares)
     record_property("share of the rounding bound used", worst)
     print(f"{shape}: entries use at most {worst:.4f} of {ROUNDING_BOUND / 2**-53:g} u")

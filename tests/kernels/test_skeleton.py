@@ -43,6 +43,11 @@ def joints_of(rng, k, bones):
     return joints * 2.0 ** rng.integers(-490, 490, (k, bones, 1))
 
 
+def crowd(rng, bones):
+    """A tree, and the roots, their turns and the joints of nineteen characters: two batches of eight, and three."""
+    return skeleton(rng, bones), rng.normal(size=(19, 3)), rng.normal(size=(19, 4)), joints_of(rng, 19, bones)
+
+
 def posed(tree, roots, root_turns, joints, pose_all=pose_bones, offsets=None):
     offsets, skeleton = tree.offsets[None] if offsets is None else offsets, Skeleton(tree.parents, EIGHT)
     positions, orientations = np.full((*joints.shape[:2], 3), np.nan), np.full(joints.shape, np.nan)
@@ -116,12 +121,7 @@ def test_the_first_root_is_where_it_is_put():
 def test_loops_agree():
     """Eight side by side, one by one, and plain Python: the same bits."""
     rng = np.random.default_rng(3)
-    tree, roots, turns, joints = (
-        skeleton(rng, 9),
-        rng.normal(size=(19, 3)),
-        rng.normal(size=(19, 4)),
-        joints_of(rng, 19, 9),
-    )
+    tree, roots, turns, joints = crowd(rng, 9)
     status, positions, orientations = posed(tree, roots, turns, joints)
     assert status == -1
     for first, last in ((0, 19), (5, 6), (2, 12)):
@@ -135,12 +135,7 @@ def test_loops_agree():
 
 def test_offsets_of_each_character_have_the_bits_of_one_tree_each():
     rng = np.random.default_rng(5)
-    tree, roots, turns, joints = (
-        skeleton(rng, 7),
-        rng.normal(size=(19, 3)),
-        rng.normal(size=(19, 4)),
-        joints_of(rng, 19, 7),
-    )
+    tree, roots, turns, joints = crowd(rng, 7)
     offsets = tree.offsets + 0.1 * rng.normal(size=(19, 7, 3))
     for pose_all in (pose_bones, interpreted(pose_bones)):
         status, positions, orientations = posed(tree, roots, turns, joints, pose_all, offsets)

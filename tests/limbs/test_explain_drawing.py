@@ -11,7 +11,9 @@ from support.oracle.shapes import cylinder
 import cylcollide as cc
 
 
-@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.long if k % 3 else ()) for k, x in enumerate(BY_HAND)]
+)
 def test_every_case_can_be_drawn(name, tmp_path):
     why = BY_HAND[name][0].limbs().explain_segment(*BY_HAND[name][1:3])
     figure = why.plot(tmp_path / "cut.png")

@@ -66,7 +66,7 @@ def test_chords_agree_with_points():
     crossings = 0
     for i in range(len(s)):
         limb, query = s.limb(i), s.query(i)
-        start, step = [Fraction(x) for x in query.origin], query.direction()
+        start, step = [Fraction(x) for x in query.origin], query.direction
 
         def where(t: Fraction, limb=limb, start=start, step=step) -> int:
             return oracle.classify(limb, [o + t * d for o, d in zip(start, step, strict=True)])

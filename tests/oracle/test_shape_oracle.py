@@ -86,7 +86,7 @@ def test_chords_agree_with_points(kind: int, drawn: Shots):
     crossings = two = 0
     for i, solid in enumerate(s.shapes.solids()):
         query = s.query(i)
-        start, step = [Fraction(x) for x in query.origin], query.direction()
+        start, step = [Fraction(x) for x in query.origin], query.direction
 
         def inside(t: Fraction, solid=solid, start=start, step=step) -> bool:
             return holds(solid, [o + t * d for o, d in zip(start, step, strict=True)])

@@ -56,29 +56,42 @@ def test_version():
     assert (done.returncode, done.stdout.strip()) == (0, f"cylcollide {cc.__version__}")
 
 
-def test_help_names_the_command_and_its_options():
-    assert "crosscheck" in run("--help").stdout
-    text = run("crosscheck", "--help").stdout
+@pytest.fixture
+def here(monkeypatch, capsys):
+    """The command in this process: its status, and what it wrote to both streams."""
+
+    def run_here(*arguments):
+        monkeypatch.setattr(sys, "argv", ["cylcollide", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        return stopped.value.code, *capsys.readouterr()
+
+    return run_here
+
+
+def test_help_names_the_command_and_its_options(here):
+    assert "crosscheck" in here("--help")[1]
+    text = here("crosscheck", "--help")[1]
     for option in ("--rays", "--seed", "--motion", "--out", "--jobs"):
         assert option in text
 
 
-def test_unknown_motion_names_the_known(tmp_path):
-    done = run("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "'moonwalk'" in done.stderr
-    assert "backflip, cartwheel" in done.stderr
+def test_unknown_motion_names_the_known(here, tmp_path):
+    status, _, said = here("crosscheck", "--motion", "moonwalk", "--out", tmp_path / "report")
+    assert status == 2
+    assert len(said.splitlines()) == 1
+    assert "'moonwalk'" in said
+    assert "backflip, cartwheel" in said
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_in_the_way_of_the_folder_stops_before_computing(tmp_path):
+def test_a_file_in_the_way_of_the_folder_stops_before_computing(here, tmp_path):
     (tmp_path / "taken").write_text("")
-    done = run("crosscheck", "--out", tmp_path / "taken" / "report")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "cannot write to" in done.stderr
-    assert "--out" in done.stderr
+    status, _, said = here("crosscheck", "--out", tmp_path / "taken" / "report")
+    assert status == 2
+    assert len(said.splitlines()) == 1
+    assert "cannot write to" in said
+    assert "--out" in said
 
 
 @pytest.mark.parametrize("package", ["typer", "rich", "pybullet", "jinja2", "plotly"])
@@ -107,14 +120,11 @@ class WrongWorld(cc.HitWorld):
         return hits
 
 
-def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, tmp_path, capsys):
+def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, here, tmp_path):
     monkeypatch.setattr(truth, "HitWorld", WrongWorld)
-    options = ["--rays", "400", "--motion", "run", "--jobs", "1", "--out", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["x", "crosscheck", *options])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    assert stopped.value.code == 1
-    assert "NOT confirmed" in capsys.readouterr().err
+    status, _, said = here("crosscheck", "--rays", 400, "--motion", "run", "--jobs", 1, "--out", tmp_path)
+    assert status == 1
+    assert "NOT confirmed" in said
     with np.load(tmp_path / "rays.npz") as rays:
         assert 0 < np.sum(~rays["proved"]) < len(rays["proved"])
 

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from support.conventions.names import is_code, names_in
-from support.conventions.paths import ROOT, Place, docstrings, exists, files, paths_in, paths_in_source, python_files
+from support.conventions.paths import (
+    ROOT,
+    Place,
+    docstrings,
+    exists,
+    files,
+    nodes,
+    paths_in,
+    paths_in_source,
+    python_files,
+)
 
 PAGES = sorted(name for name in files() if name.endswith(".md") and "/other_engines/" not in name)
 CONFIGURATION = [".ci/run", "pyproject.toml"]
@@ -135,9 +145,9 @@ def test_every_layer_exists_and_the_top_has_few():
 
 def imported(name: str) -> set[str]:
     """Return the last name of every module that a file imports, or imports from."""
-    nodes = list(ast.walk(ast.parse((ROOT / name).read_text())))
-    found = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    found |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom | ast.Import) for alias in node.names}
+    found = {node.module or "" for node in nodes(name) if isinstance(node, ast.ImportFrom)}
+    imports = (node for node in nodes(name) if isinstance(node, ast.ImportFrom | ast.Import))
+    found |= {alias.name for node in imports for alias in node.names}
     return {part for module in found for part in module.split(".")}
 
 

@@ -36,7 +36,7 @@ def far_world(away: float, copies: int) -> tuple[cc.Limbs, np.ndarray, np.ndarra
     """Return limbs of all shapes far from the origin, each so many times, and segments at them."""
     shapes, step = mixed(28), np.array([away, -away, 0.5 * away])
     limbs = replace(shapes, p1=shapes.p1 + step, p2=shapes.p2 + step).limbs()
-    start, end = shots_at(shapes, sized(900), seed=7)
+    start, end = shots_at(shapes, sized(450, 225), seed=7)
     return cc.Limbs.concat([limbs] * copies), start + step, end + step
 
 
@@ -80,7 +80,7 @@ def test_touching_chords_have_the_bits_of_hits():
 @pytest.mark.parametrize("is_segment", [True, False])
 def test_adversarial_chords_have_the_bits_of_hits(is_segment: bool):
     """Grazes, rims, apexes, starts on surfaces, ends at limits: each ray and its limb alone."""
-    drawn = sample(sized(900), seed=71) if is_segment else sample_rays(sized(900), seed=72)
+    drawn = sample(sized(450, 225), seed=71) if is_segment else sample_rays(sized(900), seed=72)
     hits, limbs, seen = drawn.cast(), drawn.shapes.limbs(), Counter[str]()
     for i in range(len(drawn)):
         world, start, end = cc.HitWorld(limbs[i]), drawn.start[i], drawn.end[i]

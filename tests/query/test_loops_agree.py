@@ -84,7 +84,7 @@ def test_scenes_credit_in_exact_order(name: str):
     """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
     total: Counter[str] = Counter()
     for seed in range(70, 72):
-        world, start, end, found = scene_of(name, sized(64), seed)
+        world, start, end, found = scene_of(name, sized(54), seed)
         for inside in POLICIES:
             hits, seen = cast_all_ways(
                 lambda w=world, a=start, b=end, i=inside: w.cast_segments(a, b, inside=i), **SHORT_STREAMS
@@ -100,8 +100,8 @@ def test_scenes_credit_in_exact_order(name: str):
                 total["chords"] += count
             total += Counter(hits=tally.hits, misses=tally.misses, inside=tally.started_inside)
             total["undecided"] += seen[STREAMS].rows["undecided"]
-    assert min(total[what] for what in ("hits", "chords", "undecided")) > sized(20), total
-    assert min(total["misses"], total["inside"]) > 3, total
+    assert min(total["hits"], total["chords"]) > 40, total
+    assert min(total["misses"], total["inside"], total["undecided"] // 3) > 3, total
 
 
 # Laws ---------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_hard_worlds(name: str):
     """Rays far, along axes and in box faces through far, flat and crowded worlds: the same bits, and none is lost."""
     limbs = HARD[name]()
     world, slow = cc.HitWorld(limbs), name in ("piled", "one place")
-    start, end, kind = shots(limbs, sized(64 if slow else 320), seed=20)
+    start, end, kind = shots(limbs, sized(40 if slow else 160), seed=20)
     total, hit_kinds = Counter(), np.zeros(len(SHOTS), int)
     for inside in POLICIES:
         hits, seen = cast_all_ways(

@@ -12,6 +12,8 @@ import numpy as np
 from support.oracle import cylinder as oracle
 from support.oracle.algebraic import Param, value
 from support.oracle.cylinder import Chord, Limb, Ray
+from support.oracle.lines import Solid
+from support.oracle.spots import length
 
 JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 """Whether kernels are compiled; interpreted they are some hundred times slower."""
@@ -24,9 +26,47 @@ DISTANCE_ULPS = 16
 less than 2√3·4 half ulps of a coordinate."""
 
 
-def sized(count: int) -> int:
-    """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted."""
-    return count if JIT else min(count, max(60, count // 4))
+def sized(count: int, interpreted: int | None = None) -> int:
+    """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted.
+
+    Where no machine code takes part, the larger sample is `interpreted`: the gate runs those with the JIT off, too.
+    """
+    return count if JIT else min(count, max(60, count // 4)) if interpreted is None else interpreted
+
+
+ExactPoint = Sequence[Fraction]
+"""Three coordinates without rounding, or within 2^-160 relative."""
+
+
+def ulp_at(limb: Limb | Solid, query: Ray, point: ExactPoint) -> float:
+    """Return one ulp of the largest coordinate among ray ends, limb ends (a centre) and the point."""
+    end = query.target if query.segment else ()
+    return math.ulp(max(abs(float(x)) for x in (*query.origin, *end, *limb.p1, *limb.p2, *point)))
+
+
+def worst_error(point: ExactPoint, answer: Sequence[float]) -> float:
+    """Return how far the coordinate of an answer that is farthest off is from that of the point; inf if one is none."""
+    if not all(map(math.isfinite, answer)):
+        return math.inf
+    return _worst([a.as_integer_ratio() for a in answer], point)
+
+
+def worst_error_along(point: ExactPoint, query: Ray, fraction: float) -> float:
+    """Return the same of origin + fraction·direction without rounding."""
+    if not math.isfinite(fraction):
+        return math.inf
+    (n, m), along = fraction.as_integer_ratio(), []
+    for o, d in zip(query.origin, query.direction, strict=True):
+        (p, q), below = o.as_integer_ratio(), m * d.denominator
+        along.append((p * below + n * d.numerator * q, q * below))
+    return _worst(along, point)
+
+
+def _worst(answer: Sequence[tuple[int, int]], point: ExactPoint) -> float:
+    """Return the largest difference, rounded once; of an answer, numerators and denominators with common factors."""
+    return max(
+        abs(n * x.denominator - x.numerator * m) / (m * x.denominator) for (n, m), x in zip(answer, point, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -48,17 +88,13 @@ class Truth:
         assert self.chord.exit is not None
         return oracle.position(self.query, self.chord.exit)
 
-    def largest(self, point: tuple[Fraction, ...]) -> float:
-        """Return the largest coordinate that the accuracy of `point` is measured in."""
-        end = self.query.target if self.query.segment else ()
-        return max(abs(float(x)) for x in (*self.query.origin, *end, *self.limb.p1, *self.limb.p2, *point))
+    def ulp(self, point: ExactPoint) -> float:
+        """Return one ulp of the largest coordinate, in which the accuracy of `point` is measured."""
+        return ulp_at(self.limb, self.query, point)
 
-    def ulps(self, point: tuple[Fraction, ...], answer: Sequence[float]) -> float:
+    def ulps(self, point: ExactPoint, answer: Sequence[float]) -> float:
         """Return the worst error of a coordinate in ulp of the largest coordinate."""
-        if not all(map(math.isfinite, answer)):
-            return math.inf
-        error = max(abs(Fraction(a) - x) for a, x in zip(answer, point, strict=True))
-        return float(error / Fraction(math.ulp(self.largest(point))))
+        return worst_error(point, answer) / self.ulp(point)
 
 
 def truth_of(limb: Limb, query: Ray) -> Truth | None:
@@ -151,25 +187,16 @@ def _unequal(row: dict, want: dict) -> str:
     return f"(got, true) {wrong}" if wrong else ""
 
 
-def _wrong_place(
-    truth: Truth, point: tuple[Fraction, ...], at: Param, face: int, row: dict, prefix: str, tally: Tally
-) -> str:
+def _wrong_place(truth: Truth, point: ExactPoint, at: Param, face: int, row: dict, prefix: str, tally: Tally) -> str:
     """Return what is wrong with position, fraction, distance and normal of entry or exit."""
-    t = row[f"{prefix}fraction"]
-    direction = truth.query.direction()
-    ulps = truth.ulps(point, row[f"{prefix}position"])
+    t, ulp = row[f"{prefix}fraction"], truth.ulp(point)
+    ulps = worst_error(point, row[f"{prefix}position"]) / ulp
     tally.worst_ulps = max(tally.worst_ulps, ulps)
     if ulps > POSITION_ULPS:
         return f"{prefix}position is {ulps:.3g} ulp off: {row[f'{prefix}position']}, true {[float(x) for x in point]}"
-    along = (
-        [Fraction(o) + Fraction(t) * d for o, d in zip(truth.query.origin, direction, strict=True)]
-        if math.isfinite(t)
-        else [math.inf] * 3
-    )
-    if truth.ulps(point, along) > POSITION_ULPS:
-        return f"start + {prefix}fraction·direction is {truth.ulps(point, along):.3g} ulp off, {prefix}fraction {t}"
-    ulp = math.ulp(truth.largest(point))
-    distance = float(value(at)) * _length(direction)
+    if (ulps := worst_error_along(point, truth.query, t) / ulp) > POSITION_ULPS:
+        return f"start + {prefix}fraction·direction is {ulps:.3g} ulp off, {prefix}fraction {t}"
+    distance = float(value(at)) * length(truth.query.direction)
     if not abs(row[f"{prefix}distance"] - distance) <= DISTANCE_ULPS * ulp:
         return f"{prefix}distance {row[f'{prefix}distance']}, true {distance}"
     normal, want = row[f"{prefix}normal"], _normal(truth.limb, point, face)
@@ -184,14 +211,9 @@ def _wrong_thickness(truth: Truth, row: dict) -> str:
     """Return what is wrong with the thickness, the way from entry to exit."""
     assert truth.chord.exit is not None
     span = value(truth.chord.exit) - value(truth.chord.entry)
-    thickness = float(span) * _length(truth.query.direction())
-    bound = 2 * DISTANCE_ULPS * math.ulp(max(truth.largest(truth.entry), truth.largest(truth.exit)))
+    thickness = float(span) * length(truth.query.direction)
+    bound = 2 * DISTANCE_ULPS * max(truth.ulp(truth.entry), truth.ulp(truth.exit))
     return "" if abs(row["thickness"] - thickness) <= bound else f"thickness {row['thickness']}, true {thickness}"
-
-
-def _length(direction: Sequence[Fraction]) -> float:
-    """Return the length of an exact vector, within 2 ulp."""
-    return math.sqrt(sum(x * x for x in direction))
 
 
 def _normal(limb: Limb, point: Sequence[Fraction], face: int) -> list[float]:

@@ -4,10 +4,19 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
-from support.check_cylinders import DISTANCE_ULPS, FIELDS, POSITION_ULPS, Tally
+from support.check_cylinders import (
+    DISTANCE_ULPS,
+    FIELDS,
+    POSITION_ULPS,
+    ExactPoint,
+    Tally,
+    ulp_at,
+    worst_error,
+    worst_error_along,
+)
 from support.oracle import any_shape
 from support.oracle import cylinder as oracle
 from support.oracle.algebraic import Param, value
@@ -17,7 +26,19 @@ from support.oracle.shapes.rows import Shots
 from support.oracle.shapes.table import SHAPE_ROWS
 from support.oracle.spots import Spot, length
 
-Place = Sequence[Fraction]
+
+class Place(NamedTuple):
+    """A place on a ray: the parameter, the point, and one ulp of the largest coordinate."""
+
+    at: Param
+    point: ExactPoint
+    ulp: float
+
+
+def place_of(solid: Solid, query: Ray, at: Param) -> Place:
+    """Return a place on a ray that crosses a limb there."""
+    point = oracle.position(query, at)
+    return Place(at, point, ulp_at(solid, query, point))
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,7 @@ def _compare_row(row: dict, asked: Asked, inside: str, tally: ShapeTally) -> str
         nan = all(math.isnan(x) for name in ("position", "normal", "exit_position", "exit_normal") for x in row[name])
         nan = nan and math.isnan(row["thickness"])
         return _unequal(row, want) or ("" if nan else f"a miss has nan positions and normals, got {row}")
-    chord, solid = best.chord, asked.solids[best.limb]
+    chord, solid, query = best.chord, asked.solids[best.limb], asked.query
     wrong = _unequal(row, want | {"limb": best.limb, "face": best.face, "exit_face": chord.exit_face})
     if wrong:
         return f"{wrong}, at {float(value(best.at))}"
@@ -101,10 +122,11 @@ def _compare_row(row: dict, asked: Asked, inside: str, tally: ShapeTally) -> str
     tally.seen[solid.kind, "touch"] += touch
     tally.seen[solid.kind, "two chords"] += sum(i == best.limb for i, _ in asked.found) == 2
     assert chord.exit is not None
+    entry, exit_ = place_of(solid, query, chord.entry), place_of(solid, query, chord.exit)
     return (
-        _wrong_place(solid, asked.query, best.at, best.face, row, "", tally)
-        or _wrong_place(solid, asked.query, chord.exit, chord.exit_face, row, "exit_", tally)
-        or _wrong_thickness(solid, asked.query, chord, row)
+        _wrong_place(solid, query, exit_ if best.at is chord.exit else entry, best.face, row, "", tally)
+        or _wrong_place(solid, query, exit_, chord.exit_face, row, "exit_", tally)
+        or _wrong_thickness(query, entry, exit_, row)
     )
 
 
@@ -114,40 +136,16 @@ def _unequal(row: dict, want: dict) -> str:
     return f"(got, true) {wrong}" if wrong else ""
 
 
-def ulp_at(solid: Solid, query: Ray, point: Place) -> float:
-    """Return one ulp of the largest coordinate among ray ends, limb ends (a centre) and the point."""
-    end = query.target if query.segment else ()
-    return math.ulp(max(abs(float(x)) for x in (*query.origin, *end, *solid.p1, *solid.p2, *point)))
-
-
-def ulps_off(solid: Solid, query: Ray, point: Place, answer: Sequence[float | Fraction]) -> float:
-    """Return the worst error of a coordinate in those ulps."""
-    if not all(map(math.isfinite, answer)):
-        return math.inf
-    error = max(abs(Fraction(a) - x) for a, x in zip(answer, point, strict=True))
-    return float(error / Fraction(ulp_at(solid, query, point)))
-
-
-def fraction_off(solid: Solid, query: Ray, at: Param, fraction: float) -> float:
-    """Return how far origin + fraction·direction is from the true point, in those ulps."""
-    if not math.isfinite(fraction):
-        return math.inf
-    step = zip(query.origin, query.direction(), strict=True)
-    return ulps_off(solid, query, oracle.position(query, at), [Fraction(o) + Fraction(fraction) * d for o, d in step])
-
-
-def _wrong_place(solid: Solid, query: Ray, at: Param, face: int, row: dict, prefix: str, tally: ShapeTally) -> str:
+def _wrong_place(solid: Solid, query: Ray, place: Place, face: int, row: dict, prefix: str, tally: ShapeTally) -> str:
     """Return what is wrong with position, fraction, distance and normal of entry or exit."""
-    point, position = oracle.position(query, at), row[f"{prefix}position"]
-    ulps = ulps_off(solid, query, point, position)
+    (at, point, ulp), position, fraction = place, row[f"{prefix}position"], row[f"{prefix}fraction"]
+    ulps = worst_error(point, position) / ulp
     tally.worst_ulps = max(tally.worst_ulps, ulps)
     if ulps > POSITION_ULPS:
         return f"{prefix}position is {ulps:.3g} ulp off: {position}, true {[float(x) for x in point]}, {face=}"
-    ulps = fraction_off(solid, query, at, row[f"{prefix}fraction"])
-    if ulps > POSITION_ULPS:
-        return f"start + {prefix}fraction·direction is {ulps:.3g} ulp off: {row[f'{prefix}fraction']}, {face=}"
-    ulp = ulp_at(solid, query, point)
-    distance = float(value(at)) * length(query.direction())
+    if (ulps := worst_error_along(point, query, fraction) / ulp) > POSITION_ULPS:
+        return f"start + {prefix}fraction·direction is {ulps:.3g} ulp off: {fraction}, {face=}"
+    distance = float(value(at)) * length(query.direction)
     if not abs(row[f"{prefix}distance"] - distance) <= DISTANCE_ULPS * ulp:
         return f"{prefix}distance {row[f'{prefix}distance']}, true {distance}"
     normal, (want, curvature) = row[f"{prefix}normal"], normal_at(solid, point, face)
@@ -158,15 +156,14 @@ def _wrong_place(solid: Solid, query: Ray, at: Param, face: int, row: dict, pref
     return ""
 
 
-def _wrong_thickness(solid: Solid, query: Ray, chord: Chord, row: dict) -> str:
+def _wrong_thickness(query: Ray, entry: Place, exit_: Place, row: dict) -> str:
     """Return what is wrong with the thickness, the way from entry to exit."""
-    assert chord.exit is not None
-    thickness = float(value(chord.exit) - value(chord.entry)) * length(query.direction())
-    bound = 2 * DISTANCE_ULPS * max(ulp_at(solid, query, oracle.position(query, t)) for t in (chord.entry, chord.exit))
+    thickness = float(value(exit_.at) - value(entry.at)) * length(query.direction)
+    bound = 2 * DISTANCE_ULPS * max(entry.ulp, exit_.ulp)
     return "" if abs(row["thickness"] - thickness) <= bound else f"thickness {row['thickness']}, true {thickness}"
 
 
-def normal_at(solid: Solid, point: Place, face: int) -> tuple[list[float], float]:
+def normal_at(solid: Solid, point: ExactPoint, face: int) -> tuple[list[float], float]:
     """Return the outward unit normal of a face at a point, good to a few roundings, and the largest curvature there.
 
     Zero for INSIDE. The curvature bounds how fast the normal turns, per length.
@@ -186,8 +183,9 @@ def compare_chords(chords, truths: Sequence[Asked], inside: str = "hit") -> tupl
         wrong = [g[:3] for g in got] != [(k, c.entry_face, c.exit_face) for k, c in want]
         for (k, c), (*_, first, last) in zip(want, got, strict=False) if not wrong else ():
             assert c.exit is not None
-            ends = ((c.entry, first), (c.exit, last))
-            wrong |= any(fraction_off(asked.solids[k], asked.query, t, f) > POSITION_ULPS for t, f in ends)
+            for at, fraction in ((c.entry, first), (c.exit, last)):
+                _, point, ulp = place_of(asked.solids[k], asked.query, at)
+                wrong |= worst_error_along(point, asked.query, fraction) / ulp > POSITION_ULPS
         if wrong or not (np.asarray(chords.ray[rows]) == i).all():
             true = [(k, c.entry_face, c.exit_face, float(value(c.entry)), float(value(c.exit))) for k, c in want]
             shown = {k: asked.solids[k] for k, _ in asked.found}

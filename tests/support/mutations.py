@@ -188,7 +188,7 @@ SHARED: dict[str, Mutation] = {
         "lanes < broadcast(np.float32(ray_count - k - 1))",
     ),
     "stream: pairs that are left over are lost": Mutation(
-        STREAM, "if pairs.queued[0] >= STEP or height == 0 else -1", "if pairs.queued[0] >= STEP else -1"
+        "bvh/stream.py", "queued[0] >= STEP or height == 0 else -1", "queued[0] >= STEP else -1"
     ),
     "pairs: items are taken for nodes": Mutation(
         "bvh/ray_node_pairs.py", "overlaps & logical_not(is_item))", "overlaps)"

@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import STEP, deepest
-from cylcollide.bvh.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
-from cylcollide.bvh.traverse import NO_ITEM
+from cylcollide.bvh.stream import Stream, next_items, start_stream
 from cylcollide.kernels.recorded import Recorded
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState
 from cylcollide.query.loops.recorded import tree_at
@@ -68,14 +66,9 @@ def traverse_pairs(
     live, queue = stream.live, stream.pairs
     height, level = start_stream(stream, active), -1
     while height > 0 or level >= 0:
-        if level >= 0:
-            level, found = next_items_on_rays(tree, stream, level, octant)
-        else:
-            height, row, first, count, found = next_items_of_stream(tree, stream, height, octant)
-            level = deepest(queue, 0) if queue.queued[0] >= STEP or height == 0 else -1
-            if row != NO_ITEM:
-                for k in range(first, first + count):
-                    used = append_pair(pairs, used, number[base + live[k]], row)
+        height, level, row, first, count, found = next_items(tree, stream, height, level, octant)
+        for k in range(first, first + count):
+            used = append_pair(pairs, used, number[base + live[k]], row)
         for k in range(found):
             used = append_pair(pairs, used, number[base + queue.item_ray[k]], -2 - queue.item[k])
     return used

@@ -11,9 +11,8 @@ import numpy as np
 
 from cylcollide._types import Aim, Float32Array, Float64Array, Int8Array, Int32Array, Shape
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.ray_node_pairs import STEP, deepest
-from cylcollide.bvh.stream import Stream, next_items_of_stream, next_items_on_rays, start_stream
-from cylcollide.bvh.traverse import NO_ITEM
+from cylcollide.bvh.ray_node_pairs import STEP
+from cylcollide.bvh.stream import Stream, next_items, start_stream
 from cylcollide.constants import STREAM_RAYS
 from cylcollide.kernels.closest import is_undecided
 from cylcollide.kernels.hit_bounds import limb_hit_bounds, two_hit_bounds
@@ -187,14 +186,9 @@ def traverse_tick(
     live, local_rays, scale, pairs = stream.live, stream.record, tree.space.scale, stream.pairs
     height, level = start_stream(stream, active), -1
     while height > 0 or level >= 0:
-        if level >= 0:
-            level, found = next_items_on_rays(tree, stream, level, octant)
-        else:
-            height, row, first, count, found = next_items_of_stream(tree, stream, height, octant)
-            level = deepest(pairs, 0) if pairs.queued[0] >= STEP or height == 0 else -1
-            if row != NO_ITEM:
-                for k in range(first, first + count):
-                    test_or_queue(moment, batch, live[k], row, scratch, state, local_rays, scale)
+        height, level, row, first, count, found = next_items(tree, stream, height, level, octant)
+        for k in range(first, first + count):
+            test_or_queue(moment, batch, live[k], row, scratch, state, local_rays, scale)
         for k in range(found):
             test_or_queue(moment, batch, pairs.item_ray[k], -2 - pairs.item[k], scratch, state, local_rays, scale)
         if all_queued(state.pairs) >= PAIR_BATCH:

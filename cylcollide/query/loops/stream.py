@@ -11,8 +11,7 @@ import numpy as np
 
 from cylcollide._types import Aim, Float32Array, Int32Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.ray_node_pairs import STEP, deepest
-from cylcollide.bvh.stream import MIXED, Stream, next_items_of_stream, next_items_on_rays, start_stream
+from cylcollide.bvh.stream import MIXED, Stream, next_items, start_stream
 from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
@@ -68,11 +67,7 @@ def setup_rays(
         if in_order:
             prefetch_sixteen(raw, rays, number[first + row] + BLOCK_RAYS)
         ray, other = two_rays_from(rays, number, first + row, in_order)
-        local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
-        store_ray_state(state, stream, row, ray, local)
-        store_ray_state(state, stream, row + LANES, other, other_local)
-        active = activate_rays(state, stream, row, count, active, local)
-        active = activate_rays(state, stream, row + LANES, count, active, other_local)
+        active = setup_sixteen(space, ray, other, row, count, active, state, stream)
     return active
 
 
@@ -82,12 +77,20 @@ def setup_in_order(rays: Rays, space: Space, first: int, count: int, state: RayS
     active = 0
     for row in range(0, count, 2 * LANES):
         ray, other = rays_from(rays, first + row), rays_from(rays, first + row + LANES)
-        local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
-        store_ray_state(state, stream, row, ray, local)
-        store_ray_state(state, stream, row + LANES, other, other_local)
-        active = activate_rays(state, stream, row, count, active, local)
-        active = activate_rays(state, stream, row + LANES, count, active, other_local)
+        active = setup_sixteen(space, ray, other, row, count, active, state, stream)
     return active
+
+
+@inlined
+def setup_sixteen(
+    space: Space, ray: Ray, other: Ray, row: int, count: int, active: int, state: RayState, stream: Stream
+) -> int:
+    """Store the initial state of two packets, from row `row` of a stream of `count` rays on; how many are active."""
+    local, other_local = to_tree_space(space, ray), to_tree_space(space, other)
+    store_ray_state(state, stream, row, ray, local)
+    store_ray_state(state, stream, row + LANES, other, other_local)
+    active = activate_rays(state, stream, row, count, active, local)
+    return activate_rays(state, stream, row + LANES, count, active, other_local)
 
 
 @inlined
@@ -148,20 +151,15 @@ def traverse_octant(
     accepts_all = shared_filter and all_are_considered(table, batch.mask[0], batch.ignored[0])
     height, level, pairs = start_stream(stream, active), -1, stream.pairs
     while height > 0 or level >= 0:
-        if level >= 0:
-            level, found = next_items_on_rays(tree, stream, level, octant)
-        else:
-            height, limb, first, count, found = next_items_of_stream(tree, stream, height, octant)
-            level = deepest(pairs, 0) if pairs.queued[0] >= STEP or height == 0 else -1
-            if limb != NO_ITEM:
-                end = first + count
-                if accepts_all or (shared_filter and accepts(batch, table, number[base], limb)):
-                    first = test_ray_list(
-                        limb, table.solid[limb], policy, rows, live, first, end, state, local_rays, scale, aim
-                    )
-                for k in range(first, end):
-                    if accepts_all or accepts(batch, table, number[base + live[k]], limb):
-                        enqueue_or_flush(policy, table, live[k], limb, state, local_rays, scale, aim)
+        height, level, limb, first, count, found = next_items(tree, stream, height, level, octant)
+        if limb != NO_ITEM:
+            end = first + count
+            if accepts_all or (shared_filter and accepts(batch, table, number[base], limb)):
+                shape = table.solid[limb]
+                first = test_ray_list(limb, shape, policy, rows, live, first, end, state, local_rays, scale, aim)
+            for k in range(first, end):
+                if accepts_all or accepts(batch, table, number[base + live[k]], limb):
+                    enqueue_or_flush(policy, table, live[k], limb, state, local_rays, scale, aim)
         for k in range(found):
             ray, limb = pairs.item_ray[k], -2 - pairs.item[k]
             if accepts_all or accepts(batch, table, number[base + ray], limb):

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from support.conventions.paths import ROOT, Place, exists, python_files
+from support.conventions.paths import ROOT, Place, exists, nodes, python_files
 
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -41,11 +41,9 @@ def _bound(body: list[ast.stmt]) -> Iterator[str]:
             yield from (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
-def _docstrings(tree: ast.Module) -> set[int]:
-    """The strings that stand alone: documentation, not data."""
-    return {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
+def _docstrings(name: str) -> set[int]:
+    """The strings that stand alone in a Python file: documentation, not data."""
+    return {id(x.value) for x in nodes(name) if isinstance(x, ast.Expr) and isinstance(x.value, ast.Constant)}
 
 
 @cache
@@ -56,9 +54,9 @@ def index() -> Index:
     words: set[str] = set()
     attributes: set[str] = set()
     for name in python_files():
-        tree = ast.parse((ROOT / name).read_text())
-        documentation = _docstrings(tree)
-        for node in ast.walk(tree):
+        tree, documentation = nodes(name)[0], _docstrings(name)
+        assert isinstance(tree, ast.Module)
+        for node in nodes(name):
             if isinstance(node, ast.Name):
                 words.add(node.id)
             elif isinstance(node, ast.arg | ast.keyword) and node.arg:
@@ -80,7 +78,7 @@ def index() -> Index:
         folder, _, stem = module.rpartition(".")
         modules[folder].add(stem)
         words.add(stem)
-        for node in ast.walk(tree):
+        for node in nodes(name):
             if isinstance(node, ast.ClassDef):
                 inside = [n for n in ast.walk(node) if isinstance(n, ast.Attribute)]
                 classes[node.name].update(_bound(node.body))

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[3]
 FOLDERS = (".ci", "benchmarks", "cylcollide", "demos", "docs", "tests")
 """What is looked at, beside the files at the top."""
 
-PATH = re.compile(r"(?<![\w./:@{*-])(?:[\w.*…{},-]+/)*[\w.*…{},-]+\.(?:py|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
+SUFFIX = re.compile(r"\.(?:py|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
+PATH = re.compile(r"(?<![\w./:@{*-])(?:[\w.*…{},-]+/)*[\w.*…{},-]+" + SUFFIX.pattern)
 FOLDER = re.compile(r"`((?:[\w.*…-]+/)+)`")
 """In running text a slash may be an "or": folders are written as code."""
 
@@ -67,15 +68,17 @@ def python_files(folder: str = "") -> list[str]:
 def paths_in(name: str, text: str, first: int = 1) -> Iterator[Place]:
     """Every path that a text names."""
     for number, line in enumerate(text.splitlines(), first):
+        if not (SUFFIX.search(line) or "/`" in line):
+            continue  # the patterns below take their time
         for word in (*PATH.findall(line), *FOLDER.findall(line)):
             for path in expanded(word):
                 yield Place(name, number, path)
 
 
-def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Every string with its line; what an f-string fills in is `*`."""
-    pieces = {id(piece) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for piece in node.values}
-    for node in ast.walk(tree):
+def _strings(name: str) -> Iterator[tuple[int, str]]:
+    """Every string of a Python file with its line; what an f-string fills in is `*`."""
+    pieces = {id(piece) for node in nodes(name) if isinstance(node, ast.JoinedStr) for piece in node.values}
+    for node in nodes(name):
         if isinstance(node, ast.JoinedStr):
             yield node.lineno, "".join(p.value if isinstance(p, ast.Constant) else "*" for p in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in pieces:
@@ -83,18 +86,30 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 @cache
+def text_of(name: str) -> str:
+    """A file's text."""
+    return (ROOT / name).read_text()
+
+
+@cache
+def nodes(name: str) -> tuple[ast.AST, ...]:
+    """Everything in the syntax tree of a Python file, the module first."""
+    return tuple(ast.walk(ast.parse(text_of(name))))
+
+
+@cache
 def docstrings(name: str) -> tuple[tuple[int, str], ...]:
     """Every string that stands alone, with its line."""
-    alone = (node for node in ast.walk(ast.parse((ROOT / name).read_text())) if isinstance(node, ast.Expr))
+    alone = (node for node in nodes(name) if isinstance(node, ast.Expr))
     strings = ((node.lineno, node.value.value) for node in alone if isinstance(node.value, ast.Constant))
     return tuple((line, value) for line, value in strings if isinstance(value, str))
 
 
 def paths_in_source(name: str) -> Iterator[Place]:
     """Every path in the strings and comments of a Python file; of a test in its docstrings: its data name others."""
-    source = (ROOT / name).read_text()
-    for line, text in docstrings(name) if name.startswith("tests/") else _strings(ast.parse(source)):
+    for line, text in docstrings(name) if name.startswith("tests/") else _strings(name):
         yield from paths_in(name, text, line)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield from paths_in(name, token.string, token.start[0])
+    if any("#" in line and next(paths_in(name, line.partition("#")[2]), None) for line in text_of(name).splitlines()):
+        for token in tokenize.generate_tokens(io.StringIO(text_of(name)).readline):
+            if token.type == tokenize.COMMENT:
+                yield from paths_in(name, token.string, token.start[0])

@@ -6,6 +6,7 @@ polynomial and branch are the same; whatever differs is told apart by integer sq
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import gcd, isqrt
 
 
@@ -17,6 +18,16 @@ class Root:
     c1: int
     c0: int
     upper: bool
+
+    @cached_property
+    def value(self) -> Fraction:
+        """Return it within 2^-160 relative."""
+        bits = 192
+        while True:
+            lo, hi = enclosure(self, bits)
+            if hi - lo <= abs(lo) / 2**160:
+                return (lo + hi) / 2
+            bits *= 2
 
 
 Param = Fraction | Root
@@ -58,9 +69,4 @@ def compare(s: Param, t: Param) -> int:
 
 def value(t: Param) -> Fraction:
     """Return t within 2^-160 relative (exactly where t is rational)."""
-    bits = 192
-    while True:
-        lo, hi = enclosure(t, bits)
-        if hi - lo <= abs(lo) / 2**160:
-            return (lo + hi) / 2
-        bits *= 2
+    return t if isinstance(t, Fraction) else t.value

@@ -17,7 +17,7 @@ the true parameter; everything else that is returned is an exact Fraction.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cached_property, cmp_to_key
 from math import sqrt
 
 from support.oracle.algebraic import Param, compare, root, value
@@ -54,6 +54,7 @@ class Ray:
     segment: bool
     limit: Fraction | None
 
+    @cached_property
     def direction(self) -> tuple[Fraction, ...]:
         """Return the exact direction, three Fractions."""
         start = (Fraction(x) for x in self.origin)
@@ -143,7 +144,7 @@ def chord(limb: Limb, query: Ray) -> Chord | None:
 def position(query: Ray, t: Param) -> tuple[Fraction, ...]:
     """Return the point at t, each coordinate within 2^-160 |t·direction|."""
     at = value(t)
-    return tuple(Fraction(o) + at * d for o, d in zip(query.origin, query.direction(), strict=True))
+    return tuple(Fraction(o) + at * d for o, d in zip(query.origin, query.direction, strict=True))
 
 
 def graze_depth(limb: Limb, query: Ray) -> float:

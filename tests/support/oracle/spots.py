@@ -14,10 +14,18 @@ class Spot:
 
     def __init__(self, solid: Solid, point: Sequence[Fraction]) -> None:
         self.solid = solid
-        p1, p2 = ([Fraction(x) for x in p] for p in (solid.p1, solid.p2))
-        self.m, self.a = ([y - x for x, y in zip(p1, q, strict=True)] for q in (point, p2))
         self.r, self.r2 = Fraction(solid.radius), Fraction(solid.radius2)
-        self.aa = sum((x * x for x in self.a), Fraction(0))
+        self.m = [y - Fraction(x) for x, y in zip(solid.p1, point, strict=True)]
+
+    @cached_property
+    def a(self) -> list[Fraction]:
+        """Return the axis, p2 - p1."""
+        return [Fraction(y) - Fraction(x) for x, y in zip(self.solid.p1, self.solid.p2, strict=True)]
+
+    @cached_property
+    def aa(self) -> Fraction:
+        """Return the squared length of the axis."""
+        return sum((x * x for x in self.a), Fraction(0))
 
     @cached_property
     def u(self) -> Fraction:
@@ -63,9 +71,10 @@ def ball_normal(spot: Spot) -> tuple[list[float], float]:
 
 def length(v: Sequence[Fraction]) -> float:
     """Return the length of an exact vector, within 2 ulp."""
-    return math.sqrt(sum(x * x for x in v))
+    return math.hypot(*map(float, v))
 
 
 def unit(v: Sequence[Fraction]) -> list[float]:
     """Return an exact vector scaled to length 1, within 3 ulp."""
-    return [float(x) / length(v) for x in v]
+    size = length(v)
+    return [float(x) / size for x in v]

@@ -9,10 +9,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from support.check_cylinders import POSITION_ULPS
-from support.check_shapes import fraction_off, ulps_off
+from support.check_cylinders import POSITION_ULPS, worst_error, worst_error_along
+from support.check_shapes import place_of
 from support.oracle import any_shape
-from support.oracle import cylinder as oracle
 from support.oracle.compiled import crowds
 from support.oracle.compiled.chords import HIT
 from support.oracle.compiled.crowds import Array, Truths
@@ -231,8 +230,9 @@ def by_rationals(
     if best is None:
         return "" if np.isposinf(hits.fraction[i]) else f"a miss with fraction {hits.fraction[i]}", off
     solid, position = solids[best.limb], hits.position[i].tolist()
-    off[0] = fraction_off(solid, query, best.at, float(hits.fraction[i]))
-    off[1] = ulps_off(solid, query, oracle.position(query, best.at), position)
+    _, point, ulp = place_of(solid, query, best.at)
+    off[0] = worst_error_along(point, query, float(hits.fraction[i])) / ulp
+    off[1] = worst_error(point, position) / ulp
     return f"fraction and position are {off.tolist()} ulp off" if (off > POSITION_ULPS).any() else "", off
 
 
