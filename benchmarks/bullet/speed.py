@@ -22,8 +22,7 @@ import pybullet as p
 from scenes import SCENES, connect, rays
 
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.client import TOKEN
-from cylcollide.bullet.poses import BASE
+from cylcollide.bullet.client import BASE, TOKEN
 
 COUNTS = (1, 10, 100, 1_000, 16_000, 100_000)
 COLUMNS = ("date", "machine", "scene", "rays", "task", "median_us", "beside", "beside_us", "ratio")
@@ -142,7 +141,7 @@ def read_all(mirror: Mirror, c: int) -> None:
     for number, body in scene.reading.bodies.items():
         p.getUserData(p.getUserDataId(number, TOKEN, -1, -1, c), c)
         p.getDynamicsInfo(number, -1, c)
-        for link in body.readable:
+        for link in body.variable:
             p.getCollisionShapeData(number, link, c)
     for number, links in scene.fixed.links.items():
         if links[0] == BASE:

@@ -17,9 +17,12 @@ user data with their body, by `removeBody` and by `resetSimulation`."""
 
 NO_USER_DATA = -1
 
+BASE = -1
+"""Of a body, in place of a link."""
+
 
 class Place(NamedTuple):
-    """What a shape belongs to: a body, and a link of it (-1: its base)."""
+    """What a shape belongs to: a body, and a link of it, or its base."""
 
     body: int
     link: int
@@ -52,7 +55,7 @@ class Client:
 
     def links(self, body: int) -> range:
         """The base, -1, and the links of a body."""
-        return range(-1, self.getNumJoints(body))
+        return range(BASE, self.getNumJoints(body))
 
     def places(self) -> list[Place]:
         """Every base and link, by body and link."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.read_shapes import BOX, PLANE, SPHERE, Shapes
+from cylcollide.bullet.pose_loops import BOX, PLANE, SPHERE
+from cylcollide.bullet.read_shapes import Shapes
 
 DEFAULT, STATIC = 1, 2  # Bullet's default groups of moving and of static bodies
 DIRECTIONS = np.array([[3, 5, 7], [-5, 7, 3], [7, -3, 5], [-3, -5, -7], [5, -7, -3], [-7, 3, -5]]) / np.sqrt(83.0)

@@ -1,26 +1,23 @@
 """Meshes, height fields, soft bodies: a box around each, and Bullet's own ray test for the rays that intersect it."""
 
+from functools import cached_property
 from operator import itemgetter
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.bullet.box_loops import entering_rows
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.filters import signed
 from cylcollide.bullet.read_shapes import Shapes
+from cylcollide.bvh.build import build
+from cylcollide.constants import TREE_WIDTH
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import Snapshot
 
 PADDING = 0.02
 """Least padding of the boxes that PyBullet reports: Bullet pads its own by this contact threshold, so that its rays may
 hit within it. Wider boxes change nothing but the number of rays passed to Bullet."""
-
-SPREAD = 1.0 / 64.0
-"""Share by which paddings differ: faces that lie in one plane, as many of symmetric robots do, must not do so as boxes,
-whose order along a ray would be open in float64 and compared exactly."""
-
-GOLDEN_RATIO = 0.5 * (5.0**0.5 - 1.0)  # whose multiples are spread evenly over the remainders modulo 1
 
 LENGTHENED = 1e-6
 """Fraction by which a piece of a ray is lengthened at both ends: Bullet's fraction and the exact one may differ by
@@ -66,17 +63,20 @@ class Wrapped:
 
     def __init__(self, client: Client, places: list[Place], bounds: Float64Array) -> None:
         self._client, self.places, self._places = client, places, {tuple(place) for place in places}
-        self._bounds = bounds
-        padding = PADDING * (1.0 + SPREAD * (np.arange(len(places)) * GOLDEN_RATIO % 1.0))
-        padded = np.clip(bounds + padding[:, None, None] * [[-1.0], [1.0]], -LARGEST, LARGEST)
-        low, high = padded[:, 0], padded[:, 1]
-        self.boxes = Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
-        """A box around each place; only rays that intersect one are passed to Bullet."""
-        self._world: Snapshot | None = Snapshot.of(self.boxes) if places else None
+        padded = bounds + PADDING * np.array([[-1.0], [1.0]])
+        self._corners = np.clip(padded, -LARGEST, LARGEST).transpose(1, 0, 2).copy()  # all low ones, all high ones
+        self._tree = build(*self._corners)
 
-    def moved(self, bounds: Float64Array) -> "Wrapped":
-        """The same places with other bounding boxes."""
-        return self if np.array_equal(bounds, self._bounds) else Wrapped(self._client, self.places, bounds)
+    @cached_property
+    def boxes(self) -> Limbs:
+        """A box around each place; only rays that enter one are passed to Bullet."""
+        low, high = self._corners
+        return Limbs.boxes((low + high) / 2.0, [0.0, 0.0, 0.0, 1.0], (high - low) / 2.0)
+
+    def _entering(self, starts: Float64Array, ends: Float64Array, until: Float64Array) -> Int64Array:
+        """The rows of the segments that enter a box up to their fraction `until` (n,)."""
+        rows, memory = np.empty(len(starts), np.int64), np.empty(self._tree.stack_size + TREE_WIDTH)
+        return rows[: entering_rows.call(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array
@@ -86,10 +86,7 @@ class Wrapped:
         One call for the rays that intersect a box before their fraction. More only for those on which PyBullet reports
         an exact shape before that fraction: by its faults, which may hide a place behind.
         """
-        if self._world is None:
-            return {}
-        last = np.minimum(fraction, 1.0)[:, None]
-        rows = np.flatnonzero(self._world.occluded_segments(starts, starts + last * (ends - starts)))
+        rows = self._entering(starts, ends, fraction)
         if not len(rows):
             return {}
         results = self._client.ray_hits(starts[rows], ends[rows], collisionFilterMask=signed(mask))
@@ -104,17 +101,19 @@ class Wrapped:
                     early.append(result[FRACTION])
         if hidden:
             begin, way = starts[hidden], ends[hidden] - starts[hidden]
-            since, until = np.array(early)[:, None] - LENGTHENED, last[hidden] + LENGTHENED
-            enters = self._world.occluded_segments(begin + since * way, begin + until * way)
-            behind = self._all_hits(starts, ends, mask, np.array(hidden)[enters].tolist())
+            since, until = np.array(early) - LENGTHENED, np.minimum(fraction[hidden], 1.0) + LENGTHENED
+            first, last = (begin + column[:, None] * way for column in (since, until))
+            rows = self._entering(first, last, np.ones(len(first)))
+            behind = self._all_hits(starts, ends, mask, [hidden[k] for k in rows.tolist()])
             found |= {row: hits[0] for row, hits in behind.items() if hits[0][FRACTION] < fraction[row]}
         return found
 
     def all_hits(self, starts: Float64Array, ends: Float64Array, mask: int) -> dict[int, list[RayTestResult]]:
         """The hits of segments (n, 3), (n, 3) with the places, by row; sorted by fraction, one a place."""
-        if self._world is None:
+        if not self.places:
             return {}
-        return self._all_hits(starts, ends, mask, np.flatnonzero(self._world.occluded_segments(starts, ends)).tolist())
+        rows = self._entering(starts, ends, np.ones(len(starts)))
+        return self._all_hits(starts, ends, mask, rows.tolist())
 
     def _all_hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, rows: list[int]

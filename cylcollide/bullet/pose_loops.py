@@ -3,21 +3,31 @@
 from math import inf, sqrt
 from typing import NamedTuple
 
-from cylcollide._types import BoolArray, Float64Array, Int64Array
+import numpy as np
+
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
+
+SPHERE, BOX, CYLINDER, PLANE, CAPSULE = 2, 3, 4, 6, 7  # PyBullet's GEOM_SPHERE and so on
 
 EVERY_SHAPE_FITS = -1
 
 
 class Posed(NamedTuple):
-    """n shapes in world coordinates."""
+    """n shapes in world coordinates, m of them limbs: all but planes, in the same order."""
 
     position: Float64Array  # (n, 3)
     rotation: Float64Array  # (n, 4), quaternions x, y, z, w
     turn: Float64Array  # (n, 3, 3), their rotation matrices
-    p1: Float64Array  # (n, 3), one end of the axis, which is Bullet's z; the centre of a sphere or box
-    p2: Float64Array  # (n, 3), the other end
+    p1: Float64Array  # (m, 3), one end of the axis, which is Bullet's z; the centre of a sphere or box
+    p2: Float64Array  # (m, 3), the other end
+    boxes: Float64Array  # (k, 12), axes and half extents of the boxes among them, as in `LimbTable`
+
+
+def posed_memory(n: int, limbs: int, boxes: int) -> Posed:
+    """Columns for so many shapes, limbs and boxes, with no numbers in them yet."""
+    return Posed(*map(np.empty, ((n, 3), (n, 4), (n, 3, 3), (limbs, 3), (limbs, 3), (boxes, 12))))
 
 
 @inlined
@@ -41,25 +51,33 @@ def _write_product(frames: Float64Array, k: int, local: Float64Array, i: int, ro
     rotation[i, 3] = w * r - ((x * a + y * b) + z * c)
 
 
+@inlined
+def _write_box(turn: Float64Array, i: int, size: Float64Array, boxes: Float64Array, k: int) -> None:
+    """Write axes, the columns of rotation matrix i, and half extents of shape i into row k."""
+    for axis in range(3):
+        for component in range(3):
+            boxes[k, 3 * axis + component] = turn[i, component, axis]
+        boxes[k, 9 + axis] = 0.5 * size[i, axis]
+
+
 @entry_point(reads_all=True)
 def pose_shapes(
     frames: Float64Array,
     at: Int64Array,
+    kind: Int64Array,
+    size: Float64Array,
     position: Float64Array,
     rotation: Float64Array,
-    length: Float64Array,
-    has_axis: BoolArray,
     made: Posed,
 ) -> int:
-    """Fill `made` (n) with shapes at frames (m, 7), positions and quaternions; the first that does not fit, or -1.
+    """Fill `made` with n shapes at frames (m, 7), positions and quaternions; the first that does not fit, or -1.
 
-    `at` (n,): the frame of each shape. `position` (n, 3), `rotation` (n, 4): its local frame. `length` (n,): of its
-    axis, 0 for none; `has_axis` (n,): whether it must not vanish. A shape fits whose numbers are finite and whose axis
-    has not vanished.
+    `at` (n,): the frame of each shape. `kind`, `size`, `position`, `rotation`: as in `Shapes`. A shape fits whose
+    numbers are finite and, if it is a cylinder, whose axis has not vanished.
     """
-    bad = EVERY_SHAPE_FITS
+    bad, limb, box = EVERY_SHAPE_FITS, 0, 0
     for i in range(len(at)):
-        k = at[i]
+        k, code = at[i], kind[i]
         x, y, z = position[i, 0], position[i, 1], position[i, 2]
         _write_matrix(frames[k, 3], frames[k, 4], frames[k, 5], frames[k, 6], made.turn, i)
         for axis in range(3):
@@ -68,13 +86,18 @@ def pose_shapes(
         _write_product(frames, k, rotation, i, made.rotation)
         q = made.rotation[i]
         _write_matrix(q[0], q[1], q[2], q[3], made.turn, i)
-        total, vanished = ((q[0] + q[1]) + q[2]) + q[3], True
+        total, vanished = ((q[0] + q[1]) + q[2]) + q[3], code == CYLINDER
+        half = 0.5 * size[i, 0] if code in (CYLINDER, CAPSULE) else 0.0
         for axis in range(3):
-            centre, reach = made.position[i, axis], 0.5 * length[i] * made.turn[i, axis, 2]
+            centre, reach = made.position[i, axis], half * made.turn[i, axis, 2]
             first, last = centre - reach, centre + reach
-            made.p1[i, axis], made.p2[i, axis] = first, last
+            if code != PLANE:
+                made.p1[limb, axis], made.p2[limb, axis] = first, last
             total += first + last
             vanished = vanished and first == last
-        if bad == EVERY_SHAPE_FITS and (not abs(total) < inf or (vanished and has_axis[i])):
+        if code == BOX:
+            _write_box(made.turn, i, size, made.boxes, box)
+        limb, box = limb + (code != PLANE), box + (code == BOX)
+        if bad == EVERY_SHAPE_FITS and (not abs(total) < inf or vanished):
             bad = i
     return bad

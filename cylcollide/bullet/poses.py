@@ -3,26 +3,30 @@
 PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
-from operator import itemgetter
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from struct import pack
+from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int64Array, Uint32Array
-from cylcollide.bullet.client import Client, Place
+from cylcollide._types import Float64Array, Int64Array, Uint32Array
+from cylcollide.bullet.client import BASE, Client, Place
 from cylcollide.bullet.plane import Sheet
-from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
-from cylcollide.bullet.read_shapes import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, Shapes
+from cylcollide.bullet.pose_loops import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    EVERY_SHAPE_FITS,
+    PLANE,
+    SPHERE,
+    Posed,
+    pose_shapes,
+    posed_memory,
+)
+from cylcollide.bullet.read_shapes import Shapes
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
-
-FRAME = itemgetter(0, 1)
-"""Position and rotation of the centre of mass, of what `getLinkStates` returns."""
-
-BASE = -1
 
 
 def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
@@ -35,21 +39,19 @@ def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
 
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     """The frames of the centres of mass of these links of each body, base first: positions and quaternions, (m, 7)."""
-    flatten, rows = chain.from_iterable, sum(map(len, links.values()))
-    # read one by one, so that what PyBullet makes of a body is released before the next one is read
-    numbers = np.fromiter(flatten(flatten(flatten(_frames(client, links)))), np.float64, 7 * rows)
-    return numbers.reshape(-1, 7)
-
-
-def _frames(client: Client, links: Mapping[int, list[int]]) -> Iterator[Iterable[Any]]:
-    """Pairs of position and rotation, some at a time."""
     number, base, states = client.number, client.api.getBasePositionAndOrientation, client.api.getLinkStates
+    parts = []  # bytes, so that what PyBullet makes of a body is released before the next one is read
     for body, of_body in links.items():
+        numbers: list[float] = []
         if of_body[0] == BASE:
-            yield (base(body, number),)
-            of_body = of_body[1:]
-        if of_body:  # velocities are not computed, frames anew from the joints
-            yield map(FRAME, states(body, of_body, 0, 1, number))
+            position, rotation = base(body, number)
+            numbers, of_body = [*position, *rotation], of_body[1:]
+        if of_body:
+            for state in states(body, of_body, 0, 1, number):  # velocities are not computed, frames anew from joints
+                numbers += state[0]
+                numbers += state[1]
+        parts.append(pack(f"{len(numbers)}d", *numbers))
+    return np.frombuffer(bytearray().join(parts)).reshape(-1, 7)
 
 
 def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
@@ -63,10 +65,8 @@ class Placement(NamedTuple):
 
     links: dict[int, list[int]]  # whose frames are read: those with shapes, by body
     at: Int64Array  # (n,), the frame of each shape
-    length: Float64Array  # (n,), of its axis, 0 for none
-    has_axis: BoolArray  # (n,), whether its axis must not vanish
     limbs: Int64Array  # the shapes that become limbs: all but planes
-    boxes: Int64Array  # the boxes among them
+    boxes: int  # how many boxes are among them
     planes: Int64Array
     of_planes: Int64Array  # their frames
 
@@ -74,15 +74,12 @@ class Placement(NamedTuple):
 def placement(shapes: Shapes) -> Placement:
     """The placement of the shapes of a client."""
     used, at = np.unique(shapes.place, return_inverse=True)
-    is_long = (shapes.kind == CYLINDER) | (shapes.kind == CAPSULE)
     planes = np.flatnonzero(shapes.kind == PLANE)
     return Placement(
         by_body(shapes.places[k] for k in used.tolist()),
         at.astype(np.int64),
-        np.where(is_long, shapes.size[:, 0], 0.0),
-        shapes.kind == CYLINDER,
         np.flatnonzero(shapes.kind != PLANE),
-        np.flatnonzero(shapes.kind == BOX),
+        int(np.count_nonzero(shapes.kind == BOX)),
         planes,
         at[planes],
     )
@@ -96,9 +93,8 @@ def posed(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array
     ValueError
         For a pose that is not finite, or so far out that an axis vanishes; it names body and link.
     """
-    n = len(shapes.kind)
-    made = Posed(*map(np.empty, ((n, 3), (n, 4), (n, 3, 3), (n, 3), (n, 3))))
-    row = pose_shapes(frames, fixed.at, shapes.position, shapes.rotation, fixed.length, fixed.has_axis, made)
+    made = posed_memory(len(shapes.kind), len(fixed.limbs), fixed.boxes)
+    row = pose_shapes(frames, fixed.at, shapes.kind, shapes.size, shapes.position, shapes.rotation, made)
     if row != EVERY_SHAPE_FITS:
         place = shapes.places[shapes.place[row]]
         raise ValueError(
@@ -110,9 +106,8 @@ def posed(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array
 
 
 def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array) -> Limbs:
-    """The limbs of the given shapes, no planes, in the same order; `groups` (m,): the filter group of each."""
-    p1, p2 = made.p1[rows], made.p2[rows]
-    kind, size = shapes.kind[rows], shapes.size[rows]
+    """The limbs, in the order of their shapes, which are `rows` (m,); `groups` (m,): the filter group of each."""
+    p1, p2, kind, size = made.p1, made.p2, shapes.kind[rows], shapes.size[rows]
     order = np.argsort(np.argsort(kind, kind="stable"), kind="stable")
     parts = []
     for code in (SPHERE, BOX, CYLINDER, CAPSULE):  # ascending, as argsort has them
@@ -130,12 +125,10 @@ def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array)
     return Limbs.concat(parts)[order]
 
 
-def moved_limbs(limbs: Limbs, made: Posed, fixed: Placement) -> Limbs:
+def moved_limbs(limbs: Limbs, made: Posed) -> Limbs:
     """The limbs that `limbs_of` made of the same shapes, elsewhere: ends and axes anew, all else as it was."""
-    t, boxes = limbs.table, limbs.table.boxes.copy()
-    boxes[:, :9] = made.turn[fixed.boxes].transpose(0, 2, 1).reshape(-1, 9)
-    p1, p2 = made.p1[fixed.limbs], made.p2[fixed.limbs]
-    moved = make_table(t.kind, p1, p2, t.radius, t.radius2, t.box, boxes, t.character, t.mask)
+    t = limbs.table
+    moved = make_table(t.kind, made.p1, made.p2, t.radius, t.radius2, t.box, made.boxes, t.character, t.mask)
     return Limbs(moved, limbs.hit_group, limbs.names)
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 MeshPolicy: TypeAlias = Literal["raise", "skip", "wrap"]
 
 Row: TypeAlias = tuple[int, tuple[float, ...], tuple[float, ...], tuple[float, ...]]  # kind, sizes, position, rotation
 
-SPHERE, BOX, CYLINDER, PLANE, CAPSULE = 2, 3, 4, 6, 7  # GEOM_SPHERE and so on
 SIZES = {SPHERE: 1, BOX: 3, CYLINDER: 2, CAPSULE: 2, PLANE: 0}  # number of lengths among the three sizes
 NO_LENGTH = {CAPSULE}  # whose first size, the length of its axis, may be 0
 

@@ -1,20 +1,25 @@
 """Reading the bodies of a client: which are new, which are gone, which have other shapes or another mass.
 
-A body is known by a token in its user data; of a body that was read before, only what can change is read again.
+A body is known by a token in its user data; of a body that was read before, only what can change is read again. Two
+calls change shapes: `unsupportedChangeScaling`, and a collision margin, which changes the last bits of boxes and
+cylinders. Both act on the shape of a body's base, whichever link they name, and so on every link that shares it: on any
+that `createMultiBody` made, on none of a file. So links of files are read again only if something else has changed.
 """
 
-from itertools import repeat
-from operator import eq
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.client import BASE, NO_USER_DATA, TOKEN, Client, Place
 from cylcollide.bullet.crash_guard import crashing, suspects
 from cylcollide.bullet.read_shapes import SIZES, Row
 
 MASS, BODY_TYPE, MARGIN = 0, 10, 11  # fields of getDynamicsInfo
 SOFT_BODY = 3
+
+MADE_OF_SHAPES = b"link0"
+"""Name that `createMultiBody` gives to the base: shapes of `createCollisionShape` may be shared, those of files not."""
 
 
 class Body(NamedTuple):
@@ -23,8 +28,8 @@ class Body(NamedTuple):
     token: bytes | None
     fixed: bool  # without mass: PyBullet resets the filter group of a base that becomes fixed, or free
     rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
-    readable: tuple[int, ...]  # the links with shapes that become limbs or planes, read at every pass
-    reported: tuple[Any, ...]  # PyBullet's rows of these links when the body was new: equal rows are equal shapes
+    readable: tuple[int, ...]  # the links with shapes that become limbs or planes
+    variable: dict[int, Any]  # what PyBullet reports of those that are read at every pass
 
 
 class Reading(NamedTuple):
@@ -56,6 +61,8 @@ class Reader:
     def read(self, before: Reading) -> Reading:
         """All bodies: their shapes, and which of them are the same as before."""
         numbers, known = self._client.bodies(), before.bodies
+        if numbers == list(known) and self._are_unchanged(known):
+            return Reading(known, frozenset(known), False)
         checked = ((number, self._same_body(number, known.get(number))) for number in numbers)
         read = {number: body for number, body in checked if body is not None}
         if len(read) < len(numbers):
@@ -69,18 +76,42 @@ class Reader:
         """One body, as if it was new."""
         return self._new_bodies([number])[number]
 
+    def _are_unchanged(self, bodies: Mapping[int, Body]) -> bool:
+        """Whether all bodies are those that were read before, none of them fixed, freed or of another shape since."""
+        api, client = self._client.api, self._client.number
+        item_of, token_of, facts_of, shapes_of = (
+            api.getUserDataId, api.getUserData, api.getDynamicsInfo, api.getCollisionShapeData
+        )  # fmt: skip
+        for number, body in bodies.items():
+            item = item_of(number, TOKEN, -1, -1, client)
+            if item == NO_USER_DATA or token_of(item, client) != body.token:
+                return False
+            if (facts_of(number, BASE, client)[MASS] == 0.0) != body.fixed:
+                return False
+            for link, reported in body.variable.items():  # one by one: none is kept in memory
+                if shapes_of(number, link, client) != reported:
+                    return False
+        return True
+
+    def _is_same(self, number: int, before: Body) -> bool:
+        """Whether the body of this number is the one that was read before."""
+        return before.token is not None and self._client.token(number) == before.token
+
+    def _is_fixed(self, number: int) -> bool:
+        """Whether a body has no mass."""
+        return bool(self._client.api.getDynamicsInfo(number, BASE, self._client.number)[MASS] == 0.0)
+
     def _same_body(self, number: int, before: Body | None) -> Body | None:
         """The body as it is now, if it is the one that was read before."""
-        if before is None or before.token is None or self._client.token(number) != before.token:
+        if before is None or not self._is_same(number, before):
             return None
-        client, shapes_of = self._client.number, self._client.api.getCollisionShapeData
-        fixed = self._client.api.getDynamicsInfo(number, -1, client)[MASS] == 0.0
-        reported = map(shapes_of, repeat(number), before.readable, repeat(client))
-        if fixed == before.fixed and all(map(eq, reported, before.reported)):  # one by one: none is kept in memory
-            return before
-        reported = map(shapes_of, repeat(number), before.readable, repeat(client))
-        rows = before.rows | {link: _rows(shapes) for link, shapes in zip(before.readable, reported, strict=True)}
-        return before if (fixed, rows) == (before.fixed, before.rows) else before._replace(fixed=fixed, rows=rows)
+        shapes = {link: self._client.getCollisionShapeData(number, link) for link in before.readable}
+        now = before._replace(
+            fixed=self._is_fixed(number),
+            rows=before.rows | {link: _rows(reported) for link, reported in shapes.items()},
+            variable={link: shapes[link] for link in before.variable},
+        )
+        return before if now == before else now
 
     def _with_unlisted(self, numbers: list[int]) -> list[int]:
         """The numbers of all bodies: of those that `batchPositions` makes, PyBullet's client lists only the last."""
@@ -106,16 +137,18 @@ class Reader:
 
     def _new_body(self, number: int, unsafe: set[int]) -> Body:
         token = self._client.ensure_token(number)
-        info = self._client.getDynamicsInfo(number, -1)
+        info = self._client.getDynamicsInfo(number, BASE)
         rows: dict[int, tuple[Row, ...] | None] = {}
-        reported = {}
+        reports = {}
         for link in self._client.links(number):
             rows[link] = None
             if link not in unsafe and info[BODY_TYPE] != SOFT_BODY:
-                reported[link] = shapes = self._reported(Place(number, link))
-                rows[link] = None if shapes is None else _rows(shapes)
+                reports[link] = reported = self._reported(Place(number, link))
+                rows[link] = None if reported is None else _rows(reported)
         readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
-        return Body(token, info[MASS] == 0.0, rows, readable, tuple(reported[link] for link in readable))
+        shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES
+        variable = {k: reports[k] for k in readable if k == BASE or shares}
+        return Body(token, info[MASS] == 0.0, rows, readable, variable)
 
     def _reported(self, place: Place) -> tuple[Any, ...] | None:
         """What PyBullet reports about the shapes of one place, () if it has none, None if it does not report them."""

@@ -6,8 +6,9 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bullet.client import Client
+from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, SPHERE
 from cylcollide.bullet.poses import link_frames
-from cylcollide.bullet.read_shapes import BOX, CAPSULE, CYLINDER, SPHERE, Row
+from cylcollide.bullet.read_shapes import Row
 from cylcollide.bullet.reader import Reader
 from cylcollide.characters import rig_parts
 from cylcollide.characters.rig import Rig

@@ -33,6 +33,11 @@ class Scene(NamedTuple):
         return {place: group for place, group in self.groups.items() if place.body in bodies}
 
 
+def _same_bits(new: Float64Array, old: Float64Array) -> bool:
+    """Whether two arrays of one shape hold the same bits, which takes a tenth of the time of comparing numbers."""
+    return new.tobytes() == old.tobytes()
+
+
 class SceneReader:
     """Reads the scenes of a client."""
 
@@ -48,22 +53,25 @@ class SceneReader:
             return self._rebuilt(reading, {} if before is None or filters else before.groups_of(reading.same))
         shapes, fixed = before.shapes, before.fixed
         frames, boxes = link_frames(client, fixed.links), wrapped_boxes(client, shapes)
-        if (frames == before.frames).all() and (boxes is before.boxes or np.array_equal(boxes, before.boxes)):
+        wrapped = before.state.wrapped
+        if not _same_bits(boxes, before.boxes):
+            wrapped = Wrapped(client, wrapped.places, boxes)
+        elif _same_bits(frames, before.frames):
             return before
         made = posed(client, shapes, fixed, frames)
-        limbs = moved_limbs(before.state.world.limbs, made, fixed)
+        limbs = moved_limbs(before.state.world.limbs, made)
         world = before.state.world.moved(limbs)
         if not world.fits:
             world = Snapshot.of(limbs)
         sheets, table = before.state.sheets, before.state.sheet_table
-        if not (frames[fixed.of_planes] == before.frames[fixed.of_planes]).all():
+        if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
             table = sheet_table(sheets, table.group)
         state = before.state._replace(
             world=world,
             sheets=sheets,
             sheet_table=table,
-            wrapped=before.state.wrapped.moved(boxes),
+            wrapped=wrapped,
             largest=largest_coordinate(world.tree.space),
         )
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)

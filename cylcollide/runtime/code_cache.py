@@ -19,6 +19,8 @@ from shutil import rmtree
 SOURCES = (
     "_types.py",
     "constants.py",
+    "bullet/box_loops.py",
+    "bullet/example_calls.py",
     "bullet/pose_loops.py",
     "bullet/sheet_loops.py",
     "bvh",

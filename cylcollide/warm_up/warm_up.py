@@ -116,6 +116,9 @@ def _every_query() -> None:
     chord_loops.pieces_of_crossings(request.batch, state.kernel_rows, crossed, 0, 0, len(starts))
     _every_query_about_characters(starts, ends)
     _every_query_about_flights()
+    from cylcollide.bullet.example_calls import call_every_loop  # noqa: PLC0415  none of the room is imported before
+
+    call_every_loop()
 
 
 def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> None:

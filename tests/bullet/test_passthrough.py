@@ -253,3 +253,20 @@ def test_where_no_child_can_ask_a_visible_capsule_is_left_to_bullet(c, tmp_path,
     mirror = Mirror(c, mesh="wrap")
     assert mirror.limbs.kind.tolist() == [cc.Shape.CYLINDER]
     assert repr(mirror).endswith("1 wrapped)")
+
+
+def test_only_rays_that_enter_a_box_before_they_hit_are_handed_on(c, monkeypatch):
+    duck = p.loadURDF("duck_vhacd.urdf", physicsClientId=c)
+    centre = np.mean(p.getAABB(duck, -1, c), axis=0)
+    ball = scenes.body(c, 0, centre - [2, 0, 0])
+    mirror, handed_on, ray_hits = Mirror(c, mesh="wrap"), [], Client.ray_hits
+    p.performCollisionDetection(physicsClientId=c)
+    monkeypatch.setattr(
+        Client, "ray_hits", lambda *rays, **options: handed_on.extend(rays[1]) or ray_hits(*rays, **options)
+    )
+    x, y = np.array([-4.0, 4.0, 4.0, 4.0, -1.0]), np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+    starts = centre + np.stack([x, y, 0.0 * x], axis=1)
+    ends = centre + np.stack([[4.0, -4.0, -4.0, 1.0, -4.0], y, 0.0 * x], axis=1)
+    answers = mirror.rayTestBatch(starts, ends)
+    assert [answer[0] for answer in answers] == [ball, duck, -1, -1, ball]
+    assert np.array_equal(handed_on, starts[[1]])

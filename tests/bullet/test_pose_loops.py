@@ -5,27 +5,35 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cylcollide.bullet.pose_loops import EVERY_SHAPE_FITS, Posed, pose_shapes
+from cylcollide.bullet.pose_loops import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    EVERY_SHAPE_FITS,
+    PLANE,
+    SPHERE,
+    pose_shapes,
+    posed_memory,
+)
 from cylcollide.shapes import rotation_matrices
 
 UNIT_ROUNDOFF = 2.0**-53
 
 
-def place(frames, at, position, rotation, length, has_axis):
+def place(frames, at, kind, size, position, rotation):
     """What the loop makes of it, and the first row that does not fit."""
-    n = len(at)
-    made = Posed(*map(np.empty, ((n, 3), (n, 4), (n, 3, 3), (n, 3), (n, 3))))
-    return made, pose_shapes(frames, at, position, rotation, length, has_axis, made)
+    made = posed_memory(len(at), np.count_nonzero(kind != PLANE), np.count_nonzero(kind == BOX))
+    return made, pose_shapes(frames, at, kind, size, position, rotation, made)
 
 
 def scene(rng, n):
-    """Frames and shapes of all sizes, with quaternions that are no unit ones."""
+    """Frames and shapes of all kinds and sizes, with quaternions that are no unit ones."""
     frames, rotation = rng.normal(size=(n // 3, 7)), rng.normal(size=(n, 4))
     frames[:, :3] *= 10.0 ** rng.uniform(-6, 6, (n // 3, 1))
     position = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-6, 6, (n, 1))
     rotation *= 10.0 ** rng.uniform(-3, 3, (n, 1))
-    length = np.where(rng.random(n) < 0.5, 10.0 ** rng.uniform(-3, 3, n), 0.0)
-    return frames, rng.integers(len(frames), size=n), position, rotation, length, length > 0.0
+    kind = rng.choice([SPHERE, BOX, CYLINDER, PLANE, CAPSULE], size=n)
+    return frames, rng.integers(len(frames), size=n), kind, 10.0 ** rng.uniform(-3, 3, (n, 3)), position, rotation
 
 
 def turned(quaternion, vector):
@@ -54,17 +62,22 @@ def product(a, b):
 def test_places_and_axes_are_those_of_rational_arithmetic():
     given = scene(np.random.default_rng(1), 300)
     made, bad = place(*given)
-    frames, at, position, rotation, length, _ = given
+    frames, at, kind, size, position, rotation = given
+    length = np.where((kind == CYLINDER) | (kind == CAPSULE), size[:, 0], 0.0)
+    limb_row, box_row = np.cumsum(kind != PLANE) - 1, np.cumsum(kind == BOX) - 1
     assert bad == EVERY_SHAPE_FITS
+    assert np.bincount(kind, minlength=8)[[SPHERE, BOX, CYLINDER, PLANE, CAPSULE]].min() > 30
     assert (made.turn == rotation_matrices(made.rotation)).all(), "as limbs that are made anew have them"
     for i in range(len(at)):
         frame, local = frames[at[i]].tolist(), position[i].tolist()
         centre = [Fraction(a) + b for a, b in zip(frame[:3], turned(frame[3:], local), strict=True)]
         half = turned(product(frame[3:], rotation[i].tolist()), [0, 0, Fraction(length[i]) / 2])
-        size = np.abs(frame[:3]).max() + np.abs(local).sum() + length[i]
-        for made_by_loop, sign in ((made.position, 0), (made.p1, -1), (made.p2, 1)):
-            off = [abs(Fraction(a) - c - sign * h) for a, c, h in zip(made_by_loop[i], centre, half, strict=True)]
-            assert max(off) <= 32 * UNIT_ROUNDOFF * size
+        ends = ((made.p1[limb_row[i]], -1), (made.p2[limb_row[i]], 1)) if kind[i] != PLANE else ()
+        for made_by_loop, sign in ((made.position[i], 0), *ends):
+            off = [abs(Fraction(a) - c - sign * h) for a, c, h in zip(made_by_loop, centre, half, strict=True)]
+            assert max(off) <= 32 * UNIT_ROUNDOFF * (np.abs(frame[:3]).max() + np.abs(local).sum() + length[i])
+        if kind[i] == BOX:
+            assert np.array_equal(made.boxes[box_row[i]], [*made.turn[i].T.ravel(), *size[i] / 2.0])
 
 
 @pytest.mark.parametrize("column", [0, 3])
@@ -78,13 +91,13 @@ def test_the_first_pose_that_is_no_number(column, value):
 
 def test_a_rotation_that_is_none():
     given = scene(np.random.default_rng(3), 60)
-    given[3][17] = 0.0
+    given[-1][17] = 0.0
     assert place(*given)[1] == 17
 
 
 def test_an_axis_that_vanishes_far_out():
     given = scene(np.random.default_rng(4), 60)
-    _, _, position, _, length, has_axis = given
-    for row in (11, 23):
-        position[row], length[row], has_axis[row] = 1e20, 0.5, row == 23
+    _, _, kind, size, position, _ = given
+    for row, code in ((5, BOX), (11, CAPSULE), (17, PLANE), (23, CYLINDER), (31, CYLINDER)):
+        position[row], size[row], kind[row] = 1e20, 0.5, code
     assert place(*given)[1] == 23

@@ -113,6 +113,10 @@ class Life:
         name = str(self.rng.choice(["sphere_small.urdf", "cube_small.urdf", "plane_implicit.urdf"]))
         self.p.loadURDF(name, self.place(), useFixedBase=bool(self.rng.integers(2)))
 
+    def make_person(self):
+        flags = p.URDF_USE_IMPLICIT_CYLINDER
+        self.p.loadURDF("humanoid/humanoid.urdf", self.place(), globalScaling=0.25, flags=flags)
+
     def remove(self):
         body = self.any_body()
         if body is not None:
@@ -159,7 +163,8 @@ class Life:
     def margin(self):
         body = self.any_body()
         if body is not None:
-            self.p.changeDynamics(body, -1, collisionMargin=float(self.rng.uniform(0, 0.002)))
+            link = int(self.rng.integers(-1, p.getNumJoints(body, self.number)))
+            self.p.changeDynamics(body, link, collisionMargin=float(self.rng.uniform(0, 0.002)))
 
     def to_and_fro(self):
         """Fixed and free again between two queries, which resets the filter group."""
@@ -181,6 +186,12 @@ class Life:
         body = self.any_body()
         if body is not None:
             self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
+
+    def scale_and_remove(self):
+        """Scale the shapes of others by a body that no query sees."""
+        body = self.p.createMultiBody(1.0, self.any_shape(), basePosition=self.place())
+        self.p.unsupportedChangeScaling(body, [float(self.rng.uniform(0.7, 1.3))] * 3)
+        self.p.removeBody(body)
 
     def constrain(self):
         body = self.any_body()
@@ -216,6 +227,7 @@ class Life:
 STEPS = {
     **dict.fromkeys(("make_single", "make_compound", "make_chain", "make_mesh", "make_loaded"), 3),
     **dict.fromkeys(("make_batch", "make_height_field", "replace", "dynamics", "to_and_fro", "scale", "margin"), 2),
+    **dict.fromkeys(("make_person", "scale_and_remove"), 2),
     **dict.fromkeys(("move", "bend", "simulate", "filters"), 5),
     **dict.fromkeys(("detect", "constrain", "release", "save", "restore"), 2),
     "remove": 6,

@@ -1,0 +1,32 @@
+"""The loop over segments and boxes: which segments enter any box of a tree."""
+
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.traverse import NO_ITEM, local_ray, next_item_on_ray, stack_in, start_traversal
+from cylcollide.kernels.ray import as_vector, make_ray
+from cylcollide.runtime.entry_point import entry_point
+
+
+@entry_point(reads_all=True)
+def entering_rows(
+    tree: Tree, starts: Float64Array, ends: Float64Array, until: Float64Array, memory: Float64Array, rows: Int64Array
+) -> int:
+    """Write the rows of the segments (n, 3), (n, 3) that enter a box up to their fraction `until` (n,); how many.
+
+    Boxes are those of the tree, which are larger than the ones it was built over: never smaller, by rounding. A segment
+    that is too long or too far away for float64 is taken for one that enters. `memory` as in `stack_in`; `rows` (n,).
+    """
+    stack, count = stack_in(memory, tree.stack_size), 0
+    for i in range(len(starts)):
+        origin, end = as_vector(starts, i), as_vector(ends, i)
+        ray = make_ray(origin, (end[0] - origin[0], end[1] - origin[1], end[2] - origin[2]), True, 0.0)
+        limit = ray.limit * min(until[i], 1.0)
+        local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, limit)
+        enters = local.untrusted
+        if not enters and not local.misses_root:
+            _, item = next_item_on_ray(tree, stack, start_traversal(stack), local, local.reach)
+            enters = item != NO_ITEM
+        if enters:
+            rows[count] = i
+            count += 1
+    return count

@@ -1,0 +1,113 @@
+"""What a sync reads of bodies that it knows: no more than what can change, and all of that."""
+
+from functools import partial
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as number:
+        yield number
+
+
+def humanoid(c):
+    """Spheres and capsules, of a file."""
+    return p.loadURDF("humanoid/humanoid.urdf", flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
+
+
+def chain(c, base, *links):
+    """A body made of shapes."""
+    n = len(links)
+    return p.createMultiBody(
+        1.0,
+        base,
+        linkMasses=[1] * n,
+        linkCollisionShapeIndices=links,
+        linkVisualShapeIndices=[-1] * n,
+        linkPositions=[[1, 0, 0]] * n,
+        linkOrientations=[[0, 0, 0, 1]] * n,
+        linkInertialFramePositions=[[0, 0, 0]] * n,
+        linkInertialFrameOrientations=[[0, 0, 0, 1]] * n,
+        linkParentIndices=range(n),
+        linkJointTypes=[p.JOINT_REVOLUTE] * n,
+        linkJointAxis=[[0, 0, 1]] * n,
+        physicsClientId=c,
+    )
+
+
+def assert_as_made_on_the_spot(mirror, c):
+    """All numbers of the limbs are those of a new mirror, bit by bit."""
+    mirror.sync()
+    for ours, theirs in zip(mirror.limbs.table, Mirror(c).limbs.table, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch):
+    people = [humanoid(c) for _ in range(3)]
+    made = chain(c, -1, *[scenes.shape(c, 0)] * 2)
+    robot = p.loadURDF("cube_small.urdf", physicsClientId=c)
+    mirror, read = Mirror(c, follow=False), []
+    shapes_of = p.getCollisionShapeData
+
+    def noted(body, link, physicsClientId):  # PyBullet's name
+        read.append((body, link))
+        return shapes_of(body, link, physicsClientId)
+
+    monkeypatch.setattr(p, "getCollisionShapeData", noted)
+    p.stepSimulation(physicsClientId=c)
+    mirror.sync()
+    assert read == [(made, 0), (made, 1), (robot, -1)]
+    p.removeBody(made, physicsClientId=c)
+    mirror.sync()
+    assert {(person, link) for person in people for link in range(15)} <= set(read), "all, since something has changed"
+
+
+@pytest.mark.parametrize(
+    ("code", "sizes"),
+    [(p.GEOM_BOX, {"halfExtents": [0.137, 0.31, 0.231]}), (p.GEOM_CYLINDER, {"radius": 0.31, "height": 0.77})],
+    ids=["box", "cylinder"],
+)
+def test_margins_and_scales_act_on_the_base_alone(c, code, sizes):
+    """A margin changes the last bits of its size, a scale all: of no link, whichever is named."""
+    body = chain(c, *(p.createCollisionShape(code, **sizes, physicsClientId=c) for _ in range(3)))
+    mirror, seen = Mirror(c, follow=False), [set(), set(), set()]
+    margins = np.random.default_rng(1).uniform(0, 0.1, 24).tolist()
+    calls = [partial(p.changeDynamics, body, k % 3 - 1, collisionMargin=margin) for k, margin in enumerate(margins)]
+    calls += [partial(p.unsupportedChangeScaling, body, [1 + 0.1 * k] * 3) for k in range(3)]
+    for call in calls:
+        call(physicsClientId=c)
+        assert_as_made_on_the_spot(mirror, c)
+        for link, of_link in enumerate(seen, start=-1):
+            of_link.add(p.getCollisionShapeData(body, link, physicsClientId=c)[0][3])
+    assert len(seen[0]) > 3
+    assert [len(of_link) for of_link in seen[1:]] == [1, 1], "if this fails, PyBullet was mended: links must be read"
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_shapes_that_a_body_has_scaled_that_no_sync_saw(c, kind):
+    shape = scenes.shape(c, kind)
+    chain(c, scenes.shape(c, 0), shape, scenes.shape(c, kind), shape)
+    humanoid(c)
+    mirror = Mirror(c, follow=False)
+    before = mirror.limbs
+    passing = p.createMultiBody(1.0, shape, physicsClientId=c)
+    p.unsupportedChangeScaling(passing, [2, 2, 2], physicsClientId=c)
+    p.removeBody(passing, physicsClientId=c)
+    assert_as_made_on_the_spot(mirror, c)
+    larger = mirror.limbs.radius + mirror.limbs.half_extents.sum(1) > before.radius + before.half_extents.sum(1)
+    assert np.flatnonzero(larger).tolist() == [1, 3]
+
+
+def test_a_scaled_base_of_a_file(c):
+    ball, box = (p.loadURDF(f"{name}_small.urdf", physicsClientId=c) for name in ("sphere", "cube"))
+    person, mirror = humanoid(c), Mirror(c, follow=False)
+    for body in (ball, box, person):
+        p.unsupportedChangeScaling(body, [2, 2, 2], physicsClientId=c)
+        assert_as_made_on_the_spot(mirror, c)
+    assert mirror.limbs.radius[0] == pytest.approx(0.06)
