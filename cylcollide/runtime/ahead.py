@@ -50,6 +50,8 @@ def make(requests: list[Request], processes: int) -> Iterator[int]:
     from cylcollide.runtime import machine_code  # noqa: F401, PLC0415  before any of its functions is called
 
     pending = sorted((request for request in requests if not request.is_made()), key=lambda request: request.size)
+    if pending:  # popped first, before the largest ones: so there is soon something to optimise
+        pending.append(pending.pop(len(pending) // 2))
     workers = []
     try:
         for _ in range(min((processes + 1) // 2, len(pending))):
@@ -59,7 +61,7 @@ def make(requests: list[Request], processes: int) -> Iterator[int]:
             for worker, begun in being_made.items():
                 begun[:] = [request for request in begun if worker.is_alive() and not request.is_made()]
                 if pending and len(begun) < BEGUN_AT_ONCE and worker.is_alive():
-                    begun.append(pending.pop())  # the largest
+                    begun.append(pending.pop())
                     worker.request(*begun[-1])
             if not any(worker.is_alive() for worker in workers):
                 break  # no process can be started: made here, one after another, as they are loaded

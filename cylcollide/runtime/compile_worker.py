@@ -157,7 +157,7 @@ def optimise() -> None:
 
 def _begin_reading() -> "queue.SimpleQueue[Any]":
     """What comes through standard input; the process ends with it, in the middle of whatever it does."""
-    gc.disable()  # collected after each entry point
+    gc.disable()  # a fifth of the time; a compiler is gone when it has finished
     read: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def read_all(source: BinaryIO) -> None:
@@ -189,8 +189,6 @@ def _lower_requests(finish: Callable[[Any, Kept], None]) -> None:
         elif name not in lowered:
             lowered.add(name)
             finish(*lower_one(name, arguments, directory))
-            gc.collect()
-            gc.freeze()  # what is left is in use until the end: the next collection need not look at it
 
 
 def lower_one(name: str, arguments: tuple[Any, ...], directory: Path) -> tuple[Any, Kept]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numba
 from llvmlite import binding
+from llvmlite.binding import newpassmanagers
 from numba import typeof
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
@@ -122,9 +123,27 @@ class Optimiser:
     def __init__(self) -> None:
         self._codegen = cpu_target.target_context.codegen()
         self._called: dict[int, Any] = {}
+        self._builder = self._codegen._pass_builder()
+        self._simplifying = newpassmanagers.create_new_function_pass_manager()
+        self._simplifying.add_sroa_pass()
+        self._simplifying.add_instruction_combine_pass()
+        self._simplifying.add_simplify_cfg_pass()
 
     def machine_code(self, lowered: Lowered) -> bytes:
         """Link, optimise once, and make machine code; as it is kept on disk."""
+        module = self._linked(lowered)
+        inlining = newpassmanagers.create_new_module_pass_manager()
+        inlining.add_always_inliner_pass()
+        inlining.run(module, self._builder)
+        self._simplify(module)
+        optimising, builder = self._codegen._module_pass_manager()
+        optimising.run(module, builder)
+        module.verify()
+        code = self._codegen._tm.emit_object(module)
+        return pickle.dumps(Stored(lowered.allocates, code, lowered.symbols, lowered.description))
+
+    def _linked(self, lowered: Lowered) -> Any:
+        """An entry point with all that it calls, of which nothing but itself is seen from outside."""
         module = binding.parse_assembly(str(self._codegen._create_empty_module(lowered.name)))
         for text in lowered.code:
             module.link_in(binding.parse_assembly(text))
@@ -132,15 +151,18 @@ class Optimiser:
         for number, text in lowered.called.items():
             if number not in self._called:
                 self._called[number] = binding.parse_assembly(text)
+                self._simplify(self._called[number])
             module.link_in(self._called[number], preserve=True)
         for function in module.functions:
             if not function.is_declaration and function.name not in exported:
                 function.linkage = "internal"
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(module, builder)
-        module.verify()
-        code = self._codegen._tm.emit_object(module)
-        return pickle.dumps(Stored(lowered.allocates, code, lowered.symbols, lowered.description))
+        return module
+
+    def _simplify(self, module: Any) -> None:
+        """Simplify each function by itself: before it is inlined into many, and after others are inlined into it."""
+        for function in module.functions:
+            if not function.is_declaration:
+                self._simplifying.run(function, self._builder)
 
 
 @cache

@@ -28,8 +28,11 @@ class CodeLibrary(JITCodeLibrary):
         """One a module."""
 
     def add_ir_module(self, module: Any) -> None:
-        """Take the code as it is."""
+        """Take the code as it is; of the module, which refers to itself in circles, only declarations are left."""
         self.texts.append(cgutils.normalize_ir_text(str(module)))
+        for function in module.functions:
+            for block in function.blocks:
+                block.instructions.clear()
 
     def finalize(self) -> None:
         """Nothing becomes machine code."""
