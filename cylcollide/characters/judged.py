@@ -213,15 +213,14 @@ class Judged(LimbFields):
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
         did = np.flatnonzero((impacts.damage > 0.0) | np.isin(np.arange(len(impacts)), self._columns.chord))
-        rows = np.stack([self.shot[impacts.ray[did]], impacts.character[did].astype(np.int64)])
-        pairs, pair = np.unique(rows, axis=1, return_inverse=True)
-        pair = pair.reshape(-1)
-        once = np.unique(np.stack([pair, impacts.ray[did]]), axis=1)[0]  # a ray counts once a character
+        ray, character = impacts.ray[did], impacts.character[did].astype(np.int64)
+        pairs, pair = np.unique((of_ray[ray] << 32) + (character + 2**31), return_inverse=True)
+        once = np.unique(pair * len(self) + ray) // max(len(self), 1)  # a ray counts once a character
         victims = VictimTotals(
-            pairs[0],
-            pairs[1].astype(np.int32),
-            np.bincount(once, minlength=pairs.shape[1]),
-            _sums(pair, impacts.damage[did], pairs.shape[1]),
+            shots[pairs >> 32],
+            ((pairs & (2**32 - 1)) - 2**31).astype(np.int32),
+            np.bincount(once, minlength=len(pairs)),
+            _sums(pair, impacts.damage[did], len(pairs)),
         )
         return ShotTotals(
             shots,

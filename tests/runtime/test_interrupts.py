@@ -4,6 +4,7 @@ Machine code that returns an array or a tuple builds it through the interpreter,
 numba goes on with NULL: a segmentation fault. So every function that plain Python calls returns a number or nothing.
 """
 
+import ast
 import enum
 import importlib
 import re
@@ -39,6 +40,18 @@ def test_no_destructor_runs_python():
         source = path.read_text()
         assert "__del__" not in source, path
         assert not re.search(r"\bWeak(Set|KeyDictionary|ValueDictionary)\b|weakref[. ](import )?finalize", source), path
+
+
+def test_no_structured_array_is_compared():
+    """Numpy finds the type that two such arrays have in common in Python code, whose errors become a TypeError; unique
+    rows and columns are compared so.
+    """
+    for path in (ROOT / "cylcollide").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "unique":
+                assert "axis" not in {keyword.arg for keyword in node.keywords}, f"{path}:{node.lineno}"
+            if isinstance(node, ast.keyword) and node.arg == "dtype":
+                assert not isinstance(node.value, ast.List), f"{path}:{node.lineno}"
 
 
 @pytest.mark.skipif(not hasattr(enum.EnumMeta, "__getattr__"), reason="enumerations that look names up in Python")
