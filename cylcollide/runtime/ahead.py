@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from cylcollide.runtime import code_cache, entry_point
-from cylcollide.runtime.compile import ENTRY_POINTS
+from cylcollide.runtime.compile import entry_point_named
 from cylcollide.runtime.compile_worker import Worker
 from cylcollide.runtime.entry_point import POLL_SECONDS
 from cylcollide.runtime.threads import uninterrupted
@@ -22,11 +22,11 @@ class Request(NamedTuple):
 
     def is_made(self) -> bool:
         """Whether there is machine code on disk."""
-        return code_cache.is_kept(self.name, ENTRY_POINTS[self.name].tag(self.arguments))
+        return code_cache.is_kept(self.name, entry_point_named(self.name).tag(self.arguments))
 
     def load(self) -> None:
         """Load machine code from disk; make it if there is none."""
-        uninterrupted(lambda: ENTRY_POINTS[self.name].load_or_build(self.arguments))
+        uninterrupted(lambda: entry_point_named(self.name).load_or_build(self.arguments))
 
     @property
     def size(self) -> int:
@@ -54,7 +54,7 @@ def make(requests: list[Request], processes: int) -> Iterator[int]:
         pending.append(pending.pop(len(pending) // 2))
     workers = []
     try:
-        for _ in range(min((processes + 1) // 2, len(pending))):
+        for _ in range(min(max(processes // 2, 1), len(pending))):
             workers.append(Worker(code_cache.writable_directory(), min(processes, 2)))
         being_made: dict[Worker, list[Request]] = {worker: [] for worker in workers}
         while pending or any(being_made.values()):

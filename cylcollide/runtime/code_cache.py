@@ -1,8 +1,7 @@
 """Machine code on disk: one file an entry point, in the first directory that can be written, read from all of them.
 
 A file is valid for these very sources and for what its `tag` says (`machine_code.py`); its name holds a hash of both.
-It
-is written elsewhere and moved, and begins with a hash of the rest, so that what was cut off is made anew.
+It is written elsewhere and moved, and begins with a hash of the rest, so that what was cut off is made anew.
 """
 
 import os

@@ -9,6 +9,7 @@ results.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,12 @@ MARKED: dict[Callable[..., Any], bool] = {}
 
 ENTRY_POINTS: dict[str, Any] = {}
 """All entry points (`entry_point.EntryPoint`) by name: their module without the package, and their function."""
+
+
+def entry_point_named(name: str) -> Any:
+    """An entry point by its name; its module is imported."""
+    import_module(f"cylcollide.{name.rpartition('.')[0]}")
+    return ENTRY_POINTS[name]
 
 
 def compiled(function: Function) -> Function:

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, NamedTuple
 
-from cylcollide.runtime.compile import ENTRY_POINTS, examples
+from cylcollide.runtime.compile import entry_point_named, examples
 
 START = "import sys; sys.path[:] = sys.argv[1].split({separator!r}); from {module} import {role}; {role}()"
 
@@ -195,8 +195,7 @@ def lower_one(name: str, arguments: tuple[Any, ...], directory: Path) -> tuple[A
     """Lower an entry point; with where its machine code is to be kept."""
     from cylcollide.runtime import machine_code  # noqa: PLC0415  numba takes half a second
 
-    import_module(f"cylcollide.{name.rpartition('.')[0]}")
-    entry = ENTRY_POINTS[name]
+    entry = entry_point_named(name)
     lowered = machine_code.lower(entry.function, entry.allocates, entry.keeps_lock, arguments)
     return lowered, Kept(directory, name, machine_code.tag(arguments))
 

@@ -2,8 +2,8 @@
 
 numba compiles every function to a library of its own, with machine code, a wrapper for Python and one for C, optimises
 it, and optimises it again in every caller that links it. Here only entry points, which Python calls, are compiled so.
-What they call is typed and lowered once for each kind of arguments, kept as LLVM's unoptimised code, and linked into
-every entry point that needs it.
+What they call is typed and lowered once for each kind of arguments, to LLVM's code as text, which is simplified once
+and linked into every entry point that needs it. The first half needs numba and the functions, the second LLVM alone.
 """
 
 import gc

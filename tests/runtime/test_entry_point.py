@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -148,6 +149,26 @@ def test_what_was_not_asked_for_is_compiled_next(tmp_path: Path):
     assert soon(lambda: len(list(tmp_path.rglob("*.code"))) > loops, 300)  # all loops, and the examples
     out, _ = process.communicate("go\n", timeout=60)
     assert json.loads(out)["compiled"] == []
+
+
+def test_what_is_passed_on_once_serves_all_that_call_it(tmp_path: Path):
+    """Two entry points with common callees are made by two processes, neither of which ends: not by the program."""
+    from cylcollide.runtime import code_cache
+    from cylcollide.warm_up.warm_up import requests_of_every_query
+
+    names = {"bvh.refit._fit_some", "bvh.refit.fit_bounds", "bvh.refit._fit_united"}
+    requests = [r for r in requests_of_every_query(code_cache.writable_directory()) if r.name in names]
+    assert len(requests) == len(names)
+    (tmp_path / "requests").write_bytes(pickle.dumps(requests))
+    script = f"""
+import pickle
+from cylcollide.runtime import ahead
+entry_point.EntryPoint._build = None
+requests = pickle.load(open({str(tmp_path / "requests")!r}, "rb"))
+list(ahead.make(requests, 2))
+told(made=[compile.ENTRY_POINTS[r.name].has_machine_code for r in requests])
+"""
+    assert run(script, tmp_path)["made"] == [True] * len(names)
 
 
 def test_only_calls_of_the_recording_thread_are_recorded():
