@@ -12,9 +12,9 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import fold_arguments
 from numba.extending import models, register_model, typeof_impl
 
-from cylcollide.runtime.compile import MARKED
+from cylcollide.runtime.compile import MARKED, Place
 from cylcollide.runtime.inner_functions import InnerCompiler
-from cylcollide.runtime.numba_contexts import CodeLibrary, contexts
+from cylcollide.runtime.numba_contexts import CodeLibrary, SharedLibrary, contexts
 from cylcollide.runtime.simd_intrinsics import INTRINSICS
 
 Function = Callable[..., Any]
@@ -52,8 +52,9 @@ _OPTIONS = {inline: _callee_flags(inline) for inline in (False, True)}
 class Callee(types.Callable, types.Opaque):
     """numba's type of one marked function."""
 
-    def __init__(self, function: Function, inline: bool) -> None:
-        self.function, self.signature, self.flags = function, signature(function), _OPTIONS[inline]
+    def __init__(self, function: Function, place: Place) -> None:
+        self.function, self.signature, self.flags = function, signature(function), _OPTIONS[place is Place.CALLER]
+        self.library = SharedLibrary if place is Place.SHARED else CodeLibrary
         self.compiled: dict[tuple[Any, ...], Any] = {}
         """Signatures by kinds of arguments."""
         super().__init__(f"callee({function.__module__}.{function.__qualname__})")
@@ -80,7 +81,7 @@ class Callee(types.Callable, types.Opaque):
 
     def _compile(self, kinds: tuple[Any, ...]) -> Any:
         typing, target = contexts()
-        library = CodeLibrary(target.codegen(), self.function.__qualname__)
+        library = self.library(target.codegen(), self.function.__qualname__)
         compiler = InnerCompiler(typing, target, library, kinds, None, self.flags, {})
         return compiler.compile_extra(self.function).signature
 

@@ -9,6 +9,7 @@ results.
 """
 
 from collections.abc import Callable
+from enum import Enum
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -16,8 +17,17 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MARKED: dict[Callable[..., Any], bool] = {}
-"""All marked functions; whether they are inlined into every caller."""
+
+class Place(Enum):
+    """Where the machine code of a marked function is."""
+
+    ENTRY_POINT = "called, or inlined, as LLVM sees fit, in every entry point that needs it"
+    CALLER = "inlined into every caller"
+    SHARED = "its own, called by all entry points that need it"
+
+
+MARKED: dict[Callable[..., Any], Place] = {}
+"""All marked functions."""
 
 ENTRY_POINTS: dict[str, Any] = {}
 """All entry points (`entry_point.EntryPoint`) by name: their module without the package, and their function."""
@@ -31,13 +41,19 @@ def entry_point_named(name: str) -> Any:
 
 def compiled(function: Function) -> Function:
     """Mark a function for compilation; it may read and write arrays, but not allocate any."""
-    MARKED[function] = False
+    MARKED[function] = Place.ENTRY_POINT
+    return function
+
+
+def shared(function: Function) -> Function:
+    """As `compiled`, but with machine code of its own: for long functions that several entry points call, seldom."""
+    MARKED[function] = Place.SHARED
     return function
 
 
 def inlined(function: Function) -> Function:
     """As `compiled`, but always inlined into its callers: for the short functions run for every ray and limb."""
-    MARKED[function] = True
+    MARKED[function] = Place.CALLER
     return function
 
 

@@ -125,10 +125,10 @@ def lower() -> None:
     passed: set[int] = set()
 
     def pass_on(lowered: Any, kept: Kept) -> None:
-        called = {number: "" if number in passed else text for number, text in lowered.called.items()}
-        passed.update(called)
+        texts = {number: text for number, text in lowered.called.texts.items() if number not in passed}
+        passed.update(texts)
         try:
-            pickle.dump((lowered._replace(called=called), kept), passed_on)
+            pickle.dump((lowered._replace(called=lowered.called._replace(texts=texts)), kept), passed_on)
             passed_on.flush()
         except OSError:  # the other process has ended
             os._exit(1)
@@ -149,10 +149,10 @@ def optimise() -> None:
     while True:
         while not later or not lowered_ones.empty():
             lowered, kept = lowered_ones.get()
-            texts.update({number: text for number, text in lowered.called.items() if text})
+            texts.update(lowered.called.texts)
             later.append((lowered, kept))
         lowered, kept = later.pop()
-        finish(lowered._replace(called={number: texts[number] for number in lowered.called}), kept)
+        finish(lowered._replace(called=lowered.called._replace(texts=texts)), kept)
 
 
 def _begin_reading() -> "queue.SimpleQueue[Any]":

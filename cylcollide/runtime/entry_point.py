@@ -25,7 +25,7 @@ import numpy as np
 
 from cylcollide.constants import PLAIN_ROW_SECONDS, PLAIN_SECONDS, WAIT_SECONDS
 from cylcollide.runtime import code_cache
-from cylcollide.runtime.compile import ENTRY_POINTS, MARKED, examples
+from cylcollide.runtime.compile import ENTRY_POINTS, MARKED, Place, examples
 from cylcollide.runtime.compile_worker import EVERYTHING, Worker
 from cylcollide.runtime.threads import uninterrupted
 
@@ -128,7 +128,7 @@ class EntryPoint(Generic[Parameters, Result]):
     def __init__(
         self, function: Callable[Parameters, Result], allocates: bool, reads_all: bool, keeps_lock: bool
     ) -> None:
-        MARKED[function] = False
+        MARKED[function] = Place.ENTRY_POINT
         self.function, self.allocates, self.reads_all, self.keeps_lock = function, allocates, reads_all, keeps_lock
         self.name = f"{function.__module__.removeprefix('cylcollide.')}.{function.__qualname__}"
         self.plain: Callable[Parameters, Result] = np.errstate(all="ignore")(function)

@@ -7,25 +7,27 @@ leaves nothing of them. Arguments of others are taken apart, too, so that LLVM c
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any
 
 from llvmlite import ir as llvm
 from numba.core import cgutils, ir
 from numba.core.compiler import Compiler, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.datamodel.packer import ArgPacker
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.imputils import impl_ret_untracked, user_function
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering, NoPythonBackend
 
-from cylcollide.runtime.numba_contexts import CodeLibrary, InnerContext, Whole
+from cylcollide.runtime.arguments import Parts, Whole
+from cylcollide.runtime.lowering import DirectLower
+from cylcollide.runtime.numba_contexts import CodeLibrary, InnerContext, SharedLibrary
 from cylcollide.runtime.passes import TYPED, ShortCompiler
 
 
 def _packer(context: Any, description: Any) -> Any:
     """How arguments of a function are passed: whole if it is inlined, else taken apart."""
-    return (Whole if description.inline else ArgPacker)(context.data_model_manager, description.argtypes)
+    return (Whole if description.inline else Parts)(context, description.argtypes)
 
 
 def _declare(context: Any, module: Any, description: Any) -> Any:
@@ -51,7 +53,7 @@ def _call(description: Any, library: Any) -> Callable[..., Any]:
     return emit
 
 
-class InnerLower(Lower):
+class InnerLower(DirectLower):
     """Lowering of a function that returns its result as it is, and counts no references."""
 
     def setup_function(self, description: Any) -> None:
@@ -107,6 +109,9 @@ class InnerLowering(LoweringPass):
             abi_tags=[flags.get_mangle_string()],
         )
         is_ours = state.library is not None
+        if isinstance(library, SharedLibrary):
+            kinds = blake2b(str(state.args).encode(), digest_size=8).hexdigest()
+            library.symbol = description.mangled_name = f"cylcollide.{description.qualname}.{kinds}"
         if is_ours:
             context = InnerContext(context, context.typing_context)
         with context.push_code_library(library):

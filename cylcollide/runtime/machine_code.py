@@ -24,12 +24,13 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
-from numba.core.typed_passes import IRLegalization, NativeLowering, NoPythonBackend
+from numba.core.typed_passes import IRLegalization, NoPythonBackend
 
 from cylcollide.runtime.callees import FixedFlags, set_options
 from cylcollide.runtime.compile import examples
+from cylcollide.runtime.entry_functions import EntryLowering
 from cylcollide.runtime.inner_functions import lowered_overloads
-from cylcollide.runtime.numba_contexts import CodeLibrary, code_of_all, contexts
+from cylcollide.runtime.numba_contexts import Called, CodeLibrary, called_by, contexts
 from cylcollide.runtime.passes import TYPED, ShortCompiler
 
 Function = Callable[..., Any]
@@ -49,7 +50,7 @@ class LoadedLibrary(JITCodeLibrary):
 class EntryCompiler(ShortCompiler):
     """With what Python calls, and with the ends of variables marked, where arrays are freed."""
 
-    passes = (*TYPED, IRLegalization, NativeLowering, NoPythonBackend)
+    passes = (*TYPED, IRLegalization, EntryLowering, NoPythonBackend)
 
 
 class Lowered(NamedTuple):
@@ -57,7 +58,7 @@ class Lowered(NamedTuple):
 
     name: str
     code: list[str]  # its own
-    called: dict[int, str]  # of all functions that it calls, directly or not; by numbers that are always the same
+    called: Called
     allocates: bool
     symbols: frozenset[str]  # that others need
     description: bytes  # numba's description of the function, and its environment
@@ -68,6 +69,7 @@ class Stored(NamedTuple):
 
     allocates: bool
     code: bytes  # an object file
+    shared: dict[str, bytes]  # object files of the functions it calls that have one, by their symbols
     symbols: frozenset[str]  # that it defines
     description: bytes
 
@@ -110,7 +112,7 @@ def lower(function: Function, allocates: bool, keeps_lock: bool, arguments: tupl
     with global_compiler_lock, lowered_overloads(), _no_collection():
         library = CodeLibrary(target.codegen(), function.__qualname__)
         result = EntryCompiler(typing, target, library, kinds, None, flags, {}).compile_extra(function)
-        called = code_of_all(library._linking_libraries)
+        called = called_by(library._linking_libraries)
     symbols = {result.fndesc.llvm_cpython_wrapper_name, target.get_env_name(result.fndesc)}
     result.fndesc.typemap = result.fndesc.calltypes = None  # they may not be picklable, and nothing needs them
     description = pickle.dumps((result.fndesc, result.environment))
@@ -123,6 +125,7 @@ class Optimiser:
     def __init__(self) -> None:
         self._codegen = cpu_target.target_context.codegen()
         self._called: dict[int, Any] = {}
+        self._shared: dict[str, bytes] = {}
         self._builder = self._codegen._pass_builder()
         self._simplifying = newpassmanagers.create_new_function_pass_manager()
         self._simplifying.add_sroa_pass()
@@ -131,7 +134,17 @@ class Optimiser:
 
     def machine_code(self, lowered: Lowered) -> bytes:
         """Link, optimise once, and make machine code; as it is kept on disk."""
-        module = self._linked(lowered)
+        called = lowered.called
+        for symbol, parts in called.shared.items():
+            if symbol not in self._shared:
+                self._shared[symbol] = self._object_file(self._linked(symbol, [], parts, called.texts, {symbol}))
+        module = self._linked(lowered.name, lowered.code, called.inner, called.texts, set())
+        shared = {symbol: self._shared[symbol] for symbol in called.shared}
+        code = self._object_file(module)
+        return pickle.dumps(Stored(lowered.allocates, code, shared, lowered.symbols, lowered.description))
+
+    def _object_file(self, module: Any) -> bytes:
+        """Optimise, and make machine code."""
         inlining = newpassmanagers.create_new_module_pass_manager()
         inlining.add_always_inliner_pass()
         inlining.run(module, self._builder)
@@ -139,18 +152,18 @@ class Optimiser:
         optimising, builder = self._codegen._module_pass_manager()
         optimising.run(module, builder)
         module.verify()
-        code = self._codegen._tm.emit_object(module)
-        return pickle.dumps(Stored(lowered.allocates, code, lowered.symbols, lowered.description))
+        code: bytes = self._codegen._tm.emit_object(module)
+        return code
 
-    def _linked(self, lowered: Lowered) -> Any:
-        """An entry point with all that it calls, of which nothing but itself is seen from outside."""
-        module = binding.parse_assembly(str(self._codegen._create_empty_module(lowered.name)))
-        for text in lowered.code:
+    def _linked(self, name: str, code: list[str], parts: list[int], texts: dict[int, str], exported: set[str]) -> Any:
+        """A function with what is a part of it, of which nothing but the code itself is seen from outside."""
+        module = binding.parse_assembly(str(self._codegen._create_empty_module(name)))
+        for text in code:
             module.link_in(binding.parse_assembly(text))
-        exported = {function.name for function in module.functions if not function.is_declaration}
-        for number, text in lowered.called.items():
+        exported = exported | {function.name for function in module.functions if not function.is_declaration}
+        for number in parts:
             if number not in self._called:
-                self._called[number] = binding.parse_assembly(text)
+                self._called[number] = binding.parse_assembly(texts[number])
                 self._simplify(self._called[number])
             module.link_in(self._called[number], preserve=True)
         for function in module.functions:
@@ -171,6 +184,10 @@ def optimiser() -> Optimiser:
     return Optimiser()
 
 
+_loaded: set[str] = set()
+"""Symbols of functions that entry points share, in this process."""
+
+
 def load(content: bytes) -> Function:
     """What Python calls, from what `Optimiser` made."""
     stored: Stored = pickle.loads(content)
@@ -179,6 +196,10 @@ def load(content: bytes) -> Function:
     with global_compiler_lock:
         if stored.allocates:
             rtsys.initialize(target)
+        for symbol, code in stored.shared.items():
+            if symbol not in _loaded:
+                LoadedLibrary(target.codegen(), symbol).load(code, frozenset({symbol}))
+                _loaded.add(symbol)
         library = LoadedLibrary(target.codegen(), description.qualname)
         library.load(stored.code, stored.symbols)
         entry: Function = target.get_executable(library, description, environment)

@@ -3,18 +3,21 @@
 A context is what numba asks for types and for code. Those here share all that is registered with numba's own.
 """
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import binding
 from llvmlite import ir as llvm
-from numba.core import cgutils, compiler, types
+from numba.core import cgutils, compiler
 from numba.core.callconv import CPUCallConv
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 from numba.core.typing.context import Context
+
+from cylcollide.runtime import ranges
 
 
 class CodeLibrary(JITCodeLibrary):
@@ -40,7 +43,7 @@ class CodeLibrary(JITCodeLibrary):
 
     def _get_module_for_linking(self) -> Any:
         """The code with all that it calls: for a function of the program, which numba compiles."""
-        module, *others = map(binding.parse_assembly, [*self.texts, *code_of_all(self._linking_libraries).values()])
+        module, *others = map(binding.parse_assembly, [*self.texts, *called_by(self._linking_libraries).texts.values()])
         for other in others:
             module.link_in(other)
         for function in module.functions:
@@ -49,25 +52,50 @@ class CodeLibrary(JITCodeLibrary):
         return module
 
 
+class SharedLibrary(CodeLibrary):
+    """That of a function whose machine code is its own."""
+
+    symbol = ""
+    """By which others call it: the same in every process."""
+
+
 _numbers: dict[Any, int] = {}
 """Libraries whose code was needed, in this order."""
 
 
-def code_of_all(libraries: list[Any]) -> dict[int, str]:
-    """LLVM's code of these libraries and of all that they call, each once, with a number that is always the same."""
-    found: dict[int, str] = {}
-    pending = libraries[::-1]
+class Called(NamedTuple):
+    """What a function calls, directly or not; by numbers that are always the same."""
+
+    inner: list[int]  # that become a part of it
+    shared: dict[str, list[int]]  # with machine code of its own: by symbol, itself and its parts; callees come first
+    texts: dict[int, str]  # LLVM's code of all
+
+
+def called_by(libraries: list[Any]) -> Called:
+    """What is called by functions that call those of these libraries."""
+    called = Called([], {}, {})
+    called.inner.extend(_called_by(libraries, called))
+    return called
+
+
+def _called_by(libraries: list[Any], called: Called) -> Iterator[int]:
+    """Numbers of what becomes a part of these callers; all else is entered."""
+    own, pending = set(), libraries[::-1]
     while pending:
         library = pending.pop()
         number = _numbers.setdefault(library, len(_numbers))
-        if number in found:
-            continue
-        if isinstance(library, CodeLibrary):
-            (found[number],) = library.texts
-            pending += library._linking_libraries[::-1]
-        else:  # of the program, with all that it calls
-            found[number] = str(library._get_module_for_linking())
-    return found
+        if isinstance(library, SharedLibrary):
+            if library.symbol not in called.shared:
+                (called.texts[number],) = library.texts
+                called.shared[library.symbol] = [number, *_called_by(library._linking_libraries, called)]
+        elif number not in own:
+            own.add(number)
+            if isinstance(library, CodeLibrary):
+                (called.texts[number],) = library.texts
+                pending += library._linking_libraries[::-1]
+            else:  # of the program, with all that it calls
+                called.texts[number] = str(library._get_module_for_linking())
+            yield number
 
 
 class TypingContext(Context):
@@ -120,6 +148,21 @@ class TargetContext(CPUContext):
         for registry in list(self._registries):
             self.install_registry(registry)
 
+    def get_function(self, function: Any, signature: Any, _firstcall: bool = True) -> Any:
+        """What emits a call."""
+        emit = ranges.emitter(function, signature)
+        if emit is None:
+            return super().get_function(function, signature, _firstcall)
+        return lambda builder, given, _place=None: emit(builder, given)
+
+    def pair_first(self, builder: Any, value: Any, _kind: Any) -> Any:
+        """The first of two."""
+        return builder.extract_value(value, 0)
+
+    def pair_second(self, builder: Any, value: Any, _kind: Any) -> Any:
+        """The second of two."""
+        return builder.extract_value(value, 1)
+
     def _compile_subroutine_no_cache(
         self,
         builder: Any,  # noqa: ARG002  as numba calls it
@@ -139,29 +182,6 @@ class TargetContext(CPUContext):
         result = compiler.compile_internal(self.typing_context, context, library, function, *arguments)
         self.active_code_library.add_linking_library(library)
         return result
-
-
-class Whole:
-    """Arguments as they are; those that are left out are not passed. As numba's `ArgPacker`."""
-
-    def __init__(self, models: Any, kinds: Any) -> None:
-        self.passed = [not isinstance(kind, types.Omitted) for kind in kinds]
-        self.argument_types = [models[kind].get_value_type() for kind in kinds if not isinstance(kind, types.Omitted)]
-
-    def as_arguments(self, builder: Any, values: Any) -> list[Any]:
-        """What is passed."""
-        given = [value for value, passed in zip(values, self.passed, strict=True) if passed]
-        return [_of_type(builder, *pair) for pair in zip(given, self.argument_types, strict=True)]
-
-    def from_arguments(self, _builder: Any, given: Any) -> list[Any]:
-        """What was passed."""
-        remaining = iter(given)
-        return [next(remaining) if passed else None for passed in self.passed]
-
-
-def _of_type(builder: Any, value: Any, kind: Any) -> Any:
-    """An argument of a type: numba passes a function's variable arguments as a structure, even those of one type."""
-    return value if value.type == kind else cgutils.pack_array(builder, cgutils.unpack_tuple(builder, value))
 
 
 class InnerContext(TargetContext):

@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.bvh.build import build
+from cylcollide.bvh.patch import grafted, renumbered
 from cylcollide.characters.policy import Policy
 from cylcollide.characters.rig import Rig
-from cylcollide.constants import REBUILT_AT_ONCE, SMALLEST_STREAM
+from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.history import PoseHistory
 from cylcollide.history.flight import flight
 from cylcollide.limbs.limbs import Limbs
@@ -116,6 +118,7 @@ def _every_query() -> None:
     chord_loops.pieces_of_crossings(request.batch, state.kernel_rows, crossed, 0, 0, len(starts))
     _every_query_about_characters(starts, ends)
     _every_query_about_flights()
+    _every_patch()
     from cylcollide.bullet.example_calls import call_every_loop  # noqa: PLC0415  none of the room is imported before
 
     call_every_loop()
@@ -124,7 +127,7 @@ def _every_query() -> None:
 def _every_query_about_characters(starts: Float64Array, ends: Float64Array) -> None:
     """Call every loop that characters and their history need, with some that stay, move, come and go."""
     rig, world = Rig.humanoid(), HitWorld(Limbs.spheres([9.0, 9.0, 9.0], 1.0))
-    history, crowd = PoseHistory(world), world.spawn(rig, REBUILT_AT_ONCE // len(rig.limbs) + 1)
+    history, crowd = PoseHistory(world), world.spawn(rig, 5)
     roots = np.arange(3.0 * len(crowd)).reshape(-1, 3)
     poses = rig.forward(roots, [0, 0, 0, 1], rig.rest_orientations)
     rig.place(*poses)
@@ -152,6 +155,12 @@ def _every_query_about_flights() -> None:
     _ = history.cast_moving([-9.0, 0.0, 0.0], [9.0, 0.0, 0.0], 0.0, np.ones(SMALLEST_STREAM))
     hits = history.cast_moving([-9.0, 0.0, 0.0], [9.0, 0.0, 0.0], 0.0, 1.0)
     _ = hits.exit_time, hits.local_position
+
+
+def _every_patch() -> None:
+    """Call the loops that patch the tree of many limbs."""
+    corner, item = np.zeros((2, 3)), np.zeros(1, np.int32)
+    grafted(renumbered(build(corner, corner + 1.0), np.array([0, -1], np.int32), 1), item, corner[:1], corner[:1], 1)
 
 
 def _crowd(rng: np.random.Generator) -> Limbs:
