@@ -108,7 +108,7 @@ def ray_shape(ray: Ray, limb: Limb, piece: int) -> Span:
     return ray_other(ray, limb, piece)
 
 
-@shared
+@compiled
 def ray_other(ray: Ray, limb: Limb, piece: int) -> Span:
     """`ray_shape` for shapes other than the cylinder."""
     if limb.kind == CAPSULE:
