@@ -116,16 +116,10 @@ class _ArrayPart:
         place, *shape = [next(given) for _ in self.types]
         size = llvm.IntType(64)(self._item_size)
         strides = [reduce(builder.mul, shape[k + 1 :], size) for k in range(self._dimensions)]
-        known = {
-            "meminfo": llvm.Constant(self._type.elements[0], None),
-            "parent": llvm.Constant(self._type.elements[1], None),
-        }
-        known |= {"nitems": reduce(builder.mul, shape), "itemsize": size, "data": place}
-        value = llvm.Constant(self._type, llvm.Undefined)
-        for field, name in enumerate(self._fields):
-            if name in known:
-                value = builder.insert_value(value, known[name], field)
-        for name, numbers in (("shape", shape), ("strides", strides)):
+        fields = {"nitems": [reduce(builder.mul, shape)], "itemsize": [size], "data": [place]}
+        value = llvm.Constant(self._type, None)
+        for name, numbers in (fields | {"shape": shape, "strides": strides}).items():
+            field = self._fields.index(name)
             for k, number in enumerate(numbers):
-                value = builder.insert_value(value, number, (self._fields.index(name), k))
+                value = builder.insert_value(value, number, (field, k) if name in ("shape", "strides") else field)
         return value

@@ -22,7 +22,15 @@ from typing import Any, BinaryIO, NamedTuple
 
 from cylcollide.runtime.compile import entry_point_named, examples
 
-START = "import sys; sys.path[:] = sys.argv[1].split({separator!r}); from {module} import {role}; {role}()"
+START = """
+import sys, types
+sys.path[:] = {path!r}
+sys.modules[{package!r}] = types.ModuleType({package!r})
+sys.modules[{package!r}].__path__ = {folders!r}
+from {module} import {role}
+{role}()
+"""
+"""The package is there with its folder, but not all that its users import."""
 
 EVERYTHING = "cylcollide.warm_up.warm_up"
 """A request for all entry points: the module that knows them, which lies above this one."""
@@ -58,10 +66,12 @@ class Worker:
             self._begin("optimise", passed_on, subprocess.DEVNULL)
 
     def _begin(self, role: str, given: Any, passed_on: Any) -> Any:
-        start = START.format(separator=os.pathsep, module=__name__, role=role)
-        path = os.pathsep.join(os.fspath(Path(folder).resolve()) for folder in sys.path)
+        package = __name__.partition(".")[0]
+        folders = [os.fspath(Path(folder).resolve()) for folder in sys.modules[package].__path__]
+        path = [os.fspath(Path(folder).resolve()) for folder in sys.path]
+        start = START.format(path=path, package=package, folders=folders, module=__name__, role=role)
         process = subprocess.Popen(
-            [sys.executable, "-c", start, path],
+            [sys.executable, "-c", start],
             stdin=given,
             stdout=passed_on,
             stderr=subprocess.DEVNULL,

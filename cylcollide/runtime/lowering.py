@@ -15,10 +15,25 @@ from numba.core.lowering import Lower
 class DirectLower(Lower):
     """numba's lowering, shorter where it can be."""
 
+    _disable_sroa_like_opt = False
+    """Nothing is compiled for a debugger, which would need all variables in memory."""
+
+    def lower_block(self, block: Any) -> None:
+        """Lower a block."""
+        self.pre_block(block)
+        for statement in block.body:
+            self.loc = statement.loc
+            try:
+                self.lower_inst(statement)
+            except Exception as error:
+                error.add_note(f"lowering {statement} at {statement.loc}")
+                raise
+        self.post_block(block)
+
     def _find_singly_assigned_variable(self) -> None:
         """Variables that are assigned once are no memory; numba's are that only if they are used in one block.
 
-        Assignments precede uses in every path (`ssa.py` of numba sees to it), and in the order of the blocks.
+        Assignments precede uses in every path (numba brings functions into that form), and in the order of the blocks.
         """
         if self.context.enable_nrt:  # arrays are freed: at the ends of variables
             super()._find_singly_assigned_variable()
@@ -38,6 +53,19 @@ class DirectLower(Lower):
             signature = self.fndesc.calltypes[expression]
             return self.lower_getitem(kind, expression, expression.value, expression.index_var, signature)
         return super().lower_expr(kind, expression)
+
+    def lower_binop(self, kind: Any, expression: Any, operator: Any) -> Any:
+        """Lower an operation on two operands."""
+        if not expression.static_lhs is expression.static_rhs is ir.UNDEFINED:
+            return super().lower_binop(kind, expression, operator)
+        typing, signature = self.context.typing_context, self.fndesc.calltypes[expression]
+        function = typing.resolve_value_type(operator)
+        operands = [
+            self.context.cast(self.builder, self.loadvar(operand.name), self.typeof(operand.name), expected)
+            for operand, expected in zip((expression.lhs, expression.rhs), signature.args, strict=True)
+        ]
+        emit = self.context.get_function(function, typing.resolve_function_type(function, signature.args, {}))
+        return self.context.cast(self.builder, emit(self.builder, operands), signature.return_type, kind)
 
     def lower_getitem(self, kind: Any, expression: Any, value: Any, index: Any, signature: Any) -> Any:
         """Load an item."""

@@ -128,6 +128,20 @@ class TypingContext(Context):
         return found
 
 
+class Emission:
+    """What emits a call of a function with a signature. As numba's own, which looks its parameters up each time."""
+
+    def __init__(self, emit: Any, context: CPUContext, signature: Any) -> None:
+        self._imp, self._context, self._signature = emit, context, signature
+        self.libs = getattr(emit, "libs", ())
+
+    def __call__(self, builder: Any, given: Any, loc: Any = None) -> Any:
+        """Emit a call."""
+        result = self._imp(self._context, builder, self._signature, given, loc=loc)
+        self._context.add_linking_libs(self.libs)
+        return result
+
+
 class TargetContext(CPUContext):
     """Code of calls and attributes: functions of numba's own become part of the entry points that call them."""
 
@@ -135,6 +149,7 @@ class TargetContext(CPUContext):
         self.__dict__.update(vars(shared))
         self.typing_context = typing_context
         self._known_sizes: dict[str, int] = getattr(shared, "_known_sizes", {})
+        self._known_code: dict[Any, Any] = getattr(shared, "_known_code", {})
 
     def get_abi_sizeof(self, kind: Any) -> int:
         """The bytes of a value of one of LLVM's types, which llvmlite finds by having LLVM parse a module."""
@@ -149,11 +164,15 @@ class TargetContext(CPUContext):
             self.install_registry(registry)
 
     def get_function(self, function: Any, signature: Any, _firstcall: bool = True) -> Any:
-        """What emits a call."""
+        """What emits a call, each found once."""
         emit = ranges.emitter(function, signature)
-        if emit is None:
-            return super().get_function(function, signature, _firstcall)
-        return lambda builder, given, _place=None: emit(builder, given)
+        if emit is not None:
+            return lambda builder, given, _place=None: emit(builder, given)
+        signature = signature.as_function()
+        key = function, signature.args
+        if key not in self._known_code:
+            self._known_code[key] = super().get_function(function, signature, _firstcall)._imp
+        return Emission(self._known_code[key], self, signature)
 
     def pair_first(self, builder: Any, value: Any, _kind: Any) -> Any:
         """The first of two."""

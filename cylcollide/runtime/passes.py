@@ -6,6 +6,7 @@ from typing import Any
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import FunctionPass, _pass_registry, register_pass
+from numba.core.interpreter import Interpreter, peep_hole_delete_with_exit, peep_hole_fuse_dict_add_updates
 from numba.core.ir_utils import build_definitions
 from numba.core.rewrites.registry import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
@@ -13,7 +14,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typeinfer import TypeInferer
-from numba.core.untyped_passes import FixupArgs, TranslateByteCode
+from numba.core.untyped_passes import FixupArgs
 
 
 class _Pass(FunctionPass):
@@ -21,6 +22,27 @@ class _Pass(FunctionPass):
 
     def __init__(self) -> None:
         FunctionPass.__init__(self)
+
+
+class ShortInterpreter(Interpreter):
+    """numba's translation of bytecode, without looking for what no compiled function has."""
+
+    def post_process(self, rewrites: Any, translated: Any) -> Any:
+        """Rewrite what is not translated one by one: but for `with`, and calls with dictionaries."""
+        needless = peep_hole_delete_with_exit, peep_hole_fuse_dict_add_updates
+        return super().post_process([rewrite for rewrite in rewrites if rewrite not in needless], translated)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Translated(_Pass):
+    """numba's form of bytecode."""
+
+    _name = "translated"
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate it."""
+        state.func_ir = ShortInterpreter(state.func_id).interpret(state.bc)
+        return True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -121,7 +143,7 @@ class StripPhis(PreLowerStripPhis):
 
 
 TYPED = (
-    TranslateByteCode,
+    Translated,
     FixupArgs,
     Canonical,
     TakenBranches,
