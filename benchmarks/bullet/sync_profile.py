@@ -20,10 +20,9 @@ import pybullet as p
 from scenes import SCENES, connect
 
 from cylcollide.bullet import Mirror
-from cylcollide.bullet.client import BASE, TOKEN
+from cylcollide.bullet.client import BASE
 from cylcollide.bullet.merge_hits import largest_coordinate
-from cylcollide.bullet.poses import link_frames, moved_limbs, posed
-from cylcollide.world import Snapshot
+from cylcollide.bullet.poses import link_frames, pose
 
 COLUMNS = ("date", "machine", "stage", "median_us", "calls", "calls_us")
 
@@ -33,18 +32,16 @@ class Stages:
 
     def __init__(self, c: int) -> None:
         self.c, self.mirror = c, Mirror(c, mesh="wrap", follow=False)
-        self.scene, self.client = self.mirror._scene, self.mirror._client
+        self.scene, self.client, self.reader = self.mirror._scene, self.mirror._client, self.mirror._reader
         self.bodies, self.links = self.scene.reading.bodies, self.scene.fixed.links
-        self.world = self.scene.state.world
 
     def stages(self) -> dict[str, Callable[[], object]]:
         """The stages in order."""
         return {
-            "bodies are listed, known, and of the same base": self._read_bodies,
+            "bodies are counted, known, and of the same base": self._read_bodies,
             "poses are read": self._read_poses,
             "shapes are placed": self._place,
-            "limbs": self._make_limbs,
-            "their boxes and tree, a snapshot": self._make_world,
+            "limbs, their boxes and tree, a snapshot": self._make_world,
             "the rest": self._make_state,
         }
 
@@ -52,11 +49,8 @@ class Stages:
         """The calls of the stages that make any."""
         c, api = self.c, p
         of_bodies: list[Callable[[], object]] = [lambda: api.getNumBodies(c)]
-        of_bodies += [lambda i=i: api.getBodyUniqueId(i, c) for i in range(len(self.bodies))]
         for n, body in self.bodies.items():
-            item = api.getUserDataId(n, TOKEN, -1, -1, c)
-            of_bodies += [lambda n=n: api.getUserDataId(n, TOKEN, -1, -1, c), lambda i=item: api.getUserData(i, c)]
-            of_bodies += [lambda n=n: api.getDynamicsInfo(n, BASE, c)]
+            of_bodies += [lambda i=body.item: api.getUserData(i, c), lambda n=n: api.getDynamicsInfo(n, BASE, c)]
             of_bodies += [lambda n=n, link=link: api.getCollisionShapeData(n, link, c) for link in body.variable]
         poses: list[Callable[[], object]] = []
         for n, links in self.links.items():
@@ -66,24 +60,21 @@ class Stages:
         return dict(zip(self.stages(), (of_bodies, poses), strict=False))
 
     def _read_bodies(self) -> None:
-        self.mirror._reader._reader.read(self.scene.reading)
+        self.reader._reader.read(self.scene.reading)
 
     def _read_poses(self) -> None:
         self.frames = link_frames(self.client, self.links)
 
     def _place(self) -> None:
-        self.made = posed(self.client, self.scene.shapes, self.scene.fixed, self.frames)
-
-    def _make_limbs(self) -> None:
-        self.limbs = moved_limbs(self.world.limbs, self.made)
+        self.stage = self.reader._stage(self.scene)
+        pose(self.client, self.scene.shapes, self.scene.fixed, self.frames, self.stage.made)
 
     def _make_world(self) -> None:
-        self.world = self.world.moved(self.limbs)
-        if not self.world.fits:  # after falls; no median
-            self.world = Snapshot.of(self.limbs)
+        self.world = self.scene.state.world.moved(self.stage.draft)
 
     def _make_state(self) -> None:
         state = self.scene.state._replace(world=self.world, largest=largest_coordinate(self.world.tree.space))
+        self.reader._stages.append(self.stage)
         self.scene = self.scene._replace(frames=self.frames, state=state)
 
 

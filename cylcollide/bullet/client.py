@@ -65,14 +65,14 @@ class Client:
         """Number and name of a body, for messages."""
         return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
 
-    def token(self, body: int) -> bytes | None:
-        """The token of a body, None if it has none."""
+    def token(self, body: int) -> tuple[int, bytes | None]:
+        """The user data of a body that hold its token, and the token, None if it has none."""
         item = self.api.getUserDataId(body, TOKEN, -1, -1, self.number)
-        return None if item == NO_USER_DATA else self.api.getUserData(item, self.number)
+        return item, None if item == NO_USER_DATA else self.api.getUserData(item, self.number)
 
-    def ensure_token(self, body: int) -> bytes | None:
-        """The token of a body, which is given one that no other body has or had."""
-        if self.token(body) is None:
+    def ensure_token(self, body: int) -> tuple[int, bytes | None]:
+        """The same of a body, which is given a token that no other body has or had."""
+        if self.token(body)[1] is None:
             self.addUserData(body, TOKEN, uuid4().hex)
         return self.token(body)
 

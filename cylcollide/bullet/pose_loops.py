@@ -8,6 +8,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
+from cylcollide.world.pose_columns import PoseColumns
 
 SPHERE, BOX, CYLINDER, PLANE, CAPSULE = 2, 3, 4, 6, 7  # PyBullet's GEOM_SPHERE and so on
 
@@ -25,9 +26,9 @@ class Posed(NamedTuple):
     boxes: Float64Array  # (k, 12), axes and half extents of the boxes among them, as in `LimbTable`
 
 
-def posed_memory(n: int, limbs: int, boxes: int) -> Posed:
-    """Columns for so many shapes, limbs and boxes, with no numbers in them yet."""
-    return Posed(*map(np.empty, ((n, 3), (n, 4), (n, 3, 3), (limbs, 3), (limbs, 3), (boxes, 12))))
+def posed_memory(n: int, limbs: PoseColumns) -> Posed:
+    """Columns for so many shapes, with no numbers in them yet, beside those of the limbs among them."""
+    return Posed(np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3, 3)), limbs.p1, limbs.p2, limbs.boxes)
 
 
 @inlined

@@ -4,8 +4,7 @@ PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to fl
 """
 
 from collections.abc import Iterable, Mapping
-from struct import pack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +20,9 @@ from cylcollide.bullet.pose_loops import (
     SPHERE,
     Posed,
     pose_shapes,
-    posed_memory,
 )
 from cylcollide.bullet.read_shapes import Shapes
-from cylcollide.kernels.limb_table import make_table
+from cylcollide.bullet.tuple_loops import FRAME, LAYOUT, copy_frames, is_layout_known
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.shapes import rotation_matrices
 
@@ -40,18 +38,22 @@ def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
 def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     """The frames of the centres of mass of these links of each body, base first: positions and quaternions, (m, 7)."""
     number, base, states = client.number, client.api.getBasePositionAndOrientation, client.api.getLinkStates
-    parts = []  # bytes, so that what PyBullet makes of a body is released before the next one is read
-    for body, of_body in links.items():
-        numbers: list[float] = []
+    frames, row = np.empty((sum(map(len, links.values())), FRAME)), 0
+    in_place = copy_frames.is_machine_code(0, LAYOUT, frames, 0) and is_layout_known()
+    for body, of_body in links.items():  # what PyBullet makes of a body is released before the next one is read
         if of_body[0] == BASE:
-            position, rotation = base(body, number)
-            numbers, of_body = [*position, *rotation], of_body[1:]
-        if of_body:
-            for state in states(body, of_body, 0, 1, number):  # velocities are not computed, frames anew from joints
-                numbers += state[0]
-                numbers += state[1]
-        parts.append(pack(f"{len(numbers)}d", *numbers))
-    return np.frombuffer(bytearray().join(parts)).reshape(-1, 7)
+            _copy((base(body, number),), frames, row, in_place)
+            row, of_body = row + 1, of_body[1:]
+        if of_body:  # velocities are not computed, frames anew from joints
+            _copy(states(body, of_body, 0, 1, number), frames, row, in_place)
+            row += len(of_body)
+    return frames
+
+
+def _copy(states: tuple[tuple[Any, ...], ...], frames: Float64Array, row: int, in_place: bool) -> None:
+    """Write position and quaternion of each state into `frames` (m, 7) from this row on, read in place or unpacked."""
+    if not (in_place and copy_frames.call(id(states), LAYOUT, frames, row)):
+        frames[row : row + len(states)] = [[*state[0], *state[1]] for state in states]
 
 
 def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
@@ -85,15 +87,14 @@ def placement(shapes: Shapes) -> Placement:
     )
 
 
-def posed(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array) -> Posed:
-    """Every shape at the frame of its place times its local frame.
+def pose(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array, made: Posed) -> None:
+    """Place every shape at the frame of its place times its local frame.
 
     Raises
     ------
     ValueError
         For a pose that is not finite, or so far out that an axis vanishes; it names body and link.
     """
-    made = posed_memory(len(shapes.kind), len(fixed.limbs), fixed.boxes)
     row = pose_shapes(frames, fixed.at, shapes.kind, shapes.size, shapes.position, shapes.rotation, made)
     if row != EVERY_SHAPE_FITS:
         place = shapes.places[shapes.place[row]]
@@ -102,7 +103,6 @@ def posed(client: Client, shapes: Shapes, fixed: Placement, frames: Float64Array
             f"size, got position {made.position[row].tolist()}, orientation {made.rotation[row].tolist()}; give "
             "the body another by resetBasePositionAndOrientation, or remove it"
         )
-    return made
 
 
 def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array) -> Limbs:
@@ -123,13 +123,6 @@ def limbs_of(shapes: Shapes, made: Posed, rows: Int64Array, groups: Uint32Array)
         else:
             parts.append(Limbs.capsules(p1[own], p2[own], size[own, 1], mask=label))
     return Limbs.concat(parts)[order]
-
-
-def moved_limbs(limbs: Limbs, made: Posed) -> Limbs:
-    """The limbs that `limbs_of` made of the same shapes, elsewhere: ends and axes anew, all else as it was."""
-    t = limbs.table
-    moved = make_table(t.kind, made.p1, made.p2, t.radius, t.radius2, t.box, made.boxes, t.character, t.mask)
-    return Limbs(moved, limbs.hit_group, limbs.names)
 
 
 def sheets_of(shapes: Shapes, made: Posed, fixed: Placement) -> list[Sheet]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide.bullet.client import BASE, NO_USER_DATA, TOKEN, Client, Place
+from cylcollide.bullet.client import BASE, Client, Place
 from cylcollide.bullet.crash_guard import crashing, suspects
 from cylcollide.bullet.read_shapes import SIZES, Row
 
@@ -26,6 +26,7 @@ class Body(NamedTuple):
     """One body as it was read. It is the same body as long as its token is."""
 
     token: bytes | None
+    item: int  # the user data that hold the token
     fixed: bool  # without mass: PyBullet resets the filter group of a base that becomes fixed, or free
     rows: dict[int, tuple[Row, ...] | None]  # the shapes of each link, None where PyBullet does not report them
     readable: tuple[int, ...]  # the links with shapes that become limbs or planes
@@ -60,9 +61,10 @@ class Reader:
 
     def read(self, before: Reading) -> Reading:
         """All bodies: their shapes, and which of them are the same as before."""
-        numbers, known = self._client.bodies(), before.bodies
-        if numbers == list(known) and self._are_unchanged(known):
-            return Reading(known, frozenset(known), False)
+        known = before.bodies
+        if self._are_unchanged(known):
+            return before if not before.changed else Reading(known, frozenset(known), False)
+        numbers = self._client.bodies()
         checked = ((number, self._same_body(number, known.get(number))) for number in numbers)
         read = {number: body for number, body in checked if body is not None}
         if len(read) < len(numbers):
@@ -77,14 +79,16 @@ class Reader:
         return self._new_bodies([number])[number]
 
     def _are_unchanged(self, bodies: Mapping[int, Body]) -> bool:
-        """Whether all bodies are those that were read before, none of them fixed, freed or of another shape since."""
+        """Whether all bodies are those that were read before, none of them fixed, freed or of another shape since.
+
+        They are as many, and each token is still where it was: it is deleted with its body, and no other one has it.
+        """
         api, client = self._client.api, self._client.number
-        item_of, token_of, facts_of, shapes_of = (
-            api.getUserDataId, api.getUserData, api.getDynamicsInfo, api.getCollisionShapeData
-        )  # fmt: skip
+        token_of, facts_of, shapes_of = api.getUserData, api.getDynamicsInfo, api.getCollisionShapeData
+        if api.getNumBodies(client) != len(bodies):
+            return False
         for number, body in bodies.items():
-            item = item_of(number, TOKEN, -1, -1, client)
-            if item == NO_USER_DATA or token_of(item, client) != body.token:
+            if body.token is None or token_of(body.item, client) != body.token:
                 return False
             if (facts_of(number, BASE, client)[MASS] == 0.0) != body.fixed:
                 return False
@@ -95,7 +99,7 @@ class Reader:
 
     def _is_same(self, number: int, before: Body) -> bool:
         """Whether the body of this number is the one that was read before."""
-        return before.token is not None and self._client.token(number) == before.token
+        return before.token is not None and self._client.token(number) == (before.item, before.token)
 
     def _is_fixed(self, number: int) -> bool:
         """Whether a body has no mass."""
@@ -136,7 +140,7 @@ class Reader:
                 for number in numbers}  # fmt: skip
 
     def _new_body(self, number: int, unsafe: set[int]) -> Body:
-        token = self._client.ensure_token(number)
+        item, token = self._client.ensure_token(number)
         info = self._client.getDynamicsInfo(number, BASE)
         rows: dict[int, tuple[Row, ...] | None] = {}
         reports = {}
@@ -148,7 +152,7 @@ class Reader:
         readable = tuple(link for link, shapes in rows.items() if any(row[0] in SIZES for row in shapes or ()))
         shares = self._client.getBodyInfo(number)[0] == MADE_OF_SHAPES
         variable = {k: reports[k] for k in readable if k == BASE or shares}
-        return Body(token, info[MASS] == 0.0, rows, readable, variable)
+        return Body(token, item, info[MASS] == 0.0, rows, readable, variable)
 
     def _reported(self, place: Place) -> tuple[Any, ...] | None:
         """What PyBullet reports about the shapes of one place, () if it has none, None if it does not report them."""

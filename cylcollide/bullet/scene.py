@@ -1,6 +1,8 @@
 """A client's bodies at one moment, as a mirror has them: read anew, or what has changed put into the last scene."""
 
 import warnings
+from collections import deque
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +13,13 @@ from cylcollide.bullet.filters import filter_groups
 from cylcollide.bullet.merge_hits import MirrorState, largest_coordinate
 from cylcollide.bullet.passthrough import Wrapped, wrapped_boxes, wrapped_places
 from cylcollide.bullet.plane import sheet_table
-from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, moved_limbs, placement, posed, sheets_of
+from cylcollide.bullet.pose_loops import Posed, posed_memory
+from cylcollide.bullet.poses import Placement, by_body, limbs_of, link_frames, placement, pose, sheets_of
 from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.world import Snapshot
+from cylcollide.world.draft import Draft
+from cylcollide.world.pose_columns import pose_columns
 
 
 class Scene(NamedTuple):
@@ -38,11 +43,20 @@ def _same_bits(new: Float64Array, old: Float64Array) -> bool:
     return new.tobytes() == old.tobytes()
 
 
+class Stage(NamedTuple):
+    """Arrays that a scene is made of, and later another one of the same shapes."""
+
+    draft: Draft
+    made: Posed  # its limbs are the draft's
+
+
 class SceneReader:
     """Reads the scenes of a client."""
 
     def __init__(self, client: Client, mesh: MeshPolicy, warns: bool) -> None:
         self._client, self._mesh, self._reader = client, mesh, Reader(client)
+        self._stages: deque[Stage] = deque(maxlen=2)
+        """Those of the last two scenes, each once: what a thread has taken, no other one finds."""
         self._warns = warns  # of the first bodies that are wrapped
 
     def read(self, before: Scene | None, filters: bool) -> Scene:
@@ -58,11 +72,10 @@ class SceneReader:
             wrapped = Wrapped(client, wrapped.places, boxes)
         elif _same_bits(frames, before.frames):
             return before
-        made = posed(client, shapes, fixed, frames)
-        limbs = moved_limbs(before.state.world.limbs, made)
-        world = before.state.world.moved(limbs)
-        if not world.fits:
-            world = Snapshot.of(limbs)
+        stage = self._stage(before)
+        made = stage.made
+        pose(client, shapes, fixed, frames, made)
+        world = before.state.world.moved(stage.draft)
         sheets, table = before.state.sheets, before.state.sheet_table
         if not _same_bits(frames.take(fixed.of_planes, 0), before.frames.take(fixed.of_planes, 0)):
             sheets = sheets_of(shapes, made, fixed)
@@ -74,7 +87,19 @@ class SceneReader:
             wrapped=wrapped,
             largest=largest_coordinate(world.tree.space),
         )
+        self._stages.append(stage)
         return before._replace(reading=reading, frames=frames, boxes=boxes, state=state)
+
+    def _stage(self, before: Scene) -> Stage:
+        """Where the next scene is made: on the stage of the one before this, if nothing reads that any more."""
+        rows, nodes = before.state.world.rows, len(before.state.world.tree.child)
+        if len(self._stages) == self._stages.maxlen:  # else the only one is that of this scene
+            with suppress(IndexError):  # another thread was faster
+                kept = self._stages.popleft()
+                if kept.draft.suits(rows, nodes):
+                    return kept
+        draft = Draft(rows, nodes)
+        return Stage(draft, posed_memory(len(before.shapes.kind), draft.columns))
 
     def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:
         """A scene of all bodies; `known`: filter groups that need not be measured."""
@@ -85,7 +110,8 @@ class SceneReader:
             _warn_of_wrapped(client, reading, wrapped_places(shapes))
         fixed = placement(shapes)
         frames = link_frames(client, fixed.links)
-        made = posed(client, shapes, fixed, frames)
+        made = posed_memory(len(shapes.kind), pose_columns(len(fixed.limbs), fixed.boxes, 0))
+        pose(client, shapes, fixed, frames, made)
         groups = filter_groups(client, shapes, made.position, known)
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]
         sheets, places = sheets_of(shapes, made, fixed), [shapes.places[k] for k in shapes.place.tolist()]

@@ -23,6 +23,10 @@ HIGH = 3
 """Row of a node's `bounds` at which the high corners begin, after the low ones."""
 
 
+SPACE_NUMBERS = 10
+"""As many as `space_of` makes a `Space` of."""
+
+
 class Space(NamedTuple):
     """The coordinate frame of the tree: along each axis its coordinate is (world - centre) scale."""
 
@@ -64,15 +68,20 @@ class Tree(NamedTuple):
 
 def space_around(low: Float64Array, high: Float64Array) -> Space:
     """The frame for boxes with corners `low`, `high` (n, 3), n > 0."""
-    numbers = np.empty(10)
-    _fill_space(low, high, numbers)
+    numbers = np.empty(SPACE_NUMBERS)
+    fill_space(low, high, numbers)
+    return space_of(numbers)
+
+
+def space_of(numbers: Float64Array) -> Space:
+    """The frame that these ten numbers are: centre, scale, low and high corner."""
     a, b, c, scale, x, y, z, u, v, w = numbers.tolist()
     return Space((a, b, c), scale, (x, y, z), (u, v, w))
 
 
 @entry_point(reads_all=True)
-def _fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) -> None:
-    """Write the ten numbers of `space_around`: centre, scale, low and high corner."""
+def fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) -> None:
+    """Write the ten numbers of `space_around`, as `space_of` reads them."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):
         x, y, z = min(x, low[i, 0]), min(y, low[i, 1]), min(z, low[i, 2])

@@ -176,7 +176,7 @@ def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Fl
 @entry_point()
 def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
     """Half the sum of the surface areas of all slots' boxes, m²: proportional to a random ray's expected box tests."""
-    total = 0.0
+    total = np.float64(0.0)  # plain Python, too, adds in float64
     for node in range(child.shape[0]):
         for slot in range(TREE_WIDTH):
             if child[node, slot] != EMPTY:

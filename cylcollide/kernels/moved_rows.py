@@ -3,6 +3,7 @@
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import LimbTable, fill_row, limb_at
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.entry_point import entry_point
 
 
@@ -13,10 +14,15 @@ def refill_rows(table: LimbTable, limbs: Int32Array, low: Float64Array, high: Fl
     As `limb_table.make_table` and `aabb.limb_boxes` do for all.
     """
     for j in range(limbs.size):
-        i = limbs[j]
-        table.solid[i] = fill_row(
-            table.kind, table.p1, table.p2, table.radius, table.radius2, table.box, table.boxes, table.rows, i
-        )
-        smallest, largest = padded_box(limb_at(table.rows, table.solid, i))
-        for k in range(3):
-            low[j, k], high[j, k] = smallest[k], largest[k]
+        refill_row(table, limbs[j], low, high, j)
+
+
+@inlined
+def refill_row(table: LimbTable, i: int, low: Float64Array, high: Float64Array, j: int) -> None:
+    """Write `rows` and `solid` of limb i, and corners j of its box."""
+    table.solid[i] = fill_row(
+        table.kind, table.p1, table.p2, table.radius, table.radius2, table.box, table.boxes, table.rows, i
+    )
+    smallest, largest = padded_box(limb_at(table.rows, table.solid, i))
+    for k in range(3):
+        low[j, k], high[j, k] = smallest[k], largest[k]

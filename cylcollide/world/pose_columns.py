@@ -11,7 +11,7 @@ from cylcollide._types import Float32Array, Float64Array, Int8Array
 from cylcollide.bvh.layout import HIGH
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import ROW, LimbTable
-from cylcollide.runtime.memory import LINE
+from cylcollide.runtime.memory import LINE, frozen
 from cylcollide.world.state_rows import Changed, Runs, StateRows
 
 
@@ -38,7 +38,7 @@ class PoseColumns(NamedTuple):
         """Read-only views."""
         views = [column.view() for column in self]
         for view in views:
-            view.flags.writeable = False
+            frozen(view)
         return PoseColumns._make(views)
 
     def with_bounds(self, nodes: int) -> "PoseColumns":
@@ -101,4 +101,5 @@ _OWN_REFERENCES = _references(pose_columns(0, 0, 0).with_bounds(0))
 
 def is_free(columns: PoseColumns) -> bool:
     """Whether no state, no answer and no array that a user has kept reads these columns."""
-    return all(count <= own for count, own in zip(_references(columns), _OWN_REFERENCES, strict=True))
+    rows, bounds = _references(columns)
+    return rows <= _OWN_REFERENCES[0] and bounds <= _OWN_REFERENCES[1]

@@ -99,7 +99,7 @@ class Roster(NamedTuple):
     def frozen(self) -> "Roster":
         """The same, whose arrays cannot be written."""
         for column in (self.ids, self.rig, self.layers, self.place, self.teleports):
-            column.flags.writeable = False
+            frozen(column)
         return self
 
     def index_of(self, ids: ArrayLike) -> Int64Array:

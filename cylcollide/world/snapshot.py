@@ -9,13 +9,14 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.refit import Places, places, refit, tree_cost
+from cylcollide.bvh.refit import Places, places, tree_cost
 from cylcollide.constants import REBUILD_COST
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import RowLabels
 from cylcollide.runtime.memory import frozen
+from cylcollide.world.draft import Draft
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
@@ -61,14 +62,26 @@ class Snapshot(Queries):
     @classmethod
     def of(cls, limbs: Limbs) -> "Snapshot":
         """The limbs with a newly built tree, and no characters."""
-        tree, roster = build(*limb_boxes(limbs.table)), Roster.of(limbs)
+        t, tree, roster = limbs.table, build(*limb_boxes(limbs.table)), Roster.of(limbs)
         cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-        return _of_limbs(limbs, roster, roster.rows(limbs), tree, cost)
+        columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
+        made = cls(roster, roster.rows(limbs), columns, tree, cost)
+        vars(made)["limbs"] = limbs
+        return made
 
-    def moved(self, limbs: Limbs) -> "Snapshot":
-        """The same limbs, none of them a character's, with new ends: the same tree, its boxes refitted."""
-        tree = refit(self.tree, *limb_boxes(limbs.table))
-        return _of_limbs(limbs, self.roster, self.rows, tree, self.built_cost)
+    def moved(self, draft: Draft) -> "Snapshot":
+        """The same limbs, none of them a character's, with the ends and boxes of a draft, which are checked.
+
+        The tree is the same, its boxes refitted; a new one, if they are not about as large as when it was built.
+        """
+        if self.rows.rows == 0:
+            return self
+        tree, cost = draft.refit(self.tree)
+        if are_about_as_large(cost, self.built_cost):
+            return Snapshot(self.roster, self.rows, draft.columns, tree, self.built_cost)
+        tree = build(draft.low, draft.high)
+        cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
+        return Snapshot(self.roster, self.rows, draft.columns._replace(bounds=tree.bounds), tree, cost)
 
     def with_roster(self, roster: Roster) -> "Snapshot":
         """The same state with other characters that have no pose, or with others' counts of teleports."""
@@ -81,8 +94,8 @@ class Snapshot(Queries):
     @property
     def fits(self) -> bool:
         """Whether the boxes are still about as large as when the tree was built; if not, a rebuild pays."""
-        cost, built = tree_cost(self.tree.bounds, self.tree.child, self.tree.space.scale), self.built_cost
-        return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost
+        tree = self.tree
+        return are_about_as_large(tree_cost(tree.bounds, tree.child, tree.space.scale), self.built_cost)
 
     @cached_property
     def places(self) -> Places:
@@ -130,10 +143,6 @@ def _restored(
     return Snapshot(roster, roster.rows(bare), columns, tree, cost)
 
 
-def _of_limbs(limbs: Limbs, roster: Roster, rows: StateRows, tree: Tree, built_cost: float) -> Snapshot:
-    """A snapshot that reads the columns of the limbs; no character is posed."""
-    t = limbs.table
-    columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
-    made = Snapshot(roster, rows, columns, tree, built_cost)
-    vars(made)["limbs"] = limbs
-    return made
+def are_about_as_large(cost: float, built: float) -> bool:
+    """Whether boxes of this `tree_cost` are about as large as those that the tree was built of."""
+    return cost <= REBUILD_COST * built and built <= REBUILD_COST * cost

@@ -8,6 +8,7 @@ import pytest
 import support.pybullet_scenes as scenes
 
 from cylcollide.bullet import Mirror
+from cylcollide.bullet.client import TOKEN
 
 
 @pytest.fixture
@@ -66,6 +67,19 @@ def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch)
     p.removeBody(made, physicsClientId=c)
     mirror.sync()
     assert {(person, link) for person in people for link in range(15)} <= set(read), "all, since something has changed"
+
+
+def test_a_body_in_place_of_another_one_whose_user_data_it_takes_over(c):
+    """PyBullet gives the numbers of a body and of its user data to the next ones; as many bodies are listed."""
+    urdf, flags = "humanoid/humanoid.urdf", p.URDF_USE_IMPLICIT_CYLINDER
+    humanoid(c)
+    person = p.loadURDF(urdf, globalScaling=0.25, flags=flags, physicsClientId=c)
+    mirror = Mirror(c, follow=False)
+    token = p.getUserDataId(person, TOKEN, physicsClientId=c)
+    p.removeBody(person, physicsClientId=c)
+    assert p.loadURDF(urdf, globalScaling=0.3, flags=flags, physicsClientId=c) == person
+    assert p.addUserData(person, "note", "of the program", physicsClientId=c) == token
+    assert_as_made_on_the_spot(mirror, c)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from support.thresholds import set_threshold
 import cylcollide
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.runtime.compile import ENTRY_POINTS, examples
+from cylcollide.world.draft import Draft
 
 pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
 
@@ -169,6 +170,10 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
             world.limbs[:1].classify_points([0, 0, 0])
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])
             world.limbs.explain_segment([0, 0, 0], [1, 1, 1], limb=0)
+            state = world.snapshot()
+            draft = Draft(state.rows, len(state.tree.child))
+            draft.columns.copy_ends(state.columns._replace(bounds=draft.columns.bounds), None)
+            assert state.moved(draft).limbs == state.limbs
     assert len(list(lives(every))) == 3 * (3 * 5 + 1)
     assert {len(path) for path in flights()} == {0, 64, 3 * 64}
     assert [len(limbs) for limbs in characters()] == [0, 19, 57] * 4 + [0, 0, 0] * 4

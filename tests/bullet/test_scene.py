@@ -1,0 +1,128 @@
+"""Scenes after scenes: in the same arrays, unless something still reads them."""
+
+import threading
+from collections import deque
+
+import numpy as np
+import pybullet as p
+import pytest
+import support.pybullet_scenes as scenes
+
+from cylcollide.bullet import Mirror, poses
+
+STARTS, ENDS = [[-9.0, 0.1, 0.2], [0.1, -9.0, 0.2]], [[9.0, 0.1, 0.2], [0.1, 9.0, 0.2]]
+
+
+@pytest.fixture
+def c():
+    with scenes.client() as client:
+        rng = np.random.default_rng(5)
+        p.loadURDF("plane_implicit.urdf", physicsClientId=client)
+        for k in range(40):
+            scenes.body(client, k % 4, rng.uniform(-3, 3, 3), rng, mass=1.0)
+        yield client
+
+
+def move(c, k):
+    """All bodies but the plane, to other poses for each k, near enough for the tree to stay."""
+    for body in range(1, p.getNumBodies(c)):
+        home, rng = np.random.default_rng(body).uniform(-3, 3, 3), np.random.default_rng([body, k])
+        place, turn = home + rng.uniform(-0.1, 0.1, 3), rng.normal(size=4)
+        p.resetBasePositionAndOrientation(body, place, turn, physicsClientId=c)
+
+
+def state_of(mirror):
+    """Its limbs and what it answers."""
+    hits = mirror.cast_segments(STARTS, ENDS)
+    return [column.tobytes() for column in (*mirror.limbs.table, hits.fraction, hits.position)]
+
+
+@pytest.mark.parametrize("held", ["nothing", "limbs", "column", "hits"])
+def test_what_was_asked_for_stays_and_what_comes_is_as_if_made_anew(c, held):
+    mirror, kept = Mirror(c, follow=False), []
+    for k in range(8):
+        move(c, k)
+        mirror.sync()
+        assert state_of(mirror) == state_of(Mirror(c, follow=False))
+        if held == "limbs":
+            kept.append((mirror.limbs, [column.tobytes() for column in mirror.limbs.table]))
+        elif held == "column":
+            kept.append((mirror.limbs.p1, mirror.limbs.p1.tobytes()))
+        elif held == "hits":
+            hits = mirror.cast_segments(STARTS, ENDS)  # whose points are computed when they are asked for
+            kept.append((hits, mirror.cast_segments(STARTS, ENDS).position.tobytes()))
+    for thing, numbers in kept:
+        if held == "limbs":
+            assert [column.tobytes() for column in thing.table] == numbers
+        else:
+            assert (thing if held == "column" else thing.position).tobytes() == numbers
+    assert len(kept) == (0 if held == "nothing" else 8)
+
+
+def test_two_sets_of_arrays_serve_in_turn_if_nothing_else_reads_them(c):
+    move(c, 0)
+    mirror, seen = Mirror(c, follow=False), []
+    for k in range(1, 9):
+        move(c, k)
+        mirror.sync()
+        seen.append(mirror._scene.state.world.columns.rows.ctypes.data)
+    assert seen[0] != seen[1]
+    assert seen == [seen[0], seen[1]] * 4
+
+
+def test_a_sync_that_fails_leaves_the_mirror_as_it_was(c):
+    mirror = Mirror(c, follow=False)
+    for k in range(6):
+        move(c, k)
+        mirror.sync()
+        before = state_of(mirror)
+        p.resetBasePositionAndOrientation(7, [np.nan, 0, 0], [0, 0, 0, 1], physicsClientId=c)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="body 7"):
+                mirror.sync()
+            assert state_of(mirror) == before
+
+
+def test_a_thread_that_takes_the_arrays_between_a_look_and_the_taking(c):
+    class Taken(deque):
+        def __len__(self):
+            return self.maxlen
+
+    mirror = Mirror(c, follow=False)
+    mirror._reader._stages = Taken(maxlen=2)
+    for k in range(3):
+        move(c, k)
+        mirror.sync()
+        assert state_of(mirror) == state_of(Mirror(c, follow=False))
+
+
+def test_threads_sync_one_mirror(c):
+    mirror, failures = Mirror(c, follow=False), []
+    move(c, 0)
+    mirror.sync()
+    want, elsewhere = state_of(mirror), np.zeros_like(mirror._scene.frames)  # so that every sync finds all moved
+
+    def sync():
+        try:
+            for _ in range(30):
+                mirror._scene = mirror._reader.read(mirror._scene._replace(frames=elsewhere), False)
+                assert state_of(mirror) == want
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=sync) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_frames_are_the_same_where_the_layout_of_tuples_is_unknown(c, monkeypatch):
+    p.loadURDF("humanoid/humanoid.urdf", globalScaling=0.25, physicsClientId=c)
+    mirror = Mirror(c, follow=False)
+    links = mirror._scene.fixed.links
+    read = poses.link_frames(mirror._client, links)
+    monkeypatch.setattr(poses, "is_layout_known", lambda: False)
+    assert poses.link_frames(mirror._client, links).tobytes() == read.tobytes()
+    assert len(read) == sum(map(len, links.values())) > 50
