@@ -1,4 +1,4 @@
-"""How inner functions are passed their arguments, as LLVM's values."""
+"""How functions are passed their arguments, as LLVM's values; and where those are in objects of Python and numpy."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -7,6 +7,18 @@ from typing import Any
 from llvmlite import ir as llvm
 from numba.core import cgutils, types
 from numba.core.datamodel.packer import ArgPacker
+
+ITEMS = tuple.__basicsize__
+"""Where the references to a tuple's items begin: bytes from its address."""
+
+DATA = object.__basicsize__
+"""Where an array holds the address of its numbers."""
+
+SHAPE = DATA + 16
+"""Where an array holds the address of its shape, behind the number of dimensions: part of numpy's binary interface."""
+
+WORD = 8
+"""Bytes of an address."""
 
 
 class Whole:
@@ -53,8 +65,24 @@ class Parts:
         remaining = iter(given)
         return [None if part is None else part.put_together(builder, remaining) for part in self._parts]
 
+    def read(self, builder: Any, api: Any, items: Any, refuse: Any) -> list[Any]:
+        """What is passed of the items of a tuple, or a branch to a block if it cannot be converted.
+
+        That tuples and arrays are ones is not checked: entry points are called with what this package has made.
+        """
+        found = []
+        for k, part in enumerate(part for part in self._parts if part is not None):
+            found += part.read(builder, api, word_at(builder, items, ITEMS + WORD * k), refuse)
+        return found
+
     def assign_names(self, given: Any, names: Any) -> None:
         """No names are needed."""
+
+
+def word_at(builder: Any, place: Any, offset: int) -> Any:
+    """The address that is so many bytes behind a place."""
+    at = builder.gep(place, [llvm.IntType(64)(offset)])
+    return builder.load(builder.bitcast(at, place.type.as_pointer()))
 
 
 def _part(context: Any, kind: Any) -> Any:
@@ -67,11 +95,17 @@ class _OtherPart:
     """As numba passes it."""
 
     def __init__(self, context: Any, kind: Any) -> None:
-        self._packer = ArgPacker(context.data_model_manager, [kind])
+        self._kind, self._packer = kind, ArgPacker(context.data_model_manager, [kind])
         self.types = list(self._packer.argument_types)
 
     def taken_apart(self, builder: Any, value: Any) -> list[Any]:
         return list(self._packer.as_arguments(builder, [value]))
+
+    def read(self, builder: Any, api: Any, item: Any, refuse: Any) -> list[Any]:
+        native = api.to_native_value(self._kind, item)
+        with cgutils.if_unlikely(builder, native.is_error):
+            builder.branch(refuse)
+        return self.taken_apart(builder, native.value)
 
     def put_together(self, builder: Any, given: Iterator[Any]) -> Any:
         (value,) = self._packer.from_arguments(builder, [next(given) for _ in self.types])
@@ -89,6 +123,11 @@ class _TuplePart:
     def taken_apart(self, builder: Any, value: Any) -> list[Any]:
         items = [builder.extract_value(value, k) for k in range(len(self._items))]
         return [one for part, item in zip(self._items, items, strict=True) for one in part.taken_apart(builder, item)]
+
+    def read(self, builder: Any, api: Any, item: Any, refuse: Any) -> list[Any]:
+        items = [word_at(builder, item, ITEMS + WORD * k) for k in range(len(self._items))]
+        pairs = zip(self._items, items, strict=True)
+        return [number for part, one in pairs for number in part.read(builder, api, one, refuse)]
 
     def put_together(self, builder: Any, given: Iterator[Any]) -> Any:
         value = llvm.Constant(self._type, llvm.Undefined)
@@ -111,6 +150,12 @@ class _ArrayPart:
     def taken_apart(self, builder: Any, value: Any) -> list[Any]:
         shape = [builder.extract_value(value, (self._shape, k)) for k in range(self._dimensions)]
         return [builder.extract_value(value, self._data), *shape]
+
+    def read(self, builder: Any, _api: Any, item: Any, _refuse: Any) -> list[Any]:
+        data = builder.bitcast(word_at(builder, item, DATA), self.types[0])
+        shape = word_at(builder, item, SHAPE)
+        sizes = [word_at(builder, shape, WORD * k) for k in range(self._dimensions)]
+        return [data, *(builder.ptrtoint(size, kind) for size, kind in zip(sizes, self.types[1:], strict=True))]
 
     def put_together(self, builder: Any, given: Iterator[Any]) -> Any:
         place, *shape = [next(given) for _ in self.types]
