@@ -132,7 +132,6 @@ def main() -> None:
     parser.add_argument("--out", help="a CSV file that is written")
     parser.add_argument("--moves", help="a CSV file about moves alone, that is written instead")
     chosen = parser.parse_args()
-    cc.warm_up()
     if chosen.moves:
         rows = [moves(count, 4 * chosen.rounds, held) for count in chosen.characters for held in (False, True)]
         chosen.out = chosen.moves

@@ -112,7 +112,6 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/history_memory.csv"))
     options = parser.parse_args()
-    cc.warm_up()
     facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
     largest = 0.0
     with options.out.open("w", newline="") as file:

@@ -12,6 +12,7 @@ accurate time of the contact takes besides. Limbs move by 5 cm, and turn by a te
 import argparse
 import csv
 import platform
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -29,7 +30,6 @@ from cylcollide.kernels.limb_table import limb_at
 from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
 from cylcollide.kernels.moving_contact import accurate_contact, accurate_motion
 from cylcollide.kernels.ray import as_vector, make_ray
-from cylcollide.runtime import machine_code
 from cylcollide.runtime.compile import compiled
 
 COLUMNS = ("date", "machine", "shape", "aim", "pairs", "share", "moving_ns", "still_ns", "ratio", "accurate_ns")
@@ -127,10 +127,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/moving_kernels.csv"))
     out = parser.parse_args().out
-    points, sizes, limbs = pairs("cylinder", 1.0)
-    table, found = limbs.table, np.zeros((PAIRS, 3))
-    moving, _ = machine_code.build(bound_moving, True, False, (points, sizes, table.solid, True, found))
-    still, _ = machine_code.build(bound_still, True, False, (points, table.rows, table.solid, found))
+    sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tests")]
+    from support.machine_code import as_machine_code  # noqa: PLC0415
+
+    moving, still = as_machine_code(bound_moving), as_machine_code(bound_still)
     label = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",

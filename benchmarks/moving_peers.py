@@ -9,7 +9,6 @@ pair by pair, which is all it offers, so that each call from Python counts; its 
 
 import argparse
 import csv
-import os
 import platform
 import sys
 import time
@@ -19,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")
 BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 

@@ -10,15 +10,12 @@ live world.
 
 import argparse
 import csv
-import os
 import platform
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-
-os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")
 
 import numpy as np
 

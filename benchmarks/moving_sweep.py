@@ -24,14 +24,12 @@ wrong          rows with a wrong verdict, limb, tick or face, a fraction off by 
 import argparse
 import csv
 import hashlib
-import os
 import platform
 import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")
 BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 

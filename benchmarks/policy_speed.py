@@ -85,7 +85,6 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/policy_speed.csv"))
     options = parser.parse_args()
-    cc.warm_up()
     facts = datetime.now(UTC).date().isoformat(), f"{platform.machine()}, Python {platform.python_version()}"
     with options.out.open("w", newline="") as file:
         writer = csv.writer(file)

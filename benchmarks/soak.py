@@ -37,7 +37,6 @@ from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 
-os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")  # plain Python is a hundred times slower
 BENCHMARKS = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCHMARKS.parent / "tests")]
 
@@ -62,7 +61,7 @@ def version() -> str:
 
 def run(tally: Tally, pairs: float, jobs: int) -> None:
     """Run chunks until so many pairs are judged; each is kept as soon as it is finished."""
-    # Forking a process in which numba has threads may hang: start afresh. Ctrl-C is for this process alone.
+    # Forking a process that has threads may hang: start afresh. Ctrl-C is for this process alone.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
     columns = BarColumn(), TextColumn("{task.percentage:.1f} %, {task.fields[wrong]} wrong")
     with Progress(TextColumn("pairs"), *columns, TimeElapsedColumn(), TimeRemainingColumn()) as bar:

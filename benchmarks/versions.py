@@ -27,7 +27,8 @@ if hasattr(os, "sched_setaffinity"):
 import cylcollide as cc
 from cylcollide.bench.workloads import WORKLOADS, points_near
 
-getattr(cc, "warm_up", lambda: None)()
+if hasattr(cc, "WarmUp"):
+    cc.warm_up()  # versions before 0.2 compile at run time
 RAYS = 100_000
 tasks = {}
 for name, workload in WORKLOADS.items():
@@ -86,6 +87,52 @@ for name, workload in WORKLOADS.items():
         tasks["one call"], tasks["one call, fields"], tasks["one call, chords"] = call, fields, chords
         tasks["one call, any hit"], tasks["one point"] = any_hit, point
         tasks["len"], tasks["numpy.empty"] = length, allocate
+from cylcollide.bench.past import RecordedCrowd
+
+walkers = RecordedCrowd(WORKLOADS["W3"], 4)
+starts, ends = WORKLOADS["W3"].segments(walkers.world, RAYS)
+eye, (low, high) = np.array([-5.0, -5.0, 6.0]), (starts.min(0), ends.max(0))
+grid = np.stack(np.meshgrid(np.linspace(low[0], high[0], 400), np.linspace(low[1], high[1], 250)), -1).reshape(-1, 2)
+targets = np.column_stack([grid, np.full(len(grid), 0.5)])
+first, last = walkers.history.times[[-2, -1]].tolist()
+times, poses = np.random.default_rng(3).uniform(*walkers.history.times[[0, -1]], RAYS), walkers.poses()
+tasks["coherent"] = lambda: walkers.world.cast_segments(eye, targets, threads=1)
+tasks["past"] = lambda: walkers.history.cast_segments(starts, ends, times, threads=1)
+tasks["moving"] = lambda: walkers.history.cast_moving(
+    starts[:20_000], ends[:20_000], first, np.nextafter(last, 0.0), threads=1).hit
+tasks["set_poses"] = lambda: walkers.world.set_poses(walkers.ids, *poses)
+mover, pose = walkers.ids[:1], (poses[0][:1], poses[1][:1])
+
+def move_one():
+    for _ in range(50):
+        walkers.world.set_poses(mover, *pose)
+
+tasks["set_poses, one"] = move_one
+try:
+    from cylcollide._pybullet import pybullet
+    from cylcollide.bullet import Mirror
+except ImportError:
+    pass
+else:
+    client = pybullet.connect(pybullet.DIRECT)
+    for k in range(16):
+        body = pybullet.createMultiBody(1.0, pybullet.createCollisionShape(pybullet.GEOM_CAPSULE, 0.2, height=1.0),
+                                        basePosition=[k % 4, k // 4, 1.0])
+    mirror = Mirror(client)
+    begins = np.random.default_rng(4).uniform([-1, -1, 0], [5, 5, 3], (2000, 3))
+    finishes = begins[::-1].copy()
+    listed = begins[:20].tolist(), finishes[:20].tolist()
+
+    def shots():
+        for _ in range(20):
+            mirror.rayTestBatch(*listed)
+
+    def syncs():
+        for _ in range(20):
+            pybullet.resetBasePositionAndOrientation(0, [0, 0, 1], [0, 0, 0, 1], client)
+            mirror.sync()
+
+    tasks["mirror"], tasks["sync"] = shots, syncs
 for task in tasks.values():
     task(), task()
 print(cc.__file__, *tasks, sep="|", flush=True)

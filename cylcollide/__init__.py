@@ -1,20 +1,25 @@
 """cylcollide: exact, fast hit detection on character limbs."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from cylcollide._types import Face, Reason, Shape, Side
 from cylcollide._version import __version__
-from cylcollide.characters.clip import Clip
-from cylcollide.characters.judged import Judged
-from cylcollide.characters.policy import Policy
-from cylcollide.characters.rig import Rig
-from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
-from cylcollide.history.flight import FlightPath, flight
-from cylcollide.limbs.explain import Explanation
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.hits import RayHit, RayHits
-from cylcollide.query.point_hits import PointHits
-from cylcollide.query.ray_chords import Chords
-from cylcollide.warm_up.warm_up import WarmUp, warm_up
 from cylcollide.world import HitWorld, Snapshot
+
+if TYPE_CHECKING:
+    from cylcollide.characters.clip import Clip
+    from cylcollide.characters.judged import Judged
+    from cylcollide.characters.policy import Policy
+    from cylcollide.characters.rig import Rig
+    from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
+    from cylcollide.history.flight import FlightPath, flight
+    from cylcollide.limbs.explain import Explanation
+    from cylcollide.query.hits import RayHit, RayHits
+    from cylcollide.query.point_hits import PointHits
+    from cylcollide.query.ray_chords import Chords
+    from cylcollide.runtime.info import Info, info, warm_up
 
 __all__ = [
     "Chords",
@@ -23,6 +28,7 @@ __all__ = [
     "Face",
     "FlightPath",
     "HitWorld",
+    "Info",
     "Judged",
     "Limbs",
     "MissExplanation",
@@ -37,9 +43,44 @@ __all__ = [
     "Shape",
     "Side",
     "Snapshot",
-    "WarmUp",
     "__version__",
     "estimate_time",
     "flight",
+    "info",
     "warm_up",
 ]
+
+_MODULES = {
+    "Chords": "query.ray_chords",
+    "Clip": "characters.clip",
+    "Explanation": "limbs.explain",
+    "FlightPath": "history.flight",
+    "Info": "runtime.info",
+    "Judged": "characters.judged",
+    "MissExplanation": "history",
+    "PointHits": "query.point_hits",
+    "Policy": "characters.policy",
+    "PoseHistory": "history",
+    "RayHit": "query.hits",
+    "RayHits": "query.hits",
+    "RewindLimits": "history",
+    "Rig": "characters.rig",
+    "estimate_time": "history",
+    "flight": "history.flight",
+    "info": "runtime.info",
+    "warm_up": "runtime.info",
+}
+"""Where the names are that are imported when they are first used."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """All public names."""
+    return sorted({*globals(), *__all__})

@@ -34,12 +34,8 @@ COMMANDS = {
         "crosscheck",
         "what was finished is printed, no file is changed; give the same command again, or --row for one case",
     ),
-    "warm-up": Command(
-        "cylcollide.warm_up.command",
-        "warm_up",
-        "bench",
-        "what was compiled is kept; give the same command again for the rest",
-    ),
+    "info": Command("cylcollide.runtime.info", "print_info", "crosscheck", "nothing was done"),
+    "warm-up": Command("cylcollide.runtime.info", "print_nothing_to_warm_up", "crosscheck", "nothing was done"),
     "bench": Command(
         "cylcollide.bench.command",
         "bench",
@@ -70,7 +66,14 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
+WITHOUT_EXTRAS = ("info", "warm-up")
+"""Commands that need no package but the core."""
+
+
 def _run(requested: str | None) -> None:
+    if requested in WITHOUT_EXTRAS and sys.argv[1:] == [requested]:
+        _loaded(COMMANDS[requested], requested=True)()
+        return
     try:
         import typer  # noqa: PLC0415  # belongs to an extra: imported only when the command line is used
     except ImportError as missing:

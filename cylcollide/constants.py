@@ -118,18 +118,3 @@ FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # fewer rays are sorted by octant only;
 SMALL_WORLD = 256  # fewer limbs fit the first-level cache: rays are not sorted, and all octants traverse together
 
 SMALLEST_KEPT, MOST_KEPT = 1 << 17, 1 << 27  # bytes: least size of a pooled buffer, and most of all pooled ones
-
-PLAIN_SECONDS = 0.1
-"""Plain Python runs for so long in all before machine code is loaded or made: to load it takes as long."""
-
-PLAIN_ROW_SECONDS = 2e-4
-"""Of plain Python for each limb or ray, in one of the steps of a build, an update or a query."""
-
-RAYS_WORTH_WAITING = 5_000
-"""More rays than that, in one task, take plain Python as long as the compiler needs for a loop over many rays."""
-
-RAYS_A_SLICE = 64
-"""Rays cast, or points located, by plain Python between two looks for machine code."""
-
-WAIT_SECONDS = 1.0
-"""A step that plain Python would take longer for is held up until its machine code is there."""

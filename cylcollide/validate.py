@@ -5,6 +5,7 @@ effect. It raises ValueError with what was expected, what was given, in which ro
 """
 
 import operator
+from collections.abc import Callable
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, SupportsIndex, TypeGuard
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide._types import ALL_LAYERS, POLICY_CODES, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
+from cylcollide.runtime.levels import MACHINE_CODE
 
 
 def first_bad_row(bad: BoolArray) -> int | None:
@@ -121,8 +123,14 @@ def as_vectors(values: ArrayLike, name: str) -> Float64Array:
     return _vectors(values, name, None)
 
 
+ARE_VECTORS: Callable[[object, object], bool] = getattr(MACHINE_CODE, "are_vectors", lambda *_: False)
+"""Whether both are arrays of float64 in C order with shape (n, 3), equally long; it may not know."""
+
+
 def as_pairs(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tuple[Float64Array, Float64Array]:
     """Two arrays of `as_vectors`, row by row; one row of either stands for as many as the other has."""
+    if ARE_VECTORS(first, second):
+        return first, second  # type: ignore[return-value]
     one, other = as_vectors(first, names[0]), as_vectors(second, names[1])
     rows, other_rows = len(one), len(other)
     if rows == other_rows:
@@ -265,7 +273,7 @@ def one_or_per_row(values: Any, name: str, rows: int, low: int, high: int) -> In
 def masks(mask: ArrayLike, rows: int) -> Uint32Array:
     """Layer masks of 32 bits, (1,) or (rows,)."""
     given: object = mask
-    if isinstance(given, int) and given == ALL_LAYERS:
+    if given is ALL_LAYERS or (isinstance(given, int) and given == ALL_LAYERS):
         return EVERY_LAYER
     return one_or_per_row(mask, "mask", rows, 0, ALL_LAYERS).astype(np.uint32)
 
@@ -279,7 +287,10 @@ def ignored_characters(ignore_character: ArrayLike | None, rows: int) -> Int64Ar
 
 def policy(inside: str) -> int:
     """Code of an `inside=` policy."""
-    return POLICY_CODES[one_of(inside, "inside", *POLICY_CODES)]
+    try:
+        return POLICY_CODES[inside]
+    except (KeyError, TypeError):
+        return POLICY_CODES[one_of(inside, "inside", *POLICY_CODES)]
 
 
 def one_of(value: object, name: str, *known: str) -> str:

@@ -23,7 +23,6 @@ hips = rig.rest_positions[rig.bone_names.index("pelvis"), 2]
 swinging = [(rig.bone_names.index(f"{side}_{limb}"), sign * reach) for side, sign in (("left", 1), ("right", -1))
             for limb, reach in (("thigh", 0.5), ("upper_arm", -0.6))]  # fmt: skip
 
-cc.warm_up()  # machine code for all that is called below, so that no frame is held up by a compiler
 world = cc.HitWorld()
 ids = world.spawn(rig, PLAYERS)
 team = np.arange(PLAYERS) % 2

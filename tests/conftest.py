@@ -3,21 +3,13 @@
 import os
 import sys
 
-os.environ.setdefault("CYLCOLLIDE_COMPILE", "now")  # tests mean machine code, unless they say otherwise
+os.environ.setdefault("PYTHONSAFEPATH", "1")  # child processes import the package under test, not a working directory
 
 import pytest
 from hypothesis import HealthCheck, settings
 from support.cases.everyday_worlds import make_crowd
-from support.check_cylinders import JIT
 
 import cylcollide as cc
-
-
-def pytest_configure() -> None:
-    """Compile everything once, by all processors, before processes share the tests; these only load it."""
-    if JIT:
-        cc.warm_up()
-
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 

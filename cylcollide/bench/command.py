@@ -1,6 +1,5 @@
 """The command ``cylcollide bench``: options in; tables, CSV and figures out."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,6 @@ from cylcollide.bench.tables import past_table, rays_notes, rays_table, scaling_
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS
 from cylcollide.terminal import make_writable, stop
-from cylcollide.warm_up.warm_up import warm_up
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
 MOST_RAYS, MOST_ROUNDS = 10_000_000, 1000
@@ -43,9 +41,7 @@ def bench(
     """
     console = Console()
     make_writable(out)
-    with console.status("compiling") as status:
-        with suppress(RuntimeError):  # machine code is turned off
-            warm_up()
+    with console.status("measuring") as status:
 
         def progress(what: str) -> None:
             status.update(escape(what))

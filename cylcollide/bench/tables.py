@@ -17,6 +17,7 @@ from rich.table import Table
 from cylcollide.bench.runner import Row
 from cylcollide.bench.scaling import PastPoint, Point
 from cylcollide.bench.tasks import Task
+from cylcollide.runtime.levels import CHOICE
 
 UNITS = ((1e6, "M"), (1e3, "k"))
 
@@ -39,7 +40,7 @@ def write_csv(rows: Sequence[Row | Task | Point | PastPoint], path: Path) -> Non
         "machine": machine(),
         "python": platform.python_version(),
         "numpy": version("numpy"),
-        "numba": version("numba"),
+        "level": CHOICE.level,
     }
     lines = [{**front, **{key: _exact(value) for key, value in asdict(row).items()}} for row in rows]
     with path.open("w", newline="") as file:

@@ -4,10 +4,10 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import NO_ITEM, local_ray, next_item_on_ray, stack_in, start_traversal
 from cylcollide.kernels.ray import as_vector, make_ray
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def entering_rows(
     tree: Tree, starts: Float64Array, ends: Float64Array, until: Float64Array, memory: Float64Array, rows: Int64Array
 ) -> int:

@@ -101,7 +101,7 @@ class FirstHits:
         state, rays, n = self.state, self.rays, len(self.shape)
         limb, fraction = self.shape, self.fraction  # which stay as they are: `hits` computes its surface from them
         self.shape, self.fraction = found = np.empty(n, np.int32), np.empty(n)
-        cast = partial(first_sheets.call, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
+        cast = partial(first_sheets, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
         if any(in_chunks(n, rays.threads, partial(cast, self.limbs, limb, fraction, *found))):
             rows = np.flatnonzero(self.shape == OPEN_ORDER)
             options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
@@ -139,7 +139,7 @@ class FirstHits:
         position, normal = self.hits._found.surface()  # new arrays, which nothing else reads
         if self.state.sheets:
             starts, ends, table = self.rays.starts, self.rays.ends, self.state.sheet_table
-            fill = partial(fill_sheets.call, table, starts, ends, self.limbs, self.shape, position, normal)
+            fill = partial(fill_sheets, table, starts, ends, self.limbs, self.shape, position, normal)
             in_chunks(len(starts), self.rays.threads, fill)
         if self._resolved is not None:
             rows, resolved = self._resolved

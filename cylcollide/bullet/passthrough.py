@@ -76,7 +76,7 @@ class Wrapped:
     def _entering(self, starts: Float64Array, ends: Float64Array, until: Float64Array) -> Int64Array:
         """The rows of the segments that enter a box up to their fraction `until` (n,)."""
         rows, memory = np.empty(len(starts), np.int64), np.empty(self._tree.stack_size + TREE_WIDTH)
-        return rows[: entering_rows.call(self._tree, starts, ends, until, memory, rows)]
+        return rows[: entering_rows(self._tree, starts, ends, until, memory, rows)]
 
     def first_hits(
         self, starts: Float64Array, ends: Float64Array, mask: int, fraction: Float64Array

@@ -58,7 +58,7 @@ def sheet_hits(sheet: Sheet, starts: Float64Array, ends: Float64Array, inside: I
     """
     n, table = len(starts), sheet_table([sheet], EVERY_GROUP)
     found = SheetColumns(np.full(n, np.inf), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n, bool))
-    if cross_sheet.call(table, 0, starts, ends, found):
+    if cross_sheet(table, 0, starts, ends, found):
         for i in np.flatnonzero(found.undecided).tolist():
             _exact_sheet_hit(sheet, starts[i], ends[i], inside, table.unit[0], found, i)
     return found

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.world.pose_columns import PoseColumns
 
 SPHERE, BOX, CYLINDER, PLANE, CAPSULE = 2, 3, 4, 6, 7  # PyBullet's GEOM_SPHERE and so on
@@ -61,7 +60,7 @@ def _write_box(turn: Float64Array, i: int, size: Float64Array, boxes: Float64Arr
         boxes[k, 9 + axis] = 0.5 * size[i, axis]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def pose_shapes(
     frames: Float64Array,
     at: Int64Array,

@@ -3,7 +3,7 @@
 PyBullet's own `multiplyTransforms` and `getQuaternionFromAxisAngle` round to float32, so they are not used here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,15 @@ from cylcollide.bullet.pose_loops import (
     pose_shapes,
 )
 from cylcollide.bullet.read_shapes import Shapes
-from cylcollide.bullet.tuple_loops import FRAME, LAYOUT, copy_frames, is_layout_known
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.shapes import rotation_matrices
+
+FRAME = 7
+"""Numbers of a frame: a position and a quaternion."""
+
+COPY_FRAMES: Callable[[tuple[Any, ...], Float64Array, int], bool] | None = getattr(MACHINE_CODE, "copy_frames", None)
+"""Does so for tuples of floats, which PyBullet makes, in a sixth of the time."""
 
 
 def by_body(places: Iterable[Place]) -> dict[int, list[int]]:
@@ -39,20 +45,19 @@ def link_frames(client: Client, links: Mapping[int, list[int]]) -> Float64Array:
     """The frames of the centres of mass of these links of each body, base first: positions and quaternions, (m, 7)."""
     number, base, states = client.number, client.api.getBasePositionAndOrientation, client.api.getLinkStates
     frames, row = np.empty((sum(map(len, links.values())), FRAME)), 0
-    in_place = copy_frames.is_machine_code(0, LAYOUT, frames, 0) and is_layout_known()
     for body, of_body in links.items():  # what PyBullet makes of a body is released before the next one is read
         if of_body[0] == BASE:
-            _copy((base(body, number),), frames, row, in_place)
+            _copy((base(body, number),), frames, row)
             row, of_body = row + 1, of_body[1:]
         if of_body:  # velocities are not computed, frames anew from joints
-            _copy(states(body, of_body, 0, 1, number), frames, row, in_place)
+            _copy(states(body, of_body, 0, 1, number), frames, row)
             row += len(of_body)
     return frames
 
 
-def _copy(states: tuple[tuple[Any, ...], ...], frames: Float64Array, row: int, in_place: bool) -> None:
-    """Write position and quaternion of each state into `frames` (m, 7) from this row on, read in place or unpacked."""
-    if not (in_place and copy_frames.call(id(states), LAYOUT, frames, row)):
+def _copy(states: tuple[tuple[Any, ...], ...], frames: Float64Array, row: int) -> None:
+    """Write position and quaternion of each state into `frames` (m, 7) from this row on."""
+    if COPY_FRAMES is None or not COPY_FRAMES(states, frames, row):
         frames[row : row + len(states)] = [[*state[0], *state[1]] for state in states]
 
 

@@ -19,7 +19,7 @@ from cylcollide.bullet.read_shapes import MeshPolicy, Shapes, shape_arrays
 from cylcollide.bullet.reader import NOTHING_READ, Reader, Reading
 from cylcollide.world import Snapshot
 from cylcollide.world.draft import Draft
-from cylcollide.world.pose_columns import pose_columns
+from cylcollide.world.pose_columns import PoseMemory
 
 
 class Scene(NamedTuple):
@@ -110,7 +110,7 @@ class SceneReader:
             _warn_of_wrapped(client, reading, wrapped_places(shapes))
         fixed = placement(shapes)
         frames = link_frames(client, fixed.links)
-        made = posed_memory(len(shapes.kind), pose_columns(len(fixed.limbs), fixed.boxes, 0))
+        made = posed_memory(len(shapes.kind), PoseMemory(len(fixed.limbs), fixed.boxes, 0, 0).columns)
         pose(client, shapes, fixed, frames, made)
         groups = filter_groups(client, shapes, made.position, known)
         group = np.array([groups[place] for place in shapes.places], dtype=np.uint32)[shapes.place]

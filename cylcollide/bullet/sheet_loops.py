@@ -10,8 +10,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Uint32Array
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
 """Error of normal·(x - point) in double-double, relative to S, the sum of |terms|. Differences, products and sums of
@@ -153,7 +152,7 @@ def _write_crossing(
         position[i, axis] = point + (point_lost + (part_lost + after * way + time * way_lost))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def cross_sheet(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, found: SheetColumns) -> int:
     """Fill `found`, all misses so far, with the crossings of n segments and sheet k; how many are undecided."""
     count = 0
@@ -184,7 +183,7 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
     return float(POSITION_ERROR * largest / np.sqrt(square) + 2.0 * UNIT_ROUNDOFF)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def first_sheets(
     sheets: SheetTable,
     starts: Float64Array,
@@ -232,7 +231,7 @@ def first_sheets(
     return count
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_sheets(
     sheets: SheetTable,
     starts: Float64Array,

@@ -12,11 +12,10 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.bvh.refit import fitted_bounds
-from cylcollide.bvh.sah import NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
+from cylcollide.bvh.sah import FLOAT32, INT8, INT32, NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
 from cylcollide.constants import TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
-from cylcollide.runtime.memory import aligned
+from cylcollide.runtime import memory
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import load
 
 
@@ -25,18 +24,16 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
     if len(low) == 0:
         return empty_tree()
     space, order = space_around(low, high), np.arange(len(low), dtype=np.int32)
-    boxes: Float32Array = aligned((len(low), ROW), np.float32)
+    boxes: Float32Array = memory.rows((len(low), ROW), FLOAT32)
+    boxes[:] = 0.0  # some columns have no meaning, and are read with the others
     fill_boxes(low, high, space, boxes)
     binary = split_all(boxes, order)
     most = len(binary.left)
-    wide, source, depth = (
-        np.full((most, TREE_WIDTH), EMPTY, np.int32),
-        np.zeros(most, np.int32),
-        np.ones(most, np.int32),
-    )
-    axis = np.zeros(most, np.int8)
-    used = _collapse(binary, boxes, order, wide, axis, source, depth)
-    child: Int32Array = aligned((used, TREE_WIDTH), np.int32)
+    wide, source, depth, axis = memory.rows((most, TREE_WIDTH), INT32), *memory.columns(most, INT32, INT32, INT8)
+    wide[:], source[:], depth[:], axis[:] = EMPTY, 0, 1, 0
+    slots = Slots(np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32))
+    used = _collapse(binary, boxes, order, slots, wide, axis, source, depth)
+    child: Int32Array = memory.aligned((used, TREE_WIDTH), np.int32)
     child[:] = wide[:used]
     axis = axis[:used].copy()
     child.flags.writeable = axis.flags.writeable = False
@@ -81,11 +78,12 @@ def _sort_slots(slots: Slots, filled: int) -> int:
     return best
 
 
-@entry_point(allocates=True, reads_all=True)
+@compiled_loop
 def _collapse(
     binary: Binary,
     boxes: Float32Array,
     order: Int32Array,
+    slots: Slots,
     child: Int32Array,
     axis: Int8Array,
     source: Int32Array,
@@ -99,7 +97,6 @@ def _collapse(
     by all items of a leaf, until no more fit. Slots are sorted by their centres along the axis on which these are
     farthest apart, so that the direction of a ray gives the order in which it enters them.
     """
-    slots = Slots(np.empty(TREE_WIDTH, np.int32), np.empty(TREE_WIDTH), np.empty((3, TREE_WIDTH), np.float32))
     used, k = 1, 0
     while k < used:
         _fill_slot(slots, 0, source[k], binary.boxes, source[k])

@@ -13,8 +13,7 @@ import numpy as np
 
 from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
 from cylcollide.constants import BOX_PAD, TREE_WIDTH
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 EMPTY = -1
 """Child code of an empty slot; a node's code is its index, an item's is -2 - its number."""
@@ -79,7 +78,7 @@ def space_of(numbers: Float64Array) -> Space:
     return Space((a, b, c), scale, (x, y, z), (u, v, w))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) -> None:
     """Write the ten numbers of `space_around`, as `space_of` reads them."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf

@@ -14,8 +14,7 @@ from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.constants import LARGEST_BRANCH, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 
 
@@ -47,7 +46,7 @@ def renumbered(tree: Tree, number: Int32Array, items: int) -> Tree:
     return _finished(tree, nodes, used, items)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _renumber(old: Nodes, number: Int32Array, new: Nodes, code: Int32Array, place: Int32Array) -> int:
     """Write the nodes of `renumbered`; how many. `code` and `place` (nodes,) are scratch.
 
@@ -128,7 +127,7 @@ Box: TypeAlias = tuple[float, float, float, float, float, float]
 """Low and high corner, in the frame of the tree."""
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _graft(nodes: Nodes, used: int, more: Nodes, new: Int32Array, scratch: Scratch) -> int:
     """Put the branches of `more` with at most LARGEST_BRANCH items into `nodes`; how many nodes these have then."""
     sizes, stack = scratch.sizes, scratch.stack
@@ -284,7 +283,7 @@ def _finished(tree: Tree, nodes: Nodes, used: int, items: int) -> Tree:
     return tree._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=deepest * (TREE_WIDTH - 1) + 2)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _sort_by_level(nodes: Nodes, ordered: Nodes, source: Int32Array, level: Int32Array) -> int:
     """Write the nodes in the order of their levels; how many levels. `source` and `level` begin as zeros and ones.
 

@@ -11,8 +11,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.memory import aligned, uninitialised
 from cylcollide.runtime.simd import (
     Real,
@@ -47,7 +46,7 @@ def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, spac
     return bounds
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space, bounds: Float32Array) -> None:
     """Write the bounds of all slots, as `fitted_bounds` returns them."""
     centre, scale = space.centre, space.scale
@@ -80,7 +79,7 @@ def places(tree: Tree) -> Places:
     return found
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_places(child: Int32Array, found: Places) -> None:
     """Write the columns of `places`."""
     for node in range(child.shape[0]):
@@ -107,7 +106,7 @@ def refit_some(tree: Tree, at: Places, items: Int32Array, low: Float64Array, hig
     return tree.space._replace(low=(x, y, z), high=(u, v, w))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fit_some(
     at: Places,
     items: Int32Array,
@@ -173,7 +172,7 @@ def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Fl
                 dirty[place // TREE_WIDTH] = True
 
 
-@entry_point()
+@compiled_loop
 def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
     """Half the sum of the surface areas of all slots' boxes, m²: proportional to a random ray's expected box tests."""
     total = np.float64(0.0)  # plain Python, too, adds in float64
@@ -218,7 +217,7 @@ def _map(of: Space, to: Space) -> tuple[float, float, float, float]:
     return factor, x, y, z
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fit_united(
     child: Int32Array,
     one: Float32Array,

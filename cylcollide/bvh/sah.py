@@ -14,8 +14,8 @@ import numpy as np
 from cylcollide._types import Float32Array, Float64Array, Int32Array
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime import memory
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, broadcast, lane, load, smaller, store
 
 NEGATED_HIGH, CENTRE = 4, LANES
@@ -33,7 +33,7 @@ class Binary(NamedTuple):
     last: Int32Array  # (nodes,): one behind its end
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_boxes(low: Float64Array, high: Float64Array, space: Space, boxes: Float32Array) -> None:
     """Write the rows `boxes` (n, ROW) of the boxes with corners `low`, `high` (n, 3), in the frame of the tree."""
     for i in range(len(low)):
@@ -78,6 +78,7 @@ class Bins(NamedTuple):
     box: Float32Array  # (3 SAH_BINS, LANES): bounds of the items of each bin
     items: Int32Array  # (3 SAH_BINS,): number of items of each bin
     left_cost: Float32Array  # (SAH_BINS,): cost of all items up to and with each bin of one axis
+    grid: Float32Array  # (6,): origin and scale of each axis
 
 
 @inlined
@@ -102,9 +103,9 @@ def best_boundary(bins: Bins, axis: int, items: int, least: float) -> tuple[int,
 
 
 @inlined
-def fill_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bins: Bins, grid: Float32Array) -> None:
-    """Count and bound a range of items in the bins along three axes; `grid` (6,): origin and scale of each axis."""
-    bins.box[:], bins.items[:] = inf, 0
+def fill_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bins: Bins) -> None:
+    """Count and bound a range of items in the bins along three axes."""
+    bins.box[:], bins.items[:], grid = inf, 0, bins.grid
     for j in range(first, last):
         item = order[j]
         box = load(boxes, item * ROW)
@@ -115,7 +116,7 @@ def fill_bins(boxes: Float32Array, order: Int32Array, first: int, last: int, bin
 
 
 @compiled
-def split(boxes: Float32Array, order: Int32Array, node: Binary, k: int, bins: Bins, grid: Float32Array) -> int:
+def split(boxes: Float32Array, order: Int32Array, node: Binary, k: int, bins: Bins) -> int:
     """Partition the items of node k in `order` by the cheapest split. Returns the begin of its right child's range.
 
     That is an end of the node's range if no split along any axis separates its items.
@@ -124,20 +125,22 @@ def split(boxes: Float32Array, order: Int32Array, node: Binary, k: int, bins: Bi
     for axis in range(3):
         smallest = node.boxes[k, CENTRE + axis]
         width = -node.boxes[k, CENTRE + NEGATED_HIGH + axis] - smallest
-        grid[axis], grid[3 + axis] = smallest, SAH_BINS / width if width > SMALLEST_WIDTH else 0.0
-    fill_bins(boxes, order, first, last, bins, grid)
+        bins.grid[axis], bins.grid[3 + axis] = smallest, SAH_BINS / width if width > SMALLEST_WIDTH else 0.0
+    fill_bins(boxes, order, first, last, bins)
     best, best_axis, cost = 0, 0, inf
     for axis in range(3):
         boundary, lower = best_boundary(bins, axis, last - first, cost)
         if boundary:
             best, best_axis, cost = boundary, axis, lower
-    middle = first
+    middle, origin, scale = first, bins.grid[best_axis], bins.grid[3 + best_axis]
     for j in range(first, last):  # the left child's items are swapped to the front, without a branch
         item = order[j]
         order[j], order[middle] = order[middle], item
-        middle += int(bin_of(boxes, item, best_axis, grid[best_axis], grid[3 + best_axis]) < best)
+        middle += int(bin_of(boxes, item, best_axis, origin, scale) < best)
     return middle
 
+
+INT8, INT32, FLOAT32 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.float32)
 
 SMALLEST_WIDTH = 1e-30
 """Centres within a smaller width, in the frame of the tree, all fall into one bin."""
@@ -146,23 +149,24 @@ SMALLEST_WIDTH = 1e-30
 def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
     """The binary tree, with leaves of at most `TREE_WIDTH` items; permutes `order` (n,). Children follow parents."""
     n = order.size
-    runs, around = np.zeros((4, 2 * n), np.int32), np.empty((2 * n, ROW), np.float32)
-    used = _split_all(boxes, order, Binary(around, runs[0], runs[1], runs[2]), runs[3])
+    runs, around = memory.rows((4, 2 * n), INT32), memory.rows((2 * n, ROW), FLOAT32)
+    runs[:] = 0
+    box, count = np.empty((3 * SAH_BINS, LANES), np.float32), np.empty(3 * SAH_BINS, np.int32)
+    bins = Bins(box, count, np.empty(SAH_BINS, np.float32), np.empty(6, np.float32))
+    used = _split_all(boxes, order, Binary(around, runs[0], runs[1], runs[2]), runs[3], bins)
     return Binary(around[:used], runs[0, :used], runs[1, :used], runs[2, :used])
 
 
-@entry_point(allocates=True, reads_all=True)
-def _split_all(boxes: Float32Array, order: Int32Array, node: Binary, depth: Int32Array) -> int:
+@compiled_loop
+def _split_all(boxes: Float32Array, order: Int32Array, node: Binary, depth: Int32Array, bins: Bins) -> int:
     """Fill the nodes of `split_all`, and the depth of each, zeros so far; how many there are."""
-    n, around, grid = order.size, node.boxes, np.empty(6, np.float32)
-    box, count = np.empty((3 * SAH_BINS, LANES), np.float32), np.empty(3 * SAH_BINS, np.int32)
-    bins = Bins(box, count, np.empty(SAH_BINS, np.float32))
+    n, around = order.size, node.boxes
     node.first[0], node.last[0], used, k = 0, n, 1, 0
     while k < used:
         first, last = node.first[k], node.last[k]
         enclose(boxes, order, first, last, around, k)
         if last - first > TREE_WIDTH:
-            middle = split(boxes, order, node, k, bins, grid) if depth[k] < DEEPEST_SAH else first
+            middle = split(boxes, order, node, k, bins) if depth[k] < DEEPEST_SAH else first
             if middle in (first, last):
                 middle = (first + last) // 2  # inseparable, or too deep: halve by count
             node.left[k] = used

@@ -70,7 +70,7 @@ def judge_flight(limbs: LabelledLimbs, chords: Chords, shots: Shots) -> Judged:
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
-    judge_chords.call(rows, energies, flight, impacts, judged)
+    judge_chords(rows, energies, flight, impacts, judged)
     return Judged(limbs, Impacts(chords, impacts), judged, energies, ids, kind)
 
 

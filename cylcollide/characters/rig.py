@@ -10,19 +10,17 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
-from cylcollide.characters import humanoid, mjcf, poses, rig_checks, rig_drawing, rig_files, urdf
+from cylcollide.characters import poses, rig_checks
 from cylcollide.characters.rig_data import RigData
-from cylcollide.characters.rig_parts import OtherShapes
-from cylcollide.characters.skin import fit
-from cylcollide.characters.skin.gauges import Least
-from cylcollide.characters.skin.skin import Skin
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.kernels.skeleton import pose_bones
-from cylcollide.limbs import files
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from cylcollide.characters.rig_parts import OtherShapes
+    from cylcollide.characters.skin.gauges import Least
 
 
 class Rig(RigData):
@@ -134,10 +132,12 @@ class Rig(RigData):
             "z": z points up, x forward, y to the left. "y": y points up, z forward, x to the left. The origin of the
             character lies between the soles.
         """
+        from cylcollide.characters import humanoid  # noqa: PLC0415  imported when asked for
+
         return cls(*humanoid.rig_arguments(height, up))
 
     @classmethod
-    def from_urdf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
+    def from_urdf(cls, path: str | PathLike[str], mesh: "OtherShapes" = "raise") -> "Rig":
         """The robot of a URDF file: a bone a link, its frame that of the link, and a limb a collision shape.
 
         Cylinders, spheres, boxes and PyBullet's capsules become limbs, called as the collision is, else as the link;
@@ -152,11 +152,14 @@ class Rig(RigData):
         ValueError
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
-        with files.named_in_errors(path):
+        from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
+
+        with named_in_errors(path):
             return cls(*urdf.rig_arguments(path, mesh))
 
     @classmethod
-    def from_mjcf(cls, path: str | PathLike[str], mesh: OtherShapes = "raise") -> "Rig":
+    def from_mjcf(cls, path: str | PathLike[str], mesh: "OtherShapes" = "raise") -> "Rig":
         """The model of an MJCF file, as MuJoCo compiles it: a bone a body, and a limb a geom; `mesh` as in `from_urdf`.
 
         Spheres, capsules, cylinders, boxes and ellipsoids of revolution become limbs, called as the geom is, else as
@@ -171,7 +174,10 @@ class Rig(RigData):
         ValueError
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
-        with files.named_in_errors(path):
+        from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
+
+        with named_in_errors(path):
             return cls(*mjcf.rig_arguments(path, mesh))
 
     @classmethod
@@ -184,10 +190,10 @@ class Rig(RigData):
         parents: ArrayLike,
         rest_positions: ArrayLike,
         rest_orientations: ArrayLike,
-        shapes: Iterable[Shape] = fit.AXIAL,
+        shapes: Iterable[Shape] = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE),
         coverage: float = 0.95,
         least_share: float = 0.005,
-        least: Least = "volume",
+        least: "Least" = "volume",
         groups: Mapping[str, int] = MappingProxyType({}),
         bone_groups: Mapping[str, str] = MappingProxyType({}),
     ) -> "Rig":
@@ -221,6 +227,9 @@ class Rig(RigData):
         ValueError
             On wrong shapes and numbers that are not accepted, vertices without weight, unknown bones and groups.
         """
+        from cylcollide.characters.skin import fit  # noqa: PLC0415  imported when asked for
+        from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415
+
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
         return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
@@ -238,6 +247,8 @@ class Rig(RigData):
         ValueError
             If it has no skin, or one that cannot be read; and as `from_skin`.
         """
+        from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
+
         skin = Skin.from_gltf(path)
         return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.skeleton, **options)
 
@@ -246,6 +257,8 @@ class Rig(RigData):
 
         The file is replaced in one step, when all is written: a failure leaves the old one.
         """
+        from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
+
         rig_files.write(path, *self.arguments)
 
     @classmethod
@@ -259,7 +272,10 @@ class Rig(RigData):
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        with files.named_in_errors(path):
+        from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
+
+        with named_in_errors(path):
             return cls(*rig_files.read(path))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
@@ -271,4 +287,6 @@ class Rig(RigData):
             If matplotlib is not installed, which the extra `plot` brings.
         """
         rest = self.forward(self.rest_positions[0], [0.0, 0.0, 0.0, 1.0], self.rest_orientations)
+        from cylcollide.characters import rig_drawing  # noqa: PLC0415  imported when asked for
+
         return rig_drawing.draw(self.place(*rest), rest[0][0], self.parents, self.groups, repr(self), path)

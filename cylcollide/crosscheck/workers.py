@@ -36,7 +36,7 @@ class _Workers(ProcessPoolExecutor):
 @contextmanager
 def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Executor of new processes, all of which have ended when the block is left: at once if it is left by an error."""
-    # Spawned, not forked: a fork copies the threads' locks of a process that already runs numba and PyBullet.
+    # Spawned, not forked: a fork copies the locks of threads, those of PyBullet among them.
     others: set[Any] = set(active_children())
     pool = _Workers(count, mp_context=get_context("spawn"))
     try:

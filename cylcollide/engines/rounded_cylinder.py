@@ -4,14 +4,13 @@ With a ball of radius 0 it is the cylinder itself. The signed distance to it (ne
 a segment it falls to one least value and rises again; all questions here are answered by that.
 """
 
-from math import hypot, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.runtime.compile import compiled
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 SECTIONS = 100  # each shrinks the bracket by 0.618: 0.618^100 < 2^-53 of the segment's length, with room
@@ -60,7 +59,8 @@ def _profile(solid: Rounded, i: int, point: Vector) -> tuple[float, float, Vecto
 def _signed_distance(solid: Rounded, i: int, point: Vector) -> float:
     side, cap, _, _ = _profile(solid, i, point)
     ball: float = solid.ball[i]
-    return hypot(max(side, 0.0), max(cap, 0.0)) + min(max(side, cap), 0.0) - ball
+    a, b = max(side, 0.0), max(cap, 0.0)
+    return sqrt(a * a + b * b) + min(max(side, cap), 0.0) - ball
 
 
 @compiled
@@ -72,13 +72,13 @@ def _at(start: Float64Array, end: Float64Array, i: int, fraction: float) -> Vect
     )
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_distances(solid: Rounded, points: Float64Array, distance: Float64Array) -> None:
     for i in range(len(points)):
         distance[i] = _signed_distance(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) -> None:
     for i in range(len(points)):
         side, cap, radial, axial = _profile(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
@@ -86,12 +86,12 @@ def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) ->
         a, b = max(side, 0.0), max(cap, 0.0)
         if a == 0.0 and b == 0.0:
             a, b = (1.0, 0.0) if side > cap else (0.0, 1.0)
-        scale = 1.0 / hypot(a, b)
+        scale = 1.0 / sqrt(a * a + b * b)
         for k in range(3):
             normal[i, k] = scale * (a * radial[k] + b * axial[k])
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_least(
     solid: Rounded, start: Float64Array, end: Float64Array, distance: Float64Array, fraction: Float64Array
 ) -> None:
@@ -118,7 +118,7 @@ def _fill_least(
                 distance[i], fraction[i] = value, at_end
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_reach(
     solid: Rounded,
     start: Float64Array,

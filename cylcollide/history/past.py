@@ -7,7 +7,6 @@ import numpy as np
 
 from cylcollide._types import ALL_LAYERS, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.constants import RAYS_A_SLICE
 from cylcollide.history.moments import NO_TICK, Moments
 from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
@@ -70,13 +69,9 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
     tree, order = past.ring.deepest_tree, sorted_by_tick(batch.rays, at.tick, at.alpha, len(past.ring.ticks))
 
     def task(begin: int, end: int) -> None:
-        """Rays in slices, as long as the loop is plain Python."""
-        while begin < end:
-            last = min(begin + RAYS_A_SLICE, end) if cast_recorded.is_plain else end
-            state, stream, _, refine = scratch_for_streams(tree, 0)
-            buffers = (state, stream, refine, scratch_for_recorded())
-            cast_recorded.call(batch, recorded, order, past.protection, *buffers, begin, last, hits)
-            begin = last
+        state, stream, _, refine = scratch_for_streams(tree, 0)
+        buffers = (state, stream, refine, scratch_for_recorded())
+        cast_recorded(batch, recorded, order, past.protection, *buffers, begin, end, hits)
 
     in_chunks(n, threads, task)
     undecided = np.count_nonzero(hits.undecided)

@@ -48,7 +48,7 @@ def placed_rows(ring: Ring, at: Instants, offsets: Int64Array, row: Int32Array) 
     n = len(row)
     solid, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
     placed = PlacedRows(solid, character, mask, memory.rows((n, ROW)))
-    place_recorded.call(ring.recorded, at.tick, at.alpha, offsets, row, placed)
+    place_recorded(ring.recorded, at.tick, at.alpha, offsets, row, placed)
     return LimbRows(*placed, 0)
 
 

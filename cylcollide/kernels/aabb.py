@@ -8,8 +8,7 @@ from cylcollide.kernels.axis import MARGIN
 from cylcollide.kernels.dispatch import limb_aabb
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb, LimbTable, limb_at
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
@@ -19,7 +18,7 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
     return low, high
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_boxes(rows: Float64Array, solids: Int8Array, low: Float64Array, high: Float64Array) -> None:
     """Write the corners of `limb_boxes`."""
     for i in range(solids.size):

@@ -13,8 +13,7 @@ from cylcollide.constants import SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import along
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 STEP_ROUNDING = 32.0 * UNIT_ROUNDOFF
 """All rounding of a step, relative to the speed: at most 16 u of the velocity, 22 u of the displacement per time."""
@@ -146,7 +145,7 @@ def after_step(motion: Motion, forces: Forces, time: float) -> Motion:
     return Motion(velocity, motion.velocity_error + (0.75 * bent + rounded), moved, error)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fly_bullets(shots: Shots, pieces: Pieces) -> int:
     """Write all pieces; the first piece over which drag changes the speed too fast, -1 if there is none.
 

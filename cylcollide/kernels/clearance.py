@@ -13,8 +13,7 @@ from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
 from cylcollide.kernels.ray import as_vector, dot
-from cylcollide.runtime.compile import compiled
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 STEPS = 900
@@ -65,7 +64,7 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
     return growth, s
 
 
-@entry_point()
+@compiled_loop
 def _fill_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb, touch: Float64Array) -> None:
     """Write the two numbers of `growth_to_touch`.
 
@@ -84,7 +83,7 @@ def _fill_touch(place: Vector, direction: Vector, first: float, last: float, lim
     touch[0], touch[1] = (before, before_s) if before <= behind else (behind, behind_s)
 
 
-@entry_point()
+@compiled_loop
 def growths_to_reach(points: Float64Array, limb: Limb, growths: Float64Array) -> None:
     """Write `dispatch.growth_to_reach` of points (n, 3) into `growths` (n,)."""
     for i in range(growths.size):

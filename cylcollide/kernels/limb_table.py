@@ -10,8 +10,7 @@ from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
 from cylcollide.kernels.ray import as_vector, dot, largest_component
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import Real, larger, select, square_root
 
@@ -86,7 +85,7 @@ def make_table(
     return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def _fill_rows(
     kind: Int8Array,
     p1: Float64Array,

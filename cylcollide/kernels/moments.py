@@ -2,8 +2,7 @@
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.constants import SMALLEST_SPAN
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 @inlined
@@ -19,7 +18,7 @@ def last_not_after(times: Float64Array, t: float) -> int:
     return low
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def find_moments(
     asked: Float64Array,
     times: Float64Array,

@@ -3,11 +3,10 @@
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import LimbTable, fill_row, limb_at
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def refill_rows(table: LimbTable, limbs: Int32Array, low: Float64Array, high: Float64Array) -> None:
     """Write `rows` and `solid` of these limbs (k,) of the table, whose ends are new, and corners (k, 3) of their boxes.
 

@@ -14,8 +14,7 @@ from cylcollide.kernels.limb_table import BOX_AXES, write_row
 from cylcollide.kernels.ray import largest_component
 from cylcollide.kernels.rig_rows import ORIGIN, is_placed
 from cylcollide.runtime.addresses import float64_at, int32_at, int64_at
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 BOX = int(Shape.BOX)
 
@@ -246,7 +245,7 @@ def character_of(here: TickRows, row: int) -> int:
     return int(here.character[CHARACTER_SIZE * owner + ID] if owner >= 0 else here.codes[CODES_SIZE * model + LABEL])
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def place_recorded(
     recorded: Recorded,
     tick: Int32Array,
@@ -278,7 +277,7 @@ def place_recorded(
                 placed.mask[k] = layers_of(here, row[k]) if valid else 0
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def place_bones(
     recorded: Recorded,
     tick: Int32Array,

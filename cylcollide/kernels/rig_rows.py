@@ -8,8 +8,7 @@ from cylcollide.kernels.bone import carried, rotation_of
 from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector, largest_component
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Truth, broadcast, lane, movemask, select
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -116,7 +115,7 @@ def _place_eight(rig: RigRows, count: int, bones: Bones, first: Places, c: int, 
     return movemask(valid) == ALL_EIGHT
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def place_limbs(rig: RigRows, count: int, bones: Bones, first: Places, placed: Placed) -> int:
     """Write the limbs of k characters of one rig, with `count` bones each.
 

@@ -7,8 +7,7 @@ from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, r
 from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, broadcast, lane, movemask
 
 ROOT = -1
@@ -98,7 +97,7 @@ def _pose_eight(
     return movemask(valid) == ALL_EIGHT
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def pose_bones(
     skeleton: Skeleton,
     root_positions: Float64Array,

@@ -32,15 +32,14 @@ from cylcollide.kernels.recorded import (
     tick_rows,
     triple,
 )
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 PAD = 2.0**-40
 """Relative growth of these boxes: all rounding of places and of interpolation is below 2**-45."""
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_bones(positions: Float64Array, orientations: Float64Array, bones: Float64Array) -> None:
     """Write bones, (n, 3) and (n, 4), into the first n rows of those of a tick."""
     for i in range(positions.shape[0]):
@@ -51,7 +50,7 @@ def fill_bones(positions: Float64Array, orientations: Float64Array, bones: Float
         bones[i, PER_LENGTH] = per_length(bone_turn(bones, i))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_growth(
     recorded: Recorded,
     span: Float64Array,

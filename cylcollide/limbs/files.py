@@ -6,14 +6,12 @@ the middle of zipfile's bookkeeping, is lost or turned into another error.
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO, NoReturn
-from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +70,8 @@ def replace(file: Path, write_to: Callable[[BinaryIO], object]) -> None:
 
 def _replace(file: Path, write_to: Callable[[BinaryIO], object], interrupted: Event) -> None:
     """Write beside a file, and put it in that file's place unless interrupted."""
+    import tempfile  # noqa: PLC0415  imported when asked for
+
     handle, unfinished = tempfile.mkstemp(prefix=f".{file.stem}-", suffix=file.suffix, dir=file.parent)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123  # a descriptor, not a path
@@ -114,6 +114,8 @@ def _refuse(file: Path, what: str) -> NoReturn:
 
 def _columns(stream: Any, file: Path) -> Columns:
     """All columns of an archive, whatever they hold."""
+    from zipfile import is_zipfile  # noqa: PLC0415  imported when asked for
+
     if not is_zipfile(stream):
         _refuse(file, "one that is no archive, or not a whole one")
     stream.seek(0)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cylcollide._types import POLICY_HIT, Aim, BoolArray, Face, InsidePolicy, Int32Array, Int64Array
-from cylcollide.constants import LIMBS_CROSSED, RAYS_A_SLICE
+from cylcollide.constants import LIMBS_CROSSED
 from cylcollide.query import exact_fallback
 from cylcollide.query.loops import chords as chord_loops
 from cylcollide.query.loops.columns import (
@@ -46,19 +46,10 @@ def chord_rows(limbs: LabelledLimbs, request: RayRequest, threads: int | None, p
     n, table = len(request.first), limbs.table
 
     def task(begin: int, end: int) -> ChordRows:
-        """Rays in slices, as long as a loop is plain Python."""
-        parts: list[ChordRows] = []
-        while end - begin > RAYS_A_SLICE and (chord_loops.find_pieces.is_plain or chord_loops.cast_chords.is_plain):
-            parts.append(chords_between(begin, begin + RAYS_A_SLICE))
-            begin += RAYS_A_SLICE
-        rest = chords_between(begin, end)
-        return concat_chord_rows([*parts, rest]) if parts else rest
-
-    def chords_between(begin: int, end: int) -> ChordRows:
         offsets, codes = pieces(begin, end)
         found, undecided = empty_chords(len(codes)), np.empty(end - begin, bool)
         ends = np.empty((2, len(codes)))
-        count = chord_loops.cast_chords.call(
+        count = chord_loops.cast_chords(
             batch, limbs.kernel_rows, offsets, codes, begin, ends[0], ends[1], found, undecided
         )
         rows = decided_chord_rows(offsets, undecided, found)
@@ -82,12 +73,10 @@ def possible_pieces(state: State, request: RayRequest, begin: int, end: int) -> 
         kept, every, aim = scratch_for_streams(tree, end - begin), batch._replace(policy=POLICY_HIT), int(Aim.ALL)
         scratch = kept._replace(state=kept.state._replace(crossed=crossed, crossings=crossings))
         rows = state.kernel_rows
-        arguments = (request.raw, every, rows, tree, *scratch, begin, end, aim, NO_HITS)
-        if cast_stream.is_fast(*arguments):
-            request.checked(cast_stream.call(*arguments))
-            recorded = crossings.item()
-            if recorded <= len(crossed):
-                return chord_loops.pieces_of_crossings(batch, rows, crossed, recorded, begin, end)
+        request.checked(cast_stream(request.raw, every, rows, tree, *scratch, begin, end, aim, NO_HITS))
+        recorded = crossings.item()
+        if recorded <= len(crossed):
+            return chord_loops.pieces_of_crossings(batch, rows, crossed, recorded, begin, end)
     request.copy_checked(begin, end)
     return chord_loops.pieces_of_rays(batch, state.kernel_rows, tree, np.arange(begin, end))
 

@@ -8,7 +8,6 @@ from cylcollide._types import Aim, BoolArray
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.loops.single import cast_single_rays
 from cylcollide.query.request import BatchResult, RayRequest, RayResult, State
 from cylcollide.query.strategy import cast_single, loop_for, use_single_rays
 from cylcollide.runtime.threads import in_chunks
@@ -19,7 +18,7 @@ def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
     table, n = state.table, len(request.first)
     result: RayResult
     if use_single_rays(state, n):
-        result, undecided = cast_single(state, request, cast_single_rays.call)
+        result, undecided = cast_single(state, request)
     else:
         hits = empty_hits(n)
         in_chunks(n, threads, loop_for(state, request, Aim.CLOSEST, hits))

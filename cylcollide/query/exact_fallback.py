@@ -142,7 +142,7 @@ class ResolvedHits:
         """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
         limb, batch, resolved, table = self.result.limb, self.result.batch, self.resolved, self.limbs.table
         chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-        if complete_chords.call(batch, self.limbs.kernel_rows, limb, False, chords, undecided):
+        if complete_chords(batch, self.limbs.kernel_rows, limb, False, chords, undecided):
             known = resolved.rows[resolved.exact_chord]
             _put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))
             for i in np.setdiff1d(np.flatnonzero(undecided), known).tolist():
@@ -156,7 +156,7 @@ class ResolvedHits:
         if len(resolved.rows):
             rows, chords = resolved.rows[resolved.exact_hit], take_chords(resolved.chords, resolved.exact_hit)
             fraction, face = _hit_end(chords, self.inside)
-            surface_loops.write_exactly.call(result.batch, table, rows, chords.limb, fraction, face, *found)
+            surface_loops.write_exactly(result.batch, table, rows, chords.limb, fraction, face, *found)
         return found
 
     def exit_surface(self, chords: ChordColumns, exact: BoolArray) -> Surface:
@@ -166,7 +166,7 @@ class ResolvedHits:
         found = surface_loops.surface(batch, table, chords.limb, fraction, chords.exit_face, True)
         if len(rows):
             known = take_chords(chords, rows)
-            surface_loops.write_exactly.call(batch, table, rows, known.limb, known.exit, known.exit_face, *found)
+            surface_loops.write_exactly(batch, table, rows, known.limb, known.exit, known.exit_face, *found)
         return found
 
 
@@ -215,7 +215,7 @@ def _prefer_kernels(batch: RayBatch, table: LimbTable, hit: Int64Array, last: bo
     not decide.
     """
     fast, undecided = empty_chords(len(hit)), np.empty(len(hit), bool)
-    complete_chords.call(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
+    complete_chords(batch, table.kernel_rows, chords.limb[hit], last, fast, undecided)
     _put_rows(chords, hit[~undecided], take_chords(fast, ~undecided))
     return undecided
 

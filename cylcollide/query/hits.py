@@ -72,7 +72,7 @@ class RayHits(LimbFields):
     @property
     def limb(self) -> Int32Array:
         """Index of the limb hit, a row of the state, -1 for a miss; int32 (n,)."""
-        found = self._found  # the most common question: no step more than it takes
+        found = self._found
         return frozen(found.result.limb) if found.limbs.state_row is None else self._state_rows
 
     @property

@@ -81,7 +81,7 @@ class LimbFields(ABC):
         labels, (position, normal) = self._limbs.labels, self._surface
         bones = labels.transform, labels.bone_positions, labels.bone_orientations
         local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
-        write_local_surface.call(self._row, *bones, position, normal, local_position, local_normal)
+        write_local_surface(self._row, *bones, position, normal, local_position, local_normal)
         return frozen(local_position), frozen(local_normal)
 
     @property

@@ -27,7 +27,7 @@ def contains_listed(limbs: LabelledLimbs, points: Float64Array, lists: Lists) ->
     """The limbs of each point's list that contain it."""
     columns = PointColumns(*memory.columns(len(points), *POINT_DTYPES))
     table = limbs.table
-    if locate_listed.call(points, limbs.kernel_rows, lists, columns):
+    if locate_listed(points, limbs.kernel_rows, lists, columns):
         for i in np.flatnonzero(columns.undecided).tolist():
             near = lists.limbs[lists.offsets[i] : lists.offsets[i + 1]].tolist()
             containing = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]

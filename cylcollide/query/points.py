@@ -1,13 +1,12 @@
 """Which limbs contain each point: from a request to `PointHits`."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from cylcollide import validate
 from cylcollide._types import Float64Array
-from cylcollide.constants import RAYS_A_SLICE, SMALLEST_BATCH, TREE_WIDTH
+from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.query import exact_points
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.inputs import INVALID
@@ -23,24 +22,14 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
     """Which limbs contain each point; `raw` (n, 3) is not checked yet, and may be the caller's memory."""
     n, tree = len(raw), state.tree
     if n < SMALLEST_BATCH:
-        points, columns, status = locate_single(state, raw, point_loops.locate_single_points.call)
+        points, columns, status = locate_single(state, raw)
         statuses = [status]
     else:
         points, columns = memory.rows(raw.shape), PointColumns(*memory.columns(n, *POINT_DTYPES))
 
         def task(begin: int, end: int) -> int:
-            before = (state.kernel_rows, tree, raw, points, *scratch_for_points(tree))
-            undecided = 0
-            while begin < end and not point_loops.locate_points.is_fast(*before, begin, end, columns):
-                last = min(begin + RAYS_A_SLICE, end)
-                found, part, status = locate_single(state, raw[begin:last], point_loops.locate_single_points.ready)
-                if status == INVALID:
-                    return INVALID
-                points[begin:last], undecided, begin = found, undecided + status, last
-                for column, rows in zip(columns, part, strict=True):
-                    column[last - len(rows) : last] = rows
-            rest = point_loops.locate_points.call(*before, begin, end, columns)
-            return INVALID if rest == INVALID else undecided + rest
+            scratch = scratch_for_points(tree)
+            return point_loops.locate_points(state.kernel_rows, tree, raw, points, *scratch, begin, end, columns)
 
         statuses = in_chunks(n, threads, task)
     if INVALID in statuses:
@@ -56,13 +45,13 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
     )
 
 
-def locate_single(state: State, raw: Float64Array, loop: Callable[..., int]) -> tuple[Float64Array, PointColumns, int]:
-    """Points located one after another by `locate_single_points`, as it is or as plain Python.
+def locate_single(state: State, raw: Float64Array) -> tuple[Float64Array, PointColumns, int]:
+    """Points located one after another by `locate_single_points`.
 
     Returns their copies, what was found, and how many are undecided, or INVALID.
     """
     n, tree = len(raw), state.tree
     memory = np.empty(3 * n + tree.stack_size + TREE_WIDTH)
     columns = PointColumns(*[np.empty(n, kind) for kind in POINT_DTYPES])
-    status = loop(state.kernel_rows, tree, raw, memory, columns)
+    status = point_loops.locate_single_points(*state.packed, raw, memory, columns)
     return memory[: 3 * n].reshape(n, 3), columns, status

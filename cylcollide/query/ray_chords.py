@@ -92,7 +92,7 @@ class Chords(LimbFields):
         table = self._state.kernel_rows
         position, normal = surface_loops.surface(batch, table, limb, fraction, face, leaving)
         if len(exact):
-            surface_loops.write_exactly.call(batch, table, exact, limb[exact], ends, face[exact], position, normal)
+            surface_loops.write_exactly(batch, table, exact, limb[exact], ends, face[exact], position, normal)
         return frozen(position), frozen(normal)
 
     @property

@@ -3,7 +3,6 @@
 A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
-from copy import copy
 from functools import cached_property
 from typing import NamedTuple, NoReturn, Protocol, TypeVar
 
@@ -51,6 +50,10 @@ class State(LabelledLimbs, Protocol):
     def tree(self) -> Tree:
         """The tree over the limbs' boxes."""
 
+    @property
+    def packed(self) -> tuple[LimbRows, Tree]:
+        """`kernel_rows` and `tree`, as loops alone can read them."""
+
 
 class RayRequest:
     """Rays to be cast, and what they may hit. Rows of `batch.rays` hold no numbers until a loop has copied them."""
@@ -67,8 +70,9 @@ class RayRequest:
         mask: ArrayLike,
         ignore_character: ArrayLike | None,
     ) -> None:
-        n = len(first)
-        layers, ignored = validate.masks(mask, n), validate.ignored_characters(ignore_character, n)
+        layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(first))
+        nobody = ignore_character is None
+        ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(first))
         self.first, self.second, self.inside = first, second, inside
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
@@ -84,15 +88,6 @@ class RayRequest:
             copies, (is_segment, distance, mask, ignored, policy) = memory.rows((2, *self.first.shape)), self.options
             self._batch = RayBatch(Rays(copies[0], copies[1], is_segment, distance), mask, ignored, policy)
         return self._batch
-
-    def part(self, begin: int, end: int) -> "RayRequest":
-        """The request about the rays from `begin` to `end` alone."""
-        one = copy(self)
-        one._batch, one.first, one.second = None, self.first[begin:end], self.second[begin:end]
-        is_segment, distance, mask, ignored, policy = self.options
-        rows = slice(begin, end)
-        one.options = (is_segment, _rows(distance, rows), _rows(mask, rows), _rows(ignored, rows), policy)
-        return one
 
     def copy_checked(self, begin: int, end: int) -> None:
         """Fill rows `begin` to `end` of `batch.rays`; ValueError, naming the first bad row, if a number is bad."""

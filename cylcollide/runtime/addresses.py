@@ -4,12 +4,13 @@ Python keeps the arrays alive as long as a loop runs; an address is no reference
 """
 
 import ctypes
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array, Int64Array
+Number = TypeVar("Number", bound=np.generic)
 
 
 def address_of(array: NDArray[Any]) -> int:
@@ -19,31 +20,14 @@ def address_of(array: NDArray[Any]) -> int:
     return array.ctypes.data
 
 
-def float64_at(address: int, count: int) -> Float64Array:
-    """So many float64 numbers at an address."""
-    return _numbers_at(address, count, np.float64)
+def _numbers_at(kind: type[Number], address: int, count: int) -> NDArray[Number]:
+    """So many numbers of a type at an address; the build has machine code for this."""
+    memory: Any = (ctypes.c_uint8 * (int(count) * np.dtype(kind).itemsize)).from_address(int(address))
+    return np.ndarray(int(count), kind, memory)
 
 
-def float32_at(address: int, count: int) -> Float32Array:
-    """So many float32 numbers at an address."""
-    return _numbers_at(address, count, np.float32)
-
-
-def int64_at(address: int, count: int) -> Int64Array:
-    """So many int64 numbers at an address."""
-    return _numbers_at(address, count, np.int64)
-
-
-def int32_at(address: int, count: int) -> Int32Array:
-    """So many int32 numbers at an address."""
-    return _numbers_at(address, count, np.int32)
-
-
-def int8_at(address: int, count: int) -> Int8Array:
-    """So many int8 numbers at an address."""
-    return _numbers_at(address, count, np.int8)
-
-
-def _numbers_at(address: int, count: int, kind: Any) -> NDArray[Any]:
-    size = int(count) * np.dtype(kind).itemsize
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), kind) if size else np.empty(0, kind)
+float64_at = partial(_numbers_at, np.float64)
+float32_at = partial(_numbers_at, np.float32)
+int64_at = partial(_numbers_at, np.int64)
+int32_at = partial(_numbers_at, np.int32)
+int8_at = partial(_numbers_at, np.int8)

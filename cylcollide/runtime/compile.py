@@ -1,69 +1,99 @@
-"""Marks of functions that are compiled: the rules for all of them.
+"""Marks of functions that the build compiles: the rules for all of them.
 
-Marked functions stay plain Python and can be called as such, with the same results bit for bit. An `EntryPoint`
-(`entry_point.py`) has machine code besides, which contains the code of all marked functions that it calls.
+Marked functions are plain Python and can be called as such, with the same results bit for bit. The build (`native/`)
+compiles each loop, with all marked functions that it calls, for every processor level. It reads names of modules as
+constants.
 
 Results are those of IEEE 754 arithmetic in program order (no fast-math, no contraction), and division by zero gives
 infinity. A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), with bit-equal
-results.
+results. Compiled functions neither allocate nor raise.
 """
 
 from collections.abc import Callable
 from enum import Enum
-from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from cylcollide.runtime.levels import MACHINE_CODE
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Given = TypeVar("Given", bound=tuple[Any, ...])
 
 
-class Place(Enum):
-    """Where the machine code of a marked function is."""
+class Inlining(Enum):
+    """Where the machine code of a marked function goes."""
 
-    ENTRY_POINT = "called, or inlined, as LLVM sees fit, in every entry point that needs it"
-    CALLER = "inlined into every caller"
-    SHARED = "its own, called by all entry points that need it"
-
-
-MARKED: dict[Callable[..., Any], Place] = {}
-"""All marked functions."""
-
-ENTRY_POINTS: dict[str, Any] = {}
-"""All entry points (`entry_point.EntryPoint`) by name: their module without the package, and their function."""
+    AS_LLVM_DECIDES = "into callers, or a function of its own"
+    ALWAYS = "into every caller"
+    NEVER = "a function of its own"
 
 
-def entry_point_named(name: str) -> Any:
-    """An entry point by its name; its module is imported."""
-    import_module(f"cylcollide.{name.rpartition('.')[0]}")
-    return ENTRY_POINTS[name]
+MARKED: dict[Callable[..., Any], Inlining] = {}
+"""All functions that loops may call."""
+
+
+class Loop(NamedTuple):
+    """A loop: the function, and what Python calls."""
+
+    function: Callable[..., Any]
+    call: Callable[..., Any]
+    keeps_lock: bool = False
+
+
+LOOPS: dict[str, Loop] = {}
+"""All loops by name: the module without the package, and the function."""
 
 
 def compiled(function: Function) -> Function:
-    """Mark a function for compilation; it may read and write arrays, but not allocate any."""
-    MARKED[function] = Place.ENTRY_POINT
-    return function
-
-
-def shared(function: Function) -> Function:
-    """As `compiled`, but with machine code of its own: for long functions that several entry points call, seldom."""
-    MARKED[function] = Place.SHARED
+    """Mark a function that loops call."""
+    MARKED[function] = Inlining.AS_LLVM_DECIDES
     return function
 
 
 def inlined(function: Function) -> Function:
-    """As `compiled`, but always inlined into its callers: for the short functions run for every ray and limb."""
-    MARKED[function] = Place.CALLER
+    """As `compiled`, but always inlined: for the short functions run for every ray and limb."""
+    MARKED[function] = Inlining.ALWAYS
     return function
 
 
-def examples(value: Any) -> Any:
-    """The same arguments, with writeable arrays of one entry in place of all arrays: what types are derived from."""
-    if isinstance(value, np.ndarray):
-        if not value.flags.c_contiguous:
-            raise TypeError(f"expected an array in C order, got strides {value.strides} for shape {value.shape}")
-        return np.zeros((1,) * value.ndim, value.dtype)
-    if isinstance(value, tuple):
-        items = [examples(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return value
+def noinline(function: Function) -> Function:
+    """As `compiled`, but never inlined: for long functions that are called seldom."""
+    MARKED[function] = Inlining.NEVER
+    return function
+
+
+def _unpacked(given: Given) -> Given:
+    return given
+
+
+pack: Callable[[Given], Given] = getattr(MACHINE_CODE, "pack", _unpacked)
+"""A tuple that many calls of loops pass: machine code reads its arrays once. It stands for the tuple in calls alone."""
+
+
+def compiled_loop(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Mark a function that Python calls: what is returned runs as machine code, if a level with any is in use.
+
+    Its arguments are arrays in C order, numbers, and tuples of these, of the same types in every call; machine code
+    refuses others by a TypeError. It releases the interpreter's lock. Plain Python does not warn, as machine code
+    does not.
+    """
+    return _loop(function, keeps_lock=False)
+
+
+def locked_loop(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """As `compiled_loop`, but machine code keeps the interpreter's lock: one step for all that runs Python.
+
+    For loops of microseconds. In plain Python it is no such step.
+    """
+    return _loop(function, keeps_lock=True)
+
+
+def _loop(function: Callable[Parameters, Result], keeps_lock: bool) -> Callable[Parameters, Result]:
+    name = f"{function.__module__.removeprefix('cylcollide.')}.{function.__qualname__}"
+    machine_code: Callable[Parameters, Result] | None = getattr(MACHINE_CODE, name.replace(".", "__"), None)
+    call = np.errstate(all="ignore")(function) if machine_code is None else machine_code
+    MARKED[function], LOOPS[name] = Inlining.AS_LLVM_DECIDES, Loop(function, call, keeps_lock)
+    return call

@@ -1,11 +1,14 @@
-"""A pool of buffers for large arrays, each reused once nothing refers to it; aligned arrays, and read-only ones.
+"""Buffers on loan, and a pool of them for large arrays; aligned arrays, and read-only ones.
 
 Returning memory to the system and mapping it again, page by page, costs more than filling it.
 """
 
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from math import prod
-from sys import getrefcount
 from typing import Any, TypeVar
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,56 +17,89 @@ from cylcollide.constants import MOST_KEPT, SMALLEST_KEPT
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+FLOAT64 = np.dtype(np.float64)
+
 LINE = 64
 """Bytes of a cache line, to which buffers are aligned."""
 
-_pool: dict[int, list[NDArray[np.uint8]]] = {}
-"""Buffers by capacity, in use or not. A buffer is free while nothing but this refers to it.
 
-No destructor returns buffers: an interrupt that is raised within a destructor is lost.
-"""
+class Lease:
+    """What every array of a lent buffer keeps alive, and nothing else does.
 
-
-def _references(buffers: list[NDArray[np.uint8]]) -> int:
-    """References to the first of these buffers, those of the list and of this function included."""
-    for buffer in buffers:
-        return getrefcount(buffer)
-    return 0
-
-
-_FREE = _references([np.empty(0, np.uint8)])
-"""`_references` of a buffer that nothing else refers to."""
-
-
-def _free_buffer(capacity: int) -> NDArray[np.uint8] | None:
-    """A buffer of this capacity that no array uses.
-
-    Of two threads that look at the same one at once, both count the reference of the other, and neither takes it.
+    An array keeps the object whose array interface it was made of (numpy, "The array interface protocol"), and a view
+    keeps its array. So a weak reference to a lease tells whether any of them is left. No destructor and no callback
+    tells it: an interrupt that is raised within one is lost. Where arrays are deleted late, memory is reused late.
     """
-    for buffer in _pool.get(capacity, ()):
-        if getrefcount(buffer) <= _FREE:
-            return buffer
-    return None
+
+    __slots__ = ("__array_interface__", "__weakref__", "_buffer")
+
+    def __init__(self, buffer: NDArray[np.uint8], interface: dict[str, Any]) -> None:
+        self._buffer, self.__array_interface__ = buffer, interface  # an address is no reference
 
 
-def _add_to_pool(buffer: NDArray[np.uint8]) -> None:
-    """Keep a new buffer in the pool, unless it is full; first, a full pool forgets the buffers that are in use."""
-    if sum(capacity * len(buffers) for capacity, buffers in list(_pool.items())) + buffer.size > MOST_KEPT:
-        for capacity, buffers in list(_pool.items()):
-            _pool[capacity] = [kept for kept in buffers if getrefcount(kept) <= _FREE]
-    if sum(capacity * len(buffers) for capacity, buffers in list(_pool.items())) + buffer.size <= MOST_KEPT:
-        _pool.setdefault(buffer.size, []).append(buffer)
+class Lender:
+    """A buffer of bytes that begins at a cache line, and all leases of it."""
+
+    def __init__(self, size: int, is_read_only: bool = False) -> None:
+        memory = np.empty(size + LINE, np.uint8)  # pages that are not touched take no memory
+        begin = -memory.__array_interface__["data"][0] % LINE
+        self.buffer = memory[begin : begin + size]
+        """For the owner; arrays of it are no leases."""
+        address, _ = self.buffer.__array_interface__["data"]
+        self._interface = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, is_read_only)}
+        self._leases = deque[ReferenceType[Lease]]()
+
+    def lend(self) -> NDArray[np.uint8]:
+        """The buffer as an array with a lease of its own, which is known before anything can be read."""
+        lease = Lease(self.buffer, self._interface)
+        self._leases.append(ref(lease))
+        return np.asarray(lease)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no array that was lent, and no view of one, is left. One thread at a time may ask."""
+        while self._leases and self._leases[0]() is None:
+            self._leases.popleft()
+        return not self._leases
+
+
+_pool: dict[int, deque[Lender]] = {}
+"""Lenders of buffers in use or not, by capacity."""
+
+
+def _each(capacity: int) -> Iterator[Lender]:
+    """Each lender of this capacity, taken from the pool: no other thread finds it until it is put back."""
+    lenders = _pool.setdefault(capacity, deque())
+    for _ in range(len(lenders)):
+        with suppress(IndexError):  # another thread was faster
+            yield lenders.popleft()
+
+
+def _keep(capacity: int, lender: Lender) -> None:
+    """Keep a new lender in the pool, unless that is full; first, a full pool forgets the buffers that are in use."""
+
+    def is_full() -> bool:
+        return sum(size * len(lenders) for size, lenders in list(_pool.items())) + capacity > MOST_KEPT
+
+    if is_full():
+        for size in list(_pool):
+            _pool[size].extend([kept for kept in _each(size) if kept.is_free])
+    if not is_full():
+        _pool[capacity].append(lender)
 
 
 def acquire(size: int) -> NDArray[np.uint8]:
-    """An uninitialised array of `size` bytes from the pool, to be passed to ``np.ndarray(buffer=...)``."""
-    capacity = 1 << (size + LINE).bit_length()
-    buffer = _free_buffer(capacity)
-    if buffer is None:
-        buffer = np.empty(capacity, np.uint8)  # pages that are not touched take no memory
-        _add_to_pool(buffer)
-    begin = -buffer.__array_interface__["data"][0] % LINE
-    return buffer[begin : begin + size]
+    """An uninitialised array of at least `size` bytes from the pool, to be passed to ``np.ndarray(buffer=...)``."""
+    capacity = 1 << size.bit_length()
+    for lender in _each(capacity):
+        found = lender.lend() if lender.is_free else None
+        _pool[capacity].append(lender)
+        if found is not None:
+            return found
+    lender = Lender(capacity)
+    lent = lender.lend()
+    _keep(capacity, lender)
+    return lent
 
 
 def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
@@ -78,10 +114,10 @@ def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
     return arrays
 
 
-def rows(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """An uninitialised array of float64 of this shape."""
-    size = 8 * prod(shape)
-    return np.empty(shape) if size < SMALLEST_KEPT else np.ndarray(shape, np.float64, acquire(size))
+def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
+    """An uninitialised array of this shape, of float64 or another dtype."""
+    size = kind.itemsize * prod(shape)
+    return np.empty(shape, kind) if size < SMALLEST_KEPT else np.ndarray(shape, kind, acquire(size))
 
 
 def aligned(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:

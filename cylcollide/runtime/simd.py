@@ -1,7 +1,7 @@
-"""SIMD operations: vectors of eight numbers, and the machine operations that numba itself does not offer.
+"""SIMD operations: vectors of eight numbers, and machine operations that Python does not have.
 
 The bodies here define the result, and run as plain Python, where eight numbers are an array of eight. In compiled
-functions each operation becomes one or two of LLVM's instructions (`simd_intrinsics.py`), which become one of AVX-512,
+functions each operation becomes one or two of LLVM's instructions (`native/emitters.py`), which become one of AVX-512,
 two of AVX, four of SSE or NEON, whatever the processor has. Lanes hold float64 or float32, and add, subtract, multiply,
 divide, compare and negate as numbers do; truths have `&` and `|`.
 
@@ -17,35 +17,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = [
-    "LANES",
-    "Real",
-    "Truth",
-    "absolute",
-    "append_where",
-    "broadcast",
-    "broadcast_like",
-    "fused_multiply_add",
-    "highest_bit",
-    "lane",
-    "larger",
-    "load",
-    "load_at",
-    "load_rows",
-    "load_triples",
-    "logical_not",
-    "lowest_bit",
-    "movemask",
-    "prefetch",
-    "select",
-    "smaller",
-    "square_root",
-    "store",
-    "store_rows",
-    "truncate",
-    "with_sign",
-]
 
 LANES = 8
 """Numbers in a vector."""
@@ -70,26 +41,19 @@ def _any_lanes(a: Any, b: Any, c: Any) -> bool:
     return isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or isinstance(c, np.ndarray)
 
 
-def _where(truth: Any, a: Any, b: Any) -> Real:
-    """`a` where `truth`, else `b`; a vector if any of the three is one."""
-    if _any_lanes(truth, a, b):
-        return cast(Real, np.where(truth, a, b))
-    return cast(Real, a if truth else b)
-
-
-def select(truth: Truth, a: Real, b: Real) -> Real:
+def select(truth: Truth | np.bool_, a: Real | Short, b: Real | Short) -> Real:
     """`a` where `truth`, else `b`; a single truth may select between vectors."""
-    return _where(truth, a, b)
+    return cast(Real, np.where(truth, a, b) if _any_lanes(truth, a, b) else a if truth else b)
 
 
 def larger(a: Real | Short, b: Real | Short) -> Real:
     """The larger of two; `b` if either is NaN, or if they are equal."""
-    return _where(a > b, a, b)
+    return select(a > b, a, b)
 
 
 def smaller(a: Real | Short, b: Real | Short) -> Real:
     """The smaller of two; `b` if either is NaN, or if they are equal."""
-    return _where(a < b, a, b)
+    return select(a < b, a, b)
 
 
 def absolute(value: Real) -> Real:
@@ -114,7 +78,10 @@ def with_sign(value: Real, sign: Real) -> Real:
 
 def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
     """The value a b + c with one rounding; in plain Python of float64 only."""
-    return cast(Real, _vector_fused(a, b, c)) if _any_lanes(a, b, c) else _fused(a, b, c)
+    fused = _fma_of_c() or _fused_by_fractions
+    if _any_lanes(a, b, c):
+        return cast(Real, np.array([fused(*one) for one in np.broadcast(a, b, c)]))
+    return fused(a, b, c)
 
 
 def broadcast_like(value: Real, like: Real) -> Real:
@@ -122,7 +89,7 @@ def broadcast_like(value: Real, like: Real) -> Real:
 
     It gives branches that return a constant the same type as the others.
     """
-    return _where(True, value, like)
+    return select(True, value, like)
 
 
 def logical_not(truth: Truth) -> Truth:
@@ -139,17 +106,6 @@ def _fma_of_c() -> Callable[[float, float, float], float] | None:
         return None
     function.argtypes, function.restype = [ctypes.c_double] * 3, ctypes.c_double
     return cast(Callable[[float, float, float], float], function)
-
-
-def _fused(a: float, b: float, c: float) -> float:
-    """The value a b + c rounded once: by the C library, or by rational arithmetic."""
-    function = _fma_of_c() or _fused_by_fractions
-    return function(a, b, c)
-
-
-def _vector_fused(a: Any, b: Any, c: Any) -> NDArray[np.float64]:
-    """`_fused` of eight numbers each, or one of them for all."""
-    return np.array([_fused(*one) for one in np.broadcast(a, b, c)])
 
 
 def _fused_by_fractions(a: float, b: float, c: float) -> float:
@@ -237,8 +193,8 @@ def store_rows(matrix: Array, first: int, column: int, columns: tuple[Real, ...]
 def append_where(array: Rows, offset: int, rows: Rows, first: int, truth: Truth) -> int:
     """Write those of the eight entries `rows[first]` and following whose truth holds, packed; returns their number.
 
-    The rest of the eight entries from `offset` on is 0 then, or unchanged: eight entries read from a list of row
-    numbers are always valid ones. Both arrays hold integers of one dtype.
+    The rest of the eight entries from `offset` on is 0 then, unchanged, or any of the eight: what is read from a list
+    of row numbers is always a valid one. Both arrays hold int32.
     """
     chosen = rows.reshape(-1)[first : first + LANES][np.asarray(truth)]
     array.reshape(-1)[offset : offset + len(chosen)] = chosen

@@ -7,17 +7,15 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from cylcollide.constants import (
-    RAYS_PER_TASK,
-    RAYS_SHARED,
-    SMALLEST_STREAM,
-)
+from cylcollide.constants import RAYS_PER_TASK, RAYS_SHARED, SMALLEST_STREAM
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Result = TypeVar("Result")
 
@@ -70,7 +68,8 @@ class Task:
     """
 
     def __init__(self, function: Callable[[], object]) -> None:
-        self._process, self._ended, self._waiting = os.getpid(), False, deque[_thread.LockType]()
+        self._process, self._has_ended, self._end = os.getpid(), False, Lock()
+        self._end.acquire()
 
         def run() -> None:
             _running.append(self)
@@ -81,9 +80,8 @@ class Task:
                 threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), None]))
             finally:
                 _running.remove(self)
-                self._ended = True
-                while self._waiting:
-                    self._waiting.popleft().release()
+                self._has_ended = True
+                self._end.release()
 
         if _exiting:
             raise RuntimeError("Python is exiting: no thread can be started")
@@ -92,15 +90,13 @@ class Task:
     @property
     def is_running(self) -> bool:
         """Whether it has not ended; never in the child of a fork, which has no such thread."""
-        return not self._ended and self._process == os.getpid()
+        return not self._has_ended and self._process == os.getpid()
 
     def wait(self) -> None:
         """Return when it has ended."""
-        ended = _thread.allocate_lock()
-        ended.acquire()
-        self._waiting.append(ended)
-        if self.is_running:  # else it may have been too late to be released
-            ended.acquire()
+        if self.is_running:
+            with self._end:
+                pass
 
 
 _running: deque[Task] = deque()
@@ -158,16 +154,18 @@ def in_chunks(
         shared = RAYS_PER_TASK if threads == 1 else RAYS_SHARED
     count = -(-n // shared)
     count += -count % threads  # equally many for each thread
-    pending = deque((k, n * k // count, n * (k + 1) // count) for k in range(count))
+    pending = deque(range(count))
     results: dict[int, Result] = {}
 
     def work() -> None:
         while pending:
             try:
-                k, begin, end = pending.popleft()
+                k = pending.popleft()
             except IndexError:  # the queue was drained by another thread
                 return
-            results[k] = task(begin, end)
+            results[k] = task(n * k // count, n * (k + 1) // count)
+
+    from concurrent.futures import wait  # noqa: PLC0415  not imported where one thread does all
 
     helpers: list[Future[None]] = []
     try:
@@ -185,8 +183,10 @@ def in_chunks(
 
 
 @cache
-def shared_pool(threads: int) -> ThreadPoolExecutor:
+def shared_pool(threads: int) -> "ThreadPoolExecutor":
     """A pool of threads that outlives queries, as do its thread-local buffers: allocating these outlasts a query."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  not imported where one thread does all
+
     return ThreadPoolExecutor(threads, "cylcollide")
 
 

@@ -11,12 +11,9 @@ from cylcollide.bvh.layout import SPACE_NUMBERS, Space, Tree, fill_space, space_
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.moved_rows import refill_row
-from cylcollide.runtime.entry_point import entry_point
-from cylcollide.world.pose_columns import is_free, pose_columns
+from cylcollide.runtime.compile import compiled_loop
+from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.state_rows import StateRows
-
-_fill_space, _fit_bounds, _tree_cost = fill_space.function, fit_bounds.function, tree_cost.function
-"""The loops of these entry points: each call from Python takes as long as some fifty limbs do."""
 
 
 class Draft:
@@ -24,7 +21,8 @@ class Draft:
 
     def __init__(self, rows: StateRows, nodes: int) -> None:
         self.rows, self.nodes = rows, nodes
-        self.columns = pose_columns(rows.rows, rows.boxes, rows.bones).with_bounds(nodes)
+        self._memory = PoseMemory(rows.rows, rows.boxes, rows.bones, nodes)
+        self.columns = self._memory.columns
         """Ends `p1`, `p2` and `boxes` are to be written before `refit`."""
         self.low, self.high = np.empty((2, rows.rows, 3))
         """Corners of the boxes around limbs, (n, 3)."""
@@ -32,7 +30,11 @@ class Draft:
 
     def suits(self, rows: StateRows, nodes: int) -> bool:
         """Whether it is one, and can be written: no state, no answer and no array that a user has kept reads it."""
-        return self.rows is rows and self.nodes == nodes and is_free(self.columns)
+        return self.rows is rows and self.nodes == nodes and self._memory.is_free
+
+    def lend(self) -> PoseColumns:
+        """The columns, for a state."""
+        return self._memory.lend()
 
     def refit(self, tree: Tree) -> tuple[Tree, float]:
         """Write all that follows from the ends; the tree with its boxes fitted to n > 0 limbs, and its `tree_cost`."""
@@ -41,7 +43,7 @@ class Draft:
         return Tree(bounds, tree.child, tree.items, tree.axis, tree.stack_size, space_of(space)), cost
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def refit_limbs(
     table: LimbTable,
     child: Int32Array,
@@ -65,8 +67,8 @@ def refit_limbs(
     """
     for i in range(table.radius.size):
         refill_row(table, i, low, high, i)
-    _fill_space(low, high, space)
+    fill_space(low, high, space)
     a, b, c, scale = space[0], space[1], space[2], space[3]
     frame = Space((a, b, c), scale, (space[4], space[5], space[6]), (space[7], space[8], space[9]))
-    _fit_bounds(child, low, high, frame, bounds)
-    return _tree_cost(bounds, child, scale)
+    fit_bounds(child, low, high, frame, bounds)
+    return tree_cost(bounds, child, scale)

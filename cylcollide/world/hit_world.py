@@ -1,7 +1,6 @@
 """HitWorld: limbs and characters that move. Each query reads one whole, immutable state."""
 
 from collections.abc import Callable
-from sys import getrefcount
 from threading import main_thread
 from typing import Any
 from weakref import ReferenceType, ref
@@ -13,22 +12,20 @@ from cylcollide import validate
 from cylcollide._types import Int32Array
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, REBUILT_AT_ONCE
-from cylcollide.kernels.rig_rows import Places
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.limbs.tables import checked_ends
+from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.runtime.threads import OwnLock, Task
 from cylcollide.world import update
 from cylcollide.world.in_place import MOVED, Stage
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
+from cylcollide.world.present import Present
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
 from cylcollide.world.state_rows import Changed
 from cylcollide.world.update import Spare
-
-_FREE = getrefcount(object()) + 1
-"""`getrefcount` of what one name refers to."""
 
 
 class HitWorld(Queries):
@@ -48,8 +45,7 @@ class HitWorld(Queries):
             limbs = Limbs.spheres(np.empty((0, 3)), np.empty(0))
         if not isinstance(limbs, Limbs):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
-        self._state = Snapshot.of(limbs)
-        self._written: PoseColumns | None = None  # what the present state reads, if a move has written it
+        self._present = Present(Snapshot.of(limbs))
         self._spare: Spare | None = None
         self._stage: Stage | None = None
         self._moved_rows = 0
@@ -58,20 +54,22 @@ class HitWorld(Queries):
 
     def __reduce__(self) -> tuple[Callable[..., "HitWorld"], tuple[Any, ...]]:
         """A copy or pickle has the limbs and characters where they are now, and a newly built tree."""
-        return _restored, (type(self), self._state)
+        return _restored, (type(self), self.snapshot())
 
     def __repr__(self) -> str:
-        living = len(self._state.roster.ids)
+        living = len(self._present.roster.ids)
         return f"HitWorld({len(self)} limbs{f', {living} characters' if living else ''})"
 
     def snapshot(self) -> Snapshot:
         """An immutable view of the present state; queries on it are safe while the world moves on."""
-        return self._state
+        present = self._present
+        state = present.published
+        return present.publish() if state is None else state
 
     @property
     def characters(self) -> Int32Array:
         """Ids of the characters that live, posed or not, ascending; int32 (c,)."""
-        return self._state.roster.ids.copy()
+        return self._present.roster.ids.copy()
 
     def set_endpoints(self, p1: ArrayLike, p2: ArrayLike, limbs: ArrayLike | None = None) -> None:
         """Move all bare limbs, or those of the given rows, to new ends (n, 3); radii and all else stay.
@@ -82,8 +80,7 @@ class HitWorld(Queries):
             On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
         """
         with self._lock():
-            state = self._state
-            bare = state.rows.bare
+            bare = self._present.rows.bare
             chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
             first, last = checked_ends(bare.table.kind, p1, p2, chosen)
             place = slice(0, len(bare)) if chosen is None else chosen
@@ -117,10 +114,10 @@ class HitWorld(Queries):
             if there are not so many ids left; the world is left as it was.
         """
         with self._lock():
-            state = self._state
-            roster = state.roster.spawned(rig, count)
-            self._state = state.with_roster(roster)
-            return roster.ids[len(state.roster.ids) :].copy()
+            before = self._present.roster
+            roster = before.spawned(rig, count)
+            self._put(self.snapshot().with_roster(roster))
+            return roster.ids[len(before.ids) :].copy()
 
     def set_poses(self, ids: ArrayLike, positions: ArrayLike, orientations: ArrayLike, teleport: bool = False) -> None:
         """Put the bones of characters in their places; boxes turn with their bones.
@@ -142,7 +139,7 @@ class HitWorld(Queries):
             names character, bone and row. The world is left as it was.
         """
         with self._lock():
-            present, rows = self._state.roster, self._state.rows  # not the state: `_moved_in_place` counts who has it
+            present, rows = self._present.roster, self._present.rows  # not the snapshot: it would have to be held
             index = present.index_of(ids)
             poses = Poses(present, index, positions, orientations)
             if len(index) == 0:
@@ -173,9 +170,9 @@ class HitWorld(Queries):
             On ids that are unknown, despawned or named twice, and on bad masks; the world is left as it was.
         """
         with self._lock():
-            state = self._state
-            index = state.roster.index_of(ids)
-            self._state = update.with_layers(state, state.roster.with_layers(index, as_layers(mask, len(index))))
+            roster = self._present.roster
+            index = roster.index_of(ids)
+            self._put(update.with_layers(self.snapshot(), roster.with_layers(index, as_layers(mask, len(index)))))
 
     def despawn(self, ids: ArrayLike) -> None:
         """Let characters go, (k,) or one; their ids are never used again.
@@ -186,74 +183,75 @@ class HitWorld(Queries):
             On ids that are unknown, despawned already or named twice; the world is left as it was.
         """
         with self._lock():
-            state = self._state
-            index = state.roster.index_of(ids)
-            roster = state.roster.without(index)
-            if (state.roster.place[index] == UNPOSED).all():
-                self._state = state.with_roster(roster)
+            before = self._present.roster
+            index = before.index_of(ids)
+            roster = before.without(index)
+            if (before.place[index] == UNPOSED).all():
+                self._put(self.snapshot().with_roster(roster))
             else:
                 self._restructure(roster, None)
 
     def _moved_in_place(self, poses: Poses) -> bool:
         """Whether characters were moved in the columns of the present state, which then is a new one for all who ask.
 
-        That needs few of them, of one rig, and a state that nothing else reads: what is certain about that is left to
-        `Stage.move`.
+        That needs few of them, of one rig, a state that nothing else reads, and machine code, which is one step.
         """
-        rig, place, columns, rows = poses.rig, poses.place, self._written, self._state.rows
-        if rig is None or columns is None or getrefcount(self._state) > _FREE:
+        rig, place, memory, rows = poses.rig, poses.place, self._present.memory, self._present.rows
+        if rig is None or memory is None or MACHINE_CODE is None:
             return False
-        if len(place) * len(rig.rows.bone) > min(LIMBS_SHARED, FEW_MOVED * rows.rows):
+        limbs, nodes = len(place) * len(rig.rows.bone), len(memory.columns.bounds)
+        if limbs > min(LIMBS_SHARED, FEW_MOVED * rows.rows):
             return False
-        nodes = len(columns.bounds)
         if self._spare is not None:  # before the move: an interrupt behind it must not find them equal
             self._spare = self._spare.after(place, rows)
         if self._stage is None or not self._stage.suits(rig, len(place), nodes):
             self._stage = Stage(rig, len(place), nodes)
-        first, space = Places(rows.first_bone, rows.first_row, rows.first_box), self._state.tree.space
-        result = self._stage.move(poses.bones, place, first, self._state.addresses, self._state.places, space, columns)
+        result = self._present.move(self._stage, poses.bones, place)
         if result >= 0:
             poses.raise_misplaced(rig, result)
         if result != MOVED:
             return False
-        self._moved_rows += len(place) * len(rig.rows.bone)
-        if not self._fits(self._state):
-            self._replace(update.with_new_tree(self._state))
+        self._moved_rows += limbs
+        if not self._fits():
+            self._replace(update.with_new_tree(self.snapshot()))
         return True
 
     def _move(self, changed: Changed, write: update.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
-        state, spare, self._spare = self._state, self._spare, None  # its columns are of no use after an error
-        moved, columns = update.moved(state, roster or state.roster, changed, write, spare)
+        state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
+        moved, memory = update.moved(state, roster or state.roster, changed, write, spare)
         self._moved_rows += len(changed.rows)
         if not self._fits(moved):
             self._replace(update.with_new_tree(moved))
             return
-        before, self._written, self._state = self._written, None, moved
-        self._written = columns
+        before, self._present = self._present.memory, Present(moved, memory)
         if before is not None:
             self._spare = Spare(before, changed if moved.tree.space.has_frame_of(state.tree.space) else None, [])
 
-    def _fits(self, state: Snapshot) -> bool:
-        """Whether the tree of a state with moved limbs may stay; else it is rebuilt, here or by a thread.
+    def _fits(self, moved: Snapshot | None = None) -> bool:
+        """Whether the tree of a state with moved limbs, None for the present one, may stay; else it is to be rebuilt.
 
-        It is looked at once for each eighth of the limbs that has moved.
+        By a thread it is, meanwhile it stays. It is looked at once for each eighth of the limbs that has moved.
         """
-        if self._moved_rows < len(state) // 8:
+        if self._moved_rows < self._present.rows.rows // 8:
             return True
-        self._moved_rows = 0
+        self._moved_rows, state = 0, self.snapshot() if moved is None else moved
         return state.fits or self._rebuilds(state)
 
     def _restructure(self, roster: Roster, poses: Poses | None) -> None:
         """Put the state of another roster in place; of its characters some have new poses."""
-        made = update.restructured(self._state, roster, poses)
+        made = update.restructured(self.snapshot(), roster, poses)
         self._moved_rows = 0
         self._replace(update.with_new_tree(made) if not made.fits and not self._rebuilds(made) else made)
 
     def _replace(self, state: Snapshot) -> None:
         """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
-        self._written = self._spare = self._stage = None
-        self._state = state
+        self._spare = self._stage = None
+        self._present = Present(state)
+
+    def _put(self, state: Snapshot) -> None:
+        """Put a state in place that has the columns of the present one."""
+        self._present = Present(state, self._present.memory)
 
     def finish_rebuild(self) -> None:
         """Wait for the tree that is being rebuilt, if any: pays after large motions, before very many rays."""
@@ -276,7 +274,7 @@ class HitWorld(Queries):
     def _take(self, rebuilt: Snapshot) -> Snapshot | None:
         """Replace the tree by a rebuilt one; returns the present state if it has moved too far for it meanwhile."""
         with self._lock():
-            state = update.with_tree_of(rebuilt, self._state)
+            state = update.with_tree_of(rebuilt, self.snapshot())
             self._replace(state)
             if not state.fits and main_thread().is_alive():  # at exit no further rebuild
                 return state
@@ -296,5 +294,5 @@ def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
 def _restored(kind: type[HitWorld], state: Snapshot) -> HitWorld:
     """A world in the given state."""
     world = kind(state.rows.bare)
-    world._state = state
+    world._present = Present(state)
     return world

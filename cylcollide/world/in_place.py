@@ -1,34 +1,24 @@
-"""A move of few characters, written into the columns of the present state while nothing but the world reads them.
+"""A move of few characters in the columns of the present state, by one loop that writes all or nothing.
 
-To copy all columns of a state costs several times what it costs to place one character. Nobody can tell that they were
-not copied if no snapshot, no answer and no query under way holds the state or an array of it, which Python's counts of
-references say. One loop looks at these counts and writes. It holds Python's interpreter lock from the first count to
-the last number, so that no other thread can take hold of the state meanwhile, and no signal's handler runs. Whatever
-may be refused is found out before.
+Whatever may be refused is found out before it writes. It keeps the interpreter's lock, as C code does that does not
+give it back: no thread, no signal's handler and no fork comes between its first number and its last.
 """
 
-import sys
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.bvh import refit
-from cylcollide.bvh.layout import Space, box_edge, empty_tree
+from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import BOX_PAD
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import ROW, limb_at, write_row
 from cylcollide.kernels.ray import as_vector
 from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_character
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.runtime.addresses import int32_at
-from cylcollide.runtime.compile import compiled
-from cylcollide.runtime.entry_point import entry_point
-from cylcollide.world.pose_columns import PoseColumns, pose_columns
-from cylcollide.world.roster import Roster
-from cylcollide.world.snapshot import Snapshot
+from cylcollide.runtime.compile import compiled, locked_loop
+from cylcollide.world.pose_columns import PoseColumns
 
 MOVED, READ_ELSEWHERE, OUTSIDE = -1, -2, -3
 """What `Stage.move` returns besides the row of a bad pose."""
@@ -77,10 +67,10 @@ class Stage:
         return self._rig is rig and sizes == (characters, nodes)
 
     def move(
-        self, pose: Bones, place: Int64Array, first: Places, addresses: Int64Array, at: refit.Places, space: Space,
-        columns: PoseColumns,
+        self, pose: Bones, place: Int64Array, first: Places, at: refit.Places, space: Space, columns: PoseColumns,
+        lent: Int64Array,
     ) -> int:  # fmt: skip
-        """Move the characters at these places (k,) of a state, if nothing but its world reads it.
+        """Move the characters at these places (k,) of a state, unless its columns have been lent.
 
         Parameters
         ----------
@@ -88,32 +78,22 @@ class Stage:
             Their bones, one character after another.
         first
             Where each character of the state begins in its columns.
-        addresses
-            `Snapshot.addresses`.
         at, space
             Of its tree.
-        columns
-            The arrays that its columns are read-only views of.
+        columns, lent
+            Of its `PoseMemory`.
 
         Returns
         -------
         int
-            MOVED; or nothing was written, since the state is READ_ELSEWHERE, or a limb would be OUTSIDE of the box
+            MOVED; or nothing was written, since the columns are READ_ELSEWHERE, or a limb would be OUTSIDE of the box
             around all limbs, or the pose of this row, from 0 on, is bad.
         """
-        arguments = (
-            addresses, _references_of_a_state_of_the_world(), self._rig.rows, self._shapes, pose, place, first,
-            self._staged, at, space, columns,
-        )  # fmt: skip
-        if not (_can_be_told() and _move.is_machine_code(*arguments)):
-            return READ_ELSEWHERE
-        return _move(*arguments)
+        return _move(self._rig.rows, self._shapes, pose, place, first, self._staged, at, space, columns, lent)
 
 
-@entry_point(keeps_lock=True)
+@locked_loop
 def _move(
-    addresses: Int64Array,
-    references: Int64Array,
     rig: RigRows,
     shapes: Shapes,
     pose: Bones,
@@ -123,6 +103,7 @@ def _move(
     at: refit.Places,
     space: Space,
     columns: PoseColumns,
+    lent: Int64Array,
 ) -> int:
     """Place k characters, and write their columns and the bounds above them; as `Stage.move` returns."""
     k = place.size
@@ -133,9 +114,8 @@ def _move(
     for c in range(k):
         if not _stage(rig, shapes, c, first.row[place[c]], staged, space):
             return OUTSIDE
-    for n in range(addresses.size):
-        if int32_at(addresses[n], 1)[0] != references[n]:
-            return READ_ELSEWHERE
+    if lent[0] != 0:
+        return READ_ELSEWHERE
     for j in range(staged.limb.size):
         i = staged.limb[j]
         columns.solid[i] = staged.solid[j]
@@ -180,22 +160,3 @@ def _stage(rig: RigRows, shapes: Shapes, c: int, row: int, staged: Staged, space
             if not (begins >= space.low[axis] and ends <= space.high[axis]):
                 return False
     return True
-
-
-@cache
-def _can_be_told() -> bool:
-    """Whether counts of references are where they are looked for, and one thread at a time runs Python."""
-    probe = object()
-    before = int32_at(id(probe), 1)[0]
-    more = [probe, probe]
-    one_at_a_time = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return bool(one_at_a_time and int32_at(id(probe), 1)[0] == before + len(more))
-
-
-@cache
-def _references_of_a_state_of_the_world() -> Int64Array:
-    """References to a state that only one name refers to, and to its parts, while its columns can be written."""
-    bare = Limbs.spheres(np.empty((0, 3)), np.empty(0))
-    roster, columns = Roster.of(bare), pose_columns(0, 0, 0).with_bounds(1)
-    state = Snapshot(roster, roster.rows(bare), columns, empty_tree()._replace(bounds=columns.bounds), 0.0)
-    return np.array([int32_at(address, 1)[0] for address in state.addresses], np.int64)

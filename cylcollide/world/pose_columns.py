@@ -1,8 +1,7 @@
-"""The columns of a state that moves change, in buffers which a later state takes over when nobody reads them."""
+"""The columns of a state that moves change, in memory which a later state takes over when nobody reads them."""
 
 from math import prod
-from sys import getrefcount
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,17 @@ from cylcollide._types import Float32Array, Float64Array, Int8Array
 from cylcollide.bvh.layout import HIGH
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import ROW, LimbTable
-from cylcollide.runtime.memory import LINE, frozen
+from cylcollide.runtime.memory import LINE, Lender, frozen
 from cylcollide.world.state_rows import Changed, Runs, StateRows
+
+KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
+"""The dtypes of `PoseColumns`."""
+Place: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int]
+"""Shape and dtype of a column, and where it begins."""
 
 
 class PoseColumns(NamedTuple):
-    """Arrays that are written before a state is made of read-only views of them, and not while there is one."""
+    """Arrays that a state reads, or their owner writes."""
 
     rows: Float64Array  # (rows, ROW)
     p1: Float64Array  # (rows, 3)
@@ -40,11 +44,6 @@ class PoseColumns(NamedTuple):
         for view in views:
             frozen(view)
         return PoseColumns._make(views)
-
-    def with_bounds(self, nodes: int) -> "PoseColumns":
-        """With bounds of so many nodes, which have no numbers yet."""
-        (bounds,) = _in_one_buffer(((nodes, 2 * HIGH, TREE_WIDTH), np.dtype(np.float32)))
-        return self._replace(bounds=bounds)
 
     def copy_ends(self, other: "PoseColumns", changed: Changed | None) -> None:
         """Copy ends, boxes and bones that have changed from equally long columns; all columns if it is None."""
@@ -70,36 +69,31 @@ class PoseColumns(NamedTuple):
                     mine[to : to + end - begin] = theirs[begin:end]
 
 
-def pose_columns(rows: int, boxes: int, bones: int) -> PoseColumns:
-    """Columns of these lengths, with no numbers in them yet, and no bounds."""
-    float64, int8 = np.dtype(np.float64), np.dtype(np.int8)
-    shapes = ((rows, ROW), (rows, 3), (rows, 3), (boxes, 12), (bones, 3), (bones, 4))
-    columns = _in_one_buffer(*((shape, float64) for shape in shapes), ((rows,), int8))
-    return PoseColumns._make([*columns, np.empty((0, 2 * HIGH, TREE_WIDTH), np.float32)])
+class PoseMemory:
+    """Columns of these lengths in one buffer, with no numbers in them yet. Its owner lends them to states."""
 
+    def __init__(self, rows: int, boxes: int, bones: int, nodes: int) -> None:
+        shapes = ((rows, ROW), (rows, 3), (rows, 3), (boxes, 12), (bones, 3), (bones, 4), (rows,))
+        self._places, size = list[Place](), 0
+        for shape, kind in zip((*shapes, (nodes, 2 * HIGH, TREE_WIDTH)), KINDS, strict=True):
+            self._places.append((shape, kind, size))
+            size += -(-prod(shape) * kind.itemsize // LINE) * LINE
+        self._lender = Lender(size, is_read_only=True)
+        self.columns = self._of(self._lender.buffer)
+        """To be written while they are not lent."""
+        self.lent = np.zeros(1, np.int64)
+        """(1,): set to 1 when they are lent; for a loop that writes if they were not, since this was set to 0."""
 
-def _in_one_buffer(*arrays: tuple[tuple[int, ...], np.dtype[Any]]) -> list[NDArray[Any]]:
-    """Arrays of these shapes and dtypes in one buffer, the first one at a cache line."""
-    sizes = [prod(shape) * kind.itemsize for shape, kind in arrays]
-    buffer = np.empty(sum(sizes) + LINE, np.uint8)
-    begin = -buffer.ctypes.data % LINE
-    columns = []
-    for (shape, kind), size in zip(arrays, sizes, strict=True):
-        columns.append(np.ndarray(shape, kind, buffer, begin))
-        begin += size
-    return columns
+    def _of(self, buffer: NDArray[np.uint8]) -> PoseColumns:
+        return PoseColumns(*(np.ndarray(shape, kind, buffer, begin) for shape, kind, begin in self._places))
 
+    def lend(self) -> PoseColumns:
+        """The columns, read-only, for a state."""
+        buffer = self._lender.lend()
+        self.lent[0] = 1  # after there is a lease, and before anything is read
+        return self._of(buffer)
 
-def _references(columns: PoseColumns) -> tuple[int, int]:
-    """References to both buffers: each column counts, each view of one, and this function."""
-    return getrefcount(columns.rows.base), getrefcount(columns.bounds.base)
-
-
-_OWN_REFERENCES = _references(pose_columns(0, 0, 0).with_bounds(0))
-"""`_references` of columns that nothing else reads."""
-
-
-def is_free(columns: PoseColumns) -> bool:
-    """Whether no state, no answer and no array that a user has kept reads these columns."""
-    rows, bounds = _references(columns)
-    return rows <= _OWN_REFERENCES[0] and bounds <= _OWN_REFERENCES[1]
+    @property
+    def is_free(self) -> bool:
+        """Whether no state, no answer and no array that a user has kept reads them. One thread at a time may ask."""
+        return self._lender.is_free

@@ -11,16 +11,17 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.build import build
-from cylcollide.bvh.layout import Tree, space_around
+from cylcollide.bvh.layout import HIGH, Tree, space_around
 from cylcollide.bvh.patch import grafted, renumbered
 from cylcollide.bvh.refit import fit_bounds, refit_some, tree_cost
-from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE
+from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.moved_rows import refill_rows
-from cylcollide.runtime import memory
+from cylcollide.runtime.memory import frozen, uninitialised
+from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
-from cylcollide.world.pose_columns import PoseColumns, is_free, pose_columns
+from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.poses import Poses
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
@@ -31,16 +32,16 @@ Write = Callable[[PoseColumns], None]
 
 
 class Spare(NamedTuple):
-    """Columns of an earlier state, and in what they differ from the present one's."""
+    """The memory of an earlier state, and in what it differs from the present one's."""
 
-    columns: PoseColumns
+    memory: PoseMemory
     behind: Changed | None  # None: in anything
     moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
 
     def after(self, place: Int64Array, rows: StateRows) -> "Spare":
         """The same, when characters at these places were moved in place in the present state."""
         if self.behind is None or len(self.moved) > len(rows.ids):
-            return Spare(self.columns, None, [])
+            return Spare(self.memory, None, [])
         self.moved.append(place)
         return self
 
@@ -61,18 +62,18 @@ class Spare(NamedTuple):
 
 def moved(
     state: Snapshot, roster: Roster, changed: Changed, write: Write, spare: Spare | None
-) -> tuple[Snapshot, PoseColumns]:
-    """The state with other ends of some limbs, which `write` writes, and its columns as they were written.
+) -> tuple[Snapshot, PoseMemory]:
+    """The state with other ends of some limbs, which `write` writes, and its memory.
 
     The roster has the same characters.
     """
     rows = state.rows
     every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
-    if spare is not None and is_free(spare.columns):
-        columns, behind = spare.columns, spare.differs_in(rows)
+    if spare is not None and spare.memory.is_free:
+        memory, behind = spare.memory, spare.differs_in(rows)
     else:
-        columns = pose_columns(rows.rows, rows.boxes, rows.bones).with_bounds(len(state.tree.child))
-        behind = None
+        memory, behind = PoseMemory(rows.rows, rows.boxes, rows.bones, len(state.tree.child)), None
+    columns = memory.columns
     if not every:
         columns.copy_ends(state.columns, behind)
     write(columns)
@@ -86,23 +87,23 @@ def moved(
         tree = _fitted(tree, low, high)
     else:
         tree = tree._replace(space=space)
-    made = Snapshot(roster, rows, columns, tree, state.built_cost)
+    made = Snapshot(roster, rows, memory.lend(), tree, state.built_cost)
     if "places" in vars(state):
         vars(made)["places"] = state.places
-    return made, columns
+    return made, memory
 
 
 def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapshot:
     """The state of another roster, of which some characters have new poses."""
     rows = roster.rows(state.rows.bare)
-    columns = pose_columns(rows.rows, rows.boxes, rows.bones)
+    memory = PoseMemory(rows.rows, rows.boxes, rows.bones, 0)
+    columns = memory.columns
     columns.copy_runs(state.columns, state.rows.runs_in(rows))
     if poses is not None:
         poses.write(columns, roster, rows)
         written = poses.changed(roster, rows).rows
         _refill(columns.table(rows), written)
-    columns = columns.with_bounds(0)
-    return with_tree_of(state, Snapshot(roster, rows, columns, state.tree, state.built_cost))
+    return with_tree_of(state, Snapshot(roster, rows, memory.lend(), state.tree, state.built_cost))
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
@@ -122,9 +123,9 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     if not same:
         tree = grafted(renumbered(tree, number, len(low)), new, low[new], high[new], len(low))
         cost *= len(low) / len(number)
-    columns = wanted.columns.with_bounds(len(tree.child))
-    tree = _fitted(tree._replace(bounds=columns.bounds), low, high)
-    return Snapshot(wanted.roster, wanted.rows, columns, tree, cost)
+    bounds = uninitialised((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32)
+    tree = _fitted(tree._replace(bounds=bounds), low, high)
+    return Snapshot(wanted.roster, wanted.rows, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)
 
 
 def with_new_tree(state: Snapshot) -> Snapshot:
@@ -142,7 +143,7 @@ def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:
     """Write the rows of limbs whose ends are new; corners of the boxes around them, (k, 3) each."""
-    low, high = memory.rows((2, len(limbs), 3))
+    low, high = uninitialised_rows((2, len(limbs), 3))
 
     def refill(begin: int, end: int) -> None:
         refill_rows(table, limbs[begin:end], low[begin:end], high[begin:end])

@@ -80,7 +80,7 @@ def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
     def stop(*_):
         raise Stop
 
-    mirror.rayTestBatch(*rays)  # numba itself does not survive an interrupt while it compiles
+    mirror.rayTestBatch(*rays)
     callbacks = gc.callbacks[:]  # of hypothesis: an exception that falls into one is lost
     gc.callbacks.clear()
     before, disabled, interrupted = signal.signal(signal.SIGALRM, stop), 0, 0

@@ -16,14 +16,15 @@ from cylcollide.bullet.pose_loops import (
     posed_memory,
 )
 from cylcollide.shapes import rotation_matrices
-from cylcollide.world.pose_columns import pose_columns
+from cylcollide.world.pose_columns import PoseMemory
 
 UNIT_ROUNDOFF = 2.0**-53
 
 
 def place(frames, at, kind, size, position, rotation):
     """What the loop makes of it, and the first row that does not fit."""
-    made = posed_memory(len(at), pose_columns(np.count_nonzero(kind != PLANE), np.count_nonzero(kind == BOX), 0))
+    memory = PoseMemory(np.count_nonzero(kind != PLANE), np.count_nonzero(kind == BOX), 0, 0)
+    made = posed_memory(len(at), memory.columns)
     return made, pose_shapes(frames, at, kind, size, position, rotation, made)
 
 

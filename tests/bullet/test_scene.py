@@ -8,7 +8,7 @@ import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 
-from cylcollide.bullet import Mirror, poses
+from cylcollide.bullet import Mirror
 
 STARTS, ENDS = [[-9.0, 0.1, 0.2], [0.1, -9.0, 0.2]], [[9.0, 0.1, 0.2], [0.1, 9.0, 0.2]]
 
@@ -116,13 +116,3 @@ def test_threads_sync_one_mirror(c):
     for thread in threads:
         thread.join()
     assert not failures
-
-
-def test_frames_are_the_same_where_the_layout_of_tuples_is_unknown(c, monkeypatch):
-    p.loadURDF("humanoid/humanoid.urdf", globalScaling=0.25, physicsClientId=c)
-    mirror = Mirror(c, follow=False)
-    links = mirror._scene.fixed.links
-    read = poses.link_frames(mirror._client, links)
-    monkeypatch.setattr(poses, "is_layout_known", lambda: False)
-    assert poses.link_frames(mirror._client, links).tobytes() == read.tobytes()
-    assert len(read) == sum(map(len, links.values())) > 50

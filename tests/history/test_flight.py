@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.flights import State, decimals, distance, fly
+from support.machine_code import interpreted
 
 import cylcollide as cc
 from cylcollide.kernels.ballistics import fly_bullets
@@ -116,7 +117,7 @@ def test_bits_are_the_same_alone_in_a_batch_and_by_plain_python():
     given = many(30)
     path = cc.flight(**given)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cylcollide.history.flight.fly_bullets", fly_bullets.plain)
+        patch.setattr("cylcollide.history.flight.fly_bullets", interpreted(fly_bullets))
         plain = cc.flight(**given)
     for i in range(30):
         alone = cc.flight(**{name: value if name == "gravity" else value[i] for name, value in given.items()})

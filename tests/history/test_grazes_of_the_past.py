@@ -7,7 +7,7 @@ far away, from a distance of 2**40 sizes, and at both ends of the accepted numbe
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.matches.answers import CHORD, HIT, columns, compressed, differing, in_order
 
 import cylcollide as cc
@@ -83,7 +83,7 @@ def touching(rng: np.random.Generator, history: PoseHistory, scale: float, n: in
 @pytest.mark.parametrize("scale", SCALES)
 def test_touches(scale: float, field: int, interpolate: str):
     rng = np.random.default_rng(11)
-    history, n = walk(rng, scale, field, interpolate), 24 if JIT else 12
+    history, n = walk(rng, scale, field, interpolate), 24 if IS_COMPILED else 12
     start, end, ticks, alpha, beside, target = touching(rng, history, scale, n)
     hits = history.cast_segments(start, end, tick=ticks, alpha=alpha)
     assert hits.hit[beside <= 0].all()

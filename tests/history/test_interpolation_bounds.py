@@ -9,7 +9,7 @@ from math import ulp
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.one_limb import about_z, one_limb_world
 from support.oracle import interpolation as oracle
 
@@ -80,7 +80,7 @@ def two_ticks(
     return rig, at[:, :, 0], turn[:, :, 0], history, recorded
 
 
-SIZES = [36 if JIT else 9, pytest.param(600, marks=[pytest.mark.long, pytest.mark.timeout(1800)])]
+SIZES = [36 if IS_COMPILED else 9, pytest.param(600, marks=[pytest.mark.long, pytest.mark.timeout(1800)])]
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, all_shapes_rig
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.one_limb import about_z, one_limb_world
 from support.oracle.moving_bullets import Bullet, Ticks
 
@@ -15,7 +15,7 @@ from cylcollide.history.moving.hits import MovingHit, MovingHits
 pytestmark = pytest.mark.plain_python
 
 FIELDS = tuple(name for name in MovingHit.__annotations__ if name not in ("limb_name",))
-N, TICKS = (160, 12) if JIT else (40, 5)
+N, TICKS = (160, 12) if IS_COMPILED else (40, 5)
 
 
 def rig_without_boxes() -> cc.Rig:
@@ -75,7 +75,7 @@ def test_bullets_hit_what_brute_force_finds(seed: int, interpolate: str):
     for i in range(0, N, 2):
         bullet = Bullet(start[i], end[i], float(t0[i]), float(t1[i]), int(mask[i]), int(ignored[i]))
         found += check_row(ticks, hits, i, bullet)
-    assert found > (20 if JIT else 1)
+    assert found > (20 if IS_COMPILED else 1)
     assert hits.rechecked < 0.2 * N
     assert len(set(hits.tick.tolist())) > 3
 
@@ -90,7 +90,7 @@ def test_one_by_one_and_with_two_threads_all_bits_are_the_same(monkeypatch: pyte
     for name in FIELDS:
         assert np.array_equal(getattr(alone, name), getattr(shared, name), equal_nan=True), name
     hit = np.flatnonzero(alone.hit)[:20]
-    assert len(hit) > (10 if JIT else 2)
+    assert len(hit) > (10 if IS_COMPILED else 2)
     for i in (*hit.tolist(), 0, 1):
         one = history.cast_moving(start[i], end[i], t0[i], t1[i])
         for name in (*FIELDS, "limb_name"):
@@ -131,7 +131,7 @@ def test_at_one_moment_a_bullet_is_a_segment_by_ends(seed: int):
         moving, still = history.cast_moving(start, end, at, at), history.cast_segments(start, end, at)
         for name in ("hit", "limb", "character", "face", "rig_limb", "bone", "hit_group"):
             assert np.array_equal(getattr(moving, name), getattr(still, name)), name
-        assert still.hit.sum() > (10 if JIT else 0)
+        assert still.hit.sum() > (10 if IS_COMPILED else 0)
         assert np.array_equal(moving.tick, np.where(still.hit, still.tick, -1))
         assert np.allclose(moving.alpha[still.hit], still.alpha[still.hit], rtol=1e-15, atol=0.0)
         if alpha == 0.0:
@@ -147,7 +147,7 @@ def test_grazes_in_space_and_time():
         history.record(0.7 * k)
     limbs = [history.limbs_at(tick=k) for k in range(3)]
     rng, bullets = np.random.default_rng(9), []
-    for exponent in np.linspace(1.0, 15.0, 40 if JIT else 8):
+    for exponent in np.linspace(1.0, 15.0, 40 if IS_COMPILED else 8):
         for tick in (0, 1):
             # beside the middle of the axis, which the bullet follows, by a radius and a little, at right angles
             share, along = 10.0**-exponent * rng.choice([-1.0, 1.0]), 0.5 + 0.3 * rng.normal()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.character_life import Life
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.moving_boxes import Cases, deepest, product
 from support.oracle.moving_bullets import Bullet, Ticks
 
@@ -13,7 +13,7 @@ from cylcollide.history import PoseHistory
 
 pytestmark = pytest.mark.plain_python
 
-N = 60 if JIT else 10
+N = 60 if IS_COMPILED else 10
 
 
 def walking(rng: np.random.Generator, interpolate: str) -> tuple[Life, PoseHistory]:
@@ -134,7 +134,7 @@ def boxes_apart(rng: np.random.Generator, n: int) -> tuple[PoseHistory, Cases]:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not JIT, reason="thousands of bullets take machine code")
+@pytest.mark.skipif(not IS_COMPILED, reason="thousands of bullets take machine code")
 def test_at_most_one_in_a_thousand_is_undecided_and_none_of_the_others_wrong():
     """By default, for bullets at any place about boxes of a person's size."""
     undecided = hits = misses = 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.moving_scenes import bullets_of, scene_of
 
 from cylcollide.history.moving import request
@@ -13,7 +13,7 @@ from cylcollide.query.loops.moving import LEFT_OUT
 
 pytestmark = pytest.mark.plain_python
 
-N = 300 if JIT else 40
+N = 300 if IS_COMPILED else 40
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, smallest: int, scale: float) -> MovingRequest:
@@ -57,7 +57,7 @@ def test_what_is_left_out_is_missed_and_is_most(monkeypatch: pytest.MonkeyPatch)
     hits = scene.history.cast_moving(*fly)
     left_out = questions[0].candidates.limb == LEFT_OUT
     assert 0.3 < left_out.mean() < 0.95
-    monkeypatch.setattr("cylcollide.history.moving.contacts.leave_out_misses", NothingLeftOut)
+    monkeypatch.setattr("cylcollide.history.moving.contacts.leave_out_misses", nothing_left_out)
     other = scene.history.cast_moving(*fly)
     assert not (questions[1].candidates.limb == LEFT_OUT).any()
     for name in MovingHit.__annotations__:
@@ -65,10 +65,7 @@ def test_what_is_left_out_is_missed_and_is_most(monkeypatch: pytest.MonkeyPatch)
             assert np.array_equal(getattr(hits, name), getattr(other, name), equal_nan=True), name
 
 
-class NothingLeftOut:
+def nothing_left_out(stretches, _table, candidates, begin, end, _lanes):
     """`leave_out_misses`, which leaves out nothing."""
-
-    @staticmethod
-    def call(stretches, _table, candidates, begin, end, _lanes):
-        first, last = stretches.offsets[[begin, end]]
-        candidates.earliest[candidates.offsets[first] : candidates.offsets[last]] = 0.0
+    first, last = stretches.offsets[[begin, end]]
+    candidates.earliest[candidates.offsets[first] : candidates.offsets[last]] = 0.0

@@ -5,7 +5,7 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.hard_worlds import HARD, shots
 from support.cases.shape_rays_in_worlds import adversarial
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
@@ -32,11 +32,11 @@ def check_equal(moving, still, rows=slice(None)) -> None:
 @pytest.mark.parametrize("times", [(0.0, 0.25), (0.1, 0.9), (1.0, 1.0)])
 def test_everyday_limbs(times: tuple[float, float]):
     limbs = mixed(41).limbs()
-    start, end = shots_at(mixed(41), 1500 if JIT else 40)
+    start, end = shots_at(mixed(41), 1500 if IS_COMPILED else 40)
     history = standing(limbs)
     moving, still = history.cast_moving(start, end, *times), cc.HitWorld(limbs).cast_segments(start, end)
     check_equal(moving, still)
-    assert set(limbs.kind[still.limb[still.hit]].tolist()) == set(range(7)) or not JIT
+    assert set(limbs.kind[still.limb[still.hit]].tolist()) == set(range(7)) or not IS_COMPILED
     for name in NUMBERS:
         assert np.allclose(getattr(moving, name), getattr(still, name), 1e-14, 1e-14, equal_nan=True), name
     assert moving.rechecked < (0.2 if times[0] < 1.0 else 0.4) * len(start)  # boxes that stand still
@@ -51,16 +51,16 @@ SLOW = {"one place"}
 )
 def test_hard_worlds(name: str):
     limbs = HARD[name]()
-    start, end, _ = shots(limbs, 120 if JIT else 16, seed=3)
+    start, end, _ = shots(limbs, 120 if IS_COMPILED else 16, seed=3)
     moving, still = standing(limbs).cast_moving(start, end, 0.0, 1.0), cc.HitWorld(limbs).cast_segments(start, end)
     check_equal(moving, still)
     assert still.hit.sum() > 2
 
 
-@pytest.mark.parametrize("first", range(0, 6 if JIT else 1))
+@pytest.mark.parametrize("first", range(0, 6 if IS_COMPILED else 1))
 def test_adversarial_segments(first: int):
     questions = adversarial(rays=False)
-    rows = np.arange(first * 160, (first + 1) * 160, 2) if JIT else np.arange(8)
+    rows = np.arange(first * 160, (first + 1) * 160, 2) if IS_COMPILED else np.arange(8)
     limbs, hit = questions.shapes.limbs(), 0
     for i in rows.tolist():
         alone = limbs[i : i + 1]

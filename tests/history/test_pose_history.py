@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
-from support.check_cylinders import JIT, same_bits
+from support.check_cylinders import IS_COMPILED, same_bits
 from support.one_limb import about_z, one_limb_world
 from support.oracle.pose import rational
 
@@ -60,7 +60,7 @@ def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
     life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs)
     history = PoseHistory(life.world, 12, interpolate)
     record_life(life, history, 30)
-    n, hit = (120 if JIT else 12), 0
+    n, hit = (120 if IS_COMPILED else 12), 0
     start, end, times = shots(history, life.rng, n)
     for options in OPTIONS:
         hits = history.cast_segments(start, end, times, **options)
@@ -74,7 +74,7 @@ def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
             assert (points.limb[i], points.count[i]) == (inside.limb[0], inside.count[0])
             assert points.axis_distance_squared[i] == inside.axis_distance_squared[0]
     assert hit > n
-    assert len(set(hits.tick.tolist())) > (8 if JIT else 3)
+    assert len(set(hits.tick.tolist())) > (8 if IS_COMPILED else 3)
 
 
 def test_rays_are_as_segments():

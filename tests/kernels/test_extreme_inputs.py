@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from support.cases.cylinder_rays import Array
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.check_shapes import ShapeTally, compare_hits, row_truths
 from support.oracle.any_shape import classify
 from support.oracle.lines import CYLINDER, ELLIPSOID, NAMES, TAPERED
@@ -21,7 +21,7 @@ from cylcollide.kernels.curve import near_root
 
 pytestmark = pytest.mark.coverage
 
-STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 18 if JIT else 24)]))
+STEPS = np.unique(np.concatenate([np.arange(-12, 13), np.arange(-360, 361, 18 if IS_COMPILED else 24)]))
 """Ulps off a surface: the rounding bound is some hundred."""
 
 
@@ -111,7 +111,7 @@ def test_every_ulp_past_an_apex(direction: tuple):
 def test_an_egg_grazed_at_exactly_the_rounding_bound():
     """x² - r² is a whole number of ulps, and so is the slack of the 3-4-5 egg: for some x they cancel to zero."""
     egg = shapes(ELLIPSOID, np.zeros((1, 3)), np.array([[0.0, 0, 8]]), radius=np.array([3.0]))
-    extents = np.arange(8, 72, 1 if JIT else 8)
+    extents = np.arange(8, 72, 1 if IS_COMPILED else 8)
     off = (125 * extents[:, None] + np.arange(-2, 3)).ravel() * 2.0**-51
     x = 3.0 + np.concatenate([off, -off])
     start, end = (np.column_stack([x, 0 * x + y, 0 * x + 4]) for y in (-17.0, 17.0))
@@ -195,7 +195,7 @@ def test_a_start_next_to_a_face_and_almost_along_it(name: str):
     """The guess is then off by much of the way there: one step is not good enough, the crossing is solved in full."""
     limb, point, out, along = FLAT[name]
     rng = np.random.default_rng(11)
-    n = 120 if JIT else 60
+    n = 120 if IS_COMPILED else 60
     above = 2.0 ** rng.uniform(-46, -30, n)
     slope = 2.0 ** rng.uniform(-14, 0, n)
     normal, tangent = np.array(out) / np.linalg.norm(out), np.array(along) / np.linalg.norm(along)

@@ -6,7 +6,8 @@ from random import Random
 import numpy as np
 import pytest
 from support.cases.motions import SHAPES, everyday, spinning, vector
-from support.check_cylinders import JIT, sized
+from support.check_cylinders import IS_COMPILED, sized
+from support.machine_code import interpreted
 from support.moving_kernels import flight_columns, flight_parameter, fly, kernel_arguments
 
 from cylcollide.constants import MOVING_ROUNDING_BOUND
@@ -124,12 +125,12 @@ def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
 # Plain Python and machine code --------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not JIT, reason="there is no machine code")
+@pytest.mark.skipif(not IS_COMPILED, reason="there is no machine code")
 def test_machine_code_has_the_bits_of_plain_python():
     rng = Random(8)
     arguments = flight_columns([rng.choice([everyday, spinning])(rng, shape) for shape in SHAPES for _ in range(40)])
     compiled_found, plain_found = np.zeros((len(arguments[0]), 7)), np.zeros((len(arguments[0]), 7))
     fly(*arguments, compiled_found)
-    fly.plain(*arguments, plain_found)
+    interpreted(fly)(*arguments, plain_found)
     assert compiled_found.tobytes() == plain_found.tobytes()
     assert (compiled_found[:, 6] > 0).sum() > 50

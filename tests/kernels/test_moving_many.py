@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.cases.motions import SHAPES, WHOLE_FLIGHT, triple
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.moving_kernels import fly
 
 from cylcollide._types import Shape
@@ -15,7 +15,7 @@ from cylcollide.exact.moving import Motion, contact_intervals
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(not JIT, reason="takes machine code"),
+    pytest.mark.skipif(not IS_COMPILED, reason="takes machine code"),
     pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="longdouble is float64 here"),
 ]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.cases.recorded_world import GOES, HIDDEN, JUMPS, LEAVES, pose_between, recorded_world
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.machine_code import as_machine_code, interpreted
 
 import cylcollide as cc
@@ -166,7 +166,7 @@ def test_moments(loop):
     gaps = np.array([0.0, 1e-300, 2e-300, 1e300]), np.array([-1e300, 0.0, 1e-300, 1.0, 1e9])
     narrow = np.array([1.0, 1.0 + 2**-52]), np.array([0.0, 5e-324]), np.array([0.0, 1e-310, 2e-310])
     for times in (np.arange(9.0), np.cumsum(rng.exponential(size=40)), np.array([5.0]), *gaps, *narrow):
-        asked = np.concatenate([rng.uniform(times[0] - 1, times[-1] + 1, 200 if JIT else 20), times])
+        asked = np.concatenate([rng.uniform(times[0] - 1, times[-1] + 1, 200 if IS_COMPILED else 20), times])
         judged, alpha = np.empty((2, len(asked)))
         place, outside = np.empty(len(asked), np.int64), np.empty(len(asked), np.bool_)
         count = loop(asked, times, judged, place, alpha, outside)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
 from support.cases.posed_shapes import rotation_rows
-from support.check_cylinders import JIT, same_bits, sized
+from support.check_cylinders import IS_COMPILED, same_bits, sized
 from support.check_shapes import compare_chords, compare_hits, world_truths
 from support.oracle.cylinder import ray
 from support.oracle.lines import NAMES
@@ -235,7 +235,7 @@ def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():
 
 def test_one_ray_and_many_one_thread_and_several_are_bit_equal():
     shapes = mixed(60)
-    world, (starts, ends) = cc.HitWorld(shapes.limbs()), shots_at(shapes, 20_000 if JIT else 200)
+    world, (starts, ends) = cc.HitWorld(shapes.limbs()), shots_at(shapes, 20_000 if IS_COMPILED else 200)
     every = world.cast_segments(starts, ends, threads=1)
     assert not same_bits(every, world.cast_segments(starts, ends, threads=3))
     order = np.random.default_rng(3).permutation(len(starts))

@@ -8,7 +8,7 @@ and we do not is counted, and must be rare.
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.moving_peers import history_of, outside_cube, pairs_of, peer_contacts
 
 from cylcollide._types import Face
@@ -16,7 +16,7 @@ from cylcollide.history.moving.hits import MovingHits
 
 ipctk = pytest.importorskip("ipctk", reason="needs the extra peers")
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(not JIT, reason="thousands of bullets take machine code")]
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not IS_COMPILED, reason="thousands of bullets take machine code")]
 
 N = 4000
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.moving_scenes import bullets_of, scene_of
 from support.moving_sweep import FACES, first_by_rationals, judge_rows, run_chunk
 
@@ -14,7 +14,7 @@ from cylcollide._types import Face
 pytestmark = [
     pytest.mark.long,
     pytest.mark.ci_long,
-    pytest.mark.skipif(not JIT, reason="the oracle takes machine code"),
+    pytest.mark.skipif(not IS_COMPILED, reason="the oracle takes machine code"),
 ]
 
 FIELDS = ("hit", "limb", "tick", "face", "fraction", "alpha", "undecided")

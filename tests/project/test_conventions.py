@@ -52,7 +52,7 @@ ELSEWHERE = {
 }
 """Names of tools and other libraries, and columns whose names are put together when they are written."""
 
-LONGEST, FILES_AT_THE_TOP, LAYERS_AT_THE_TOP, FILES_WITHOUT_LAYERS = 320, 10, 13, 4
+LONGEST, FILES_AT_THE_TOP, LAYERS_AT_THE_TOP, FILES_WITHOUT_LAYERS = 320, 11, 13, 4
 
 
 def text_of(page: str) -> str:

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parent))
 
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.mixed_questions import digests
 
 STORED = HERE / "equal_bits.json"
@@ -21,7 +21,7 @@ SHARES = {"some": 0.04, "all": 1.0}
 """Of a hundred thousand questions."""
 
 
-@pytest.mark.skipif(not JIT, reason="thousands of rays take minutes in plain Python")
+@pytest.mark.skipif(not IS_COMPILED, reason="thousands of rays take minutes in plain Python")
 @pytest.mark.parametrize("amount", ["some", pytest.param("all", marks=pytest.mark.long)])
 def test_answers_keep_their_bits(amount: str):
     stored, found = json.loads(STORED.read_text())[amount], digests(SHARES[amount])

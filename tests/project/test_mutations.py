@@ -1,6 +1,6 @@
 """The guards are guarded: one expression of a copy of the package is broken on purpose, and the checks must go red.
 
-Kernels are interpreted in these runs, so that a broken one needs no compiler. What is broken stands in
+Kernels are plain Python in these runs, so that a broken one needs no compiler. What is broken stands in
 `support.mutations`.
 """
 
@@ -33,8 +33,8 @@ CHECKS = {checks[-1]: checks for checks in (THOROUGH, *SEEN_BY.values(), [PROPER
 
 
 def run(copy: Path, checks: list[str]) -> subprocess.CompletedProcess[str]:
-    """Return the outcome of the checks on the package in `copy`, interpreted, up to the first failure."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(copy)}
+    """Return the outcome of the checks on the package in `copy`, as plain Python, up to the first failure."""
+    environment = {**os.environ, "CYLCOLLIDE_LEVEL": "plain", "PYTHONPATH": str(copy)}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *checks]
     return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
 
@@ -43,7 +43,7 @@ def run(copy: Path, checks: list[str]) -> subprocess.CompletedProcess[str]:
 def copy(tmp_path: Path) -> Path:
     """Return a copy of package and tests."""
     for name in ("cylcollide", "tests"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "machine_code"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     with (tmp_path / "tests" / "conftest.py").open("a") as conftest:
         conftest.write(PROFILE)

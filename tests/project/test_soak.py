@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.oracle.shapes.rows import Shots
 from support.package import ABOVE_PACKAGE
 from support.soak import judge, tally
@@ -185,7 +185,7 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not JIT or not hasattr(signal, "setitimer"), reason="a hundred times slower")
+@pytest.mark.skipif(not IS_COMPILED or not hasattr(signal, "setitimer"), reason="a hundred times slower")
 def test_an_interrupted_soak_goes_on(tmp_path: Path):
     """One line, status 130, no worker left; then the same rows as in one go."""
     run = soak(tmp_path, "--pairs", "1e12")

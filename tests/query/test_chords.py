@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.force_loop import MIXED, SINGLE, STREAMS, forced
 
 import cylcollide as cc
@@ -16,7 +16,7 @@ import cylcollide as cc
 def test_chords_and_points_in_any_order_and_split():
     """The queries that have one way now: order, split and threads change no row of theirs either."""
     limbs = make_crowd(33)
-    world, n, rng = cc.HitWorld(limbs), 1001 if JIT else 41, np.random.default_rng(4)
+    world, n, rng = cc.HitWorld(limbs), 1001 if IS_COMPILED else 41, np.random.default_rng(4)
     start, end = shots(limbs, n)
     with forced(MIXED, RAYS_PER_TASK=n // 10, RAYS_SHARED=n // 10):
         chords, held = world.chords_segments(start, end, threads=1), world.contains_points(start, threads=1)
@@ -43,7 +43,7 @@ def chord_columns(chords: cc.Chords) -> dict[str, bytes]:
 @pytest.mark.parametrize(("room", "inside"), [(8, "hit"), (1, "exit"), (0, "ignore")])
 def test_chords_are_the_same_as_streams(kind: str, room: int, inside: str):
     """With room for all that is crossed, for some, for none; some rays blind, some limbs unseen, limbs in two parts."""
-    shape, n = mixed(33, seed=6), 900 if JIT else 24
+    shape, n = mixed(33, seed=6), 900 if IS_COMPILED else 24
     limbs = make_crowd(33) if kind == "cylinders" else shape.limbs()
     start, end = shots(limbs, n) if kind == "cylinders" else shots_at(shape, n, seed=7)
     far, grown, seen = start[:3] * 1e149, [limbs.inflated(1e-3 * k) for k in range(12)], Counter[str]()

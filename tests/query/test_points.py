@@ -11,7 +11,8 @@ import pytest
 from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.everyday_worlds import make_crowd
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
+from support.machine_code import replace_loop
 from support.oracle.shapes.table import SHAPE_ROWS
 from support.thresholds import set_threshold
 
@@ -29,18 +30,18 @@ from cylcollide.runtime.compile import compiled
 from cylcollide.runtime.simd import LANES, store
 
 COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1023, 1025, 4095, 4097)
-LARGEST = max(COUNTS) if JIT else 40
+LARGEST = max(COUNTS) if IS_COMPILED else 40
 BATCHES = [n for n in COUNTS if n <= LARGEST]
 COLUMNS = ("limb", "count", "axis_distance_squared")
 FEW, MANY = "locate_few", "locate_many"
 
 
-def counted(name: str, entry: Callable[..., int], taken: Counter[str]) -> Callable[..., int]:
-    """Return an entry point that counts its calls."""
+def counted(name: str, loop: Callable[..., int], taken: Counter[str]) -> Callable[..., int]:
+    """Return a loop that counts its calls."""
 
     def call(*args: Any) -> int:
         taken[name] += 1
-        return entry(*args)
+        return loop(*args)
 
     return call
 
@@ -51,8 +52,8 @@ def ways(smallest: int) -> Iterator[Counter[str]]:
     taken = Counter[str]()
     with pytest.MonkeyPatch.context() as patch:
         set_threshold(patch, "SMALLEST_BATCH", smallest)
-        for name, entrance in ((FEW, point_loops.locate_single_points), (MANY, point_loops.locate_points)):
-            patch.setattr(entrance, "call", counted(name, entrance.call, taken))
+        for name, loop in ((FEW, point_loops.locate_single_points), (MANY, point_loops.locate_points)):
+            replace_loop(patch, loop, counted(name, loop, taken))
         yield taken
 
 
@@ -97,7 +98,7 @@ def points_near(limbs: cc.Limbs, n: int, seed: int = 3) -> Array:
 @pytest.mark.parametrize("kind", ["cylinders", "all shapes", "in one place"])
 def test_odd_sizes(kind: str, limbs_count: int):
     """Together as one by one, in batches of every size; and both as each limb says by itself."""
-    if limbs_count > 33 and not JIT:
+    if limbs_count > 33 and not IS_COMPILED:
         return
     world, total = world_of(kind, limbs_count), Counter[str]()
     limbs = world.limbs
@@ -182,7 +183,7 @@ def test_what_float64_cannot_be_trusted_with():
 def test_more_pairs_than_a_step(monkeypatch: pytest.MonkeyPatch):
     """All points in all boxes: levels fill up beyond a step, and no pair is lost."""
     monkeypatch.setattr(scratch, "_kept", threading.local())
-    count, n = (300, 1500) if JIT else (160, 40)
+    count, n = (300, 1500) if IS_COMPILED else (160, 40)
     assert n * count // TREE_WIDTH > together.STEP
     rng = np.random.default_rng(2)
     p1, up = rng.normal(size=(count, 3)), np.array([0.0, 0.0, 9.0])
@@ -222,7 +223,7 @@ def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch
         points[:] = 0.0  # what another thread may do
         return -1
 
-    monkeypatch.setattr(point_loops.locate_single_points, "call", refuse)
+    replace_loop(monkeypatch, point_loops.locate_single_points, refuse)
     with pytest.raises(ValueError, match=r"points: expected numbers that stay.*pass copies"):
         world.contains_points(points)
 
@@ -244,7 +245,7 @@ def _eight_by_eight(
 @pytest.mark.parametrize("shape", SHAPE_ROWS)
 def test_eight_excesses_are_each_ones(shape: cc.Shape):
     """Kernels are written once, for a number or eight: every bit of theirs agrees."""
-    n = 7 * (400 if JIT else 80)
+    n = 7 * (400 if IS_COMPILED else 80)
     every = mixed(n).limbs()
     limbs = every[np.flatnonzero(every.table.kind == shape)]
     limbs = limbs[: len(limbs) // LANES * LANES]

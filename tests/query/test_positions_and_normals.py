@@ -89,7 +89,7 @@ def test_eight_side_by_side_agree_with_one_by_its_double_double(is_segment: bool
     ):
         position, normal = np.full((2, len(start), 3), np.nan)
         rows, both = np.arange(len(start)), np.stack([fraction, np.zeros(len(start))], axis=1)
-        surface_loops.write_exactly.call(query, limbs.table.kernel_rows, rows, hits.limb, both, face, position, normal)
+        surface_loops.write_exactly(query, limbs.table.kernel_rows, rows, hits.limb, both, face, position, normal)
         # the fraction is right to an ulp; normals turn by that much times the curvature, but at a pole or an apex
         np.testing.assert_allclose(getattr(hits, names[0]), position, rtol=0, atol=1e-14)
         off = np.abs(getattr(hits, names[1]) - normal)[hits.hit].max(axis=1)

@@ -13,7 +13,7 @@ import pytest
 from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
-from support.check_cylinders import JIT, same_bits
+from support.check_cylinders import IS_COMPILED, same_bits
 from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
 from support.package import ABOVE_PACKAGE
 
@@ -26,7 +26,6 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.leaf import make_ray_state
 from cylcollide.query.loops.ray_sort import make_sort_scratch
 from cylcollide.query.loops.refine import make_refine_queue
-from cylcollide.query.loops.single import cast_single_rays
 from cylcollide.query.loops.stream import cast_stream
 from cylcollide.query.request import RayRequest, segment_request
 from cylcollide.query.strategy import cast_single
@@ -36,7 +35,7 @@ pytestmark = pytest.mark.coverage
 
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 4095, 4097, 8191, 8193, 65537)
 LIMB_COUNTS = (0, 1, 2, 3, 4, 16, 17, 33)
-LARGEST = 70_000 if JIT else 40
+LARGEST = 70_000 if IS_COMPILED else 40
 BATCHES = [n for n in RAY_COUNTS if n <= LARGEST]
 
 
@@ -85,7 +84,7 @@ def test_odd_sizes(rays: tuple[cc.Limbs, Array, Array], limbs_count: int):
         total.update(hits=int(hits.hit.sum()), misses=int((~hits.hit).sum()), inside=int(hits.started_inside.sum()))
     assert min(total[f"{way}: batches"] for way in WAYS) >= len([n for n in BATCHES if 8 <= n <= 5000])
     assert total["misses"] > sum(BATCHES) // 20
-    assert min(total["hits"], total["inside"]) > sum(BATCHES) // 300 or limbs_count < (1 if JIT else 5), total
+    assert min(total["hits"], total["inside"]) > sum(BATCHES) // 300 or limbs_count < (1 if IS_COMPILED else 5), total
 
 
 def test_what_is_shipped_uses_every_way():
@@ -93,7 +92,7 @@ def test_what_is_shipped_uses_every_way():
     limbs = make_crowd(40)
     taken = Counter()
     for m in (1, 3, 40):
-        start, end = shots(limbs, 5000 if JIT else 210)
+        start, end = shots(limbs, 5000 if IS_COMPILED else 210)
         for n in (4, len(start)):
             with forced(MIXED) as seen:
                 cc.HitWorld(limbs[:m]).cast_segments(start[:n], end[:n])
@@ -102,10 +101,10 @@ def test_what_is_shipped_uses_every_way():
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("chunk", [8192, 1000] if JIT else [16])
+@pytest.mark.parametrize("chunk", [8192, 1000] if IS_COMPILED else [16])
 def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Array], way: str, chunk: int):
     """Any permutation, any split and any number of threads: each ray's row stays as it is."""
-    limbs, start, end = rays[0][:17], *(x[: 12_345 if JIT else 50] for x in rays[1:])
+    limbs, start, end = rays[0][:17], *(x[: 12_345 if IS_COMPILED else 50] for x in rays[1:])
     world, n, rng = cc.HitWorld(limbs), len(start), np.random.default_rng(3)
     with forced(SINGLE):
         want = verdicts_of(world.cast_segments(start, end, threads=1))
@@ -130,7 +129,7 @@ def test_order_split_and_threads_change_no_row(rays: tuple[cc.Limbs, Array, Arra
 @pytest.mark.parametrize("limit", ["one", "each"])
 def test_rays_with_limits(limit: str):
     """Rays of any length with limits, infinite ones too: the same bits from all ways."""
-    limbs, rng, n = mixed(30, seed=14), np.random.default_rng(15), 3001 if JIT else 41
+    limbs, rng, n = mixed(30, seed=14), np.random.default_rng(15), 3001 if IS_COMPILED else 41
     start, end = shots_at(limbs, n, seed=16)
     world, step = cc.HitWorld(limbs.limbs()), (end - start) * 10.0 ** rng.uniform(-3, 3, (n, 1))
     reach = 3.0 if limit == "one" else np.where(rng.random(n) < 0.3, np.inf, rng.uniform(0, 8, n))
@@ -148,15 +147,15 @@ def question_of(start: Array, end: Array) -> RayRequest:
     return segment_request(start, end, "hit")
 
 
-@pytest.mark.parametrize("stream_rays", [8, 40, 8192] if JIT else [8])
+@pytest.mark.parametrize("stream_rays", [8, 40, 8192] if IS_COMPILED else [8])
 def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Array], stream_rays: int):
     """Begin and end anywhere, streams of any length, room that was used before: rows are written whole, others not."""
-    limbs, start, end = rays[0][:20], *(x[: 1200 if JIT else 40] for x in rays[1:])
+    limbs, start, end = rays[0][:20], *(x[: 1200 if IS_COMPILED else 40] for x in rays[1:])
     snapshot, question, n = cc.HitWorld(limbs).snapshot(), question_of(start, end), len(start)
     given, query = question.raw, question.batch
     question.copy_checked(0, n)
     table, tree = snapshot.kernel_rows, snapshot.tree
-    one_by_one, _ = cast_single(snapshot, question, cast_single_rays.call)
+    one_by_one, _ = cast_single(snapshot, question)
     want = HitColumns._make(getattr(one_by_one, name) for name in HitColumns._fields)
     room = (
         make_ray_state(stream_rays),
@@ -169,9 +168,9 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
         for way, aim in product((STREAMS, BRUTE_FORCE), (Aim.CLOSEST, Aim.ANY)):
             got = HitColumns(*(np.full(n, 77, column.dtype) for column in want))
             if way == STREAMS:
-                assert cast_stream.call(given, query, table, tree, *room, begin, last, int(aim), got) == 0
+                assert cast_stream(given, query, table, tree, *room, begin, last, int(aim), got) == 0
             else:
-                assert cast_brute_force.call(given, query, table, lists, begin, last, int(aim), got) == 0
+                assert cast_brute_force(given, query, table, lists, begin, last, int(aim), got) == 0
             inner, outer = slice(begin, last), np.r_[0:begin, last:n]
             if aim == Aim.ANY:
                 sure = ~(want.undecided | got.undecided)[inner]
@@ -196,7 +195,7 @@ def test_undecided_rows_are_resolved(way: str):
         ((3, 0, 0.5), (-3, 0, 0.5), True),
         ((3, 2, 0.5), (-3, 2, 0.5), False),
     ]
-    chosen = np.random.default_rng(1).integers(0, len(rows), 150 if JIT else 40)
+    chosen = np.random.default_rng(1).integers(0, len(rows), 150 if IS_COMPILED else 40)
     start, end = (np.array([rows[k][side] for k in chosen], float) for side in (0, 1))
     world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0], [0, 9, 0]], [[0, 0, 1], [0, 9, 1]], 0.5))
     with forced(way):
@@ -208,7 +207,7 @@ def test_undecided_rows_are_resolved(way: str):
 @pytest.mark.parametrize("zero", [0.0, -0.0])
 def test_every_octant_and_direction_on_a_border(zero: float):
     """Rays of every octant, and with zero components of either sign: equal bits, and each hits what it is aimed at."""
-    limbs, n = make_crowd(33), 27 * (40 if JIT else 2)
+    limbs, n = make_crowd(33), 27 * (40 if IS_COMPILED else 2)
     world, rng = cc.HitWorld(limbs), np.random.default_rng(21)
     sign = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
     sign = sign[(sign != 0).any(axis=1)][np.arange(n) % 26]
@@ -230,7 +229,7 @@ def test_segments_with_a_negative_zero_between_their_ends():
     """From 0.0 to -0.0 there is a step of -0.0."""
     foot = np.arange(9.0)[:, None] * [0.0, 0.0, 4.0]
     limbs = cc.Limbs.cylinders(foot, foot + np.eye(3)[2], 0.5)
-    n = 80 if JIT else 16
+    n = 80 if IS_COMPILED else 16
     z = np.arange(n) % 9 * 4 + 0.5
     start, end = (np.column_stack([np.full(n, x), np.full(n, y), z]) for x, y in ((0.0, -5.0), (-0.0, 5.0)))
     hits, _ = cast_all_ways(lambda: cc.HitWorld(limbs).cast_segments(start, end))
@@ -243,7 +242,7 @@ def test_rooms_are_kept_from_world_to_world():
     with forced(STREAMS):
         for _ in range(12):
             limbs = make_crowd(int(rng.integers(1, 400)), seed=int(rng.integers(100)))
-            start, end = shots(limbs, int(rng.integers(8, 3000 if JIT else 20)))
+            start, end = shots(limbs, int(rng.integers(8, 3000 if IS_COMPILED else 20)))
             snapshot = cc.HitWorld(limbs).snapshot()
             got = verdicts_of(snapshot.cast_segments(start, end, threads=1))
             scratches.add(id(getattr(scratch._kept, "streams", None)))
@@ -266,7 +265,7 @@ for n in (1_000_000, 20):
 """
 
 
-@pytest.mark.skipif(not JIT, reason="interpreted, an index out of bounds is an error in the test above")
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, an index out of bounds is an error in the test above")
 def test_a_small_world_after_a_large_one():
     """Lanes that are not in use must not read a limb of a world that is gone: that is memory of somebody else."""
     command = [sys.executable, "-c", LARGE_THEN_SMALL]
@@ -284,7 +283,7 @@ def row_by_row(snapshot: cc.Snapshot, start: Array, end: Array) -> list[HitColum
 def test_threads_have_rooms_of_their_own():
     """Eight Python threads ask for streams at once, each its own rays: nobody sees another's."""
     limbs = make_crowd(100)
-    world, n = cc.HitWorld(limbs), 4000 if JIT else 16
+    world, n = cc.HitWorld(limbs), 4000 if IS_COMPILED else 16
     asked = [shots(limbs, n, seed=k) for k in range(8)]
     with forced(SINGLE):
         want = [verdicts_of(world.cast_segments(*pair, threads=1)) for pair in asked]

@@ -1,7 +1,10 @@
 """Memory that queries pass on to each other."""
 
+import gc
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +21,7 @@ def test_no_more_is_kept_than_there_may_be():
     loans = [memory.acquire(MOST_KEPT // 3) for _ in range(4)]
     few = [memory.acquire(1 << 18) for _ in range(20)]
     del loans, few
-    kept = sum(memory.size for buffers in memory._pool.values() for memory in buffers)
+    kept = sum(lender.buffer.size for lenders in memory._pool.values() for lender in lenders)
     assert 1 << 18 < kept <= MOST_KEPT
 
 
@@ -36,6 +39,64 @@ def test_memory_is_lent_again_once_no_slice_is_held():
     again = [memory.rows((1 << 15,)) for _ in range(64)]
     assert address in {array.__array_interface__["data"][0] for array in again}
     assert np.unique([array.__array_interface__["data"][0] for array in again]).size == 64
+
+
+def test_a_lease_lasts_as_long_as_the_last_array_of_it():
+    lender = memory.Lender(1 << 10)
+    held = memoryview(np.ndarray((4, 8), np.float64, lender.lend(), 64)[1:][1:, ::2].T)
+    assert not lender.is_free
+    other = lender.lend()
+    assert np.shares_memory(other, held)
+    del held
+    assert not lender.is_free
+    thing, where = [other[5:]], []
+    thread = threading.Thread(target=lambda: where.append(thing.pop()[3:]))
+    thread.start()
+    thread.join()
+    del other
+    assert not lender.is_free
+    where.clear()
+    gc.collect()
+    assert lender.is_free
+    assert lender.is_free
+
+
+def test_what_is_lent_read_only_stays_so():
+    lent = memory.Lender(64, is_read_only=True).lend()
+    assert not lent.flags.writeable
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        np.ndarray(8, np.float64, lent).setflags(write=True)
+
+
+def test_threads_never_share_a_buffer_of_the_pool():
+    errors: list[object] = []
+
+    def work(number: int) -> None:
+        for k in range(2000):
+            mine = memory.rows((1 << 14,))
+            mine[:] = number
+            held = mine[k % 100 :: 100]
+            del mine
+            if (held != number).any():
+                errors.append(held)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+def test_nothing_rests_on_counts_of_references_or_on_objects_as_they_lie_in_memory():
+    """`id` tells objects apart, and no more: where it is called, no array is read by an address."""
+    package = Path(memory.__file__).parents[1]
+    texts = {path.relative_to(package).as_posix(): path.read_text() for path in package.rglob("*.py")}
+    assert len(texts) > 100
+    for name, text in texts.items():
+        assert not re.search(r"getrefcount|gc\.get_refer|ob_refcnt|py_object|pythonapi", text), name
+        calls_id = re.search(r"(?<![\w.])id\(|map\(id\b", text)
+        assert not calls_id or not re.search(r"ctypes|addresses|64_at|32_at|8_at", text), name
 
 
 def test_what_is_held_until_the_end_goes_in_silence():

@@ -11,13 +11,14 @@ from functools import partial
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd, shots
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
 from support.force_loop import STREAMS, forced
+from support.machine_code import replace_loop
 from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
-from cylcollide.query.loops import stream
+from cylcollide.query import chords
 from cylcollide.runtime.simd import LANES
 from cylcollide.runtime.threads import Task, in_chunks, shared_pool
 
@@ -88,7 +89,7 @@ threading.Thread(target=serve).start()
 """
 
 
-@pytest.mark.skipif(not JIT, reason="13,000 rays take minutes")
+@pytest.mark.skipif(not IS_COMPILED, reason="13,000 rays take minutes")
 def test_a_server_goes_on_when_the_main_thread_has_ended():
     """Python hands out no more work to pools by then."""
     run = subprocess.run([sys.executable, "-c", SERVER], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False)
@@ -99,24 +100,25 @@ def test_a_server_goes_on_when_the_main_thread_has_ended():
 def test_a_question_within_a_question(crosses_more: bool, monkeypatch: pytest.MonkeyPatch):
     """Signals are handled between two steps of Python, and who handles one may ask: the same thread, the same room."""
     limbs = make_crowd(33)
-    n = 900 if JIT else 24
+    n = 900 if IS_COMPILED else 24
     start, end = shots(limbs, n)
     ask = [partial(cc.HitWorld(limbs).chords_segments, begin, begin + step, threads=1)
            for begin, step in ((start, end - start), (start + 1e3, np.ones(3)))]  # fmt: skip
     outer, inner = ask[::-1] if crosses_more else ask
     with forced(STREAMS):
         want = outer()
-        call = stream.cast_stream.call
+        call = chords.cast_stream
 
         def interrupted(*arguments: object) -> object:
             answer = call(*arguments)
-            with monkeypatch.context() as patch:
-                patch.setattr(stream.cast_stream, "call", call)
+            with monkeypatch.context() as inside:
+                replace_loop(inside, interrupted, call)
                 inner()
             return answer
 
-        monkeypatch.setattr(stream.cast_stream, "call", interrupted)
-        got = outer()
+        with monkeypatch.context() as patch:
+            replace_loop(patch, call, interrupted)
+            got = outer()
     assert len(inner()) != len(want)
     assert got.offsets.tobytes() == want.offsets.tobytes()
     assert got.limb.tobytes() == want.limb.tobytes()

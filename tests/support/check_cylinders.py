@@ -1,7 +1,6 @@
 """Compare the library's answers with the oracle's, row by row, and say what reproduces a difference."""
 
 import math
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,8 +14,12 @@ from support.oracle.cylinder import Chord, Limb, Ray
 from support.oracle.lines import Solid
 from support.oracle.spots import length
 
-JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-"""Whether kernels are compiled; interpreted they are some hundred times slower."""
+from cylcollide.runtime import levels
+
+IS_COMPILED = levels.CHOICE.level != levels.PLAIN
+"""Whether machine code is in use; plain Python is some hundred times slower."""
+
+JIT = IS_COMPILED  # the older name
 
 POSITION_ULPS = 4
 """The promise: positions within 4 ulp of the largest coordinate among ray ends, limb ends and hit point."""
@@ -29,9 +32,9 @@ less than 2√3·4 half ulps of a coordinate."""
 def sized(count: int, interpreted: int | None = None) -> int:
     """Return how large a sample to draw: `count`, or a quarter (at least 60) where kernels are interpreted.
 
-    Where no machine code takes part, the larger sample is `interpreted`: the gate runs those with the JIT off, too.
+    Where no machine code takes part, the larger sample is `interpreted`: the gate runs those in plain Python, too.
     """
-    return count if JIT else min(count, max(60, count // 4)) if interpreted is None else interpreted
+    return count if IS_COMPILED else min(count, max(60, count // 4)) if interpreted is None else interpreted
 
 
 ExactPoint = Sequence[Fraction]

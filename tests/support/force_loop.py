@@ -1,7 +1,7 @@
 """Every loop that finds first limbs, forced one after another, and what each of them was seen to do.
 
 Which loop `cylcollide.query.strategy` takes depends on thresholds; here they are set so that every batch takes the same
-one, and the entry points of the loops count how often they were taken.
+one, and the loops count how often they were taken.
 """
 
 from collections import Counter
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.check_cylinders import same_bits
+from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
 import cylcollide as cc
@@ -21,7 +22,6 @@ from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.runtime.entry_point import EntryPoint
 
 LANES = 8
 """Smaller batches than this always go one by one."""
@@ -66,12 +66,10 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
     """All queries of this process go this way while the context lasts; `more`: further thresholds."""
     seen = Seen()
 
-    def counted(name: str, entrance: EntryPoint[..., Any]) -> Callable[..., Any]:
-        entry = entrance.call
-
+    def counted(name: str, loop: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
             seen.batches[name] += 1
-            return entry(*args)
+            return loop(*args)
 
         return call
 
@@ -86,12 +84,12 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
         for name, value in {**WAYS.get(way, {}), **more}.items():
             set_threshold(patch, name, value)
         patch.setattr(scratch, "_kept", type(scratch._kept)())  # scratch memory is as large as these thresholds say
-        for name, entrance in (
+        for name, loop in (
             (SINGLE, single.cast_single_rays),
             (BRUTE_FORCE, cast_brute_force),
             (STREAMS, cast_stream),
         ):
-            patch.setattr(entrance, "call", counted(name, entrance))
+            replace_loop(patch, loop, counted(name, loop))
         patch.setattr(exact_fallback, "ResolvedHits", watched)
         yield seen
 

@@ -1,30 +1,73 @@
-"""Functions of tests as machine code, made as the package makes it."""
+"""Functions of tests as machine code: numba compiles them, with all marked functions that they call, and runs them.
+
+The build's own compiler only writes files; the loops that it made are tested by calling them. A test that needs numba
+where it is not installed is skipped when it calls such a function.
+"""
+
+import sys
+from functools import cache
+from types import FunctionType
 
 import numpy as np
-from support.check_cylinders import JIT
+import pytest
+from support.check_cylinders import IS_COMPILED
+from support.package import put_build_in_reach
+
+from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
 
 
 class MachineCode:
     """A function with machine code for each kind of arguments, made at the first call; `plain` is the function."""
 
     def __init__(self, function):
-        self.plain, self.made = np.errstate(all="ignore")(function), {}
+        self.function, self.plain = function, np.errstate(all="ignore")(function)
 
     def __call__(self, *arguments):
-        from cylcollide.runtime import machine_code
+        return jitted(self.function)(*arguments)
 
-        tag = machine_code.tag(arguments)
-        if tag not in self.made:
-            lowered = machine_code.lower(self.plain.__wrapped__, True, False, arguments)
-            self.made[tag] = machine_code.load(machine_code.optimiser().machine_code(lowered))
-        return self.made[tag](*arguments)
+
+@cache
+def jitted(function):
+    """A copy of a function as numba's: it sees numba's functions and intrinsics in place of those it calls."""
+    numba = pytest.importorskip("numba")
+    put_build_in_reach()
+    from native.frontend import OPTIONS
+    from native.intrinsics import INTRINSICS
+
+    loops = {loop.call: loop.function for loop in LOOPS.values()}
+
+    def replaced(value):
+        value = loops.get(value, value) if callable(value) else value
+        return INTRINSICS.get(value) or jitted(value) if value in MARKED or value in INTRINSICS else value
+
+    names = function.__code__.co_names
+    seen = {n: replaced(v) for n, v in function.__globals__.items() if n in names and callable(v)}
+    known = function.__globals__ | seen
+    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    options = {name: value for name, value in OPTIONS.items() if not name.startswith("no_")}
+    return numba.njit(**options, forceinline=MARKED.get(function) is Inlining.ALWAYS)(copied)
 
 
 def as_machine_code(function):
-    """Compile with the options of the package, for a test; plain Python where that is all there is."""
-    return MachineCode(function) if JIT else np.errstate(all="ignore")(function)
+    """Compile with the options of the build, for a test; plain Python where that is all there is."""
+    return MachineCode(function) if IS_COMPILED else np.errstate(all="ignore")(function)
 
 
 def interpreted(function):
-    """The same function as plain Python."""
-    return getattr(function, "plain", function)
+    """The same function, or loop, as plain Python."""
+    loop = next((loop.function for loop in LOOPS.values() if loop.call is function), None)
+    return getattr(function, "plain", function) if loop is None else np.errstate(all="ignore")(loop)
+
+
+def replace_loop(patch, loop, replacement):
+    """Put another function in place of a loop, in all modules of package and build that call it; there must be one."""
+    places = [
+        (module, name)
+        for of_module, module in list(sys.modules.items())
+        if of_module.startswith(("cylcollide.", "native.")) and ".machine_code." not in of_module
+        for name, value in list(vars(module).items())
+        if value is loop
+    ]
+    assert places
+    for module, name in places:
+        patch.setattr(module, name, replacement)

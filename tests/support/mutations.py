@@ -216,7 +216,7 @@ SHARED: dict[str, Mutation] = {
     **MOVED,
     # rows resolved in exact arithmetic
     "resolved: chords left undecided": Mutation(
-        "query/exact_fallback.py", "if complete_chords.call(", "if 0 * complete_chords.call("
+        "query/exact_fallback.py", "if complete_chords(", "if 0 * complete_chords("
     ),
     "resolved: chords that are known forgotten": Mutation(
         "query/exact_fallback.py",

@@ -3,8 +3,15 @@
 In the repository `python -c` would import the sources of the working directory, and compile them anew.
 """
 
+import sys
 from pathlib import Path
 
 import cylcollide as cc
 
 ABOVE_PACKAGE = Path(cc.__file__).parents[1]
+
+
+def put_build_in_reach() -> None:
+    """Make the folder `native` of the repository importable, behind the package, which may be an installed one."""
+    if (root := str(Path(__file__).parents[2])) not in sys.path:
+        sys.path.append(root)

@@ -10,8 +10,6 @@ ABOVE = PACKAGE.parent
 
 
 def environment(root: Path = ABOVE, **variables: str) -> dict[str, str]:
-    """The environment without what says how machine code is made, with the package that lies in `root`."""
-    known = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "CYLCOLLIDE_"))}
-    return {
-        **known, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1", "CYLCOLLIDE_COMPILE": "now", **variables
-    }  # fmt: skip
+    """The environment without what says which machine code is used, with the package that lies in `root`."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith("CYLCOLLIDE_")}
+    return {**known, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1", **variables}

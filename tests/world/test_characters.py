@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life, all_shapes_rig, answers, check_equal
-from support.check_cylinders import JIT, same_bits
+from support.check_cylinders import IS_COMPILED, same_bits
 
 import cylcollide as cc
 from cylcollide.constants import REBUILT_AT_ONCE
@@ -43,7 +43,7 @@ def live(life: Life, steps: int, rays: int) -> int:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_life_of_characters(seed: int):
     life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs)
-    assert live(life, 120 if JIT else 20, 25) > (500 if JIT else 50)
+    assert live(life, 120 if IS_COMPILED else 20, 25) > (500 if IS_COMPILED else 50)
     assert set(life.steps) >= {"spawn", "move_some", "despawn", "fail"}
 
 
@@ -168,14 +168,14 @@ def test_memory_is_that_of_those_who_live():
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        for _ in range(30 if JIT else 3):
+        for _ in range(30 if IS_COMPILED else 3):
             generation()
         gc.collect()
         assert tracemalloc.get_traced_memory()[0] - before < 100_000
     finally:
         tracemalloc.stop()
     assert len(world) == 0
-    assert world.spawn(rig).tolist() == [40 * (33 if JIT else 6)]
+    assert world.spawn(rig).tolist() == [40 * (33 if IS_COMPILED else 6)]
 
 
 def test_a_despawned_rig_is_forgotten():

@@ -75,6 +75,8 @@ HOLDERS = {
     "limbs": lambda state: state.limbs,
     "a column": lambda state: state.limbs.p1,
     "part of a column": lambda state: state.limbs.p2[3:5],
+    "part of a part": lambda state: state.limbs.p1[3:][::2],
+    "memory": lambda state: memoryview(state.limbs.p1[5:]),
     "solid": lambda state: state.table.solid,
     "bounds": lambda state: state.tree.bounds,
     "an answer": lambda state: state.cast_segments([[-9.0, 0.0, 0.0]], [[9.0, 0.0, 0.0]]),

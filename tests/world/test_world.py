@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd, oracle_limbs, shots
-from support.check_cylinders import FIELDS, JIT, same_bits, sized
+from support.check_cylinders import FIELDS, IS_COMPILED, same_bits, sized
 from support.oracle import cylinder as oracle
 from support.oracle.cylinder import Chord, Ray, ray, segment
 
@@ -136,7 +136,7 @@ def test_hard_worlds_equal_brute_force(name: str):
 
 
 @pytest.mark.parametrize("limbs_count", LIMB_COUNTS)
-@pytest.mark.parametrize("rays_count", RAY_COUNTS if JIT else RAY_COUNTS[:4])
+@pytest.mark.parametrize("rays_count", RAY_COUNTS if IS_COMPILED else RAY_COUNTS[:4])
 def test_batch_thread_and_chunk_change_no_bit(rays_count: int, limbs_count: int):
     limbs = make_crowd(limbs_count)
     world = cc.HitWorld(limbs)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cylcollide.crosscheck.commands.tables import CASES, compile_ahead, print_result, run_scoreboard
+from cylcollide.crosscheck.commands.tables import CASES, print_result, run_scoreboard
 from cylcollide.crosscheck.generate.families import FAMILIES
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.csv_tables import write_tables
@@ -26,7 +26,6 @@ MOST_JOBS = 1024
 DEFAULT_FOLDER = Path("crosscheck-report")
 
 TASKS = {
-    "compile": "compiling loops, once",
     "chunks": "firing, comparing, explaining",
     "interventions": "changing one thing at a time",
     "files": "writing the report",
@@ -82,7 +81,6 @@ def crosscheck(
     # Before all else, so that the message about a wrong name comes at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
     with _errors_in_one_line(), bars(console, TASKS) as progress:
-        compile_ahead(progress, jobs)
         with executor_of(jobs, scheduler) as executor:
             result = run_plan(plan, executor, out, lambda line: typer.echo(f"cylcollide: {line}", err=True), progress)
         result.summary["scoreboard"] = [score.record() for score in scores]

@@ -3,8 +3,7 @@
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from cylcollide.crosscheck.scoreboard.engine_errors import COUNTED
 from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, Score
 from cylcollide.crosscheck.scoreboard.subprocess_run import guarded_scoreboard
 from cylcollide.terminal import bars
-from cylcollide.warm_up.warm_up import warm_up
 
 PLACES = ("median", "99 %", "max")
 
@@ -105,7 +103,7 @@ def _causes(summary: JsonObject) -> Table:
 SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
 
-NAMES = {"compile": "compiling loops, once", "families": "asking all engines", "speed": "comparing speeds"}
+NAMES = {"families": "asking all engines", "speed": "comparing speeds"}
 CASES = "scoreboard-cases.json"
 
 
@@ -113,7 +111,6 @@ def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: in
     """Ask the engines, print the tables, write ``scoreboard.json``, ``.csv`` and ``-cases.json`` into ``out``."""
     began = time.perf_counter()
     with bars(console, NAMES) as progress:
-        compile_ahead(progress, None)
         scores = guarded_scoreboard(engines, rays, seed, progress)
     seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
     record = {"schema": SCHEMA, "run": "scoreboard", "seed": seed, "seconds": seconds, "versions": own_versions()}
@@ -123,12 +120,6 @@ def run_scoreboard(console: Console, engines: Sequence[str], rays: int, seed: in
     for shown in _measured(scores, seed):
         console.print(shown)
     return scores
-
-
-def compile_ahead(progress: Callable[[str, int, int], None], jobs: int | None) -> None:
-    """Make machine code before processes that need it, as a step of its own; none where it is turned off."""
-    with suppress(RuntimeError):
-        warm_up(jobs, lambda done, of: progress("compile", done, of))
 
 
 def _measured(scores: Sequence[Score], seed: int) -> Iterator[Table]:

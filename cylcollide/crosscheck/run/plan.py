@@ -41,8 +41,8 @@ AT_POSES = "poses"
 
 def own_versions(**engine: str) -> dict[str, str]:
     """Versions of this library and of all that it computes with, those of an engine among them."""
-    packages = {package: version(package) for package in ("numpy", "numba")}
-    return {"cylcollide": __version__, **engine, **packages, "python": platform.python_version()}
+    numpy = version("numpy")
+    return {"cylcollide": __version__, **engine, "numpy": numpy, "python": platform.python_version()}
 
 
 class _Run:

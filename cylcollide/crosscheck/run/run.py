@@ -27,8 +27,6 @@ from cylcollide.crosscheck.run.findings import findings
 from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
 from cylcollide.crosscheck.run.tally import Tally, sample
 from cylcollide.crosscheck.workers import worker_processes
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.world import HitWorld
 
 SCHEMA = 3
 """Version of ``summary.json``: raised when a field changes its meaning or goes away."""
@@ -153,9 +151,6 @@ def local_processes(jobs: int) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
-    # Fills numba's cache on disk, so that the workers do not all compile the same kernels.
-    p1 = np.arange(45.0).reshape(15, 3)
-    HitWorld(Limbs.cylinders(p1, p1 + 1.0, np.full(15, 0.1))).cast_segments(p1, p1 + 2.0)
     with worker_processes(jobs) as pool:
         yield pool
 

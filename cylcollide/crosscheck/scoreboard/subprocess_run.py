@@ -16,7 +16,7 @@ def guarded_scoreboard(
 
     After a crash all is asked again without the engine that was being asked. RuntimeError if there was none.
     """
-    # Spawned, not forked: a fork copies the threads' locks of a process that already runs numba and PyBullet.
+    # Spawned, not forked: a fork copies the locks of threads, those of PyBullet among them.
     context, dead = multiprocessing.get_context("spawn"), dict[str, str]()
     while True:
         listening, speaking = context.Pipe(duplex=False)

@@ -37,7 +37,7 @@ def box_contact(request: MovingRequest, stretch: int, limb: int, within: TickStr
         return _still_contact(request, stretch, limb, within)
     flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
     bounds = BoxBounds._make((*flags, *numbers, place))
-    bound_box.call(row, path, request.resolution, bounds)
+    bound_box(row, path, request.resolution, bounds)
     (possible, certain, leaves), (lower, upper, exit_lower, exit_upper, face) = (
         flags[:, 0].tolist(),
         numbers[:, 0].tolist(),

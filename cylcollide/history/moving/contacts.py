@@ -69,9 +69,9 @@ def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns
         pairs, refined = make_pair_lanes(), make_refine_lanes()
         for first in range(begin, end, BLOCK_RAYS):
             last = min(first + BLOCK_RAYS, end)
-            leave_out_misses.call(stretches, table, candidates, first, last, pairs)
-            cast_moving_rows.call(stretches, table, candidates, *filters, first, last, hits)
-            refine_contacts.call(flights, stretches, table, hits, first_tick, first, last, refined, contacts)
+            leave_out_misses(stretches, table, candidates, first, last, pairs)
+            cast_moving_rows(stretches, table, candidates, *filters, first, last, hits)
+            refine_contacts(flights, stretches, table, hits, first_tick, first, last, refined, contacts)
 
     in_chunks(n, threads, task)
     return hits, contacts
@@ -104,7 +104,7 @@ def _exits(
     exits = ExitRows(fraction, time, duration, piece, accurate)
     flights, limbs, table, candidates = request.flights, request.limbs, request.table, request.candidates
     asked = (LimbPlaces(limbs.state_row, limbs.next_row), candidates, flights.mask, flights.ignored)
-    find_exits.call(request.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
+    find_exits(request.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
     is_protected = np.isin(limbs.character[bounded.limb[hit]], [*request.until])
     for i in hit[~accurate[hit] | is_protected].tolist():

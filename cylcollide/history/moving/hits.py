@@ -197,7 +197,7 @@ class MovingHits(LimbFields):
         position, normal = np.full((2, len(row), 3), np.nan)
         rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT)
         batch = RayBatch(rays, EVERY_LAYER, IGNORE_NONE, POLICY_HIT)
-        write_exactly.call(batch, self._limbs.kernel_rows, np.flatnonzero(row != NO_LIMB), row[row != NO_LIMB],
+        write_exactly(batch, self._limbs.kernel_rows, np.flatnonzero(row != NO_LIMB), row[row != NO_LIMB],
                            fraction[row != NO_LIMB], face[row != NO_LIMB], position, normal)  # fmt: skip
         return frozen(position), frozen(normal)
 

@@ -54,7 +54,7 @@ class MovingLimbs:
             solid, character, mask, aligned((m, MOVING_ROW), np.float64), box, np.empty((0, PATH_ROW))
         )
         ends = MovingEnds(kind, following, self.radius, self.radius2, self.here, self.there)
-        fill_moving_rows.call(ring.recorded, tick, row, ends, self._rows)
+        fill_moving_rows(ring.recorded, tick, row, ends, self._rows)
 
     @cached_property
     def table(self) -> MovingRows:

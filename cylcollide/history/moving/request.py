@@ -84,12 +84,12 @@ def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int6
     state, stream, *_ = scratch_for_streams(tree, 0)
     asked = (ring.recorded, order, state, stream)
     pairs = _pairs(2 * n)
-    used = find_recorded_pairs.call(*asked, pairs)
+    used = find_recorded_pairs(*asked, pairs)
     if used > len(pairs.ray):
         pairs = _pairs(used)
-        find_recorded_pairs.call(*asked, pairs)
+        find_recorded_pairs(*asked, pairs)
     offsets, found = np.empty(n + 1, np.int64), np.empty(used, np.int32)
-    sort_pairs.call(RecordedPairs(pairs.ray[:used], pairs.row[:used]), offsets, found)
+    sort_pairs(RecordedPairs(pairs.ray[:used], pairs.row[:used]), offsets, found)
     return offsets, found
 
 

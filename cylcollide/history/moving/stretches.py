@@ -24,5 +24,5 @@ def stretches_of(ticks: Sequence[Tick], flights: Flights) -> tuple[FlightRows, S
     n = int(before[-1])
     piece, tick, is_last, is_open = memory.columns(n, *COLUMNS)
     stretches = StretchRows(before[flights.offsets], piece, tick, memory.rows((n, STRETCH_ROW)), is_last, is_open)
-    fill_stretches.call(rows, first, last, before, stretches)
+    fill_stretches(rows, first, last, before, stretches)
     return rows, stretches

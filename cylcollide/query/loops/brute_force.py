@@ -22,8 +22,7 @@ from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_check
 from cylcollide.query.loops.output import write_eight
 from cylcollide.query.loops.packets import one_limb, prefetch_sixteen, rays_from
 from cylcollide.query.loops.refine import FACES, refine_list
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load
 
 CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
@@ -47,7 +46,7 @@ def make_ray_lists(limbs: int) -> RayLists:
     return RayLists(step, np.arange(float(LANES)), row, np.zeros(slots, np.int64), np.empty(2 * LANES))
 
 
-@entry_point()
+@compiled_loop
 def cast_brute_force(
     raw: RawRays,
     batch: RayBatch,

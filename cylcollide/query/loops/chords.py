@@ -26,8 +26,7 @@ from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
 from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, limit_of, ray_at
 from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
 
@@ -49,7 +48,7 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
     return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def complete_chords(
     batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
 ) -> int:
@@ -84,14 +83,14 @@ def pieces_of_rays(batch: RayBatch, table: LimbRows, tree: Tree, rows: Int64Arra
     limb.
     """
     stack, offsets, codes = make_stack(tree), np.zeros(len(rows) + 1, np.int64), np.empty(4 * len(rows) + 64, np.int32)
-    used = find_pieces.call(batch, table, tree, stack, rows, offsets, codes)
+    used = find_pieces(batch, table, tree, stack, rows, offsets, codes)
     if used > len(codes):
         codes = np.empty(used, np.int32)
-        find_pieces.call(batch, table, tree, stack, rows, offsets, codes)
+        find_pieces(batch, table, tree, stack, rows, offsets, codes)
     return offsets, codes[:used]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def find_pieces(
     batch: RayBatch,
     table: LimbRows,
@@ -132,11 +131,11 @@ def pieces_of_crossings(
 ) -> tuple[Int64Array, Int32Array]:
     """`pieces_of_rays` for the rays from `begin` to `end`, from `recorded` rows of `crossed`, which are overwritten."""
     (offsets, places), codes = np.zeros((2, end - begin + 1), np.int64), np.empty(2 * recorded, np.int32)
-    used = sort_crossings.call(batch, table, crossed, recorded, begin, offsets, places, codes)
+    used = sort_crossings(batch, table, crossed, recorded, begin, offsets, places, codes)
     return offsets, codes[:used]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def sort_crossings(
     batch: RayBatch,
     table: LimbRows,
@@ -169,7 +168,7 @@ def sort_crossings(
     return int(offsets[offsets.size - 1])
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def cast_chords(
     batch: RayBatch,
     table: LimbRows,

@@ -5,8 +5,7 @@ from typing import NamedTuple, TypeAlias
 from cylcollide._types import Float64Array, Int64Array, Uint32Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.ray import Rays, as_vector, largest_component
-from cylcollide.runtime.compile import compiled
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop
 from cylcollide.runtime.simd import LANES, absolute, broadcast, load, logical_not, movemask, store
 
 
@@ -71,5 +70,7 @@ def copy_checked(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
     return origins_valid and valid and (rays.is_segment or none_small or not any_short_row(rays.second, begin, end))
 
 
-copy_checked_rows = entry_point()(copy_checked)
-"""`copy_checked`, as Python calls it."""
+@compiled_loop
+def copy_checked_rows(raw: RawRays, rays: Rays, begin: int, end: int) -> bool:
+    """`copy_checked`, as Python calls it."""
+    return copy_checked(raw, rays, begin, end)

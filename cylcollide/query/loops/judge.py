@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from cylcollide._types import NO_CHARACTER, Float64Array, Int8Array, Int32Array, Int64Array, Reason
 from cylcollide.kernels.ray import broadcast_index
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 FIRST_SURFACE, MOST_IMPORTANT, LONGEST_CHORD, PENETRATION = range(4)
 """Kinds of policies."""
@@ -166,7 +165,7 @@ def penetrate(
     shots.chord[i], shots.damage[i], shots.energy_left[i] = judged_by, damage, left
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def judge_chords(
     policy: PolicyRows, energy: Float64Array, flight: FlightRows, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:

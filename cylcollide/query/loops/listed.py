@@ -13,7 +13,7 @@ from cylcollide.kernels.point import point_limb
 from cylcollide.kernels.ray import as_vector, broadcast_index, ray_at
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.points import PointColumns
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop
 
 
 class Lists(NamedTuple):
@@ -30,11 +30,11 @@ def pieces_of_lists(batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64A
     """
     most = 2 * int((lists.offsets[rows + 1] - lists.offsets[rows]).sum())
     offsets, codes = np.zeros(len(rows) + 1, np.int64), np.empty(most, np.int32)
-    used = find_listed_pieces.call(batch, table, lists, rows, offsets, codes)
+    used = find_listed_pieces(batch, table, lists, rows, offsets, codes)
     return offsets, codes[:used]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def find_listed_pieces(
     batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64Array, offsets: Int64Array, codes: Int32Array
 ) -> int:
@@ -56,7 +56,7 @@ def find_listed_pieces(
     return used
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def locate_listed(points: Float64Array, table: LimbRows, lists: Lists, columns: PointColumns) -> int:
     """The limbs of each point's list that contain it; how many points are undecided."""
     count = 0

@@ -5,10 +5,10 @@ from math import nan
 from cylcollide._types import NO_LIMB, Float64Array, Int32Array
 from cylcollide.kernels.bone import into_bone, rotation_of
 from cylcollide.kernels.ray import as_vector
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def write_local_surface(
     limb: Int32Array,
     transform: Int32Array,

@@ -44,8 +44,7 @@ from cylcollide.query.loops.moving_rows import (
     vector_between,
 )
 from cylcollide.query.loops.pair_queue import SHAPES
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, larger, load_rows, movemask, prefetch
 from cylcollide.runtime.simd import lane as lane_of
 
@@ -89,7 +88,7 @@ class MovingColumns(NamedTuple):
     undecided: BoolArray
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def leave_out_misses(
     stretches: StretchRows, table: MovingRows, candidates: Candidates, begin: int, end: int, lanes: PairLanes
 ) -> None:
@@ -162,7 +161,7 @@ def test_lanes(stretches: StretchRows, table: MovingRows, candidates: Candidates
     lanes.queued[shape] = 0
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def cast_moving_rows(
     stretches: StretchRows,
     table: MovingRows,

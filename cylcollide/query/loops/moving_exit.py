@@ -41,8 +41,7 @@ from cylcollide.query.loops.moving_rows import (
     limits_of,
     vector,
 )
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
 MOST_PARTS = 96
@@ -69,7 +68,7 @@ class LimbPlaces(NamedTuple):
     next_row: Int32Array  # of that of the next tick, `STAYS` for one that stays where it is until then
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def find_exits(
     flights: FlightRows,
     stretches: StretchRows,
@@ -228,7 +227,7 @@ class BoxBounds(NamedTuple):
     place: Float64Array  # (3,): the bullet at `upper`, along the axes of the box from its centre
 
 
-@entry_point()
+@compiled_loop
 def bound_box(stretch: Float64Array, path: Float64Array, resolution: float, bounds: BoxBounds) -> None:
     """Write `BoxBounds`, from a row of `StretchRows.rows` and one of `MovingRows.paths`."""
     start, end, box = vector(stretch, START), vector(stretch, END), box_path(path)

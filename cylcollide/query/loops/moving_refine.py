@@ -48,8 +48,7 @@ from cylcollide.query.loops.moving_rows import (
 )
 from cylcollide.query.loops.packets import vectors_at
 from cylcollide.query.loops.pair_queue import SHAPES
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, load, load_at, load_rows, movemask, prefetch, select, store
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
@@ -100,7 +99,7 @@ def make_refine_lanes() -> RefineLanes:
     )
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def refine_contacts(
     flights: FlightRows,
     stretches: StretchRows,

@@ -38,8 +38,7 @@ from cylcollide.kernels.recorded import (
     tick_rows,
     triple,
 )
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import Real
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -118,7 +117,7 @@ class Limits(NamedTuple):
     alpha: tuple[DoubleDouble, DoubleDouble]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_stretches(
     flights: FlightRows, first: Int64Array, last: Int64Array, before: Int64Array, stretches: StretchRows
 ) -> None:
@@ -189,7 +188,7 @@ def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
     return dd_add((a, 0.0), dd_multiply(share, two_difference(b, a)))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_moving_rows(
     recorded: Recorded, tick: Int32Array, row: Int32Array, ends: MovingEnds, table: MovingRows
 ) -> None:

@@ -38,8 +38,7 @@ from cylcollide.kernels.ray import as_vector
 from cylcollide.query.loops.inputs import INVALID, copy_in_range
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue, enqueue_pair
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, lowest_bit, movemask
 
 CYLINDER = int(Shape.CYLINDER)
@@ -57,7 +56,7 @@ POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
 """Of `PointColumns`."""
 
 
-@entry_point()
+@compiled_loop
 def locate_points(
     table: LimbRows,
     tree: Tree,
@@ -136,7 +135,7 @@ def sides(
     return movemask(in_one) | movemask(in_two) << LANES, movemask(out_of_one) | movemask(out_of_two) << LANES
 
 
-@entry_point()
+@compiled_loop
 def locate_single_points(
     table: LimbRows, tree: Tree, raw: Float64Array, memory: Float64Array, columns: PointColumns
 ) -> int:
@@ -177,7 +176,7 @@ def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
     return limbs
 
 
-@entry_point()
+@compiled_loop
 def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: Int32Array) -> int:
     """Write every limb whose box contains the point into `found` (items,); how many there are."""
     used, height = 0, start_traversal(stack)
@@ -190,7 +189,7 @@ def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: 
         used += 1
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> None:
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNDECIDED."""
     rows, solids = table.rows, table.solid
@@ -199,7 +198,7 @@ def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> 
         verdict[i] = point_limb(as_vector(points, i), limb_at(rows, solids, limb))
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def axis_distances(points: Float64Array, table: LimbRows, limbs: Int32Array, squared: Float64Array) -> int:
     """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB, NaN where undecided.
 

@@ -24,8 +24,7 @@ from cylcollide.kernels.recorded import (
 )
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.runtime.addresses import float32_at, int8_at, int32_at
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 class Protection(NamedTuple):
@@ -72,7 +71,7 @@ def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
     return Tree(bounds, child, a[t, ROWS], int8_at(a[t, AXIS], nodes), stack_size, space)
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def find_recorded(
     batch: RayBatch,
     recorded: Recorded,
@@ -136,8 +135,8 @@ def rows_near_rays(
 ) -> tuple[Int64Array, Int32Array]:
     """The rows of all limbs that each ray does not certainly miss at its tick, in compressed rows: offsets and rows."""
     offsets, found = np.zeros(len(tick) + 1, np.int64), np.empty(4 * len(tick) + 64, np.int32)
-    used = find_recorded.call(batch, recorded, tick, protection, all_layers, stack, offsets, found)
+    used = find_recorded(batch, recorded, tick, protection, all_layers, stack, offsets, found)
     if used > len(found):
         found = np.empty(used, np.int32)
-        find_recorded.call(batch, recorded, tick, protection, all_layers, stack, offsets, found)
+        find_recorded(batch, recorded, tick, protection, all_layers, stack, offsets, found)
     return offsets, found[:used]

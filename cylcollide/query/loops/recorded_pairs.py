@@ -11,8 +11,7 @@ from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState
 from cylcollide.query.loops.recorded import tree_at
 from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.stream import setup_in_order
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
 class RecordedPairs(NamedTuple):
@@ -22,7 +21,7 @@ class RecordedPairs(NamedTuple):
     row: Int32Array
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def find_recorded_pairs(
     recorded: Recorded,
     order: Order,
@@ -82,7 +81,7 @@ def append_pair(pairs: RecordedPairs, used: int, ray: int, row: int) -> int:
     return used + 1
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def sort_pairs(pairs: RecordedPairs, offsets: Int64Array, found: Int32Array) -> None:
     """Write pairs as compressed rows, (n + 1,) and (pairs,): of each ray the rows of its tick, ascending."""
     for i in range(offsets.size):

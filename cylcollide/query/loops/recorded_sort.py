@@ -10,8 +10,7 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.packets import displacement_of, vectors_from
 from cylcollide.query.loops.ray_sort import is_negative
 from cylcollide.runtime import memory
-from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store, with_sign
 
 OCTANTS = MIXED
@@ -38,7 +37,7 @@ def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: in
     return order
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def fill_order(rays: Rays, place: Int32Array, alpha: Float64Array, key: Int32Array, order: Order) -> None:
     """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch."""
     begins, n, buckets = order.begins, place.size, order.begins.size - 1

@@ -42,8 +42,7 @@ from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
 from cylcollide.query.loops.stream import setup_in_order
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store_rows
 
 BOX, CLOSEST = int(Shape.BOX), int(Aim.CLOSEST)
@@ -248,7 +247,7 @@ def finish_hits(batch: RayBatch, count: int, queue: RefineQueue, scratch: Record
         hits.limb[scratch.ray[k]] = scratch.row[k]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def cast_recorded(
     batch: RayBatch,
     recorded: Recorded,

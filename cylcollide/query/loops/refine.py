@@ -17,7 +17,7 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import exact_displacements, limbs_at, one_limb, vectors_at
 from cylcollide.query.loops.single import entry_fraction
-from cylcollide.runtime.compile import compiled, inlined, shared
+from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import LANES, Real, Truth, load_at, lowest_bit, movemask, prefetch, store
 
 SHAPES, FACES = len(Shape), int(Face.INSIDE)
@@ -57,7 +57,7 @@ def flush_refine(queue: RefineQueue, batch: RayBatch, table: LimbRows, hits: Hit
             refine_queued(queue, batch, table, slot, hits)
 
 
-@shared
+@noinline
 def refine_queued(queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: int, hits: HitColumns) -> None:
     """Refine the fractions of the hits queued in one slot, and empty it."""
     shape, face = slot // FACES, slot % FACES
@@ -165,7 +165,7 @@ def refine_sixteen(
         times[number[first + k]] = scratch[k]
 
 
-@shared
+@noinline
 def graze_fraction(batch: RayBatch, table: LimbRows, i: int, limb: int, face: float, times: Float64Array) -> float:
     """`entry_fraction` of one ray, solved in full."""
     ray, one = ray_at(batch.rays, i), limb_at(table.rows, table.solid, limb)

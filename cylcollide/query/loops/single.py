@@ -25,8 +25,7 @@ from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
 
@@ -48,7 +47,7 @@ def leaves(ray: Ray, limb: Limb) -> bool:
     return limb_hit_bounds(ray, limb, POLICY_EXIT).inside
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def cast_rows(batch: RayBatch, table: LimbRows, hits: HitColumns) -> None:
     """Ray i against limb i, or all rays against the only limb."""
     rows, solids, rays, policy = table.rows, table.solid, batch.rays, batch.policy
@@ -118,7 +117,7 @@ RECORD_ROWS = 10
 """Rows of the record of `cast_single_rays`, a number a ray: origins, second vectors, and `HitColumns` but the limb."""
 
 
-@entry_point()
+@compiled_loop
 def cast_single_rays(
     table: LimbRows,
     tree: Tree,

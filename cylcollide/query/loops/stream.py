@@ -29,8 +29,7 @@ from cylcollide.query.loops.packets import prefetch_sixteen, rays_from, two_rays
 from cylcollide.query.loops.pair_queue import SHAPES, enqueue_pair
 from cylcollide.query.loops.ray_sort import SortScratch, copy_in_order, sort_rays
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import (
     LANES,
     append_where,
@@ -193,7 +192,7 @@ def enqueue_or_flush(
         test_pair_batch(shape, policy, table.rows, state, local_rays, scale, aim)
 
 
-@entry_point()
+@compiled_loop
 def cast_stream(
     raw: RawRays,
     batch: RayBatch,

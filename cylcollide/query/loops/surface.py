@@ -4,6 +4,7 @@ Every row starts from its own fraction, rounded as it is returned, so that the r
 found the fraction, nor on the other rays.
 """
 
+import threading
 from math import nan
 from typing import NamedTuple
 
@@ -19,8 +20,7 @@ from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.packets import limbs_at, vectors_at
 from cylcollide.query.loops.single import leaves
 from cylcollide.runtime import memory
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.entry_point import entry_point
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Real, Truth, broadcast, lane, load_at, lowest_bit, movemask, prefetch, store
 
 SHAPES, INSIDE = len(Shape), int(Face.INSIDE)
@@ -46,11 +46,35 @@ def surface(
     `behind` says that the faces are those where the rays leave.
     """
     position, normal = memory.rows((len(limb), 3)), memory.rows((len(limb), 3))
-    write_surface.call(batch, table, limb, fraction, face, behind, position, normal)
+    write_surface(batch, table, limb, fraction, face, behind, scratch_for_surface(), position, normal)
     return position, normal
 
 
-@entry_point(allocates=True, reads_all=True)
+class SurfaceScratch(NamedTuple):
+    """Work arrays of `write_surface`: hits queued by slot."""
+
+    queued: Int64Array  # (SHAPES * SLOTS,): hits in each slot
+    row: Int32Array  # (SHAPES * SLOTS, SURFACE_BATCH): their rays
+    limb: Int32Array  # (SHAPES * SLOTS, SURFACE_BATCH): their limbs
+    hit: Int32Array  # (BLOCK,): rows with a limb
+    lanes: Float64Array  # (2, 6, LANES): positions and normals, before they are written
+
+
+_kept = threading.local()
+
+
+def scratch_for_surface() -> SurfaceScratch:
+    """Work arrays of this thread."""
+    kept: SurfaceScratch | None = getattr(_kept, "scratch", None)
+    if kept is None:
+        slots = SHAPES * SLOTS
+        row, limb = np.zeros((2, slots, SURFACE_BATCH), np.int32)
+        hit, lanes = np.empty(BLOCK, np.int32), np.empty((2, 6, LANES))
+        kept = _kept.scratch = SurfaceScratch(np.zeros(slots, np.int64), row, limb, hit, lanes)
+    return kept
+
+
+@compiled_loop
 def write_surface(
     batch: RayBatch,
     table: LimbRows,
@@ -58,13 +82,15 @@ def write_surface(
     fraction: Float64Array,
     face: Int8Array,
     behind: bool,
+    work: SurfaceScratch,
     position: Float64Array,
     normal: Float64Array,
 ) -> None:
     """`surface`, into columns that are not initialised."""
     slots, columns, missing = SHAPES * SLOTS, SurfaceColumns(position, normal), broadcast(nan)
-    queued, scratch, hits = np.zeros(slots, np.int64), np.empty((2, 6, LANES)), np.empty(BLOCK, np.int32)
-    rows, limbs = np.empty((slots, SURFACE_BATCH), np.int32), np.empty((slots, SURFACE_BATCH), np.int32)
+    queued, rows, limbs, hits, scratch = work.queued, work.row, work.limb, work.hit, work.lanes
+    for slot in range(slots):
+        queued[slot] = 0
     for begin in range(0, limb.size, BLOCK):
         end = min(begin + BLOCK, limb.size)
         fill_rows(position, missing, begin, end)
@@ -73,7 +99,8 @@ def write_surface(
         for i in range(begin, end):  # compacted without a branch, which could not be predicted
             hits[count] = i
             count += int(limb[i] >= 0)
-        for i in hits[:count]:
+        for h in range(count):
+            i = hits[h]
             index = limb[i]
             slot = int(table.solid[index]) * SLOTS + face[i]
             k = queued[slot]
@@ -89,7 +116,8 @@ def write_surface(
     for slot in range(slots):
         k = queued[slot]
         if k > 0:
-            rows[slot, k:], limbs[slot, k:] = rows[slot, 0], limbs[slot, 0]  # sixteen are read at a time
+            for j in range(k, SURFACE_BATCH):  # sixteen are read at a time
+                rows[slot, j], limbs[slot, j] = rows[slot, 0], limbs[slot, 0]
             write_slot(batch, table, slot, rows[slot], limbs[slot], k, fraction, behind, scratch, columns)
 
 
@@ -230,7 +258,7 @@ def write_spot(
         columns.position[i, axis], columns.normal[i, axis] = point[axis][0], n[axis]
 
 
-@entry_point(reads_all=True)
+@compiled_loop
 def write_exactly(
     batch: RayBatch,
     table: LimbRows,

@@ -13,7 +13,7 @@ from support.conventions.paths import ROOT, Place, exists, nodes, python_files
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-FILE = re.compile(r"\.(py|md|csv|json|npz|html|svg|png|toml|urdf|cpp|h|gz)$")
+FILE = re.compile(r"\.(py|c|md|csv|json|npz|html|svg|png|toml|urdf|cpp|h|gz)$")
 PUBLIC = re.compile(r"(?<![\w.])(?:cc|world|limbs|hits|chords|mirror|Limbs|HitWorld)\.[A-Za-z_]\w*")
 """In a block of Python: what is asked of the package and of what users hold of it."""
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = (".ci", "benchmarks", "cylcollide", "demos", "docs", "tests")
+FOLDERS = (".ci", "benchmarks", "cylcollide", "demos", "docs", "native", "tests")
 """What is looked at, beside the files at the top."""
 
-SUFFIX = re.compile(r"\.(?:py|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
+SUFFIX = re.compile(r"\.(?:py|c|md|csv|svg|png|toml|css|js|j2)\b(?!\.\w)")
 PATH = re.compile(r"(?<![\w./:@{*-])(?:[\w.*…{},-]+/)*[\w.*…{},-]+" + SUFFIX.pattern)
 FOLDER = re.compile(r"`((?:[\w.*…-]+/)+)`")
 """In running text a slash may be an "or": folders are written as code."""

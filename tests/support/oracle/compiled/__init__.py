@@ -4,3 +4,7 @@ It shares nothing with the library. `enclosures` is the arithmetic, `pairs` the 
 `shapes` what a limb is, `crowds` the loops over many. Where an error bound leaves a sign open, the answer is OPEN, and
 the rational oracle (`support.oracle.any_shape`) has to decide.
 """
+
+import pytest
+
+pytest.importorskip("numba")

@@ -1,4 +1,4 @@
-"""Arguments of entry points: always of the same types, whatever users pass."""
+"""Arguments of loops: always of the same types, whatever users pass."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
-from support.check_cylinders import JIT
+from support.check_cylinders import IS_COMPILED
+from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
 import cylcollide
 from cylcollide.constants import SMALLEST_STREAM
-from cylcollide.runtime.compile import ENTRY_POINTS, examples
+from cylcollide.runtime.compile import LOOPS
 from cylcollide.world.draft import Draft
 
-pytestmark = pytest.mark.skipif(not JIT, reason="about machine code")
+pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 
 
 def test_arrays_of_any_kind_are_answered_by_the_same_code():
-    """Read-only, in columns, strided, of another kind: numba would compile a loop once more for each."""
+    """Read-only, in columns, strided, of another kind: machine code reads one kind alone."""
     plain = np.random.default_rng(7).normal(size=(4000, 3))
     limbs = cylcollide.Limbs.cylinders(np.zeros(3), np.ones(3), 0.5)
     world = cylcollide.HitWorld(limbs)
@@ -134,23 +135,17 @@ def flights() -> Iterator[cylcollide.FlightPath]:
             yield cylcollide.flight([0, 0, 0], velocities, number, gravity, drag=number, t0=number)
 
 
-def core() -> dict[str, Any]:
-    """Return the entry points that queries reach, by name."""
-    return {name: entry for name, entry in ENTRY_POINTS.items() if not name.startswith(("engines", "bullet"))}
+def test_every_loop_takes_its_arguments_from_all_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Machine code refuses arguments of other types than those that the build has seen."""
+    core = {name: one for name, one in LOOPS.items() if not name.startswith(("engines", "bullet"))}
+    called = set[str]()
+    for name, loop in core.items():
 
-
-def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Machine code takes arguments for what they were when it was made."""
-    from cylcollide.runtime import machine_code
-
-    tags = {name: set[bytes]() for name in core()}
-    for name, entry in core().items():
-
-        def looked_at(*arguments: Any, name: str = name, call: Any = entry.call) -> Any:
-            tags[name].add(machine_code.tag(arguments))
+        def noted(*arguments: Any, name: str = name, call: Any = loop.call) -> Any:
+            called.add(name)
             return call(*arguments)
 
-        monkeypatch.setattr(entry, "call", looked_at)
+        replace_loop(monkeypatch, loop.call, noted)
     set_threshold(monkeypatch, "RAYS_PER_TASK", 150)  # as with very many rays: several tasks
     set_threshold(monkeypatch, "RAYS_SHARED", 150)
     every = []
@@ -177,12 +172,4 @@ def test_entry_points_get_arguments_of_the_same_types(tmp_path: Path, monkeypatc
     assert len(list(lives(every))) == 3 * (3 * 5 + 1)
     assert {len(path) for path in flights()} == {0, 64, 3 * 64}
     assert [len(limbs) for limbs in characters()] == [0, 19, 57] * 4 + [0, 0, 0] * 4
-    assert {name for name, found in tags.items() if len(found) != 1} <= {"kernels.clearance.growths_to_reach"}
-
-
-def test_examples_keep_types_and_refuse_strides():
-    array = np.zeros((4, 3), np.float32)
-    assert examples((array, 2, True))[0].dtype == np.float32
-    assert examples((array, 2, True))[0].ndim == 2
-    with pytest.raises(TypeError, match="in C order, got strides"):
-        examples((array[:, 0],))
+    assert core.keys() - called <= {"kernels.clearance.growths_to_reach"}

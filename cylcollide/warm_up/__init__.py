@@ -1,1 +1,0 @@
-"""Machine code made ahead: the function and the command."""

@@ -1,0 +1,104 @@
+"""The build: marked functions of the package to one extension module a level."""
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+from cylcollide.runtime.sources import digest_of_files
+from native import backend, linker, signatures, sources
+from native.levels import Target
+from native.signatures import Signature
+
+Object = tuple[Target, str]
+"""Which object file: the target and the name of the loop."""
+
+
+def kept_objects() -> Path:
+    """Where object files are kept: CYLCOLLIDE_BUILD_CACHE, or below the user's folder for such files."""
+    if given := os.environ.get("CYLCOLLIDE_BUILD_CACHE"):
+        return Path(given)
+    by_system = {"win32": os.environ.get("LOCALAPPDATA"), "darwin": "~/Library/Caches"}
+    of_user = by_system.get(sys.platform, os.environ.get("XDG_CACHE_HOME"))
+    return Path(of_user or "~/.cache").expanduser() / "cylcollide" / "objects"
+
+
+def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None:
+    """Make extension modules in a folder, and say what is done.
+
+    Beside each is a file with the names of all source files that machine code was made of; the module knows their
+    digest.
+
+    Raises
+    ------
+    RuntimeError
+        If something cannot be compiled or linked.
+    """
+    begun = time.perf_counter()
+    from cylcollide.runtime.compile import LOOPS
+    from native.examples import call_every_loop
+
+    found = dict(sorted(signatures.record(LOOPS, call_every_loop).items()))
+    kept = kept_objects()
+    kept.mkdir(parents=True, exist_ok=True)
+    wanted = [(target, name) for target in targets for name in found]
+    objects = {(target, name): kept / f"{_key(target, name, found[name])}.o" for target, name in wanted}
+    missing = [which for which, path in objects.items() if not path.exists()]
+    names = ", ".join(f"{target.level} ({target.platform.system})" for target in targets)
+    say(f"machine code of {len(found)} loops for {names}: {len(missing)} of {len(objects)} objects to make")
+    for done, (which, code) in enumerate(_compiled(found, missing), 1):
+        _write(objects[which], code)
+        say(f"[{done}/{len(missing)}] {which[0].level} {which[1]}")
+    files = sorted({path for name in found for path in sources.files_of(_module(name))})
+    listed = [path.relative_to(sources.ROOT).as_posix() for path in files]
+    into.mkdir(parents=True, exist_ok=True)
+    for target in targets:
+        of_target = [objects[target, name] for name in found]
+        linker.link(target, found, of_target, digest_of_files(listed), into / f"{target.module}{linker.suffix(target)}")
+        (into / f"{target.module}.sources").write_text("\n".join(listed))
+    say(f"done in {time.perf_counter() - begun:.0f} s")
+
+
+def _key(target: Target, name: str, signature: Signature) -> str:
+    """What the object file of a loop is kept under: a digest of all that it depends on."""
+    digests = map(sources.digest_of_file, (*sources.files_of(_module(name)), *sources.files_of_build()))
+    tools = version("numba"), version("llvmlite"), sys.version_info[:2]
+    return sources.digest(target._replace(is_cross=False), name, signature.format, tools, *digests)
+
+
+def _module(name: str) -> str:
+    """The module of a loop."""
+    return f"{sources.PACKAGE}.{name.rpartition('.')[0]}"
+
+
+def _compiled(found: dict[str, Signature], missing: list[Object]) -> Iterator[tuple[Object, bytes]]:
+    """The object files that are missing. This process runs numba, others LLVM."""
+    if not missing:
+        return
+    from native import frontend
+
+    frontend.prepare()
+    gc.disable()  # nearly all that numba makes here is in use to the end: collecting garbage takes a fifth of the time
+    processes = min(len({target for target, _ in missing}), os.cpu_count() or 1)
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        pending: dict[Future[bytes], Object] = {}
+        for name in sorted({name for _, name in missing}, key=lambda name: -found[name].words):  # the longest first
+            symbol, (function, texts) = f"cylcollide_{linker.symbol_of(name)}", frontend.lower(name, found[name])
+            for target in (target for target, one in missing if one == name):
+                pending[pool.submit(backend.object_file, target, symbol, function, texts)] = target, name
+            for future in [future for future in pending if future.done()]:
+                yield pending.pop(future), future.result()
+        for future in as_completed(list(pending)):
+            yield pending[future], future.result()
+
+
+def _write(path: Path, code: bytes) -> None:
+    """Write a file as a whole, or not at all."""
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_bytes(code)
+    part.replace(path)

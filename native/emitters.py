@@ -1,0 +1,234 @@
+"""Code generation for vectors of eight numbers and the operations of `simd.py`: instructions of LLVM.
+
+An emitter takes LLVM's builder and the values of the arguments: a number, a vector of eight, or numba's struct of an
+array, with `data` and `shape`. It returns the value of the result: None if there is none, a list for a tuple. The
+functions of `simd.py` say what each operation does.
+"""
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from llvmlite import ir
+from numba.core.cgutils import get_or_insert_function, unpack_tuple
+
+from cylcollide.runtime import simd
+from cylcollide.runtime.simd import LANES
+
+Emitter: TypeAlias = Callable[..., Any]
+
+_COUNT, _LONG, _TRUTH = ir.IntType(32), ir.IntType(64), ir.IntType(1)
+
+
+# Operations on numbers and on vectors.
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value.type, ir.VectorType)
+
+
+def _undefined(element: Any) -> Any:
+    return ir.Constant(ir.VectorType(element, LANES), ir.Undefined)
+
+
+def _shuffled(builder: ir.IRBuilder, a: Any, b: Any, lanes: Iterable[int]) -> Any:
+    """Eight of the sixteen numbers of two vectors."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_COUNT, LANES), list(lanes)))
+
+
+def _spread(builder: ir.IRBuilder, value: Any) -> Any:
+    """The vector, or one with the number in all eight lanes."""
+    if _is_vector(value):
+        return value
+    first = builder.insert_element(_undefined(value.type), value, _COUNT(0))
+    return _shuffled(builder, first, _undefined(value.type), [0] * LANES)
+
+
+def broadcasting(emit: Emitter) -> Emitter:
+    """The emitter, with scalars beside vectors broadcast first."""
+
+    def emit_broadcast(builder: ir.IRBuilder, *values: Any) -> Any:
+        if any(map(_is_vector, values)):
+            values = tuple(_spread(builder, value) for value in values)
+        return emit(builder, *values)
+
+    return emit_broadcast
+
+
+def _compare(relation: str) -> Emitter:
+    """An ordered comparison: false if either operand is NaN."""
+    return lambda builder, a, b: builder.fcmp_ordered(relation, a, b)
+
+
+def _called(builder: ir.IRBuilder, name: str, result: ir.Type, *values: Any) -> Any:
+    """The result of an intrinsic of LLVM."""
+    kind = ir.FunctionType(result, [value.type for value in values])
+    return builder.call(get_or_insert_function(builder.module, kind, name), values)
+
+
+def _call(name: str) -> Emitter:
+    """Call of an LLVM intrinsic, which exists for every vector width."""
+
+    def emit(builder: ir.IRBuilder, *values: Any) -> Any:
+        kind = values[0].type
+        suffix = f"v{LANES}{kind.element.intrinsic_name}" if _is_vector(values[0]) else kind.intrinsic_name
+        return _called(builder, f"llvm.{name}.{suffix}", kind, *values)
+
+    return emit
+
+
+ARITHMETIC: dict[Emitter, Emitter] = {
+    operator.add: ir.IRBuilder.fadd,
+    operator.sub: ir.IRBuilder.fsub,
+    operator.mul: ir.IRBuilder.fmul,
+    operator.truediv: ir.IRBuilder.fdiv,
+}
+COMPARISONS: dict[Emitter, Emitter] = {
+    operator.lt: _compare("<"),
+    operator.le: _compare("<="),
+    operator.gt: _compare(">"),
+    operator.ge: _compare(">="),
+    operator.eq: _compare("=="),
+}
+ELEMENTWISE: dict[Emitter, Emitter] = {
+    simd.larger: lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b),
+    simd.smaller: lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b),
+    simd.absolute: _call("fabs"),
+    simd.square_root: _call("sqrt"),
+    simd.truncate: _call("trunc"),
+    simd.with_sign: _call("copysign"),
+    simd.fused_multiply_add: _call("fma"),
+    simd.broadcast_like: lambda _builder, value, _like: value,
+    simd.logical_not: ir.IRBuilder.not_,
+}
+
+
+def _select(builder: ir.IRBuilder, truth: Any, a: Any, b: Any) -> Any:
+    if any(map(_is_vector, (truth, a, b))):  # one truth may choose between vectors
+        a, b = _spread(builder, a), _spread(builder, b)
+    return builder.select(truth, a, b)
+
+
+def _movemask(builder: ir.IRBuilder, truth: Any) -> Any:
+    return builder.zext(builder.bitcast(truth, ir.IntType(LANES)), _LONG)
+
+
+# Memory. Only the alignment of a single number is assumed.
+
+
+def _entry(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
+    """Pointer to an entry of an array in C order, `offset` entries from its first."""
+    return builder.gep(array.data, [offset])
+
+
+def _eight(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
+    """Pointer to eight consecutive entries."""
+    return builder.bitcast(_entry(builder, array, offset), ir.VectorType(array.data.type.pointee, LANES).as_pointer())
+
+
+def _row(builder: ir.IRBuilder, rows: Any, first: Any, k: int) -> Any:
+    """Row number `k` of a list from `first` on."""
+    return builder.sext(builder.load(_entry(builder, rows, builder.add(first, _LONG(k)))), _LONG)
+
+
+def _offset(builder: ir.IRBuilder, row: Any, width: Any, column: Any) -> Any:
+    """Where a column of a row is."""
+    return builder.add(builder.mul(row, width), column)
+
+
+def _transposed(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
+    """The transpose of an eight by eight matrix: three rounds of shuffles, as in a fast Fourier transform."""
+    for distance in (1, 2, 4):
+        low = [i + LANES - distance if i & distance else i for i in range(LANES)]
+        high = [i + LANES if i & distance else i + distance for i in range(LANES)]
+        turned = list(lines)
+        for k in (k for k in range(LANES) if not k & distance):
+            pair = lines[k], lines[k + distance]
+            turned[k], turned[k + distance] = (_shuffled(builder, *pair, which) for which in (low, high))
+        lines = turned
+    return lines
+
+
+def _load(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
+    return builder.load(_eight(builder, array, offset), align=4)
+
+
+def _load_triples(builder: ir.IRBuilder, array: Any, offset: Any) -> list[Any]:
+    """Twenty-four consecutive entries, de-interleaved: two rounds of shuffles each."""
+    a, b, c = (_load(builder, array, builder.add(offset, _LONG(LANES * k))) for k in range(3))
+    columns = []
+    for column in range(3):
+        entries = range(column, 3 * LANES, 3)
+        early = _shuffled(builder, a, b, [min(entry, 2 * LANES - 1) for entry in entries])
+        both = [k if entry < 2 * LANES else entry - LANES for k, entry in enumerate(entries)]
+        columns.append(_shuffled(builder, early, c, both))
+    return columns
+
+
+def _load_at(builder: ir.IRBuilder, array: Any, rows: Any, first: Any, stride: Any, column: Any) -> Any:
+    vector = _undefined(array.data.type.pointee)
+    for k in range(LANES):
+        offset = _offset(builder, _row(builder, rows, first, k), stride, column)
+        vector = builder.insert_element(vector, builder.load(_entry(builder, array, offset)), _COUNT(k))
+    return vector
+
+
+def _load_rows(builder: ir.IRBuilder, matrix: Any, rows: Any, first: Any, column: Any) -> list[Any]:
+    width, lines = builder.extract_value(matrix.shape, 1), []
+    for k in range(LANES):
+        lines.append(_load(builder, matrix, _offset(builder, _row(builder, rows, first, k), width, column)))
+    return _transposed(builder, lines)
+
+
+def _store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any, align: int = 1) -> None:
+    """Rounded to float, truncated to integer; truths become 0 and 1."""
+    pointer = _eight(builder, array, offset)
+    vector, truths = pointer.type.pointee, value.type.element == _TRUTH
+    if isinstance(vector.element, ir.IntType):
+        value = builder.zext(value, vector) if truths else builder.fptosi(value, vector)
+    elif truths:
+        value = builder.uitofp(value, vector)
+    else:
+        value = (builder.fptrunc if vector.element == ir.FloatType() else builder.fpext)(value, vector)
+    builder.store(value, pointer, align=align)
+
+
+def _store_rows(builder: ir.IRBuilder, matrix: Any, first: Any, column: Any, columns: Any) -> None:
+    width = builder.extract_value(matrix.shape, 1)
+    for k, line in enumerate(_transposed(builder, unpack_tuple(builder, columns))):
+        _store(builder, matrix, _offset(builder, builder.add(first, _LONG(k)), width, column), line, align=4)
+
+
+def _prefetch(builder: ir.IRBuilder, array: Any, offset: Any) -> None:
+    """Prefetch of data, for reading, into all levels of the cache."""
+    byte = builder.bitcast(_entry(builder, array, offset), ir.IntType(8).as_pointer())
+    _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), byte, *map(_COUNT, (0, 3, 1)))
+
+
+COMPRESS = "llvm.experimental.vector.compress.v8i32"
+"""Packs those of eight int32 for which a truth holds. AVX-512 has an instruction; for AVX2 see `backend.py`."""
+
+
+def _append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, first: Any, truth: Any) -> Any:
+    entries = _load(builder, rows, first)
+    packed = _called(builder, COMPRESS, entries.type, entries, truth, entries.type(None))
+    builder.store(packed, _eight(builder, array, offset), align=4)
+    return builder.ctpop(_movemask(builder, truth))
+
+
+OTHERS: dict[Emitter, Emitter] = {
+    simd.select: _select,
+    simd.broadcast: _spread,
+    simd.lane: ir.IRBuilder.extract_element,
+    simd.movemask: _movemask,
+    simd.lowest_bit: lambda builder, number: builder.cttz(number, _TRUTH(0)),
+    simd.highest_bit: lambda builder, number: builder.sub(_LONG(63), builder.ctlz(number, _TRUTH(0))),
+    simd.load: _load,
+    simd.load_triples: _load_triples,
+    simd.load_at: _load_at,
+    simd.load_rows: _load_rows,
+    simd.store: _store,
+    simd.store_rows: _store_rows,
+    simd.prefetch: _prefetch,
+    simd.append_where: _append_where,
+}

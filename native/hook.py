@@ -1,0 +1,65 @@
+"""The build hook: machine code for the wheel, or in place for an editable installation.
+
+CYLCOLLIDE_BUILD_LEVELS names the levels: `all`, some with commas, or `plain` for a wheel without machine code; by
+default that of this processor. CYLCOLLIDE_BUILD_PLATFORM is for releases: another system and architecture.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PLAIN, FOLDER = "plain", "cylcollide/machine_code"
+
+LEVELS = os.environ.get("CYLCOLLIDE_BUILD_LEVELS", "")
+PLATFORM = os.environ.get("CYLCOLLIDE_BUILD_PLATFORM", "")
+
+TAGS = {
+    "linux-x86_64": "manylinux_2_17_x86_64",
+    "linux-aarch64": "manylinux_2_17_aarch64",
+    "darwin-x86_64": "macosx_11_0_x86_64",
+    "darwin-aarch64": "macosx_11_0_arm64",
+}
+"""What wheels are tagged as that are built for another platform, or by its oldest C library (`linker.py`)."""
+
+
+class MachineCodeHook(BuildHookInterface[Any]):
+    """Runs `python -m native`."""
+
+    _made: str | None = None
+
+    def dependencies(self) -> list[str]:
+        """What the build needs besides: ziglang, where no compiler of C is there, and for other platforms."""
+        found = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
+        needless = LEVELS == PLAIN or (not PLATFORM and (found or "CC" in os.environ))
+        return [] if needless else ["ziglang>=0.13"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make machine code, and add it to the wheel."""
+        if self.target_name != "wheel" or LEVELS == PLAIN:
+            return
+        root = Path(self.root)
+        self._made = None if version == "editable" else tempfile.mkdtemp()
+        into = Path(self._made or root / FOLDER)
+        command = [sys.executable, "-m", "native", "--into", str(into), "--levels", LEVELS, "--platform", PLATFORM]
+        if subprocess.run(command, cwd=root, check=False).returncode:
+            raise SystemExit(
+                "cylcollide: no wheel was built, for the reason above. CYLCOLLIDE_BUILD_LEVELS=plain builds one "
+                "without machine code, whose queries take some thousand times as long."
+            )
+        own = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{TAGS[PLATFORM] if PLATFORM else own}"
+        if self._made is not None:
+            for module in (*into.glob("*.so"), *into.glob("*.pyd")):
+                build_data["force_include"][str(module)] = f"{FOLDER}/{module.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Remove what the wheel has a copy of."""
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)

@@ -1,0 +1,294 @@
+/* One extension module a level: its loops as functions of Python.
+
+A loop is a function of numba's, int loop(result, error, words): its arguments are 64-bit words, a number is one, an
+array its address and its lengths, a tuple its items one after another (signatures.py). Here they are read, and checked
+against the format that the loop was compiled for:
+
+    d q ?       float, int, bool
+    [f82        an array in C order of kind f, 8 bytes an item, 2 dimensions
+    (...)       a tuple
+    :d :q :? :n the result; n is None
+    !           first of all: the loop keeps the interpreter's lock
+
+The caller holds a reference to every argument, and tuples to their items, while the loop runs. The interpreter's lock
+is released meanwhile, but for the mark above. Only the stable interfaces of Python (PEP 384) and numpy are used. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#include <math.h>
+#include <numpy/arrayobject.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What numba calls of its own run-time library. */
+
+double numba_frexp(double number, int *exponent) { return frexp(number, exponent); }
+double numba_ldexp(double number, int exponent) { return ldexp(number, exponent); }
+
+/* Strides of an array in C order under another shape of the same size. */
+int numba_attempt_nocopy_reshape(
+    npy_intp dimensions, const npy_intp *shape, const npy_intp *strides, npy_intp new_dimensions,
+    const npy_intp *new_shape, npy_intp *new_strides, npy_intp item_size, int is_fortran_order) {
+    npy_intp stride = item_size;
+    for (npy_intp k = new_dimensions; k-- > 0; stride *= new_shape[k]) new_strides[k] = stride;
+    return 1;
+}
+
+/* The loops of this level. */
+
+typedef int Function(void *result, void **error, int64_t *words);
+
+typedef struct {
+    const char *name, *format;
+    Function *function;
+} Loop;
+
+typedef struct {
+    const Loop *loop;
+    const char *format; /* what is left of it */
+    int64_t *words;     /* where the next argument goes */
+} Reader;
+
+static int refuse(const Reader *reader, const char *expected, PyObject *given) {
+    PyErr_Format(PyExc_TypeError, "%s: expected %s, got %R", reader->loop->name, expected, given);
+    return 0;
+}
+
+static int read_array(Reader *reader, PyObject *given) {
+    const char kind = reader->format[1];
+    const int size = reader->format[2] - '0', dimensions = reader->format[3] - '0';
+    PyArrayObject *array = (PyArrayObject *)given;
+    if (!PyArray_Check(given) || PyArray_NDIM(array) != dimensions || PyArray_DESCR(array)->kind != kind ||
+        PyArray_ITEMSIZE(array) != size || !PyArray_ISCARRAY_RO(array)) {
+        char expected[64];
+        PyOS_snprintf(expected, sizeof expected, "an array of %c%d in C order with %d dimensions", kind, size, dimensions);
+        return refuse(reader, expected, given);
+    }
+    *reader->words++ = (int64_t)(intptr_t)PyArray_DATA(array);
+    for (int k = 0; k < dimensions; k++) *reader->words++ = PyArray_DIM(array, k);
+    reader->format += 4;
+    return 1;
+}
+
+/* A tuple that many calls pass, read once. It stands for the tuple, and holds a reference to it. */
+
+typedef struct {
+    PyObject *tuple;
+    size_t count, length;
+    int64_t words[MOST_WORDS];
+    char format[4 * MOST_WORDS];
+} Packed;
+
+static const char packed[] = "cylcollide.packed";
+
+static int read_packed(Reader *reader, PyObject *given) {
+    const Packed *read = PyCapsule_GetPointer(given, packed);
+    if (read == NULL) return 0;
+    if (strncmp(reader->format, read->format, read->length)) return refuse(reader, "another tuple", read->tuple);
+    memcpy(reader->words, read->words, read->count * sizeof *read->words);
+    reader->words += read->count;
+    reader->format += read->length;
+    return 1;
+}
+
+static int read_argument(Reader *reader, PyObject *given);
+
+static int read_tuple(Reader *reader, PyObject *given) {
+    if (PyCapsule_CheckExact(given)) return read_packed(reader, given);
+    if (!PyTuple_Check(given)) return refuse(reader, "a tuple", given);
+    const Py_ssize_t count = PyTuple_Size(given);
+    reader->format++;
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (*reader->format == ')' || !read_argument(reader, PyTuple_GetItem(given, k)))
+            return PyErr_Occurred() ? 0 : refuse(reader, "fewer items", given);
+    return *reader->format++ == ')' ? 1 : refuse(reader, "more items", given);
+}
+
+static int read_argument(Reader *reader, PyObject *given) {
+    double number;
+    switch (*reader->format) {
+    case '[': return read_array(reader, given);
+    case '(': return read_tuple(reader, given);
+    case 'd':
+        number = PyFloat_AsDouble(given);
+        if (number == -1.0 && PyErr_Occurred()) return 0;
+        memcpy(reader->words, &number, sizeof number);
+        break;
+    case 'q':
+    case '?':
+        *reader->words = *reader->format == 'q' ? PyLong_AsLongLong(given) : PyObject_IsTrue(given);
+        if (*reader->words == -1 && PyErr_Occurred()) return 0;
+        break;
+    default: return refuse(reader, "fewer arguments", given);
+    }
+    reader->words++;
+    reader->format++;
+    return 1;
+}
+
+/* Append the format of an argument. */
+static char *describe(char *format, PyObject *given) {
+    if (PyTuple_Check(given)) {
+        *format++ = '(';
+        for (Py_ssize_t k = 0; k < PyTuple_Size(given); k++) format = describe(format, PyTuple_GetItem(given, k));
+        *format++ = ')';
+    } else if (PyArray_Check(given)) {
+        PyArrayObject *array = (PyArrayObject *)given;
+        *format++ = '[';
+        *format++ = PyArray_DESCR(array)->kind;
+        *format++ = (char)('0' + PyArray_ITEMSIZE(array));
+        *format++ = (char)('0' + PyArray_NDIM(array));
+    } else
+        *format++ = PyBool_Check(given) ? '?' : PyFloat_Check(given) ? 'd' : 'q';
+    return format;
+}
+
+static void release(PyObject *capsule) {
+    Packed *read = PyCapsule_GetPointer(capsule, packed);
+    Py_DECREF(read->tuple);
+    PyMem_Free(read);
+}
+
+static PyObject *pack(PyObject *module, PyObject *tuple) {
+    static const Loop loop = {"pack", "", NULL};
+    Packed *read = PyMem_Calloc(1, sizeof *read);
+    if (read == NULL) return PyErr_NoMemory();
+    read->length = (size_t)(describe(read->format, tuple) - read->format);
+    Reader reader = {&loop, read->format, read->words};
+    PyObject *capsule = read_argument(&reader, tuple) ? PyCapsule_New(read, packed, release) : NULL;
+    if (capsule == NULL) {
+        PyMem_Free(read);
+        return NULL;
+    }
+    read->count = (size_t)(reader.words - read->words);
+    Py_INCREF(tuple);
+    read->tuple = tuple;
+    return capsule;
+}
+
+static PyObject *call(const Loop *loop, PyObject *const *arguments, Py_ssize_t count) {
+    int64_t words[MOST_WORDS];
+    union {
+        double number;
+        int64_t integer;
+        int8_t truth;
+    } result;
+    void *error;
+    const int keeps_lock = *loop->format == '!';
+    Reader reader = {loop, loop->format + keeps_lock, words};
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (!read_argument(&reader, arguments[k])) return NULL;
+    if (*reader.format++ != ':') return PyErr_Format(PyExc_TypeError, "%s: expected more arguments", loop->name);
+    PyThreadState *released = keeps_lock ? NULL : PyEval_SaveThread();
+    const int status = loop->function(&result, &error, words);
+    if (released) PyEval_RestoreThread(released);
+    if (status != 0) return PyErr_Format(PyExc_SystemError, "%s: a defect of cylcollide (status %d)", loop->name, status);
+    switch (*reader.format) {
+    case 'd': return PyFloat_FromDouble(result.number);
+    case 'q': return PyLong_FromLongLong(result.integer);
+    case '?': return PyBool_FromLong(result.truth);
+    default: Py_RETURN_NONE;
+    }
+}
+
+#define LOOP(name, format)                                                                                             \
+    extern Function cylcollide_##name;                                                                                 \
+    static PyObject *call_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {                     \
+        static const Loop loop = {#name, format, cylcollide_##name};                                                   \
+        return call(&loop, arguments, count);                                                                          \
+    }
+#include LOOPS
+#undef LOOP
+
+/* Whether this processor, and its operating system, have what the level needs. */
+
+#if LEVEL > 1
+#include <cpuid.h>
+
+#define HAS(bits, register) (((register) & (bits)) == (bits))
+
+static int is_supported(void) {
+    const unsigned v2_1c = 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23; /* SSE3 to POPCNT */
+    const unsigned v3_1c = v2_1c | 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29;  /* FMA MOVBE OSXSAVE AVX F16C */
+    const unsigned v3_7b = 1u << 3 | 1u << 5 | 1u << 8;                                   /* BMI1 AVX2 BMI2 */
+    const unsigned v4_7b = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;          /* AVX512 F DQ CD BW VL */
+    const unsigned v3_81c = 1u << 0 | 1u << 5;                                            /* LAHF LZCNT */
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !HAS(v3_1c, c)) return 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if (!HAS(LEVEL < 4 ? 0x06u : 0xe6u, low)) return 0; /* registers that the system saves */
+    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !HAS(v3_81c, c)) return 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+    return HAS(v3_7b, b) && (LEVEL < 4 || HAS(v4_7b, b));
+}
+#else
+static int is_supported(void) { return 1; }
+#endif
+
+/* Whether two arguments are arrays of float64 in C order with shape (n, 3), equally long: vectors as loops read them. */
+static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyArrayObject *array = (PyArrayObject *)given[k];
+        if (!PyArray_CheckExact(given[k]) || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(array) ||
+            PyArray_NDIM(array) != 2 || PyArray_DIM(array, 1) != 3 ||
+            PyArray_DIM(array, 0) != PyArray_DIM((PyArrayObject *)given[0], 0))
+            Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
+}
+
+/* copy_frames(states, frames, first): write the first two items of each state, a position (x, y, z) and a quaternion
+(x, y, z, w), into the rows of frames (m, 7) from the first one on. False, with some rows written, if a state does not
+begin with such tuples of floats, or there are more than rows. */
+
+static int copy_floats(PyObject *tuple, Py_ssize_t count, double *to) {
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) return 0;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *number = PyTuple_GetItem(tuple, k);
+        if (!PyFloat_CheckExact(number)) return 0;
+        to[k] = PyFloat_AsDouble(number);
+    }
+    return 1;
+}
+
+static PyObject *copy_frames(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    PyArrayObject *frames = count == 3 ? (PyArrayObject *)given[1] : NULL;
+    const Py_ssize_t first = frames ? PyLong_AsSsize_t(given[2]) : -1;
+    if (first < 0 || !PyTuple_Check(given[0]) || !PyArray_CheckExact(given[1]) || PyArray_TYPE(frames) != NPY_DOUBLE ||
+        !PyArray_ISCARRAY(frames) || PyArray_NDIM(frames) != 2 || PyArray_DIM(frames, 1) != 7)
+        return PyErr_Format(PyExc_TypeError, "copy_frames: expected a tuple, an array (m, 7) of float64, and a row");
+    if (first + PyTuple_Size(given[0]) > PyArray_DIM(frames, 0)) Py_RETURN_FALSE;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(given[0]); k++) {
+        PyObject *state = PyTuple_GetItem(given[0], k);
+        double *row = (double *)PyArray_DATA(frames) + 7 * (first + k);
+        if (!PyTuple_Check(state) || PyTuple_Size(state) < 2 || !copy_floats(PyTuple_GetItem(state, 0), 3, row) ||
+            !copy_floats(PyTuple_GetItem(state, 1), 4, row + 3))
+            Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
+}
+
+static PyObject *supported(PyObject *module, PyObject *none) { return PyBool_FromLong(is_supported()); }
+
+#define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
+#define LOOP(name, format) {#name, FAST(call_##name), NULL},
+
+static PyMethodDef methods[] = {
+#include LOOPS
+    {"are_vectors", FAST(are_vectors), "Whether arguments are arrays of float64 in C order, (n, 3), equally long."},
+    {"pack", pack, METH_O, "A tuple of arrays and numbers, read once: it stands for the tuple in calls of loops."},
+    {"copy_frames", FAST(copy_frames), "Write the positions and quaternions of states into rows of an array."},
+    {"supported", supported, METH_NOARGS, "Whether this processor can run the loops of this module."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, MODULE, "Machine code of the loops.", -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC INITIALISE(void) {
+    import_array();
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && PyModule_AddStringConstant(module, "sources", SOURCES) < 0) Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,64 @@
+"""Which source files a loop is made of, and their digests: what tells whether it must be compiled again."""
+
+import ast
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "cylcollide"
+
+
+@cache
+def digest_of_file(path: Path) -> str:
+    """A digest of its content."""
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def digest(*parts: object) -> str:
+    """A digest of what these are printed as."""
+    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+@cache
+def _path(module: str) -> Path | None:
+    """The file of a module of the package; None if there is none of this name."""
+    base = ROOT.joinpath(*module.split("."))
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+
+
+@cache
+def _imported(module: str) -> frozenset[str]:
+    """The modules of the package that a module imports, anywhere in its text."""
+    path, names = _path(module), set[str]()
+    for node in ast.walk(ast.parse(path.read_bytes() if path else b"")):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return frozenset(name for name in names if name.startswith(f"{PACKAGE}.") and _path(name))
+
+
+CHOOSER = f"{PACKAGE}.runtime.levels"
+"""What chooses a level at import: compiled functions read nothing of it."""
+
+
+@cache
+def files_of(module: str) -> tuple[Path, ...]:
+    """The file of a module, and those of all that it imports, directly or not."""
+    found, pending = set(), [module]
+    while pending:
+        name = pending.pop()
+        if name not in found and name != CHOOSER:
+            found.add(name)
+            pending += _imported(name)
+    return tuple(sorted(path for path in map(_path, found) if path))
+
+
+DECIDING = ("backend", "emitters", "frontend", "intrinsics", "levels", "signatures")
+
+
+def files_of_build() -> tuple[Path, ...]:
+    """The files of the build that decide what machine code a loop has."""
+    return tuple(Path(__file__).with_name(f"{name}.py") for name in DECIDING)

@@ -1,0 +1,107 @@
+"""Every level of machine code gives the same bits, and so does plain Python: digests of fixed questions.
+
+A process answers them by the level in use: `python tests/runtime/test_equal_bits_of_levels.py SIZE`.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE.parent))
+
+import numpy as np
+from support.cases.recorded_world import recorded_world
+from support.mixed_questions import HIT_FIELDS, columns, digests
+from support.processes import environment
+
+import cylcollide as cc
+from cylcollide.runtime import levels
+
+MOVING_FIELDS = (
+    "hit", "limb", "face", "fraction", "time", "alpha", "position", "normal", "exit_time", "duration", "local_position",
+)  # fmt: skip
+POLICIES = (
+    cc.Policy.first_surface({1: 2}),
+    cc.Policy.most_important([3, 1]),
+    cc.Policy.longest_chord(),
+    cc.Policy.penetration({1: 0.5}, default=1.0),
+)
+SIZES = {"small": (0.004, 48), "large": (0.03, 1200)}
+"""Share of the mixed questions, and how many about the past."""
+MACHINE_CODE = [level for level in levels.installed() if import_module(levels.module_name(level)).supported()]
+
+
+def of_the_past(n: int) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each column about recorded ticks, about bullets that fly, and about shots that are judged."""
+    rng = np.random.default_rng(4)
+    for interpolate in ("bones", "ends"):
+        history = recorded_world(interpolate).history
+        limbs = history.limbs_at(0.5)
+        start = rng.uniform(-6.0, 6.0, (n, 3))
+        end = start + 1.5 * (0.5 * (limbs.p1 + limbs.p2)[np.arange(n) % len(limbs)] - start)
+        time = rng.random(n)
+        hits = history.cast_segments(start, end, time)
+        flown = history.cast_moving(start, end, 0.0, time)
+        held = history.contains_points(start + (end - start) / 1.5, time)
+        judged = [history.judge_segments(start, end, policy, time) for policy in POLICIES]
+        assert min(hits.hit.sum(), flown.hit.sum(), (held.count > 0).sum(), *(one.hit.sum() for one in judged)) > n // 8
+        for name, data in (
+            *columns(hits, (*HIT_FIELDS, "local_position")),
+            *columns(flown, MOVING_FIELDS),
+            *columns(history.chords_segments(start, end, time), ("limb", "entry_position", "exit_normal")),
+            *columns(held, ("limb", "count", "axis_distance_squared")),
+            *(
+                column
+                for one in judged
+                for column in columns(one, ("limb", "damage", "energy_left", "position", "normal"))
+            ),
+            *columns(limbs, ("p1", "p2")),
+        ):
+            yield f"{interpolate} {name}", data
+    flown = cc.flight(start, 30.0 * (end - start), 1.0, (0.0, 0.0, -9.8), drag=0.01)
+    for name, data in columns(flown, ("starts", "ends", "t0", "error")):
+        yield f"flight {name}", data
+
+
+def answered(size: str) -> dict[str, str]:
+    """The level in use, and a digest of each column."""
+    share, n = SIZES[size]
+    found: dict[str, blake2b] = {}
+    for name, data in of_the_past(n):
+        found.setdefault(name, blake2b(digest_size=8)).update(data)
+    return {"level": levels.CHOICE.level, **digests(share), **{name: one.hexdigest() for name, one in found.items()}}
+
+
+@cache
+def answers_of(level: str, size: str) -> dict[str, str]:
+    """What a fresh process answers."""
+    done = subprocess.run(
+        [sys.executable, __file__, size], env=environment(CYLCOLLIDE_LEVEL=level), capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    answers = json.loads(done.stdout)
+    assert answers.pop("level") == level
+    return answers
+
+
+@pytest.mark.skipif(not MACHINE_CODE, reason="about machine code")
+@pytest.mark.parametrize(
+    ("level", "size"), [*((level, "large") for level in MACHINE_CODE[1:]), (levels.PLAIN, "small")]
+)
+def test_bits_are_those_of_the_best_level(level: str, size: str):
+    want, got = answers_of(MACHINE_CODE[0], size), answers_of(level, size)
+    assert len(want) > 100
+    assert [name for name in want.keys() | got.keys() if want.get(name) != got.get(name)] == []
+
+
+if __name__ == "__main__":
+    print(json.dumps(answered(sys.argv[1])))

@@ -1,0 +1,118 @@
+"""A crowd whose characters move in place, and ways to hold what it was."""
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cylcollide as cc
+from cylcollide.world.pose_columns import PoseColumns
+from cylcollide.world.present import Present
+
+MANY = 40
+EVERYWHERE = ([[-9.0, -9.0, -9.0]], [[9.0, 9.0, 9.0]])
+
+
+class Crowd:
+    """Characters within a fixed box around all limbs, whose corners are two that never move."""
+
+    def __init__(self, rig: cc.Rig, count: int = MANY) -> None:
+        self.rig, self.rng, self.world = rig, np.random.default_rng(count), cc.HitWorld()
+        self.ids = self.world.spawn(rig, count)
+        self.home = self.rng.uniform(-3, 3, (count, 3))  # near which each one stays: no other tree is due
+        self.at, self.turn = self.pose(np.arange(count))
+        self.at[0], self.at[1] = self.at[0] - 9.0, self.at[1] + 9.0
+        for _ in range(2):  # the second time into columns that can be written
+            self.world.set_poses(self.ids, self.at, self.turn)
+
+    def pose(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        turn = self.rig.rest_orientations + 0.2 * self.rng.normal(size=(len(rows), len(self.rig.bone_names), 4))
+        return self.rig.forward(self.home[rows] + self.rng.uniform(-0.1, 0.1, (len(rows), 3)), [0, 0, 0, 1], turn)
+
+    def move(self, *rows: int) -> None:
+        """Other poses of characters that do not stand in the corners."""
+        chosen = list(rows) or [int(self.rng.integers(2, len(self.ids)))]
+        self.at[chosen], self.turn[chosen] = self.pose(chosen)
+        self.world.set_poses(self.ids[chosen], self.at[chosen], self.turn[chosen])
+
+    def limbs(self) -> cc.Limbs:
+        """The limbs that the world must have."""
+        return self.rig.place(self.at, self.turn, character=self.ids)
+
+
+@contextmanager
+def results() -> Iterator[list[int]]:
+    """What `Present.move` returns meanwhile."""
+    seen: list[int] = []
+    whole = Present.move
+
+    def spy(*arguments: Any) -> int:
+        seen.append(whole(*arguments))
+        return seen[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Present, "move", spy)
+        yield seen
+
+
+def address(world: cc.HitWorld) -> int:
+    """Where the ends of its limbs are."""
+    return world.snapshot().table.p1.ctypes.data
+
+
+def numbers_of(held: Any) -> list[bytes]:
+    """All numbers that an object of a state holds."""
+    if isinstance(held, tuple | list):
+        return [number for part in held for number in numbers_of(part)]
+    if isinstance(held, cc.Snapshot):
+        return numbers_of([held.table, held.columns, held.tree])
+    if isinstance(held, cc.HitWorld):
+        return numbers_of(held.snapshot())
+    if isinstance(held, cc.PoseHistory):
+        return numbers_of(held.limbs_at(0.0).table)
+    if hasattr(held, "fraction"):
+        return numbers_of([held.fraction, held.position, held.local_position])
+    if hasattr(held, "entry_position"):
+        return numbers_of([held.entry_position, held.local_position])
+    if hasattr(held, "axis_distance_squared"):
+        return numbers_of([held.axis_distance_squared])
+    return [np.asarray(held).tobytes()] if held is not None else []
+
+
+def recorded(world: cc.HitWorld) -> cc.PoseHistory:
+    history = cc.PoseHistory(world)
+    history.record(0.0)
+    return history
+
+
+HOLDERS: dict[str, Callable[[cc.HitWorld], Any]] = {
+    "snapshot": lambda w: w.snapshot(),
+    "hits": lambda w: w.cast_segments(*np.repeat(EVERYWHERE, 300, axis=1)),
+    "few hits": lambda w: w.cast_segments(*EVERYWHERE),
+    "part of hits": lambda w: w.cast_segments(*np.repeat(EVERYWHERE, 300, axis=1))[5:9],
+    "chords": lambda w: w.chords_segments(*EVERYWHERE),
+    "points": lambda w: w.contains_points(np.zeros((3, 3))),
+    "limbs": lambda w: w.limbs.table,
+    "one limb": lambda w: w.limbs[40:].table,
+    "table": lambda w: w.snapshot().table,
+    "columns": lambda w: w.snapshot().columns,
+    "tree": lambda w: w.snapshot().tree,
+    "kernel rows": lambda w: w.snapshot().kernel_rows,
+    "labels": lambda w: w.snapshot().labels[-2:],
+    "slice of a column": lambda w: w.snapshot().table.p1[30:50, 1],
+    "slice of bounds": lambda w: w.snapshot().tree.bounds[:, 3],
+    "slice of a slice": lambda w: w.limbs.p1[20:][5:9].T[1],
+    "memory": lambda w: memoryview(w.snapshot().table.p2),
+    "memory of a slice": lambda w: memoryview(w.limbs.p1[7:]),
+    "array of a memory": lambda w: np.asarray(memoryview(w.limbs.p2))[3:],
+    "pickle": lambda w: pickle.loads(pickle.dumps(w.limbs.p1)),
+    "pickle without a copy": lambda w: pickle.PickleBuffer(w.limbs.p1),
+    "copy of the world": copy.copy,
+    "history": recorded,
+    **{name: lambda w, name=name: getattr(w.snapshot().columns, name) for name in PoseColumns._fields},
+}
+COPIES = ("history", "points", "pickle", "one limb")
