@@ -246,7 +246,7 @@ def test_deep_values_are_named_shortly(content: Any, tmp_path: Path):
     """At every depth, down to lists that cannot be read."""
     file, messages = tmp_path / "rig.json", []
     text = json.dumps(at("bones", 0, "position")("HERE")(content))
-    for depth in range(10, 1100, 10):
+    for depth in (*range(10, 1100, 10), 5_000, 20_000, 100_000):  # how deep Python reads depends on its version
         file.write_text(text.replace('"HERE"', "[" * depth + "]" * depth))
         with pytest.raises(
             ValueError, match=r"(position: expected a list of 3|expected JSON), got .{0,130}; see"
