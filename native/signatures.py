@@ -1,10 +1,5 @@
-"""Signatures of the loops, which their annotations declare, as `module.c` reads them.
+"""Signatures of the loops, which their annotations declare: how `module.c` reads a call (`docs/build.md`, "Calls")."""
 
-A call passes its arguments as 64-bit words: a number is one word, an array its address and its lengths, a tuple its
-items one after another.
-"""
-
-from collections.abc import Iterable
 from importlib import import_module
 from inspect import signature
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -25,7 +20,7 @@ class Argument(NamedTuple):
 
     type: type  # of the number, of an item of the array, or of the tuple
     format: str
-    words: int
+    words: int  # of 64 bits
     items: "tuple[Argument, ...]" = ()  # of the tuple
 
 
@@ -47,27 +42,27 @@ def declared() -> dict[str, Signature]:
 
 def signature_of(name: str, loop: Loop) -> Signature:
     """The signature of a loop; RuntimeError for an annotation that is missing or declares no type, with its place."""
-    takes = _tuple(tuple, _arguments(loop.function, signature(loop.function).parameters, name))
+    takes = _tuple(tuple, _arguments(loop.function, name))
     if (returns := get_type_hints(loop.function).get("return", "nothing")) not in RESULTS:
         raise RuntimeError(f"{name}: expected a result of bool, int, float or None; got {returns}")
     code = "!" * loop.keeps_lock + takes.format[1:-1] + ":" + RESULTS[returns]
     return Signature(code, takes.words, takes, returns)
 
 
-def _arguments(annotated: Any, names: Iterable[str], where: str) -> list[Argument]:
-    """What the annotations of a function or class declare for its parameters or fields."""
+def _arguments(annotated: Any, where: str) -> list[Argument]:
+    """What a function declares for its parameters, or a NamedTuple for its fields."""
     try:
         hints = get_type_hints(annotated, include_extras=True)
     except NameError as error:
         raise RuntimeError(f"{where}: {error}; annotations must have a value at import") from None
-    return [_argument(hints.get(name, "nothing"), f"{where}.{name}") for name in names]
+    return [_argument(hints.get(name, "nothing"), f"{where}.{name}") for name in signature(annotated).parameters]
 
 
 def _argument(annotation: Any, where: str) -> Argument:
     if annotation in NUMBERS:
         return Argument(annotation, NUMBERS[annotation], 1)
-    if fields := getattr(annotation, "_fields", ()):
-        return _tuple(annotation, _arguments(annotation, fields, where))
+    if hasattr(annotation, "_fields"):
+        return _tuple(annotation, _arguments(annotation, where))
     if get_origin(annotation) is tuple:
         return _tuple(tuple, [_argument(item, where) for item in get_args(annotation)])
     item, lengths = getattr(annotation, "__origin__", None), getattr(annotation, "__metadata__", ())
@@ -75,8 +70,7 @@ def _argument(annotation: Any, where: str) -> Argument:
         item = inner[-1]
     if lengths and item in DTYPES:
         return Argument(item, f"[{DTYPES[item]}{len(lengths)}", 1 + len(lengths))
-    expected = "bool, int, float, an array with dtype and lengths (cylcollide/_types.py), or a tuple of these"
-    raise RuntimeError(f"{where}: expected {expected}; got {annotation}")
+    raise RuntimeError(f"{where}: expected bool, int, float, an array of _types.py, or a tuple; got {annotation}")
 
 
 def _tuple(made: Any, items: list[Argument]) -> Argument:
