@@ -8,8 +8,9 @@ os.environ["CYLCOLLIDE_LEVEL"] = "plain"  # the package is imported as plain Pyt
 for setting in [name for name in os.environ if name.startswith("NUMBA_")]:
     del os.environ[setting]  # what is built does not depend on them
 
+from cylcollide.runtime.sources import ROOT
 from native import build, levels
-from native.sources import PACKAGE, ROOT
+from native.sources import PACKAGE
 
 
 def say(text: str) -> None:
@@ -20,24 +21,12 @@ def say(text: str) -> None:
 def main() -> None:
     """Build the levels that are asked for."""
     parser = argparse.ArgumentParser(prog="python -m native", description=__doc__)
-    parser.add_argument(
-        "--levels",
-        default=os.environ.get("CYLCOLLIDE_BUILD_LEVELS", ""),
-        help="all, or names with commas; default: CYLCOLLIDE_BUILD_LEVELS, or that of this processor",
-    )
-    parser.add_argument(
-        "--platform",
-        default="",
-        help="such as linux-aarch64, by ziglang, for old systems, too; default: this one",
-    )
+    parser.add_argument("--levels", default="", help="all, or names with commas; default: that of this processor")
+    parser.add_argument("--platform", default="", help="such as linux-aarch64, by ziglang; default: this one")
     parser.add_argument("--into", type=Path, default=ROOT / PACKAGE / "machine_code", help="default: in place")
     options = parser.parse_args()
     try:
-        named = levels.Platform(*options.platform.split("-")) if options.platform else None
-        names = [name for name in options.levels.split(",") if name] or [levels.own_level()]
-        if names == ["all"]:
-            names = (named or levels.this_platform()).levels
-        build.build([levels.target(name, named) for name in names], options.into, say)
+        build.build(levels.targets(options.levels, options.platform), options.into, say)
     except (RuntimeError, ValueError) as error:
         raise SystemExit(f"cylcollide: machine code was not built: {error}") from None
 

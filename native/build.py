@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from hashlib import blake2b
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -51,8 +52,7 @@ def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None
     for done, (which, code) in enumerate(_compiled(found, missing), 1):
         _write(objects[which], code)
         say(f"[{done}/{len(missing)}] {which[0].level} {which[1]}")
-    files = sorted({path for name in found for path in sources.files_of(_module(name))})
-    listed = [path.relative_to(sources.ROOT).as_posix() for path in files]
+    listed = sorted({path for name in found for path in sources.files_of(_module(name))})
     into.mkdir(parents=True, exist_ok=True)
     for target in targets:
         of_target = [objects[target, name] for name in found]
@@ -63,9 +63,10 @@ def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None
 
 def _key(target: Target, name: str, signature: Signature) -> str:
     """What the object file of a loop is kept under: a digest of all that it depends on."""
-    digests = map(sources.digest_of_file, (*sources.files_of(_module(name)), *sources.files_of_build()))
+    files = digest_of_files([*sources.files_of(_module(name)), *sources.FILES_OF_BUILD])
     tools = version("numba"), version("llvmlite"), sys.version_info[:2]
-    return sources.digest(target._replace(is_cross=False), name, signature.format, tools, *digests)
+    key = target._replace(is_cross=False), name, signature.format, tools, files
+    return blake2b(repr(key).encode(), digest_size=16).hexdigest()
 
 
 def _module(name: str) -> str:

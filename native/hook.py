@@ -20,14 +20,6 @@ PLAIN, FOLDER = "plain", "cylcollide/machine_code"
 LEVELS = os.environ.get("CYLCOLLIDE_BUILD_LEVELS", "")
 PLATFORM = os.environ.get("CYLCOLLIDE_BUILD_PLATFORM", "")
 
-TAGS = {
-    "linux-x86_64": "manylinux_2_17_x86_64",
-    "linux-aarch64": "manylinux_2_17_aarch64",
-    "darwin-x86_64": "macosx_11_0_x86_64",
-    "darwin-aarch64": "macosx_11_0_arm64",
-}
-"""What wheels are tagged as that are built for another platform, or by its oldest C library (`linker.py`)."""
-
 
 class MachineCodeHook(BuildHookInterface[Any]):
     """Runs `python -m native`."""
@@ -54,7 +46,8 @@ class MachineCodeHook(BuildHookInterface[Any]):
                 "without machine code, whose queries take some thousand times as long."
             )
         own = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{TAGS[PLATFORM] if PLATFORM else own}"
+        tag = PLATFORM.replace("linux-", "manylinux_2_17_") or own
+        build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{tag}"
         if self._made is not None:
             for module in (*into.glob("*.so"), *into.glob("*.pyd")):
                 build_data["force_include"][str(module)] = f"{FOLDER}/{module.name}"

@@ -1,79 +1,85 @@
-"""Levels of processors that machine code is made for: on x86-64 those of its ABI, elsewhere one."""
+"""What machine code is made for: systems, and levels of their processors. On x86-64 these are its ABI's, else one."""
 
-import platform
 import sys
-import sysconfig
 from typing import NamedTuple
 
-LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "x86-64": 1}
-"""Levels of x86-64, best first."""
+from cylcollide.runtime.levels import X86_LEVELS, machine
 
-TRIPLES = {
-    ("linux", "x86_64"): "x86_64-unknown-linux-gnu",
-    ("linux", "aarch64"): "aarch64-unknown-linux-gnu",
-    ("darwin", "x86_64"): "x86_64-apple-macosx11.0.0",
-    ("darwin", "aarch64"): "arm64-apple-macosx11.0.0",
-    ("win32", "x86_64"): "x86_64-pc-windows-msvc",
-    ("win32", "aarch64"): "aarch64-pc-windows-msvc",
-}
+TRIPLES = {"linux": "{}-unknown-linux-gnu", "darwin": "{}-apple-macosx11.0.0", "win32": "{}-pc-windows-msvc"}
+"""LLVM's names of systems, without the architecture."""
+CROSS = ("linux-x86_64", "linux-aarch64")
+"""Platforms that any machine makes wheels for, by ziglang."""
 
 
 class Platform(NamedTuple):
-    """A system and an architecture."""
+    """A system, as `sys.platform` has it, and an architecture."""
 
     system: str
-    """As `sys.platform` has it."""
     machine: str
 
     @property
-    def levels(self) -> list[str]:
+    def triple(self) -> str:
+        """LLVM's name."""
+        return TRIPLES[self.system].format(self.machine)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
         """Its levels, best first."""
-        return list(LEVELS) if self.machine == "x86_64" else [self.machine]
+        return X86_LEVELS if self.machine == "x86_64" else (self.machine,)
 
 
 class Target(NamedTuple):
-    """What machine code is made for."""
+    """What an extension module is made for."""
 
     level: str
     platform: Platform
-    triple: str
-    cpu: str
-    features: str
-    number: int
-    """The level as `module.c` checks it; 0 where there is one alone."""
     is_cross: bool
-    """Whether the platform was named: then it is linked for old systems, too."""
+    """Whether the platform was named: then ziglang links it, for old systems, too."""
 
     @property
     def module(self) -> str:
         """The name of the extension module."""
         return self.level.replace("-", "_")
 
+    @property
+    def cpu(self) -> str:
+        """LLVM's name of the processor."""
+        return self.level if self.level in X86_LEVELS else "apple-m1" if self.platform.system == "darwin" else "generic"
 
-def this_platform() -> Platform:
-    """That of this Python."""
-    machine = sysconfig.get_platform().rpartition("-")[2].lower()
-    machine = platform.machine().lower() if machine == "universal2" else machine
-    return Platform(sys.platform, {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine))
+    @property
+    def features(self) -> str:
+        """LLVM's options. A vector of eight float64 is one register of AVX-512; LLVM would rather halve it."""
+        return "-prefer-256-bit" if self.level == "x86-64-v4" else ""
+
+    @property
+    def number(self) -> int:
+        """The level as `module.c` checks it; 0 where the processor needs no check."""
+        return int(self.level[-1]) if self.level.startswith("x86-64-v") else 0
 
 
-def target(level: str, named: Platform | None = None) -> Target:
-    """What a level of a platform is made for, None: of this one; ValueError for a level that there is not."""
-    of = named or this_platform()
-    if level not in of.levels:
-        raise ValueError(f"expected levels among {', '.join(of.levels)}, or all; got {level!r}")
-    triple = TRIPLES.get(of, f"{of.machine}-unknown-linux-gnu")
-    cpu = level if level in LEVELS else "apple-m1" if of.system == "darwin" else "generic"
-    # vectors of eight float64 are one register of AVX-512: LLVM would rather halve them
-    features = "-prefer-256-bit" if level == "x86-64-v4" else ""
-    return Target(level, of, triple, cpu, features, LEVELS.get(level, 0), named is not None)
+def targets(levels: str = "", platform: str = "") -> list[Target]:
+    """The targets of some levels: names with commas, "all", or by default that of this processor.
+
+    A platform is named as in "linux-aarch64"; by default it is that of this Python.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown.
+    """
+    if platform and platform not in CROSS:
+        raise ValueError(f"expected a platform among {', '.join(CROSS)}; got {platform!r}")
+    of = Platform(*platform.split("-")) if platform else Platform(sys.platform, machine())
+    chosen = of.levels if levels == "all" else [level for level in levels.split(",") if level] or [own_level()]
+    if unknown := ", ".join(level for level in chosen if level not in of.levels):
+        raise ValueError(f"expected levels among {', '.join(of.levels)}, or all; got {unknown}")
+    return [Target(level, of, bool(platform)) for level in chosen]
 
 
 def own_level() -> str:
     """The best level of this processor."""
-    of = this_platform()
-    if of.machine != "x86_64":
-        return of.machine
+    if machine() != "x86_64":
+        return machine()
     from llvmlite import binding
 
     has = {name for name, there in binding.get_host_cpu_features().items() if there}

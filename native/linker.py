@@ -18,15 +18,14 @@ SOURCE = Path(__file__).with_name("module.c")
 STABLE = "0x030B0000"
 """The oldest Python whose stable interface is used."""
 GLIBC = "2.17"
-"""The oldest C library of Linux that a cross-built wheel runs with."""
+"""The oldest C library that a cross-built module runs with; wheels are tagged so (`hook.py`)."""
 
 
 def compiler(target: Target) -> list[str]:
     """The command that compiles and links C for a target; empty if there is none."""
     zig = [sys.executable, "-m", "ziglang", "cc"] if find_spec("ziglang") else []
     if target.is_cross:
-        abi = {"linux": f"linux-gnu.{GLIBC}", "darwin": "macos.11.0", "win32": "windows-gnu"}[target.platform.system]
-        return zig and [*zig, "-target", f"{target.platform.machine}-{abi}"]
+        return zig and [*zig, "-target", f"{target.platform.machine}-linux-gnu.{GLIBC}"]
     if given := shlex.split(os.environ.get("CC", "")):
         return given
     found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)

@@ -72,45 +72,69 @@ static int read_array(Reader *reader, PyObject *given) {
     return 1;
 }
 
-/* A tuple that many calls pass, read once. It stands for the tuple, and holds a reference to it. */
-
-typedef struct {
-    PyObject *tuple;
-    size_t count, length;
-    int64_t words[MOST_WORDS];
-    char format[4 * MOST_WORDS];
-} Packed;
-
-static const char packed[] = "cylcollide.packed";
-
-static int read_packed(Reader *reader, PyObject *given) {
-    const Packed *read = PyCapsule_GetPointer(given, packed);
-    if (read == NULL) return 0;
-    if (strncmp(reader->format, read->format, read->length)) return refuse(reader, "another tuple", read->tuple);
-    memcpy(reader->words, read->words, read->count * sizeof *read->words);
-    reader->words += read->count;
-    reader->format += read->length;
-    return 1;
-}
-
 static int read_argument(Reader *reader, PyObject *given);
 
 static int read_tuple(Reader *reader, PyObject *given) {
-    if (PyCapsule_CheckExact(given)) return read_packed(reader, given);
     if (!PyTuple_Check(given)) return refuse(reader, "a tuple", given);
-    const Py_ssize_t count = PyTuple_Size(given);
     reader->format++;
-    for (Py_ssize_t k = 0; k < count; k++)
+    for (Py_ssize_t k = 0; k < PyTuple_Size(given); k++)
         if (*reader->format == ')' || !read_argument(reader, PyTuple_GetItem(given, k)))
             return PyErr_Occurred() ? 0 : refuse(reader, "fewer items", given);
     return *reader->format++ == ')' ? 1 : refuse(reader, "more items", given);
+}
+
+/* A tuple that many calls pass. Its words are kept from one call to the next that reads it by the same format. */
+
+typedef struct {
+    PyObject *tuple;
+    const char *format;
+    size_t length, count; /* of the format and of the words */
+    int64_t words[MOST_WORDS];
+} Packed;
+
+static const char name_of_packed[] = "cylcollide.packed";
+
+static int read_packed(Reader *reader, PyObject *given) {
+    Packed *packed = PyCapsule_GetPointer(given, name_of_packed);
+    if (packed == NULL) return 0;
+    if (packed->length == 0 || strncmp(reader->format, packed->format, packed->length)) {
+        const Reader begin = *reader;
+        if (!read_tuple(reader, packed->tuple)) return 0;
+        packed->format = begin.format;
+        packed->length = (size_t)(reader->format - begin.format);
+        packed->count = (size_t)(reader->words - begin.words);
+        memcpy(packed->words, begin.words, packed->count * sizeof *begin.words);
+        return 1;
+    }
+    memcpy(reader->words, packed->words, packed->count * sizeof *packed->words);
+    reader->words += packed->count;
+    reader->format += packed->length;
+    return 1;
+}
+
+static void release(PyObject *capsule) {
+    Packed *packed = PyCapsule_GetPointer(capsule, name_of_packed);
+    Py_DECREF(packed->tuple);
+    PyMem_Free(packed);
+}
+
+static PyObject *pack(PyObject *module, PyObject *tuple) {
+    Packed *packed = PyMem_Calloc(1, sizeof *packed);
+    if (packed == NULL) return PyErr_NoMemory();
+    packed->tuple = Py_NewRef(tuple);
+    PyObject *capsule = PyCapsule_New(packed, name_of_packed, release);
+    if (capsule == NULL) {
+        Py_DECREF(tuple);
+        PyMem_Free(packed);
+    }
+    return capsule;
 }
 
 static int read_argument(Reader *reader, PyObject *given) {
     double number;
     switch (*reader->format) {
     case '[': return read_array(reader, given);
-    case '(': return read_tuple(reader, given);
+    case '(': return (PyCapsule_CheckExact(given) ? read_packed : read_tuple)(reader, given);
     case 'd':
         number = PyFloat_AsDouble(given);
         if (number == -1.0 && PyErr_Occurred()) return 0;
@@ -126,46 +150,6 @@ static int read_argument(Reader *reader, PyObject *given) {
     reader->words++;
     reader->format++;
     return 1;
-}
-
-/* Append the format of an argument. */
-static char *describe(char *format, PyObject *given) {
-    if (PyTuple_Check(given)) {
-        *format++ = '(';
-        for (Py_ssize_t k = 0; k < PyTuple_Size(given); k++) format = describe(format, PyTuple_GetItem(given, k));
-        *format++ = ')';
-    } else if (PyArray_Check(given)) {
-        PyArrayObject *array = (PyArrayObject *)given;
-        *format++ = '[';
-        *format++ = PyArray_DESCR(array)->kind;
-        *format++ = (char)('0' + PyArray_ITEMSIZE(array));
-        *format++ = (char)('0' + PyArray_NDIM(array));
-    } else
-        *format++ = PyBool_Check(given) ? '?' : PyFloat_Check(given) ? 'd' : 'q';
-    return format;
-}
-
-static void release(PyObject *capsule) {
-    Packed *read = PyCapsule_GetPointer(capsule, packed);
-    Py_DECREF(read->tuple);
-    PyMem_Free(read);
-}
-
-static PyObject *pack(PyObject *module, PyObject *tuple) {
-    static const Loop loop = {"pack", "", NULL};
-    Packed *read = PyMem_Calloc(1, sizeof *read);
-    if (read == NULL) return PyErr_NoMemory();
-    read->length = (size_t)(describe(read->format, tuple) - read->format);
-    Reader reader = {&loop, read->format, read->words};
-    PyObject *capsule = read_argument(&reader, tuple) ? PyCapsule_New(read, packed, release) : NULL;
-    if (capsule == NULL) {
-        PyMem_Free(read);
-        return NULL;
-    }
-    read->count = (size_t)(reader.words - read->words);
-    Py_INCREF(tuple);
-    read->tuple = tuple;
-    return capsule;
 }
 
 static PyObject *call(const Loop *loop, PyObject *const *arguments, Py_ssize_t count) {

@@ -1,23 +1,12 @@
-"""Which source files a loop is made of, and their digests: what tells whether it must be compiled again."""
+"""Which source files a loop is made of: their digest tells whether it must be compiled again."""
 
 import ast
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from cylcollide.runtime.sources import ROOT
+
 PACKAGE = "cylcollide"
-
-
-@cache
-def digest_of_file(path: Path) -> str:
-    """A digest of its content."""
-    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def digest(*parts: object) -> str:
-    """A digest of what these are printed as."""
-    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
 @cache
@@ -45,15 +34,15 @@ CHOOSER = f"{PACKAGE}.runtime.levels"
 
 
 @cache
-def files_of(module: str) -> tuple[Path, ...]:
-    """The file of a module, and those of all that it imports, directly or not."""
-    found, pending = set(), [module]
+def files_of(module: str) -> tuple[str, ...]:
+    """The file of a module, and those of all that it imports, directly or not: their paths in the checkout."""
+    found, pending = set[str](), [module]
     while pending:
         name = pending.pop()
         if name not in found and name != CHOOSER:
             found.add(name)
             pending += _imported(name)
-    return tuple(sorted(path for path in map(_path, found) if path))
+    return tuple(sorted(path.relative_to(ROOT).as_posix() for path in map(_path, found) if path))
 
 
 def importing(module: str) -> list[str]:
@@ -62,9 +51,7 @@ def importing(module: str) -> list[str]:
     return sorted(name for name in (".".join(file.parts) for file in files) if module in _imported(name))
 
 
-DECIDING = ("backend", "emitters", "frontend", "intrinsics", "levels", "signatures")
-
-
-def files_of_build() -> tuple[Path, ...]:
-    """The files of the build that decide what machine code a loop has."""
-    return tuple(Path(__file__).with_name(f"{name}.py") for name in DECIDING)
+FILES_OF_BUILD = [
+    f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "levels", "signatures")
+]
+"""The files of the build that decide what machine code a loop has."""

@@ -12,7 +12,7 @@ from cylcollide._types import BoolArray, Column, Float32Array, Float64Array, Int
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.memory import aligned, uninitialised
+from cylcollide.runtime.memory import aligned
 from cylcollide.runtime.simd import (
     Real,
     broadcast,
@@ -201,7 +201,7 @@ def united(tree: Tree, other: Tree, other_bounds: Float32Array, growth: Float32A
     space
         The frame of the result, which must hold both and all growth; its corners are computed here.
     """
-    bounds: Float32Array = uninitialised(tree.bounds.shape, np.float32)
+    bounds: Float32Array = aligned(tree.bounds.shape, np.float32, np.empty)
     corners, frames = np.empty(6), np.array([_map(tree.space, space), _map(other.space, space)], np.float32)
     children = np.empty(TREE_WIDTH, np.int32)
     _fit_united(tree.child, tree.bounds, other_bounds, frames, growth, bounds, children, corners)

@@ -148,7 +148,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     rows, moved, table, by_ends = state.rows, state.columns, state.table, interpolate == "ends"
     limbs = rows.rows if by_ends else structure.bare
     solids = rows.boxes if by_ends else len(rows.bare.table.boxes)
-    bones: Float64Array = memory.uninitialised((1 if by_ends else rows.bones + 1, BONE_SIZE), np.float64)
+    bones: Float64Array = memory.aligned((1 if by_ends else rows.bones + 1, BONE_SIZE), np.float64, np.empty)
     bones[-1] = 0.0
     if not by_ends:
         fill_bones(moved.positions, moved.orientations, bones)

@@ -4,8 +4,8 @@ import platform
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from cylcollide._version import __version__
 from cylcollide.runtime import levels
 
 
-@dataclass(frozen=True)
-class Info:
+class Info(NamedTuple):
     """Versions, and the machine code in use."""
 
     version: str
@@ -30,46 +29,37 @@ class Info:
     numpy: str
 
     def __str__(self) -> str:
-        rows = ((field.name, getattr(self, field.name)) for field in fields(self))
-        texts = ((name, (", ".join(value) or "none") if isinstance(value, tuple) else value) for name, value in rows)
-        return "\n".join(f"{name:10} {text}" for name, text in texts)
+        shown = self._replace(installed=", ".join(self.installed) or "none")  # type: ignore[arg-type]
+        return "\n".join(f"{name:10} {value}" for name, value in shown._asdict().items())
 
 
 def info() -> Info:
     """Versions, and the machine code in use; print it for a bug report."""
-    return Info(
-        version=__version__,
-        level=levels.CHOICE.level,
-        reason=levels.CHOICE.reason,
-        installed=tuple(levels.installed()),
-        processor=_processor(),
-        system=platform.platform(),
-        python=f"{platform.python_implementation()} {platform.python_version()}",
-        numpy=np.__version__,
-    )
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    there = tuple(levels.installed())
+    return Info(__version__, *levels.CHOICE[:2], there, _processor(), platform.platform(), python, np.__version__)
 
 
 def _processor() -> str:
     """The name of the processor."""
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def warm_up(processes: int | None = None, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG001
-    """Do nothing: machine code comes with the package. The next release is without this function."""
-    warnings.warn(NOTHING_TO_WARM_UP, FutureWarning, stacklevel=2)
-
-
-NOTHING_TO_WARM_UP = "warm_up does nothing: machine code comes with the package; the next release is without it"
 
 
 def print_info() -> None:
     """Print versions and the machine code in use: what belongs into a bug report."""
     print(info())
+
+
+NOTHING_TO_WARM_UP = "warm_up does nothing: machine code comes with the package; the next release is without it"
+
+
+def warm_up(processes: int | None = None, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG001
+    """Do nothing: machine code comes with the package. The next release is without this function."""
+    warnings.warn(NOTHING_TO_WARM_UP, FutureWarning, stacklevel=2)
 
 
 def print_nothing_to_warm_up() -> None:

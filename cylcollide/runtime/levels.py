@@ -31,11 +31,15 @@ class Choice(NamedTuple):
     machine_code: ModuleType | None = None
 
 
+def machine() -> str:
+    """The architecture, under one name on all systems."""
+    name = platform.machine().lower()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
+
+
 def known() -> tuple[str, ...]:
     """The levels that there are for this machine, best first."""
-    machine = platform.machine().lower()
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
-    return X86_LEVELS if machine == "x86_64" else (machine,)
+    return X86_LEVELS if machine() == "x86_64" else (machine(),)
 
 
 def installed() -> list[str]:

@@ -4,8 +4,7 @@ Returning memory to the system and mapping it again, page by page, costs more th
 """
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from math import prod
 from typing import Any, TypeVar
 from weakref import ReferenceType, ref
@@ -41,9 +40,7 @@ class Lender:
     """A buffer of bytes that begins at a cache line, and all leases of it."""
 
     def __init__(self, size: int, is_read_only: bool = False) -> None:
-        memory = np.empty(size + LINE, np.uint8)  # pages that are not touched take no memory
-        begin = -memory.__array_interface__["data"][0] % LINE
-        self.buffer = memory[begin : begin + size]
+        self.buffer = aligned((size,), np.uint8, np.empty)  # pages that are not touched take no memory
         """For the owner; arrays of it are no leases."""
         address, _ = self.buffer.__array_interface__["data"]
         self._interface = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, is_read_only)}
@@ -67,38 +64,28 @@ _pool: dict[int, deque[Lender]] = {}
 """Lenders of buffers in use or not, by capacity."""
 
 
-def _each(capacity: int) -> Iterator[Lender]:
-    """Each lender of this capacity, taken from the pool: no other thread finds it until it is put back."""
+def acquire(size: int) -> NDArray[np.uint8]:
+    """An uninitialised array of at least `size` bytes from the pool, to be passed to ``np.ndarray(buffer=...)``.
+
+    A full pool forgets all its buffers: the system gets them back when nothing uses them.
+    """
+    capacity = 1 << size.bit_length()
     lenders = _pool.setdefault(capacity, deque())
     for _ in range(len(lenders)):
-        with suppress(IndexError):  # another thread was faster
-            yield lenders.popleft()
-
-
-def _keep(capacity: int, lender: Lender) -> None:
-    """Keep a new lender in the pool, unless that is full; first, a full pool forgets the buffers that are in use."""
-
-    def is_full() -> bool:
-        return sum(size * len(lenders) for size, lenders in list(_pool.items())) + capacity > MOST_KEPT
-
-    if is_full():
-        for size in list(_pool):
-            _pool[size].extend([kept for kept in _each(size) if kept.is_free])
-    if not is_full():
-        _pool[capacity].append(lender)
-
-
-def acquire(size: int) -> NDArray[np.uint8]:
-    """An uninitialised array of at least `size` bytes from the pool, to be passed to ``np.ndarray(buffer=...)``."""
-    capacity = 1 << size.bit_length()
-    for lender in _each(capacity):
-        found = lender.lend() if lender.is_free else None
-        _pool[capacity].append(lender)
-        if found is not None:
-            return found
+        try:
+            lender = lenders.popleft()  # no other thread finds it until it is put back
+        except IndexError:  # another thread was faster
+            break
+        lent = lender.lend() if lender.is_free else None
+        lenders.append(lender)
+        if lent is not None:
+            return lent
+    if sum(kept * len(others) for kept, others in list(_pool.items())) + capacity > MOST_KEPT:
+        _pool.clear()
     lender = Lender(capacity)
     lent = lender.lend()
-    _keep(capacity, lender)
+    if capacity <= MOST_KEPT:
+        _pool.setdefault(capacity, deque()).append(lender)
     return lent
 
 
@@ -120,17 +107,13 @@ def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
     return np.empty(shape, kind) if size < SMALLEST_KEPT else np.ndarray(shape, kind, acquire(size))
 
 
-def aligned(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
-    """An array of zeros that begins at a cache line, so that a row of eight float64 lies within one; not pooled."""
-    size = prod(shape) * np.dtype(kind).itemsize
-    memory = np.zeros(size + LINE, np.uint8)
-    return np.ndarray(shape, kind, memory, -memory.ctypes.data % LINE)
+def aligned(shape: tuple[int, ...], kind: DTypeLike, allocate: Callable[..., NDArray[Any]] = np.zeros) -> NDArray[Any]:
+    """An array that begins at a cache line, of zeros or as `np.empty` gives it; not pooled.
 
-
-def uninitialised(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
-    """The same, with no numbers in it yet."""
-    memory = np.empty(prod(shape) * np.dtype(kind).itemsize + LINE, np.uint8)
-    return np.ndarray(shape, kind, memory, -memory.ctypes.data % LINE)
+    A row of eight float64 lies within one line then.
+    """
+    memory = allocate(prod(shape) * np.dtype(kind).itemsize + LINE, np.uint8)
+    return np.ndarray(shape, kind, memory, -memory.__array_interface__["data"][0] % LINE)
 
 
 def read_only(column: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -24,11 +24,10 @@ _forks, _renewing = 0, Lock()
 
 
 class OwnLock:
-    """What `with lock():` holds: a lock of this process, a new one in the child of a fork, and in copies and pickles.
+    """What `with lock():` holds: a lock of this process. The child of a fork, copies and pickles have new ones.
 
-    The threads that held it before a fork do not exist in the child, and have changed nothing. Each lock notices by a
-    count of forks: a list of all of them would need a destructor, in which an interrupt is lost; and it is a lock of C
-    that is held, since an interrupt between the lines of a lock written in Python would leave it locked.
+    Threads that held it before a fork do not exist in the child, and have changed nothing there. Each lock compares a
+    count of forks: a list of all locks would need a destructor, which loses an interrupt.
     """
 
     def __init__(self) -> None:
@@ -55,11 +54,10 @@ def _count_fork() -> None:
 
 
 class Task:
-    """A function in a thread of its own, for whose end Python waits at exit, and others may wait.
+    """A function in a thread of its own. Python waits for its end at exit, and others may wait for it.
 
-    An exception that a handler raises while `threading` starts a thread may leave that waiting for ever; while it waits
-    for one, Python before 3.13 takes a running thread for ended; and where a thread object is taken down it is lost,
-    for a weak set of them is kept. So there is no such object here: a thread is started by one call of C code.
+    It is no `threading.Thread`: an exception that a handler raises while `threading` starts a thread may block that
+    wait for ever, or is lost where the thread object is deleted. One call of C code starts this thread.
 
     Raises
     ------
@@ -68,24 +66,23 @@ class Task:
     """
 
     def __init__(self, function: Callable[[], object]) -> None:
-        self._process, self._has_ended, self._end = os.getpid(), False, Lock()
+        self._function, self._process, self._has_ended, self._end = function, os.getpid(), False, Lock()
         self._end.acquire()
-
-        def run() -> None:
-            _running.append(self)
-            try:
-                if not _exiting:  # else nobody waits
-                    function()
-            except BaseException:
-                threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), None]))
-            finally:
-                _running.remove(self)
-                self._has_ended = True
-                self._end.release()
-
         if _exiting:
             raise RuntimeError("Python is exiting: no thread can be started")
-        _thread.start_new_thread(run, ())
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        _running.append(self)
+        try:
+            if not _exiting:  # else nothing waits for the end
+                self._function()
+        except BaseException:
+            threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), None]))
+        finally:
+            _running.remove(self)
+            self._has_ended = True
+            self._end.release()
 
     @property
     def is_running(self) -> bool:
@@ -105,7 +102,7 @@ _exiting = False
 
 @atexit.register
 def _exit() -> None:
-    """No task begins any more, and those that have begun end: compiled code must not run while Python is taken down."""
+    """Start no more tasks and wait for those that run: compiled code must not run while Python is torn down."""
     global _exiting  # noqa: PLW0603  # a fact of the process
     _exiting = True
     for task in list(_running):
@@ -113,9 +110,9 @@ def _exit() -> None:
 
 
 def uninterrupted(function: Callable[[], Result]) -> Result:
-    """Call a function in a thread, where no signal's handler is run: none can end an import or LLVM half-way.
+    """Call a function in a thread, where Python runs no signal handler: none can end the function half-way.
 
-    An exception that a handler raises here, while the function runs, is passed on; the function goes on to its end.
+    An exception that a handler raises meanwhile is raised here; the function runs to its end.
     """
     results: list[Result] = []
     errors: list[BaseException] = []

@@ -18,7 +18,7 @@ from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.kernels.moved_rows import refill_rows
-from cylcollide.runtime.memory import frozen, uninitialised
+from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
@@ -123,7 +123,7 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     if not same:
         tree = grafted(renumbered(tree, number, len(low)), new, low[new], high[new], len(low))
         cost *= len(low) / len(number)
-    bounds = uninitialised((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32)
+    bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)
     return Snapshot(wanted.roster, wanted.rows, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)
 

@@ -13,7 +13,10 @@ import cylcollide as cc
 pytest.importorskip("numba")
 put_build_in_reach()
 
+from cylcollide.runtime import sources as of_package
 from cylcollide.runtime.compile import LOOPS, MARKED, Loop
+from cylcollide.runtime.levels import known, machine
+from cylcollide.runtime.sources import ROOT
 from native import backend, build, examples, levels, signatures, sources  # noqa: F401 - examples import all loops
 
 
@@ -60,7 +63,7 @@ define double @loop(double %x) {{
 
 
 def test_a_symbol_that_no_installation_has_is_named():
-    target = levels.target(levels.own_level())
+    (target,) = levels.targets()
     assert b"some_loop" in backend.object_file(target, "some_loop", "loop", [CALLS.format(name="fmod")])
     with pytest.raises(RuntimeError, match="some_loop calls NRT_Allocate, which no installation has"):
         backend.object_file(target, "some_loop", "loop", [CALLS.format(name="NRT_Allocate")])
@@ -82,25 +85,21 @@ def test_the_files_of_a_loop_hold_all_that_it_calls():
     for loop in LOOPS.values():
         files = set(sources.files_of(loop.function.__module__))
         wanted = {one.__module__ for one in called_by(loop.function, {loop.function})}
-        assert {sources._path(module) for module in wanted} <= files, loop.function
-    stream = {
-        path.relative_to(sources.ROOT / "cylcollide").as_posix()
-        for path in sources.files_of("cylcollide.query.loops.stream")
-    }
+        assert {sources._path(module).relative_to(ROOT).as_posix() for module in wanted} <= files, loop.function
+    stream = {path.removeprefix("cylcollide/") for path in sources.files_of("cylcollide.query.loops.stream")}
     assert {"constants.py", "_types.py", "runtime/simd.py", "kernels/cylinder.py", "bvh/stream.py"} <= stream
     assert not {"cli.py", "world/hit_world.py", "history/ring.py"} & stream
 
 
 def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: pytest.MonkeyPatch):
     """By its content: neither dates nor other files count."""
-    shutil.copytree(
-        sources.ROOT / "cylcollide", tmp_path / "cylcollide", ignore=shutil.ignore_patterns("*.so", "__pycache__")
-    )
-    monkeypatch.setattr(sources, "ROOT", tmp_path)
-    target, one = levels.target(levels.own_level()), signatures.Signature((float,), float)
+    shutil.copytree(ROOT / "cylcollide", tmp_path / "cylcollide", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for module in (sources, of_package):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    (target,), one = levels.targets(), signatures.Signature((float,), float)
 
     def keys(*names: str) -> list[str]:
-        for function in (sources.digest_of_file, sources._path, sources._imported, sources.files_of):
+        for function in (sources._path, sources._imported, sources.files_of):
             function.cache_clear()
         return [build._key(target, name, one) for name in names]
 
@@ -120,9 +119,12 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
     keys()
 
 
-def test_a_level_that_there_is_not_is_named():
-    with pytest.raises(ValueError, match=r"expected levels among .*, or all; got 'fast'"):
-        levels.target("fast")
-    known = levels.this_platform().levels
-    assert levels.own_level() in known
-    assert cc.info().level in {*known, "plain"}
+def test_levels_and_platforms_that_there_are_not_are_named():
+    with pytest.raises(ValueError, match=r"expected levels among .*, or all; got fast"):
+        levels.targets("x86-64,fast" if machine() == "x86_64" else "fast")
+    with pytest.raises(ValueError, match=r"expected a platform among linux-x86_64, .*; got 'amiga'"):
+        levels.targets("all", "amiga")
+    (own,) = levels.targets()
+    assert own in levels.targets("all")
+    assert [target.level for target in levels.targets("all")] == list(known())
+    assert cc.info().level in {*known(), "plain"}

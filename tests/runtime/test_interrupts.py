@@ -25,6 +25,20 @@ def test_no_destructor_runs_python():
         assert not re.search(r"\bWeak(Set|KeyDictionary|ValueDictionary)\b|weakref[. ](import )?finalize", source), path
 
 
+def test_no_generator_is_left_within_a_block():
+    """A destructor ends a generator that nobody runs to its end: what a `with` or `try` around its `yield` does then
+    runs in that destructor. The generator of a context manager is always run to its end.
+    """
+    for path in (ROOT / "cylcollide").rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef) and "contextmanager" not in map(
+                ast.unparse, function.decorator_list
+            ):
+                blocks = [node for node in ast.walk(function) if isinstance(node, ast.With | ast.Try)]
+                inside = {type(node) for block in blocks for node in ast.walk(block)}
+                assert not inside & {ast.Yield, ast.YieldFrom}, f"{path}: {function.name}"
+
+
 def test_no_structured_array_is_compared():
     """Numpy finds the type that two such arrays have in common in Python code, whose errors become a TypeError; unique
     rows and columns are compared so.
