@@ -17,8 +17,8 @@ Int8Array: TypeAlias = NDArray[np.int8]
 Uint32Array: TypeAlias = NDArray[np.uint32]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
-# What loops take: arrays in C order, with the lengths of their dimensions; a letter is any length. The build reads
-# dtypes and numbers of dimensions here (`docs/build.md`).
+# The arrays that loops take, in C order, with the length of each dimension; a letter is any length. The build reads
+# the dtype and the number of dimensions (`docs/build.md`).
 Item = TypeVar("Item", bound=np.generic)
 
 Column: TypeAlias = Annotated[NDArray[Item], "n"]
