@@ -4,7 +4,7 @@ Nothing here computes. Kernels read these names as compile-time constants, so ea
 """
 
 from enum import IntEnum
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,27 @@ Float32Array: TypeAlias = NDArray[np.float32]
 Int32Array: TypeAlias = NDArray[np.int32]
 Int64Array: TypeAlias = NDArray[np.int64]
 Int8Array: TypeAlias = NDArray[np.int8]
-Uint16Array: TypeAlias = NDArray[np.uint16]
 Uint32Array: TypeAlias = NDArray[np.uint32]
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+# The arrays that loops take, in C order, with the length of each dimension; a letter is any length. The build reads
+# the dtype and the number of dimensions (`docs/build.md`).
+Item = TypeVar("Item", bound=np.generic)
+
+Column: TypeAlias = Annotated[NDArray[Item], "n"]
+"""A number a row; or work memory."""
+Rows: TypeAlias = Annotated[NDArray[Item], "n", "k"]
+"""Several numbers a row."""
+Blocks: TypeAlias = Annotated[NDArray[Item], "n", "m", "k"]
+"""A matrix a row."""
+Vectors: TypeAlias = Annotated[Float64Array, "n", 3]
+"""Positions and sizes in the unit of the input, and directions: x, y, z."""
+Quaternions: TypeAlias = Annotated[Float64Array, "n", 4]
+"""Orientations: x, y, z, w."""
+NodeBoxes: TypeAlias = Annotated[Float32Array, "n", 6, 8]
+"""Low x, y, z and high x, y, z of the eight slots of a node, in the frame of the tree."""
+LayerMasks: TypeAlias = Column[np.uint32]
+"""Sets of layers, a bit each."""
 
 InsidePolicy: TypeAlias = Literal["hit", "exit", "ignore"]
 

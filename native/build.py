@@ -41,10 +41,7 @@ def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None
         If something cannot be compiled or linked.
     """
     begun = time.perf_counter()
-    from cylcollide.runtime.compile import LOOPS
-    from native.examples import call_every_loop
-
-    found = dict(sorted(signatures.record(LOOPS, call_every_loop).items()))
+    found = signatures.declared()
     kept = kept_objects()
     kept.mkdir(parents=True, exist_ok=True)
     wanted = [(target, name) for target in targets for name in found]

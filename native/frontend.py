@@ -15,7 +15,7 @@ from numba.core.registry import cpu_target
 
 from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
 from native.intrinsics import INTRINSICS, array_at
-from native.signatures import Argument, Array, Items, Signature, replace_everywhere, words
+from native.signatures import Argument, Signature
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 """References are not counted: the caller holds one to each array. So numba refuses to allocate arrays, too."""
@@ -73,7 +73,16 @@ def prepare() -> None:
     target.get_executable = lambda *_: [].append  # in place of machine code: another object each time, never called
     functions = {function: jitted(function, inlining) for function, inlining in MARKED.items()}
     calls = [(loop.call, functions[loop.function]) for loop in LOOPS.values()]
-    replace_everywhere([*functions.items(), *calls, *INTRINSICS.items()])
+    _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items()])
+
+
+def _replace_everywhere(replacements: list[tuple[object, object]]) -> None:
+    """Under all names of modules of the package and of the build, put the second of each pair for the first."""
+    by_id = {id(old): new for old, new in replacements}
+    for module in [module for name, module in sys.modules.items() if name.split(".")[0] in ("cylcollide", "native")]:
+        for name, value in list(vars(module).items()):
+            if id(value) in by_id:
+                setattr(module, name, by_id[id(value)])
 
 
 def jitted(function: Callable[..., Any], inlining: Inlining = Inlining.AS_LLVM_DECIDES) -> Any:
@@ -99,19 +108,19 @@ def _with_words(name: str, signature: Signature) -> Callable[[int], Any]:
     def read(argument: Argument, word: int) -> str:
         """The expression that reads an argument from this word on."""
         symbol = f"f{len(known)}"
-        if isinstance(argument, Items):
+        if argument.format[0] == "(":
             known[symbol], items = argument.type, []
             for item in argument.items:
                 items.append(read(item, word))
-                word += words(item)
+                word += item.words
             joined = ", ".join(items)
             return f"({joined},)" if argument.type is tuple else f"{symbol}({joined})"
-        if isinstance(argument, Array):
-            known[symbol] = array_at(argument.kind, argument.dimensions)
-            return f"{symbol}({', '.join(f'words[{word + k}]' for k in range(words(argument)))})"
-        return {float: f"floats[{word}]", int: f"words[{word}]", bool: f"bool(words[{word}] & 1)"}[argument]
+        if argument.format[0] == "[":
+            known[symbol] = array_at(argument.type, argument.words - 1)
+            return f"{symbol}({', '.join(f'words[{word + k}]' for k in range(argument.words))})"
+        return {float: f"floats[{word}]", int: f"words[{word}]", bool: f"bool(words[{word}] & 1)"}[argument.type]
 
-    given, result = read(Items(tuple, signature.arguments), 0), signature.result
+    given, result = read(signature.arguments, 0), signature.result
     exec(
         f"def entry(at):\n    words, floats = words_at(at, {signature.words}), floats_at(at, {signature.words})\n"
         f"    return {'' if result is type(None) else result.__name__}(loop(*{given}))",

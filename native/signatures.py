@@ -1,124 +1,77 @@
-"""Signatures of the loops, recorded while plain Python runs examples; and how `module.c` reads such arguments.
+"""Signatures of the loops, which their annotations declare: how `module.c` reads a call (`docs/build.md`, "Calls")."""
 
-A call passes its arguments as 64-bit words: a number is one word, an array its address and its lengths, a tuple its
-items one after another.
-"""
-
-import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from importlib import import_module
+from inspect import signature
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from cylcollide.runtime.compile import Loop
+from cylcollide.runtime.compile import LOOPS, Loop
+from native import sources
+
+NUMBERS: dict[Any, str] = {bool: "?", int: "q", float: "d"}
+RESULTS = {**NUMBERS, type(None): "n"}
+DTYPES = {np.dtype(code).type: code for code in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
+"""What may be declared, and its code in a format."""
 
 
-class Array(NamedTuple):
-    """The type of an array in C order."""
+class Argument(NamedTuple):
+    """A number, an array in C order, or a tuple."""
 
-    kind: str
-    """Kind and bytes of its dtype, as in "f8"."""
-    dimensions: int
-
-
-class Items(NamedTuple):
-    """The type of a tuple."""
-
-    type: type
-    items: "tuple[Argument, ...]"
-
-
-Argument: TypeAlias = Array | Items | type
-"""The type of an argument: an array, a tuple, or bool, int, float."""
-
-CODES = {bool: "?", int: "q", float: "d", type(None): "n"}
-"""What stands for a number in a format."""
+    type: type  # of the number, of an item of the array, or of the tuple
+    format: str
+    words: int  # of 64 bits
+    items: "tuple[Argument, ...]" = ()  # of the tuple
 
 
 class Signature(NamedTuple):
-    """The types of a loop's arguments and of its result."""
+    """What a loop takes, as a tuple, and returns."""
 
-    arguments: tuple[Argument, ...]
+    format: str
+    words: int
+    arguments: Argument
     result: type
-    keeps_lock: bool = False
-
-    @property
-    def format(self) -> str:
-        """All, as `module.c` reads them."""
-        return "!" * self.keeps_lock + "".join(map(_format, self.arguments)) + ":" + CODES[self.result]
-
-    @property
-    def words(self) -> int:
-        """How many words the arguments take."""
-        return sum(map(words, self.arguments))
 
 
-def words(argument: Argument) -> int:
-    """How many words an argument takes."""
-    if isinstance(argument, Array):
-        return 1 + argument.dimensions
-    return sum(map(words, argument.items)) if isinstance(argument, Items) else 1
+def declared() -> dict[str, Signature]:
+    """The signatures of all loops of the package, by name."""
+    for module in sources.importing("cylcollide.runtime.compile"):
+        import_module(module)
+    return {name: signature_of(name, loop) for name, loop in sorted(LOOPS.items())}
 
 
-def _format(argument: Argument) -> str:
-    if isinstance(argument, Array):
-        return f"[{argument.kind}{argument.dimensions}"
-    if isinstance(argument, Items):
-        return "(" + "".join(map(_format, argument.items)) + ")"
-    return CODES[argument]
+def signature_of(name: str, loop: Loop) -> Signature:
+    """The signature of a loop; RuntimeError for an annotation that is missing or declares no type, with its place."""
+    takes = _tuple(tuple, _arguments(loop.function, name))
+    if (returns := get_type_hints(loop.function).get("return", "nothing")) not in RESULTS:
+        raise RuntimeError(f"{name}: expected a result of bool, int, float or None; got {returns}")
+    code = "!" * loop.keeps_lock + takes.format[1:-1] + ":" + RESULTS[returns]
+    return Signature(code, takes.words, takes, returns)
 
 
-def type_of(value: object) -> Argument:
-    """The type of an argument; TypeError for one that no loop takes."""
-    if isinstance(value, np.ndarray):
-        if not value.flags.c_contiguous:
-            raise TypeError(f"expected an array in C order, got strides {value.strides} for shape {value.shape}")
-        return Array(value.dtype.str[1:], value.ndim)
-    if isinstance(value, tuple):
-        return Items(type(value), tuple(map(type_of, value)))
-    for number, of_numpy in ((bool, np.bool_), (int, np.integer), (float, np.float64)):
-        if isinstance(value, number | of_numpy):
-            return number
-    raise TypeError(f"expected arrays, numbers and tuples of these, got {type(value).__name__}")
-
-
-def replace_everywhere(replacements: list[tuple[object, object]]) -> None:
-    """Under all names of modules of the package and of the build, put the second of each pair for the first."""
-    by_id = {id(old): new for old, new in replacements}
-    for module in [module for name, module in sys.modules.items() if name.split(".")[0] in ("cylcollide", "native")]:
-        for name, value in list(vars(module).items()):
-            if id(value) in by_id:
-                setattr(module, name, by_id[id(value)])
-
-
-def record(loops: dict[str, Loop], examples: Callable[[], None]) -> dict[str, Signature]:
-    """The signatures of all loops, by name, from their calls while the examples run in plain Python.
-
-    Raises
-    ------
-    RuntimeError
-        If no example calls a loop, or two of them pass arguments of different types.
-    """
-    signatures: dict[str, Signature] = {}
-
-    def recorder(name: str, loop: Loop) -> Callable[..., Any]:
-        def recording(*arguments: Any) -> Any:
-            result = loop.call(*arguments)
-            returned: Any = type(None) if result is None else type_of(result)
-            signature = Signature(tuple(map(type_of, arguments)), returned, loop.keeps_lock)
-            known = signatures.setdefault(name, signature)
-            if known != signature:
-                raise RuntimeError(f"{name}: expected the same types in all calls, got {known} and {signature}")
-            return result
-
-        return recording
-
-    recorders = {name: recorder(name, loop) for name, loop in loops.items()}
-    replace_everywhere([(loop.call, recorders[name]) for name, loop in loops.items()])
+def _arguments(annotated: Any, where: str) -> list[Argument]:
+    """What a function declares for its parameters, or a NamedTuple for its fields."""
     try:
-        examples()
-    finally:
-        replace_everywhere([(recorders[name], loop.call) for name, loop in loops.items()])
-    if missing := sorted(loops.keys() - signatures):
-        raise RuntimeError(f"no example calls {', '.join(missing)}; add one to native/examples.py")
-    return signatures
+        hints = get_type_hints(annotated, include_extras=True)
+    except NameError as error:
+        raise RuntimeError(f"{where}: {error}; annotations must have a value at import") from None
+    return [_argument(hints.get(name, "nothing"), f"{where}.{name}") for name in signature(annotated).parameters]
+
+
+def _argument(annotation: Any, where: str) -> Argument:
+    if annotation in NUMBERS:
+        return Argument(annotation, NUMBERS[annotation], 1)
+    if hasattr(annotation, "_fields"):
+        return _tuple(annotation, _arguments(annotation, where))
+    if get_origin(annotation) is tuple:
+        return _tuple(tuple, [_argument(item, where) for item in get_args(annotation)])
+    item, lengths = getattr(annotation, "__origin__", None), getattr(annotation, "__metadata__", ())
+    while inner := get_args(item):  # NDArray[np.float64] is np.ndarray[..., np.dtype[np.float64]]
+        item = inner[-1]
+    if lengths and item in DTYPES:
+        return Argument(item, f"[{DTYPES[item]}{len(lengths)}", 1 + len(lengths))
+    raise RuntimeError(f"{where}: expected bool, int, float, an array of _types.py, or a tuple; got {annotation}")
+
+
+def _tuple(made: Any, items: list[Argument]) -> Argument:
+    return Argument(made, f"({''.join(one.format for one in items)})", sum(one.words for one in items), tuple(items))

@@ -45,6 +45,12 @@ def files_of(module: str) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in map(_path, found) if path))
 
 
+def importing(module: str) -> list[str]:
+    """All modules of the package that import a module."""
+    files = [path.relative_to(ROOT).with_suffix("") for path in (ROOT / PACKAGE).rglob("*.py")]
+    return sorted(name for name in (".".join(file.parts) for file in files) if module in _imported(name))
+
+
 FILES_OF_BUILD = [
     f"native/{name}.py" for name in ("backend", "emitters", "frontend", "intrinsics", "levels", "signatures")
 ]

@@ -1,6 +1,8 @@
 """The loop over segments and boxes: which segments enter any box of a tree."""
 
-from cylcollide._types import Float64Array, Int64Array
+import numpy as np
+
+from cylcollide._types import Column, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import NO_ITEM, local_ray, next_item_on_ray, stack_in, start_traversal
 from cylcollide.kernels.ray import as_vector, make_ray
@@ -9,7 +11,12 @@ from cylcollide.runtime.compile import compiled_loop
 
 @compiled_loop
 def entering_rows(
-    tree: Tree, starts: Float64Array, ends: Float64Array, until: Float64Array, memory: Float64Array, rows: Int64Array
+    tree: Tree,
+    starts: Vectors,
+    ends: Vectors,
+    until: Column[np.float64],
+    memory: Column[np.float64],
+    rows: Column[np.int64],
 ) -> int:
     """Write the rows of the segments (n, 3), (n, 3) that enter a box up to their fraction `until` (n,); how many.
 

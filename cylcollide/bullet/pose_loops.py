@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int64Array
+from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Rows, Vectors
 from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.world.pose_columns import PoseColumns
 
@@ -17,12 +17,12 @@ EVERY_SHAPE_FITS = -1
 class Posed(NamedTuple):
     """n shapes in world coordinates, m of them limbs: all but planes, in the same order."""
 
-    position: Float64Array  # (n, 3)
-    rotation: Float64Array  # (n, 4), quaternions x, y, z, w
-    turn: Float64Array  # (n, 3, 3), their rotation matrices
-    p1: Float64Array  # (m, 3), one end of the axis, which is Bullet's z; the centre of a sphere or box
-    p2: Float64Array  # (m, 3), the other end
-    boxes: Float64Array  # (k, 12), axes and half extents of the boxes among them, as in `LimbTable`
+    position: Vectors
+    rotation: Quaternions
+    turn: Blocks[np.float64]  # (n, 3, 3), their rotation matrices
+    p1: Vectors  # (m, 3), one end of the axis, which is Bullet's z; the centre of a sphere or box
+    p2: Vectors  # (m, 3), the other end
+    boxes: Rows[np.float64]  # (k, 12), axes and half extents of the boxes among them, as in `LimbTable`
 
 
 def posed_memory(n: int, limbs: PoseColumns) -> Posed:
@@ -62,12 +62,12 @@ def _write_box(turn: Float64Array, i: int, size: Float64Array, boxes: Float64Arr
 
 @compiled_loop
 def pose_shapes(
-    frames: Float64Array,
-    at: Int64Array,
-    kind: Int64Array,
-    size: Float64Array,
-    position: Float64Array,
-    rotation: Float64Array,
+    frames: Rows[np.float64],
+    at: Column[np.int64],
+    kind: Column[np.int64],
+    size: Vectors,
+    position: Vectors,
+    rotation: Quaternions,
     made: Posed,
 ) -> int:
     """Fill `made` with n shapes at frames (m, 7), positions and quaternions; the first that does not fit, or -1.

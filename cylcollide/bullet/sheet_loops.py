@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int32Array, Uint32Array
+from cylcollide._types import Column, Float64Array, Vectors
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
 from cylcollide.runtime.compile import compiled_loop, inlined
@@ -39,20 +39,20 @@ FloatHeights: TypeAlias = tuple[float, float, float, float]
 class SheetTable(NamedTuple):
     """The columns of m sheets."""
 
-    point: Float64Array  # (m, 3)
-    normal: Float64Array  # (m, 3), of any length
-    unit: Float64Array  # (m, 3), normals of length 1
-    group: Uint32Array  # (m,), filter groups
+    point: Vectors  # (m, 3)
+    normal: Vectors  # (m, 3), of any length
+    unit: Vectors  # (m, 3), normals of length 1
+    group: Column[np.uint32]  # (m,), filter groups
 
 
 class SheetColumns(NamedTuple):
     """The crossings of n segments with one sheet."""
 
-    fraction: Float64Array  # (n,), inf for a miss
-    error: Float64Array  # (n,), of the fraction at most
-    position: Float64Array  # (n, 3)
-    normal: Float64Array  # (n, 3), unit, to the side that the segment comes from
-    undecided: BoolArray  # (n,)
+    fraction: Column[np.float64]  # inf for a miss
+    error: Column[np.float64]  # of the fraction at most
+    position: Vectors
+    normal: Vectors  # unit, to the side that the segment comes from
+    undecided: Column[np.bool_]
 
 
 @inlined
@@ -153,7 +153,7 @@ def _write_crossing(
 
 
 @compiled_loop
-def cross_sheet(sheets: SheetTable, k: int, starts: Float64Array, ends: Float64Array, found: SheetColumns) -> int:
+def cross_sheet(sheets: SheetTable, k: int, starts: Vectors, ends: Vectors, found: SheetColumns) -> int:
     """Fill `found`, all misses so far, with the crossings of n segments and sheet k; how many are undecided."""
     count = 0
     for i in range(len(starts)):
@@ -186,15 +186,15 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
 @compiled_loop
 def first_sheets(
     sheets: SheetTable,
-    starts: Float64Array,
-    ends: Float64Array,
+    starts: Vectors,
+    ends: Vectors,
     layers: int,
     largest: float,
     limbs: int,
-    limb: Int32Array,
-    limb_fraction: Float64Array,
-    shape: Int32Array,
-    fraction: Float64Array,
+    limb: Column[np.int32],
+    limb_fraction: Column[np.float64],
+    shape: Column[np.int32],
+    fraction: Column[np.float64],
     begin: int,
     end: int,
 ) -> int:
@@ -234,12 +234,12 @@ def first_sheets(
 @compiled_loop
 def fill_sheets(
     sheets: SheetTable,
-    starts: Float64Array,
-    ends: Float64Array,
+    starts: Vectors,
+    ends: Vectors,
     limbs: int,
-    shape: Int32Array,
-    position: Float64Array,
-    normal: Float64Array,
+    shape: Column[np.int32],
+    position: Vectors,
+    normal: Vectors,
     begin: int,
     end: int,
 ) -> None:

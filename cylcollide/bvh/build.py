@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
+from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, Rows
 from cylcollide.bvh.layout import EMPTY, Tree, empty_tree, space_around
 from cylcollide.bvh.refit import fitted_bounds
 from cylcollide.bvh.sah import FLOAT32, INT8, INT32, NEGATED_HIGH, ROW, Binary, fill_boxes, half_area, split_all
@@ -44,9 +44,9 @@ def build(low: Float64Array, high: Float64Array) -> Tree:
 class Slots(NamedTuple):
     """The children of one wide node during the collapse."""
 
-    reference: Int32Array  # (TREE_WIDTH,): a binary node, or -1 - position of an item in `order`
-    area: Float64Array  # (TREE_WIDTH,): half the surface area of its box
-    centre: Float32Array  # (3, TREE_WIDTH): of its box, doubled
+    reference: Column[np.int32]  # (TREE_WIDTH,): a binary node, or -1 - position of an item in `order`
+    area: Column[np.float64]  # (TREE_WIDTH,): half the surface area of its box
+    centre: Rows[np.float32]  # (3, TREE_WIDTH): of its box, doubled
 
 
 @inlined
@@ -81,13 +81,13 @@ def _sort_slots(slots: Slots, filled: int) -> int:
 @compiled_loop
 def _collapse(
     binary: Binary,
-    boxes: Float32Array,
-    order: Int32Array,
+    boxes: Rows[np.float32],
+    order: Column[np.int32],
     slots: Slots,
-    child: Int32Array,
-    axis: Int8Array,
-    source: Int32Array,
-    depth: Int32Array,
+    child: Rows[np.int32],
+    axis: Column[np.int8],
+    source: Column[np.int32],
+    depth: Column[np.int32],
 ) -> int:
     """Write the nodes of width eight of a binary tree into `child` (n, 8) and `axis` (n,), see `Tree`; how many.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
+from cylcollide._types import Column, Float64Array, NodeBoxes, Rows, Vectors
 from cylcollide.constants import BOX_PAD, TREE_WIDTH
 from cylcollide.runtime.compile import compiled_loop, inlined
 
@@ -57,10 +57,10 @@ class Space(NamedTuple):
 class Tree(NamedTuple):
     """A bounding volume hierarchy of width eight over numbered boxes. Its arrays are read-only."""
 
-    bounds: Float32Array  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
-    child: Int32Array  # (nodes, 8): codes, see `EMPTY`
+    bounds: NodeBoxes  # (nodes, 6, 8): low x, y, z, high x, y, z of each child
+    child: Rows[np.int32]  # (nodes, 8): codes, see `EMPTY`
     items: int  # number of boxes
-    axis: Int8Array  # (nodes,): the axis along which the slots of a node were sorted by the build
+    axis: Column[np.int8]  # (nodes,): the axis along which the slots of a node were sorted by the build
     stack_size: int  # largest number of stack entries of a traversal
     space: Space
 
@@ -79,7 +79,7 @@ def space_of(numbers: Float64Array) -> Space:
 
 
 @compiled_loop
-def fill_space(low: Float64Array, high: Float64Array, numbers: Float64Array) -> None:
+def fill_space(low: Vectors, high: Vectors, numbers: Column[np.float64]) -> None:
     """Write the ten numbers of `space_around`, as `space_of` reads them."""
     x, y, z, u, v, w = inf, inf, inf, -inf, -inf, -inf
     for i in range(len(low)):

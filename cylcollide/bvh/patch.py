@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int8Array, Int32Array
+from cylcollide._types import Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
 from cylcollide.bvh.refit import fitted_bounds
@@ -21,9 +21,9 @@ from cylcollide.runtime.memory import aligned
 class Nodes(NamedTuple):
     """The arrays of a tree that a patch writes."""
 
-    child: Int32Array  # (nodes, 8)
-    axis: Int8Array  # (nodes,)
-    bounds: Float32Array  # (nodes, 6, 8)
+    child: Rows[np.int32]  # (nodes, 8)
+    axis: Column[np.int8]  # (nodes,)
+    bounds: NodeBoxes  # (nodes, 6, 8)
 
 
 def _empty_nodes(count: int) -> Nodes:
@@ -47,7 +47,7 @@ def renumbered(tree: Tree, number: Int32Array, items: int) -> Tree:
 
 
 @compiled_loop
-def _renumber(old: Nodes, number: Int32Array, new: Nodes, code: Int32Array, place: Int32Array) -> int:
+def _renumber(old: Nodes, number: Column[np.int32], new: Nodes, code: Column[np.int32], place: Column[np.int32]) -> int:
     """Write the nodes of `renumbered`; how many. `code` and `place` (nodes,) are scratch.
 
     `code`: what stands for an old node; itself, its only child, or nothing. `place`: its new index.
@@ -118,9 +118,9 @@ def grafted(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, 
 class Scratch(NamedTuple):
     """Work arrays of `_graft`."""
 
-    sizes: Int32Array  # (nodes that come,): how many items are below each
-    stack: Int32Array  # (nodes that come + 1,): those still to be put
-    source: Int32Array  # (all nodes,): of a copied node, the one it is a copy of
+    sizes: Column[np.int32]  # (nodes that come,): how many items are below each
+    stack: Column[np.int32]  # (nodes that come + 1,): those still to be put
+    source: Column[np.int32]  # (all nodes,): of a copied node, the one it is a copy of
 
 
 Box: TypeAlias = tuple[float, float, float, float, float, float]
@@ -128,7 +128,7 @@ Box: TypeAlias = tuple[float, float, float, float, float, float]
 
 
 @compiled_loop
-def _graft(nodes: Nodes, used: int, more: Nodes, new: Int32Array, scratch: Scratch) -> int:
+def _graft(nodes: Nodes, used: int, more: Nodes, new: Column[np.int32], scratch: Scratch) -> int:
     """Put the branches of `more` with at most LARGEST_BRANCH items into `nodes`; how many nodes these have then."""
     sizes, stack = scratch.sizes, scratch.stack
     for node in range(more.child.shape[0] - 1, -1, -1):
@@ -284,7 +284,7 @@ def _finished(tree: Tree, nodes: Nodes, used: int, items: int) -> Tree:
 
 
 @compiled_loop
-def _sort_by_level(nodes: Nodes, ordered: Nodes, source: Int32Array, level: Int32Array) -> int:
+def _sort_by_level(nodes: Nodes, ordered: Nodes, source: Column[np.int32], level: Column[np.int32]) -> int:
     """Write the nodes in the order of their levels; how many levels. `source` and `level` begin as zeros and ones.
 
     Children have larger indices than their parents then.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Int32Array, Int64Array
+from cylcollide._types import Column, Float32Array, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.runtime.compile import inlined
@@ -25,11 +25,11 @@ AHEAD = 16
 class Pairs(NamedTuple):
     """Pairs of a ray (or a point) and a node still to be tested, by level, and of a ray and an item."""
 
-    node: Int32Array  # (levels, capacity)
-    ray: Int32Array  # (levels, capacity)
-    queued: Int64Array  # (levels,): number of pairs
-    item: Int32Array  # (capacity,): codes of items, as in `Tree.child`
-    item_ray: Int32Array  # (capacity,)
+    node: Rows[np.int32]  # (levels, capacity)
+    ray: Rows[np.int32]  # (levels, capacity)
+    queued: Column[np.int64]  # (levels,): number of pairs
+    item: Column[np.int32]  # (capacity,): codes of items, as in `Tree.child`
+    item_ray: Column[np.int32]  # (capacity,)
 
 
 def levels_of(tree: Tree) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float32Array, Float64Array, Int32Array
+from cylcollide._types import BoolArray, Column, Float32Array, Float64Array, Int32Array, NodeBoxes, Rows, Vectors
 from cylcollide.bvh.layout import EMPTY, HIGH, Space, Tree, box_edge, space_around
 from cylcollide.constants import BOX_PAD, SMALLEST_IN_SPACE, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -47,7 +47,7 @@ def fitted_bounds(child: Int32Array, low: Float64Array, high: Float64Array, spac
 
 
 @compiled_loop
-def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: Space, bounds: Float32Array) -> None:
+def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, space: Space, bounds: NodeBoxes) -> None:
     """Write the bounds of all slots, as `fitted_bounds` returns them."""
     centre, scale = space.centre, space.scale
     for node in range(child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
@@ -68,8 +68,8 @@ def fit_bounds(child: Int32Array, low: Float64Array, high: Float64Array, space: 
 class Places(NamedTuple):
     """Where the items and nodes of a tree stand in it: 8 · node + slot of each."""
 
-    items: Int32Array  # (items,)
-    nodes: Int32Array  # (nodes,): the slot that holds the node; of the root, -1
+    items: Column[np.int32]  # (items,)
+    nodes: Column[np.int32]  # (nodes,): the slot that holds the node; of the root, -1
 
 
 def places(tree: Tree) -> Places:
@@ -80,7 +80,7 @@ def places(tree: Tree) -> Places:
 
 
 @compiled_loop
-def _fill_places(child: Int32Array, found: Places) -> None:
+def _fill_places(child: Rows[np.int32], found: Places) -> None:
     """Write the columns of `places`."""
     for node in range(child.shape[0]):
         for slot in range(TREE_WIDTH):
@@ -109,13 +109,13 @@ def refit_some(tree: Tree, at: Places, items: Int32Array, low: Float64Array, hig
 @compiled_loop
 def _fit_some(
     at: Places,
-    items: Int32Array,
-    low: Float64Array,
-    high: Float64Array,
+    items: Column[np.int32],
+    low: Vectors,
+    high: Vectors,
     space: Space,
-    bounds: Float32Array,
-    dirty: BoolArray,
-    corners: Float64Array,
+    bounds: NodeBoxes,
+    dirty: Column[np.bool_],
+    corners: Column[np.float64],
 ) -> bool:
     """Write bounds and the `corners` (6,) of the whole, for `refit_some`; False if a box leaves the space.
 
@@ -173,7 +173,7 @@ def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Fl
 
 
 @compiled_loop
-def tree_cost(bounds: Float32Array, child: Int32Array, scale: float) -> float:
+def tree_cost(bounds: NodeBoxes, child: Rows[np.int32], scale: float) -> float:
     """Half the sum of the surface areas of all slots' boxes, m²: proportional to a random ray's expected box tests."""
     total = np.float64(0.0)  # plain Python, too, adds in float64
     for node in range(child.shape[0]):
@@ -219,14 +219,14 @@ def _map(of: Space, to: Space) -> tuple[float, float, float, float]:
 
 @compiled_loop
 def _fit_united(
-    child: Int32Array,
-    one: Float32Array,
-    other: Float32Array,
-    frames: Float32Array,
-    growth: Float32Array,
-    bounds: Float32Array,
-    children: Int32Array,
-    corners: Float64Array,
+    child: Rows[np.int32],
+    one: NodeBoxes,
+    other: NodeBoxes,
+    frames: Rows[np.float32],
+    growth: Column[np.float32],
+    bounds: NodeBoxes,
+    children: Column[np.int32],
+    corners: Column[np.float64],
 ) -> None:
     """Write the bounds and corners of `united`; `children` (8,) is scratch."""
     codes, boxes = child.reshape(-1).view(np.float32), bounds.reshape(child.shape[0], 2 * HIGH * TREE_WIDTH)

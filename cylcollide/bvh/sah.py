@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int32Array
+from cylcollide._types import Column, Float32Array, Int32Array, Rows, Vectors
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.constants import DEEPEST_SAH, SAH_BINS, TREE_WIDTH
 from cylcollide.runtime import memory
@@ -27,14 +27,14 @@ ROW = 2 * LANES
 class Binary(NamedTuple):
     """The binary tree that the wide one is collapsed from."""
 
-    boxes: Float32Array  # (nodes, ROW): bounds of the boxes of the items below, and of their doubled centres
-    left: Int32Array  # (nodes,): first child, the second follows it; 0 for a leaf
-    first: Int32Array  # (nodes,): begin of the range of `order` below the node
-    last: Int32Array  # (nodes,): one behind its end
+    boxes: Rows[np.float32]  # (nodes, ROW): bounds of the boxes of the items below, and of their doubled centres
+    left: Column[np.int32]  # (nodes,): first child, the second follows it; 0 for a leaf
+    first: Column[np.int32]  # (nodes,): begin of the range of `order` below the node
+    last: Column[np.int32]  # (nodes,): one behind its end
 
 
 @compiled_loop
-def fill_boxes(low: Float64Array, high: Float64Array, space: Space, boxes: Float32Array) -> None:
+def fill_boxes(low: Vectors, high: Vectors, space: Space, boxes: Rows[np.float32]) -> None:
     """Write the rows `boxes` (n, ROW) of the boxes with corners `low`, `high` (n, 3), in the frame of the tree."""
     for i in range(len(low)):
         for axis in range(3):
@@ -75,10 +75,10 @@ def bin_of(boxes: Float32Array, item: int, axis: int, smallest: float, scale: fl
 class Bins(NamedTuple):
     """Work arrays: the bins along three axes, axis by axis."""
 
-    box: Float32Array  # (3 SAH_BINS, LANES): bounds of the items of each bin
-    items: Int32Array  # (3 SAH_BINS,): number of items of each bin
-    left_cost: Float32Array  # (SAH_BINS,): cost of all items up to and with each bin of one axis
-    grid: Float32Array  # (6,): origin and scale of each axis
+    box: Rows[np.float32]  # (3 SAH_BINS, LANES): bounds of the items of each bin
+    items: Column[np.int32]  # (3 SAH_BINS,): number of items of each bin
+    left_cost: Column[np.float32]  # (SAH_BINS,): cost of all items up to and with each bin of one axis
+    grid: Column[np.float32]  # (6,): origin and scale of each axis
 
 
 @inlined
@@ -158,7 +158,9 @@ def split_all(boxes: Float32Array, order: Int32Array) -> Binary:
 
 
 @compiled_loop
-def _split_all(boxes: Float32Array, order: Int32Array, node: Binary, depth: Int32Array, bins: Bins) -> int:
+def _split_all(
+    boxes: Rows[np.float32], order: Column[np.int32], node: Binary, depth: Column[np.int32], bins: Bins
+) -> int:
     """Fill the nodes of `split_all`, and the depth of each, zeros so far; how many there are."""
     n, around = order.size, node.boxes
     node.first[0], node.last[0], used, k = 0, n, 1, 0

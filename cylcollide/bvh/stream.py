@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Int32Array, Int64Array
+from cylcollide._types import Column, Int32Array, Rows
 from cylcollide.bvh.layout import EMPTY, Tree
 from cylcollide.bvh.ray_node_pairs import (
     AHEAD,
@@ -50,14 +50,14 @@ MIXED = 8
 class Stream(NamedTuple):
     """The rays of a stream, and the nodes and items they have yet to visit. One a thread."""
 
-    record: Float32Array  # (rays, RECORD_SIZE)
-    live: Int32Array  # lists of rays, one behind the other
-    code: Int32Array  # (stack_size,): node or item of each stack entry, as in `Tree.child`
-    first: Int64Array  # (stack_size,): where in `live` the entry's list begins
-    rays: Int64Array  # (stack_size,): number of rays in the list
-    top: Int64Array  # (stack_size,): where the free part of `live` begins when the entry is popped
-    children: Int64Array  # (8,): ends of the lists of the children of the node being tested
-    lanes: Float32Array  # (8,): 0 to 7
+    record: Rows[np.float32]  # (rays, RECORD_SIZE)
+    live: Column[np.int32]  # lists of rays, one behind the other
+    code: Column[np.int32]  # (stack_size,): node or item of each stack entry, as in `Tree.child`
+    first: Column[np.int64]  # (stack_size,): where in `live` the entry's list begins
+    rays: Column[np.int64]  # (stack_size,): number of rays in the list
+    top: Column[np.int64]  # (stack_size,): where the free part of `live` begins when the entry is popped
+    children: Column[np.int64]  # (8,): ends of the lists of the children of the node being tested
+    lanes: Column[np.float32]  # (8,): 0 to 7
     pairs: Pairs  # of rays whose lists were too short
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int32Array
+from cylcollide._types import Column, Float32Array, Float64Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
 from cylcollide.runtime.compile import compiled, inlined
@@ -54,9 +54,9 @@ class LocalRay(NamedTuple):
 class Stack(NamedTuple):
     """The nodes and items that a traversal has yet to visit. One a thread, used for ray after ray."""
 
-    code: Int32Array  # (stack_size,): as in `Tree.child`
-    near: Float32Array  # (stack_size,): where the ray enters the box
-    entry: Float32Array  # (8,): where it enters the boxes of the node being tested
+    code: Column[np.int32]  # (stack_size,): as in `Tree.child`
+    near: Column[np.float32]  # (stack_size,): where the ray enters the box
+    entry: Column[np.float32]  # (8,): where it enters the boxes of the node being tested
 
 
 def make_stack(tree: Tree) -> Stack:

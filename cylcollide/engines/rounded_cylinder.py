@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Column, Float64Array, Vectors
 from cylcollide.runtime.compile import compiled, compiled_loop
 
 GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
@@ -22,11 +22,11 @@ Vector = tuple[float, float, float]
 class Rounded(NamedTuple):
     """One solid a row: axis from p1 to p2, size of the core, radius of the ball; metres."""
 
-    p1: Float64Array  # (n, 3), of the true limb
-    p2: Float64Array
-    core_radius: Float64Array  # (n,)
-    core_excess: Float64Array  # (n,), by which the core is longer than the limb at each end; negative: shorter
-    ball: Float64Array  # (n,)
+    p1: Vectors  # of the true limb
+    p2: Vectors
+    core_radius: Column[np.float64]
+    core_excess: Column[np.float64]  # by which the core is longer than the limb at each end; negative: shorter
+    ball: Column[np.float64]
 
 
 class Least(NamedTuple):
@@ -73,13 +73,13 @@ def _at(start: Float64Array, end: Float64Array, i: int, fraction: float) -> Vect
 
 
 @compiled_loop
-def _fill_distances(solid: Rounded, points: Float64Array, distance: Float64Array) -> None:
+def _fill_distances(solid: Rounded, points: Vectors, distance: Column[np.float64]) -> None:
     for i in range(len(points)):
         distance[i] = _signed_distance(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
 
 
 @compiled_loop
-def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) -> None:
+def _fill_normals(solid: Rounded, points: Vectors, normal: Vectors) -> None:
     for i in range(len(points)):
         side, cap, radial, axial = _profile(solid, i, (points[i, 0], points[i, 1], points[i, 2]))
         # Outside the core the direction from its nearest point, inside it that of the nearest face.
@@ -93,7 +93,7 @@ def _fill_normals(solid: Rounded, points: Float64Array, normal: Float64Array) ->
 
 @compiled_loop
 def _fill_least(
-    solid: Rounded, start: Float64Array, end: Float64Array, distance: Float64Array, fraction: Float64Array
+    solid: Rounded, start: Vectors, end: Vectors, distance: Column[np.float64], fraction: Column[np.float64]
 ) -> None:
     for i in range(len(start)):
         low, high = 0.0, 1.0
@@ -121,12 +121,12 @@ def _fill_least(
 @compiled_loop
 def _fill_reach(
     solid: Rounded,
-    start: Float64Array,
-    end: Float64Array,
-    level: Float64Array,
-    least: Float64Array,
-    where: Float64Array,
-    fraction: Float64Array,
+    start: Vectors,
+    end: Vectors,
+    level: Column[np.float64],
+    least: Column[np.float64],
+    where: Column[np.float64],
+    fraction: Column[np.float64],
 ) -> None:
     for i in range(len(start)):
         if least[i] > level[i]:

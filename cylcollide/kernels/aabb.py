@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int8Array
+from cylcollide._types import Column, Float64Array, Rows, Vectors
 from cylcollide.constants import BOX_FLOOR
 from cylcollide.kernels.axis import MARGIN
 from cylcollide.kernels.dispatch import limb_aabb
@@ -19,7 +19,7 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
 
 
 @compiled_loop
-def _fill_boxes(rows: Float64Array, solids: Int8Array, low: Float64Array, high: Float64Array) -> None:
+def _fill_boxes(rows: Rows[np.float64], solids: Column[np.int8], low: Vectors, high: Vectors) -> None:
     """Write the corners of `limb_boxes`."""
     for i in range(solids.size):
         smallest, largest = padded_box(limb_at(rows, solids, i))

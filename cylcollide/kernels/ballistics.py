@@ -8,7 +8,9 @@ integral by Gauss' rule of three points. `docs/flight.md` derives all constants.
 from math import ceil, sqrt
 from typing import NamedTuple
 
-from cylcollide._types import Float64Array, Int64Array
+import numpy as np
+
+from cylcollide._types import Column, Vectors
 from cylcollide.constants import SMALLEST_SIZE, UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import along
@@ -40,23 +42,23 @@ MOST_STEPS = 4096.0
 class Shots(NamedTuple):
     """Bullets that are fired, n of them."""
 
-    start: Float64Array  # (n, 3)
-    velocity: Float64Array  # (n, 3)
-    gravity: Float64Array  # (n, 3)
-    drag: Float64Array  # (n,): per length
-    begin: Float64Array  # (n,): when they are at their starts
-    duration: Float64Array  # (n,)
-    first: Int64Array  # (n + 1,): the first piece of each; all pieces
+    start: Vectors
+    velocity: Vectors
+    gravity: Vectors
+    drag: Column[np.float64]  # per length
+    begin: Column[np.float64]  # when they are at their starts
+    duration: Column[np.float64]
+    first: Column[np.int64]  # (n + 1,): the first piece of each; all pieces
 
 
 class Pieces(NamedTuple):
     """Straight pieces of flights, p of them; `history.flight.FlightPath` says what they mean."""
 
-    starts: Float64Array  # (p, 3)
-    ends: Float64Array  # (p, 3)
-    t0: Float64Array  # (p,)
-    t1: Float64Array  # (p,)
-    error: Float64Array  # (p,)
+    starts: Vectors  # (p, 3)
+    ends: Vectors  # (p, 3)
+    t0: Column[np.float64]  # (p,)
+    t1: Column[np.float64]  # (p,)
+    error: Column[np.float64]  # (p,)
 
 
 class Forces(NamedTuple):

@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Column, Vectors
 from cylcollide.kernels.dispatch import growth_to_reach
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import Limb
@@ -65,7 +65,9 @@ def growth_to_touch(place: Vector, direction: Vector, first: float, last: float,
 
 
 @compiled_loop
-def _fill_touch(place: Vector, direction: Vector, first: float, last: float, limb: Limb, touch: Float64Array) -> None:
+def _fill_touch(
+    place: Vector, direction: Vector, first: float, last: float, limb: Limb, touch: Column[np.float64]
+) -> None:
     """Write the two numbers of `growth_to_touch`.
 
     A limb is convex but for a tube's bore, so growth falls and then rises on either side of the line's closest approach
@@ -84,7 +86,7 @@ def _fill_touch(place: Vector, direction: Vector, first: float, last: float, lim
 
 
 @compiled_loop
-def growths_to_reach(points: Float64Array, limb: Limb, growths: Float64Array) -> None:
+def growths_to_reach(points: Vectors, limb: Limb, growths: Column[np.float64]) -> None:
     """Write `dispatch.growth_to_reach` of points (n, 3) into `growths` (n,)."""
     for i in range(growths.size):
         growths[i] = growth_to_reach(as_vector(points, i), limb)

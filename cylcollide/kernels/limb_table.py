@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int8Array, Int32Array, Shape, Uint32Array
+from cylcollide._types import Column, Float64Array, Int8Array, Int32Array, LayerMasks, Rows, Shape, Uint32Array, Vectors
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.line import Frame
@@ -29,27 +29,27 @@ BOX_AXES = AXIS
 class LimbRows(NamedTuple):
     """The columns of n limbs that loops read: few, since each one costs a call as much time as a limb does."""
 
-    solid: Int8Array  # (n,): the Shape whose kernels apply; a capsule without length is a sphere
-    character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,): layers
-    rows: Float64Array  # (n, ROW), read by `limb_at`
+    solid: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
+    character: Column[np.int32]
+    mask: LayerMasks
+    rows: Rows[np.float64]  # (n, ROW), read by `limb_at`
     shared_mask: int  # bitwise and of all masks
 
 
 class LimbTable(NamedTuple):
     """Limbs as columns, n rows, lengths in the unit of the input. Never changed once in use."""
 
-    kind: Int8Array  # (n,): Shape
-    p1: Float64Array  # (n, 3); the centre of a sphere or box
-    p2: Float64Array  # (n, 3)
-    radius: Float64Array  # (n,); 0 for a box
-    radius2: Float64Array  # (n,): a tube's inner radius, a tapered cylinder's radius at p2, else 0
-    box: Int32Array  # (n,): row of `boxes`, -1 for other shapes
-    boxes: Float64Array  # (boxes, 12): three axes, three half extents
-    character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,): layers
-    solid: Int8Array  # (n,): the Shape whose kernels apply; a capsule without length is a sphere
-    rows: Float64Array  # (n, ROW), read by `limb_at`
+    kind: Column[np.int8]  # Shape
+    p1: Vectors  # the centre of a sphere or box
+    p2: Vectors
+    radius: Column[np.float64]  # 0 for a box
+    radius2: Column[np.float64]  # a tube's inner radius, a tapered cylinder's radius at p2, else 0
+    box: Column[np.int32]  # row of `boxes`, -1 for other shapes
+    boxes: Rows[np.float64]  # (boxes, 12): three axes, three half extents
+    character: Column[np.int32]
+    mask: LayerMasks
+    solid: Column[np.int8]  # the Shape whose kernels apply; a capsule without length is a sphere
+    rows: Rows[np.float64]  # (n, ROW), read by `limb_at`
 
     @property
     def kernel_rows(self) -> LimbRows:
@@ -87,15 +87,15 @@ def make_table(
 
 @compiled_loop
 def _fill_rows(
-    kind: Int8Array,
-    p1: Float64Array,
-    p2: Float64Array,
-    radius: Float64Array,
-    radius2: Float64Array,
-    box: Int32Array,
-    boxes: Float64Array,
-    solid: Int8Array,
-    rows: Float64Array,
+    kind: Column[np.int8],
+    p1: Vectors,
+    p2: Vectors,
+    radius: Column[np.float64],
+    radius2: Column[np.float64],
+    box: Column[np.int32],
+    boxes: Rows[np.float64],
+    solid: Column[np.int8],
+    rows: Rows[np.float64],
 ) -> None:
     """Write `rows` (n, ROW) and `solid` (n,)."""
     for i in range(radius.size):

@@ -1,6 +1,8 @@
 """Between which two recorded times each of many times is, and how far from one to the other."""
 
-from cylcollide._types import BoolArray, Float64Array, Int64Array
+import numpy as np
+
+from cylcollide._types import Column, Float64Array
 from cylcollide.constants import SMALLEST_SPAN
 from cylcollide.runtime.compile import compiled_loop, inlined
 
@@ -20,12 +22,12 @@ def last_not_after(times: Float64Array, t: float) -> int:
 
 @compiled_loop
 def find_moments(
-    asked: Float64Array,
-    times: Float64Array,
-    judged: Float64Array,
-    place: Int64Array,
-    alpha: Float64Array,
-    outside: BoolArray,
+    asked: Column[np.float64],
+    times: Column[np.float64],
+    judged: Column[np.float64],
+    place: Column[np.int64],
+    alpha: Column[np.float64],
+    outside: Column[np.bool_],
 ) -> int:
     """Write the moments of n times; how many are not between the first and the last recorded one.
 

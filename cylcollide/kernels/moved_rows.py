@@ -1,13 +1,15 @@
 """Limbs that have moved: their rows for kernels, and the boxes around them."""
 
-from cylcollide._types import Float64Array, Int32Array
+import numpy as np
+
+from cylcollide._types import Column, Float64Array, Vectors
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import LimbTable, fill_row, limb_at
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 
 @compiled_loop
-def refill_rows(table: LimbTable, limbs: Int32Array, low: Float64Array, high: Float64Array) -> None:
+def refill_rows(table: LimbTable, limbs: Column[np.int32], low: Vectors, high: Vectors) -> None:
     """Write `rows` and `solid` of these limbs (k,) of the table, whose ends are new, and corners (k, 3) of their boxes.
 
     As `limb_table.make_table` and `aabb.limb_boxes` do for all.

@@ -3,7 +3,9 @@
 from math import inf, sqrt
 from typing import NamedTuple
 
-from cylcollide._types import Float64Array, Int64Array, Uint32Array
+import numpy as np
+
+from cylcollide._types import Column, Float64Array, Int64Array, Uint32Array, Vectors
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, vector_difference
 from cylcollide.runtime.compile import compiled, inlined
@@ -13,10 +15,10 @@ from cylcollide.runtime.simd import Real, absolute, fused_multiply_add, larger, 
 class Rays(NamedTuple):
     """The rays of a query, checked: `second` is the end of a segment or the direction of a ray."""
 
-    origin: Float64Array  # (n, 3)
-    second: Float64Array  # (n, 3)
+    origin: Vectors
+    second: Vectors
     is_segment: bool
-    distance: Float64Array  # largest distance of a ray in metres; (n,), or (1,) for all
+    distance: Column[np.float64]  # largest distance of a ray in metres; (n,), or (1,) for all
 
 
 class Ray(NamedTuple):

@@ -5,7 +5,20 @@ The arrays of a tick are read by their addresses, so that one loop goes over ray
 
 from typing import NamedTuple
 
-from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+import numpy as np
+
+from cylcollide._types import (
+    Column,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    LayerMasks,
+    Quaternions,
+    Rows,
+    Shape,
+    Vectors,
+)
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.double_double import Vector
@@ -47,8 +60,8 @@ OWN_LAYERS = -1
 class Recorded(NamedTuple):
     """The ticks of a history. Python keeps them alive."""
 
-    address: Int64Array  # (ticks, COLUMNS)
-    space: Float64Array  # (ticks, 10): frames of the trees
+    address: Rows[np.int64]  # (ticks, COLUMNS)
+    space: Rows[np.float64]  # (ticks, 10): frames of the trees
     by_ends: bool  # ends were recorded, not bones
 
 
@@ -156,10 +169,10 @@ def character_is_placed(here: TickRows, there: TickRows, c: int, alpha: float) -
 class PlacedRows(NamedTuple):
     """Limbs at moments: what loops read of them, as `LimbRows` has it."""
 
-    solid: Int8Array  # (n,)
-    character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,): none for a limb that is none at its moment
-    rows: Float64Array  # (n, ROW)
+    solid: Column[np.int8]
+    character: Column[np.int32]
+    mask: LayerMasks  # none for a limb that is none at its moment
+    rows: Rows[np.float64]  # (n, ROW)
 
 
 @compiled
@@ -248,10 +261,10 @@ def character_of(here: TickRows, row: int) -> int:
 @compiled_loop
 def place_recorded(
     recorded: Recorded,
-    tick: Int32Array,
-    alpha: Float64Array,
-    offsets: Int64Array,
-    row: Int32Array,
+    tick: Column[np.int32],
+    alpha: Column[np.float64],
+    offsets: Column[np.int64],
+    row: Column[np.int32],
     placed: PlacedRows,
 ) -> None:
     """Write limbs where they were at n moments.
@@ -280,11 +293,11 @@ def place_recorded(
 @compiled_loop
 def place_bones(
     recorded: Recorded,
-    tick: Int32Array,
-    alpha: Float64Array,
-    row: Int32Array,
-    positions: Float64Array,
-    orientations: Float64Array,
+    tick: Column[np.int32],
+    alpha: Column[np.float64],
+    row: Column[np.int32],
+    positions: Vectors,
+    orientations: Quaternions,
 ) -> None:
     """Write the bones that carry n limbs, each given as in `place_recorded`: (n, 3) and (n, 4); none for bare limbs."""
     last = recorded.address.shape[0] - 1

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array
+from cylcollide._types import Column
 from cylcollide.kernels.bone import carried, rotation_of
 from cylcollide.kernels.interpolation import between, turned_between
 from cylcollide.kernels.limb_table import Limb, limb_between
@@ -29,12 +29,12 @@ from cylcollide.runtime.simd import Real, load, load_rows, prefetch, select
 class LaneRows(NamedTuple):
     """Where the numbers of limbs are, listed one behind the other."""
 
-    ray: Int32Array  # that each is placed for
-    row: Int32Array  # of its tick
-    model: Int32Array
-    bone: Int32Array
-    next_bone: Int32Array  # in the next tick; the first row there for one that stays
-    alpha: Float64Array  # 0 for one that stays
+    ray: Column[np.int32]  # that each is placed for
+    row: Column[np.int32]  # of its tick
+    model: Column[np.int32]
+    bone: Column[np.int32]
+    next_bone: Column[np.int32]  # in the next tick; the first row there for one that stays
+    alpha: Column[np.float64]  # 0 for one that stays
 
 
 def make_lane_rows(count: int) -> LaneRows:

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from cylcollide._types import Float64Array, Int32Array
+import numpy as np
+
+from cylcollide._types import Column, Quaternions, Rows, Vectors
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.bone import carried, rotation_of
 from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
@@ -17,11 +19,11 @@ ORIGIN = (0.0, 0.0, 0.0)
 class RigRows(NamedTuple):
     """The m limbs of a rig in the frames of their bones. Never changed once in use."""
 
-    bone: Int32Array  # (m,)
-    p1: Float64Array  # (m, 3); the centre of a sphere or box
-    p2: Float64Array  # (m, 3)
-    box: Int32Array  # (m,): row of `boxes`, -1 for other shapes
-    boxes: Float64Array  # (b, 12): three axes, three half extents, as in `LimbTable`
+    bone: Column[np.int32]  # (m,)
+    p1: Vectors  # (m, 3); the centre of a sphere or box
+    p2: Vectors  # (m, 3)
+    box: Column[np.int32]  # (m,): row of `boxes`, -1 for other shapes
+    boxes: Rows[np.float64]  # (b, 12): three axes, three half extents, as in `LimbTable`
 
 
 @inlined
@@ -38,24 +40,24 @@ def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
 class Places(NamedTuple):
     """Where k characters begin among the columns of many; (k,) each."""
 
-    bone: Int32Array
-    row: Int32Array
-    box: Int32Array
+    bone: Column[np.int32]
+    row: Column[np.int32]
+    box: Column[np.int32]
 
 
 class Bones(NamedTuple):
     """Bones in the world: any numbers."""
 
-    positions: Float64Array  # (·, 3)
-    orientations: Float64Array  # (·, 4): quaternions x, y, z, w
+    positions: Vectors  # (·, 3)
+    orientations: Quaternions  # (·, 4): quaternions x, y, z, w
 
 
 class Placed(NamedTuple):
     """Columns of limbs in the world."""
 
-    p1: Float64Array  # (·, 3)
-    p2: Float64Array  # (·, 3)
-    boxes: Float64Array  # (·, 12)
+    p1: Vectors  # (·, 3)
+    p2: Vectors  # (·, 3)
+    boxes: Rows[np.float64]  # (·, 12)
 
 
 @compiled

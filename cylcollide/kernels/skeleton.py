@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from cylcollide._types import Float64Array, Int32Array
+import numpy as np
+
+from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Vectors
 from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, rescaled, rotation_of
 from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
@@ -17,8 +19,8 @@ ROOT = -1
 class Skeleton(NamedTuple):
     """The bones of a rig. Never changed once in use."""
 
-    parents: Int32Array  # (bones,): -1 for a root; parents precede their children
-    eight: Int32Array  # (8,): 0 to 7, the characters that are posed side by side
+    parents: Column[np.int32]  # (bones,): -1 for a root; parents precede their children
+    eight: Column[np.int32]  # (8,): 0 to 7, the characters that are posed side by side
 
 
 @compiled
@@ -100,12 +102,12 @@ def _pose_eight(
 @compiled_loop
 def pose_bones(
     skeleton: Skeleton,
-    root_positions: Float64Array,
-    root_orientations: Float64Array,
-    offsets: Float64Array,
-    joint_orientations: Float64Array,
-    positions: Float64Array,
-    orientations: Float64Array,
+    root_positions: Vectors,
+    root_orientations: Quaternions,
+    offsets: Blocks[np.float64],
+    joint_orientations: Blocks[np.float64],
+    positions: Blocks[np.float64],
+    orientations: Blocks[np.float64],
 ) -> int:
     """Write the bones of k characters in the world, from their joints.
 

@@ -7,7 +7,9 @@ around them turn: by no more than their radius times 1 / cos ½θ - 1, or times 
 (`docs/numerics.md`, "Between two ticks").
 """
 
-from cylcollide._types import Float32Array, Float64Array, Int32Array
+import numpy as np
+
+from cylcollide._types import Column, Quaternions, Rows, Vectors
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.interpolation import per_length
 from cylcollide.kernels.limb_table import BOX
@@ -40,7 +42,7 @@ PAD = 2.0**-40
 
 
 @compiled_loop
-def fill_bones(positions: Float64Array, orientations: Float64Array, bones: Float64Array) -> None:
+def fill_bones(positions: Vectors, orientations: Quaternions, bones: Rows[np.float64]) -> None:
     """Write bones, (n, 3) and (n, 4), into the first n rows of those of a tick."""
     for i in range(positions.shape[0]):
         for axis in range(3):
@@ -53,12 +55,12 @@ def fill_bones(positions: Float64Array, orientations: Float64Array, bones: Float
 @compiled_loop
 def fill_growth(
     recorded: Recorded,
-    span: Float64Array,
-    rim: Float64Array,
-    slot: Int32Array,
+    span: Column[np.float64],
+    rim: Column[np.float64],
+    slot: Column[np.int32],
     scale: float,
     least: float,
-    growth: Float32Array,
+    growth: Column[np.float32],
 ) -> None:
     """Write by how much the box of each limb grows from one tick to the next one.
 

@@ -6,7 +6,7 @@ more when nothing reads the state that was made of it any longer.
 
 import numpy as np
 
-from cylcollide._types import Float32Array, Float64Array, Int32Array
+from cylcollide._types import Column, NodeBoxes, Rows, Vectors
 from cylcollide.bvh.layout import SPACE_NUMBERS, Space, Tree, fill_space, space_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.kernels.limb_table import LimbTable
@@ -46,11 +46,11 @@ class Draft:
 @compiled_loop
 def refit_limbs(
     table: LimbTable,
-    child: Int32Array,
-    low: Float64Array,
-    high: Float64Array,
-    space: Float64Array,
-    bounds: Float32Array,
+    child: Rows[np.int32],
+    low: Vectors,
+    high: Vectors,
+    space: Column[np.float64],
+    bounds: NodeBoxes,
 ) -> float:
     """Write all that follows from the ends of n > 0 limbs; the `tree_cost` of it.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import Column, Int64Array, Rows, Vectors
 from cylcollide.bvh import refit
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.characters.rig import Rig
@@ -27,9 +27,9 @@ MOVED, READ_ELSEWHERE, OUTSIDE = -1, -2, -3
 class Shapes(NamedTuple):
     """The m limbs of a rig beside `RigRows`."""
 
-    kind: Int8Array  # (m,)
-    radius: Float64Array  # (m,)
-    radius2: Float64Array  # (m,)
+    kind: Column[np.int8]  # (m,)
+    radius: Column[np.float64]  # (m,)
+    radius2: Column[np.float64]  # (m,)
 
 
 class Staged(NamedTuple):
@@ -37,13 +37,13 @@ class Staged(NamedTuple):
 
     first: Places  # (k,) each: where each character begins in `placed`
     placed: Placed  # (k m, ...)
-    rows: Float64Array  # (k m, ROW)
-    solid: Int8Array  # (k m,)
-    low: Float64Array  # (k m, 3): of the boxes around limbs
-    high: Float64Array  # (k m, 3)
-    limb: Int32Array  # (k m,): the row of the state
-    dirty: BoolArray  # (nodes,)
-    corners: Float64Array  # (6,)
+    rows: Rows[np.float64]  # (k m, ROW)
+    solid: Column[np.int8]  # (k m,)
+    low: Vectors  # (k m, 3): of the boxes around limbs
+    high: Vectors  # (k m, 3)
+    limb: Column[np.int32]  # (k m,): the row of the state
+    dirty: Column[np.bool_]  # (nodes,)
+    corners: Column[np.float64]  # (6,)
 
 
 class Stage:
@@ -97,13 +97,13 @@ def _move(
     rig: RigRows,
     shapes: Shapes,
     pose: Bones,
-    place: Int64Array,
+    place: Column[np.int64],
     first: Places,
     staged: Staged,
     at: refit.Places,
     space: Space,
     columns: PoseColumns,
-    lent: Int64Array,
+    lent: Column[np.int64],
 ) -> int:
     """Place k characters, and write their columns and the bounds above them; as `Stage.move` returns."""
     k = place.size

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Float32Array, Float64Array, Int8Array
+from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bvh.layout import HIGH
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import ROW, LimbTable
@@ -22,14 +22,14 @@ Place: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int]
 class PoseColumns(NamedTuple):
     """Arrays that a state reads, or their owner writes."""
 
-    rows: Float64Array  # (rows, ROW)
-    p1: Float64Array  # (rows, 3)
-    p2: Float64Array  # (rows, 3)
-    boxes: Float64Array  # (boxes, 12)
-    positions: Float64Array  # (bones, 3): of all posed characters
-    orientations: Float64Array  # (bones, 4)
-    solid: Int8Array  # (rows,)
-    bounds: Float32Array  # (nodes, 6, 8): of the tree
+    rows: Rows[np.float64]  # (rows, ROW)
+    p1: Vectors  # (rows, 3)
+    p2: Vectors  # (rows, 3)
+    boxes: Rows[np.float64]  # (boxes, 12)
+    positions: Vectors  # (bones, 3): of all posed characters
+    orientations: Quaternions  # (bones, 4)
+    solid: Column[np.int8]  # (rows,)
+    bounds: NodeBoxes  # (nodes, 6, 8): of the tree
 
     def table(self, rows: StateRows) -> LimbTable:
         """The table of all limbs, with these columns."""

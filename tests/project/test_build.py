@@ -1,14 +1,17 @@
 """The build of the machine code stops at what it does not know, and makes again what depends on a changed source."""
 
 import os
+import re
 import shutil
-import sys
-from types import FunctionType, ModuleType
+from types import FunctionType
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from support.package import put_build_in_reach
 
 import cylcollide as cc
+from cylcollide._types import Column, Float64Array, LayerMasks, NodeBoxes, Rows, Vectors
 
 pytest.importorskip("numba")
 put_build_in_reach()
@@ -17,40 +20,86 @@ from cylcollide.runtime import sources as of_package
 from cylcollide.runtime.compile import LOOPS, MARKED, Loop
 from cylcollide.runtime.levels import known, machine
 from cylcollide.runtime.sources import ROOT
-from native import backend, build, examples, levels, signatures, sources  # noqa: F401 - examples import all loops
+from native import backend, build, levels, signatures, sources
+
+signatures.declared()  # which imports all loops
 
 
-@pytest.fixture
-def loops(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, dict[str, Loop]]:
-    """A module of the package with a loop."""
-    module = ModuleType("cylcollide.some")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+class Cone(NamedTuple):
+    """A tuple that a loop may take."""
 
-    def doubled(number):
-        return 2.0 * number
-
-    module.doubled = doubled
-    return module, {"some.doubled": Loop(doubled, doubled)}
+    apex: tuple[float, float, float]
+    boxes: Rows[np.float32]
+    is_open: bool
 
 
-def test_a_signature_is_that_of_the_calls(loops: tuple[ModuleType, dict[str, Loop]]):
-    module, table = loops
-    found = signatures.record(table, lambda: module.doubled(1.5))
-    assert found == {"some.doubled": signatures.Signature((float,), float)}
-    assert found["some.doubled"].format == "d:d"
-    assert module.doubled is table["some.doubled"].call
+class Bare(NamedTuple):
+    """One that it may not."""
+
+    cone: Cone
+    radius: Float64Array
 
 
-def test_a_loop_that_no_example_calls_is_named(loops: tuple[ModuleType, dict[str, Loop]]):
-    with pytest.raises(RuntimeError, match=r"no example calls some\.doubled; add one"):
-        signatures.record(loops[1], lambda: None)
+def signature_of(parameter: Any, result: Any = None, **options: bool) -> signatures.Signature:
+    """The signature of a loop with such annotations."""
+
+    def loop(rows, k):
+        pass
+
+    loop.__annotations__ = {"k": int, "rows": parameter, "return": result}
+    return signatures.signature_of("some.loop", Loop(loop, loop, **options))
 
 
-def test_a_loop_with_two_signatures_is_named(loops: tuple[ModuleType, dict[str, Loop]]):
-    module, table = loops
-    with pytest.raises(RuntimeError, match=r"some\.doubled: expected the same types in all calls"):
-        signatures.record(table, lambda: (module.doubled(1.5), module.doubled(1)))
-    assert module.doubled is table["some.doubled"].call
+def test_a_signature_is_what_the_annotations_declare():
+    one = signature_of(Cone, bool, keeps_lock=True)
+    assert one.format == "!((ddd)[f42?)q:?"
+    assert (one.words, one.result) == (3 + 3 + 1 + 1, bool)
+    cone, number = one.arguments.items
+    assert (cone.type, number.type, [item.type for item in cone.items]) == (Cone, int, [tuple, np.float32, bool])
+    for annotation, code in ((Vectors, "[f82"), (LayerMasks, "[u41"), (NodeBoxes, "[f43"), (Column[np.bool_], "[b11")):
+        assert signature_of(annotation).format == f"{code}q:n"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "where"),
+    [
+        (Float64Array, "rows: expected .* got numpy"),  # without lengths
+        (Bare, r"rows\.radius: expected .* got numpy"),
+        (tuple[int, Float64Array], "rows: expected .* got numpy"),
+        (Column[Any], "rows: expected .* got .*Any"),  # without a dtype
+        (Column[np.floating], "rows: expected .* got .*floating"),
+        (Column[np.complex128], "rows: expected .* got .*complex128"),
+        (list[float], r"rows: expected .* got list\[float\]"),
+        (tuple[float, ...], r"rows: expected .* got Ellipsis"),
+        (float | None, "rows: expected .* got .*None"),
+        (str, "rows: expected .* got <class 'str'>"),
+        (None, "rows: expected .* got <class 'NoneType'>"),
+        ("Unknown", " name 'Unknown' is not defined"),  # imported for type checkers alone
+    ],
+)
+def test_an_annotation_that_declares_no_type_is_named(annotation: Any, where: str):
+    with pytest.raises(RuntimeError, match=rf"^some\.loop[.:]{where}"):
+        signature_of(annotation)
+
+
+def test_a_missing_annotation_is_named():
+    def loop(rows: Vectors, k) -> int:
+        return len(rows) + k
+
+    with pytest.raises(RuntimeError, match=r"^some\.loop\.k: expected .*; got nothing$"):
+        signatures.signature_of("some.loop", Loop(loop, loop))
+    loop.__annotations__ = {"rows": Vectors, "k": int}
+    with pytest.raises(RuntimeError, match=r"^some\.loop: expected a result of bool, int, float or None; got nothing$"):
+        signatures.signature_of("some.loop", Loop(loop, loop))
+    with pytest.raises(RuntimeError, match=r"^some\.loop: expected a result .*; got numpy"):
+        signature_of(int, Vectors)
+
+
+def test_all_loops_of_the_package_are_found():
+    """In the text of its files: decorators of loops."""
+    texts = [path.read_text() for path in (ROOT / "cylcollide").rglob("*.py")]
+    marked = sum(len(re.findall(r"^@(?:compiled|locked)_loop$", text, re.MULTILINE)) for text in texts)
+    assert len(signatures.declared()) == marked > 60
 
 
 CALLS = """
@@ -96,7 +145,7 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
     shutil.copytree(ROOT / "cylcollide", tmp_path / "cylcollide", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     for module in (sources, of_package):
         monkeypatch.setattr(module, "ROOT", tmp_path)
-    (target,), one = levels.targets(), signatures.Signature((float,), float)
+    (target,), one = levels.targets(), signature_of(float)
 
     def keys(*names: str) -> list[str]:
         for function in (sources._path, sources._imported, sources.files_of):

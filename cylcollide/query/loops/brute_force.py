@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import Aim, Column, Rows, Shape
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.kernels.closest import closer, is_undecided, no_hit
 from cylcollide.kernels.dispatch import faces
@@ -31,11 +31,11 @@ CYLINDER, CLOSEST = int(Shape.CYLINDER), int(Aim.CLOSEST)
 class RayLists(NamedTuple):
     """Rays of a block whose fraction is to be refined, a list for each limb and face. One per thread."""
 
-    step: Int32Array  # (BLOCK_RAYS + 2 LANES,): 0, 1, 2, ...
-    lane: Float64Array  # (8,): 0, 1, 2, ...
-    row: Int32Array  # (limbs FACES, BLOCK_RAYS + 4 LANES): rows, counted from the first ray of the block
-    listed: Int64Array  # (limbs FACES,): how many
-    fraction: Float64Array  # (16,): of the hits being refined
+    step: Column[np.int32]  # (BLOCK_RAYS + 2 LANES,): 0, 1, 2, ...
+    lane: Column[np.float64]  # (8,): 0, 1, 2, ...
+    row: Rows[np.int32]  # (limbs FACES, BLOCK_RAYS + 4 LANES): rows, counted from the first ray of the block
+    listed: Column[np.int64]  # (limbs FACES,): how many
+    fraction: Column[np.float64]  # (16,): of the hits being refined
 
 
 def make_ray_lists(limbs: int) -> RayLists:

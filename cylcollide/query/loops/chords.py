@@ -7,7 +7,7 @@ from math import inf, nan
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Face, Float64Array, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import (
     NO_ITEM,
@@ -50,7 +50,12 @@ def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainCho
 
 @compiled_loop
 def complete_chords(
-    batch: RayBatch, table: LimbRows, limbs: Int32Array, last: bool, chords: ChordColumns, undecided: BoolArray
+    batch: RayBatch,
+    table: LimbRows,
+    limbs: Column[np.int32],
+    last: bool,
+    chords: ChordColumns,
+    undecided: Column[np.bool_],
 ) -> int:
     """Write the whole chord of each ray in the limb that it hits, or of its second piece; how many are undecided."""
     rays, count = batch.rays, 0
@@ -96,9 +101,9 @@ def find_pieces(
     table: LimbRows,
     tree: Tree,
     stack: Stack,
-    rows: Int64Array,
-    offsets: Int64Array,
-    codes: Int32Array,
+    rows: Column[np.int64],
+    offsets: Column[np.int64],
+    codes: Column[np.int32],
 ) -> int:
     """Write `pieces_of_rays`; how many there are, of which those beyond the size of `codes` are not written."""
     used = 0
@@ -139,12 +144,12 @@ def pieces_of_crossings(
 def sort_crossings(
     batch: RayBatch,
     table: LimbRows,
-    crossed: Int32Array,
+    crossed: Rows[np.int32],
     recorded: int,
     begin: int,
-    offsets: Int64Array,
-    places: Int64Array,
-    codes: Int32Array,
+    offsets: Column[np.int64],
+    places: Column[np.int64],
+    codes: Column[np.int32],
 ) -> int:
     """Write `pieces_of_crossings` by a counting sort, with `places` as its buffer; how many pieces there are."""
     for j in range(recorded):
@@ -172,13 +177,13 @@ def sort_crossings(
 def cast_chords(
     batch: RayBatch,
     table: LimbRows,
-    offsets: Int64Array,
-    codes: Int32Array,
+    offsets: Column[np.int64],
+    codes: Column[np.int32],
     begin: int,
-    earliest: Float64Array,
-    latest: Float64Array,
+    earliest: Column[np.float64],
+    latest: Column[np.float64],
     chords: ChordColumns,
-    undecided: BoolArray,
+    undecided: Column[np.bool_],
 ) -> int:
     """Chords of the pieces found for the rays `begin`, `begin` + 1, ..., sorted by entry; how many rays are undecided.
 

@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, BoolArray, Face, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, BoolArray, Column, Face, Float64Array, Int64Array, Rows
 from cylcollide.runtime import memory
 
 
 class HitColumns(NamedTuple):
     """The closest hit of each ray, written while the query runs; n rows."""
 
-    limb: Int32Array  # -1 on a miss
-    fraction: Float64Array  # inf on a miss
-    face: Int8Array
-    inside: BoolArray  # the ray starts in some limb, hit or not
-    undecided: BoolArray  # the bounds leave the row open, and the columns above are not the result
+    limb: Column[np.int32]  # -1 on a miss
+    fraction: Column[np.float64]  # inf on a miss
+    face: Column[np.int8]
+    inside: Column[np.bool_]  # the ray starts in some limb, hit or not
+    undecided: Column[np.bool_]  # the bounds leave the row open, and the columns above are not the result
 
 
 HIT_DTYPES = [np.dtype(kind) for kind in (np.float64, np.int32, np.int8, np.bool_, np.bool_)]
@@ -43,11 +43,11 @@ def missed_hits(n: int) -> HitColumns:
 class ChordColumns(NamedTuple):
     """The chord of each ray in the limb that it hits; fractions as double-doubles."""
 
-    limb: Int32Array  # (n,), -1 on a miss
-    entry: Float64Array  # (n, 2), high and low word; NaN on a miss
-    exit: Float64Array  # (n, 2); inf on a miss
-    entry_face: Int8Array  # INSIDE where the ray starts in the limb
-    exit_face: Int8Array  # INSIDE where the ray ends in the limb
+    limb: Column[np.int32]  # -1 on a miss
+    entry: Rows[np.float64]  # (n, 2), high and low word; NaN on a miss
+    exit: Rows[np.float64]  # (n, 2); inf on a miss
+    entry_face: Column[np.int8]  # INSIDE where the ray starts in the limb
+    exit_face: Column[np.int8]  # INSIDE where the ray ends in the limb
 
     @property
     def extent(self) -> Float64Array:

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple, TypeAlias
 
-from cylcollide._types import Float64Array, Int64Array, Uint32Array
+import numpy as np
+
+from cylcollide._types import Column, Float64Array, Int64Array, LayerMasks, Uint32Array, Vectors
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
 from cylcollide.kernels.ray import Rays, as_vector, largest_component
 from cylcollide.runtime.compile import compiled, compiled_loop
@@ -42,16 +44,16 @@ def any_short_row(vectors: Float64Array, begin: int, end: int) -> bool:
 class RawRays(NamedTuple):
     """Rays as they were passed, not yet checked, possibly in the caller's memory; (n, 3) each, C order."""
 
-    first: Float64Array
-    second: Float64Array
+    first: Vectors
+    second: Vectors
 
 
 class RayBatch(NamedTuple):
     """Checked rays and what they may hit; `mask` and `ignored` have one entry a ray, or one for all."""
 
     rays: Rays
-    mask: Uint32Array
-    ignored: Int64Array  # character, -1 for none
+    mask: LayerMasks
+    ignored: Column[np.int64]  # character, -1 for none
     policy: int
 
 

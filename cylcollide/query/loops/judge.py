@@ -6,7 +6,9 @@ a limb of no character is a character of its own.
 
 from typing import NamedTuple
 
-from cylcollide._types import NO_CHARACTER, Float64Array, Int8Array, Int32Array, Int64Array, Reason
+import numpy as np
+
+from cylcollide._types import NO_CHARACTER, Column, Reason, Rows
 from cylcollide.kernels.ray import broadcast_index
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
@@ -26,42 +28,42 @@ class PolicyRows(NamedTuple):
     """What a policy does with each of k hit groups; the last row is about all other groups."""
 
     kind: int
-    group: Int32Array  # (k,)
-    factor: Float64Array  # (k + 1,): damage per energy
-    loss: Float64Array  # (k + 1,): energy per length
-    rank: Int32Array  # (k + 1,): place in the order of importance
+    group: Column[np.int32]  # (k,)
+    factor: Column[np.float64]  # (k + 1,): damage per energy
+    loss: Column[np.float64]  # (k + 1,): energy per length
+    rank: Column[np.int32]  # (k + 1,): place in the order of importance
 
 
 class FlightRows(NamedTuple):
     """The chords of n rays in compressed rows, and what is known of their limbs."""
 
-    offsets: Int64Array  # (n + 1,)
-    limb: Int32Array
-    fraction: Float64Array  # of the entry
-    entry: Float64Array  # (chords, 2): fraction as a double-double
-    exit: Float64Array  # (chords, 2)
-    length: Float64Array  # (n,): of one unit of fraction
-    hit_group: Int32Array  # a row a limb
-    character: Int32Array  # a row a limb
+    offsets: Column[np.int64]  # (n + 1,)
+    limb: Column[np.int32]
+    fraction: Column[np.float64]  # of the entry
+    entry: Rows[np.float64]  # (chords, 2): fraction as a double-double
+    exit: Rows[np.float64]  # (chords, 2)
+    length: Column[np.float64]  # of one unit of fraction
+    hit_group: Column[np.int32]  # a row a limb
+    character: Column[np.int32]  # a row a limb
 
 
 class ImpactColumns(NamedTuple):
     """What the policy makes of each chord."""
 
-    energy_in: Float64Array
-    energy_out: Float64Array
-    damage: Float64Array
-    union_exit: Float64Array  # fraction up to which limbs of the character have been counted; penetration alone
-    union_first: Int64Array  # the chord whose group rules where limbs overlap; penetration alone
-    reason: Int8Array
+    energy_in: Column[np.float64]
+    energy_out: Column[np.float64]
+    damage: Column[np.float64]
+    union_exit: Column[np.float64]  # fraction up to which limbs of the character have been counted; penetration alone
+    union_first: Column[np.int64]  # the chord whose group rules where limbs overlap; penetration alone
+    reason: Column[np.int8]
 
 
 class ShotColumns(NamedTuple):
     """What the policy makes of each ray; (n,) each."""
 
-    chord: Int64Array  # by which it is judged, NO_CHORD if nothing counts
-    damage: Float64Array
-    energy_left: Float64Array
+    chord: Column[np.int64]  # by which it is judged, NO_CHORD if nothing counts
+    damage: Column[np.float64]
+    energy_left: Column[np.float64]
 
 
 @inlined
@@ -167,7 +169,7 @@ def penetrate(
 
 @compiled_loop
 def judge_chords(
-    policy: PolicyRows, energy: Float64Array, flight: FlightRows, impacts: ImpactColumns, shots: ShotColumns
+    policy: PolicyRows, energy: Column[np.float64], flight: FlightRows, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
     """Judge every ray by its chords; `energy` (n,), or (1,) for all."""
     for i in range(flight.offsets.size - 1):

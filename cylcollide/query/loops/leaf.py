@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Aim, Float32Array, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import NO_LIMB, Aim, Column, Float32Array, Float64Array, Int32Array, Rows, Shape
 from cylcollide.bvh.stream import REACH
 from cylcollide.bvh.traverse import local_reach
 from cylcollide.kernels.closest import ClosestHit, closer
@@ -37,16 +37,16 @@ ALL_LANES = (1 << LANES) - 1
 class RayState(NamedTuple):
     """The rays of one stream, what each has hit so far, and the queue of pairs to be tested. One per thread."""
 
-    ray: Float64Array  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
-    best: Float64Array  # (rays, 8): the `ClosestHit` of each ray so far
-    step: Int32Array  # (rays,): 0, 1, 2, ...
-    nothing: Float64Array  # (8,): a row of `best` before the first limb
-    start: Float64Array  # (rays,): where the ray begins in the frame of the tree
-    per_length: Float64Array  # (rays,): fraction of one metre
+    ray: Rows[np.float64]  # (rays, 8): what kernels read of a ray: origin, direction, limit, extent
+    best: Rows[np.float64]  # (rays, 8): the `ClosestHit` of each ray so far
+    step: Column[np.int32]  # (rays,): 0, 1, 2, ...
+    nothing: Column[np.float64]  # (8,): a row of `best` before the first limb
+    start: Column[np.float64]  # (rays,): where the ray begins in the frame of the tree
+    per_length: Column[np.float64]  # (rays,): fraction of one metre
     pairs: PairQueue  # of rays of the stream and limbs
-    bounds: Float64Array  # (3, 8): lower, upper and face of the eight pairs under test
-    crossed: Int32Array  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
-    crossings: Int64Array  # (1,): how many there are, possibly more than `crossed` holds
+    bounds: Rows[np.float64]  # (3, 8): lower, upper and face of the eight pairs under test
+    crossed: Rows[np.int32]  # (pairs, 2): rays and limbs that they may cross, for the aim ALL
+    crossings: Column[np.int64]  # (1,): how many there are, possibly more than `crossed` holds
 
 
 def make_ray_state(rays: int) -> RayState:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import HIT, NO_LIMB, POLICY_HIT, UNDECIDED, Float64Array, Int32Array, Int64Array
+from cylcollide._types import HIT, NO_LIMB, POLICY_HIT, UNDECIDED, Column, Int32Array, Int64Array, Vectors
 from cylcollide.kernels.dispatch import pieces, ray_limb
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.limb_table import LimbRows, is_considered, limb_at
@@ -19,8 +19,8 @@ from cylcollide.runtime.compile import compiled_loop
 class Lists(NamedTuple):
     """For each of n rays or points, the limbs that it may hit, ascending."""
 
-    offsets: Int64Array  # (n + 1,)
-    limbs: Int32Array
+    offsets: Column[np.int64]  # (n + 1,)
+    limbs: Column[np.int32]
 
 
 def pieces_of_lists(batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64Array) -> tuple[Int64Array, Int32Array]:
@@ -36,7 +36,12 @@ def pieces_of_lists(batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64A
 
 @compiled_loop
 def find_listed_pieces(
-    batch: RayBatch, table: LimbRows, lists: Lists, rows: Int64Array, offsets: Int64Array, codes: Int32Array
+    batch: RayBatch,
+    table: LimbRows,
+    lists: Lists,
+    rows: Column[np.int64],
+    offsets: Column[np.int64],
+    codes: Column[np.int32],
 ) -> int:
     """Write `pieces_of_lists`; how many there are."""
     used = 0
@@ -57,7 +62,7 @@ def find_listed_pieces(
 
 
 @compiled_loop
-def locate_listed(points: Float64Array, table: LimbRows, lists: Lists, columns: PointColumns) -> int:
+def locate_listed(points: Vectors, table: LimbRows, lists: Lists, columns: PointColumns) -> int:
     """The limbs of each point's list that contain it; how many points are undecided."""
     count = 0
     for i in range(columns.limb.size):

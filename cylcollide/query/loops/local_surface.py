@@ -2,7 +2,9 @@
 
 from math import nan
 
-from cylcollide._types import NO_LIMB, Float64Array, Int32Array
+import numpy as np
+
+from cylcollide._types import NO_LIMB, Column, Quaternions, Vectors
 from cylcollide.kernels.bone import into_bone, rotation_of
 from cylcollide.kernels.ray import as_vector
 from cylcollide.runtime.compile import compiled_loop
@@ -10,14 +12,14 @@ from cylcollide.runtime.compile import compiled_loop
 
 @compiled_loop
 def write_local_surface(
-    limb: Int32Array,
-    transform: Int32Array,
-    bone_position: Float64Array,
-    bone_orientation: Float64Array,
-    position: Float64Array,
-    normal: Float64Array,
-    local_position: Float64Array,
-    local_normal: Float64Array,
+    limb: Column[np.int32],
+    transform: Column[np.int32],
+    bone_position: Vectors,
+    bone_orientation: Quaternions,
+    position: Vectors,
+    normal: Vectors,
+    local_position: Vectors,
+    local_normal: Vectors,
 ) -> None:
     """Write position and normal (n, 3) of each hit into the frame of its limb's bone, NaN if there is none.
 

@@ -5,16 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import (
-    NO_LIMB,
-    BoolArray,
-    Face,
-    Float64Array,
-    Int8Array,
-    Int32Array,
-    Int64Array,
-    Uint32Array,
-)
+from cylcollide._types import NO_LIMB, Column, Face, Float64Array, Int32Array, LayerMasks, Rows
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import HitBounds
@@ -57,18 +48,18 @@ LEFT_OUT = -1
 class Candidates(NamedTuple):
     """Of n stretches the limbs whose boxes the bullet intersects there, in compressed rows."""
 
-    offsets: Int64Array  # (n + 1,)
-    limb: Int32Array  # or LEFT_OUT
-    earliest: Float64Array  # u of the stretch before which it is certainly not hit
+    offsets: Column[np.int64]  # (n + 1,)
+    limb: Column[np.int32]  # or LEFT_OUT
+    earliest: Column[np.float64]  # u of the stretch before which it is certainly not hit
 
 
 class PairLanes(NamedTuple):
     """Pairs of a stretch and a limb, queued by shape until there are eight, a row of each array a shape."""
 
-    stretch: Int32Array  # (SHAPES, LANES)
-    limb: Int32Array  # (SHAPES, LANES)
-    pair: Int64Array  # (SHAPES, LANES): place in `Candidates.limb`
-    queued: Int64Array  # (SHAPES,): how many
+    stretch: Rows[np.int32]  # (SHAPES, LANES)
+    limb: Rows[np.int32]  # (SHAPES, LANES)
+    pair: Rows[np.int64]  # (SHAPES, LANES): place in `Candidates.limb`
+    queued: Column[np.int64]  # (SHAPES,): how many
 
 
 def make_pair_lanes() -> PairLanes:
@@ -80,12 +71,12 @@ def make_pair_lanes() -> PairLanes:
 class MovingColumns(NamedTuple):
     """The first contact of each bullet; (bullets,) each."""
 
-    stretch: Int64Array  # of the contact, -1 for a miss; if undecided, the first one that float64 leaves open
-    limb: Int32Array  # -1 for a miss
-    lower: Float64Array  # u of the stretch between which it is
-    upper: Float64Array
-    face: Int8Array
-    undecided: BoolArray
+    stretch: Column[np.int64]  # of the contact, -1 for a miss; if undecided, the first one that float64 leaves open
+    limb: Column[np.int32]  # -1 for a miss
+    lower: Column[np.float64]  # u of the stretch between which it is
+    upper: Column[np.float64]
+    face: Column[np.int8]
+    undecided: Column[np.bool_]
 
 
 @compiled_loop
@@ -166,8 +157,8 @@ def cast_moving_rows(
     stretches: StretchRows,
     table: MovingRows,
     candidates: Candidates,
-    mask: Uint32Array,
-    ignored: Int64Array,
+    mask: LayerMasks,
+    ignored: Column[np.int64],
     resolution: float,
     begin: int,
     end: int,

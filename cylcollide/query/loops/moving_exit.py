@@ -3,7 +3,9 @@
 from math import inf, nan
 from typing import NamedTuple
 
-from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array, Uint32Array
+import numpy as np
+
+from cylcollide._types import Column, LayerMasks
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract, two_difference
 from cylcollide.kernels.inside_policy import HitBounds
@@ -54,18 +56,18 @@ MOST_GAPS = 8
 class ExitRows(NamedTuple):
     """Where n bullets leave the limbs that they hit."""
 
-    fraction: Float64Array  # s of the piece, inf for a miss
-    time: Float64Array  # the bullet's, nan for a miss
-    duration: Float64Array  # since the contact, nan for a miss
-    piece: Int64Array  # -1 for a miss
-    accurate: BoolArray  # False for one that needs exact arithmetic
+    fraction: Column[np.float64]  # s of the piece, inf for a miss
+    time: Column[np.float64]  # the bullet's, nan for a miss
+    duration: Column[np.float64]  # since the contact, nan for a miss
+    piece: Column[np.int64]  # -1 for a miss
+    accurate: Column[np.bool_]  # False for one that needs exact arithmetic
 
 
 class LimbPlaces(NamedTuple):
     """Which limb of a state each of n limbs is, `MovingRows` of the same; (n,) each."""
 
-    row: Int32Array  # of the state of its tick
-    next_row: Int32Array  # of that of the next tick, `STAYS` for one that stays where it is until then
+    row: Column[np.int32]  # of the state of its tick
+    next_row: Column[np.int32]  # of that of the next tick, `STAYS` for one that stays where it is until then
 
 
 @compiled_loop
@@ -75,8 +77,8 @@ def find_exits(
     table: MovingRows,
     places: LimbPlaces,
     candidates: Candidates,
-    mask: Uint32Array,
-    ignored: Int64Array,
+    mask: LayerMasks,
+    ignored: Column[np.int64],
     hits: MovingColumns,
     contacts: ContactRows,
     begin: int,
@@ -216,19 +218,19 @@ def exit_bounds(bullet: Flight, limb: MovingLimb, extent: float, begin: float) -
 class BoxBounds(NamedTuple):
     """Bounds of the contact of one bullet with one box, as u of a stretch; (1,) each."""
 
-    possible: BoolArray
-    certain: BoolArray
-    leaves: BoolArray  # certainly within the stretch
-    lower: Float64Array  # of the contact
-    upper: Float64Array
-    exit_lower: Float64Array
-    exit_upper: Float64Array
-    face: Float64Array  # `UNDECIDED_FACE` if the bounds do not decide it
-    place: Float64Array  # (3,): the bullet at `upper`, along the axes of the box from its centre
+    possible: Column[np.bool_]
+    certain: Column[np.bool_]
+    leaves: Column[np.bool_]  # certainly within the stretch
+    lower: Column[np.float64]  # of the contact
+    upper: Column[np.float64]
+    exit_lower: Column[np.float64]
+    exit_upper: Column[np.float64]
+    face: Column[np.float64]  # `UNDECIDED_FACE` if the bounds do not decide it
+    place: Column[np.float64]  # (3,): the bullet at `upper`, along the axes of the box from its centre
 
 
 @compiled_loop
-def bound_box(stretch: Float64Array, path: Float64Array, resolution: float, bounds: BoxBounds) -> None:
+def bound_box(stretch: Column[np.float64], path: Column[np.float64], resolution: float, bounds: BoxBounds) -> None:
     """Write `BoxBounds`, from a row of `StretchRows.rows` and one of `MovingRows.paths`."""
     start, end, box = vector(stretch, START), vector(stretch, END), box_path(path)
     passage = passage_of(start, end, stretch[ALPHA0], stretch[ALPHA1], box)

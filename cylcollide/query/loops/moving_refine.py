@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Face, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import Column, Face, Float64Array, Rows
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -61,28 +61,28 @@ GROUPS = SHAPES * FACES
 class ContactRows(NamedTuple):
     """First contacts of n bullets."""
 
-    fraction: Float64Array  # (n, 2): s of the piece, high and low word, inf for a miss
-    time: Float64Array  # (n,): the bullet's, nan for a miss, and so on
-    target_time: Float64Array
-    alpha: Float64Array
-    piece: Int64Array  # -1 for a miss
-    tick: Int64Array  # -1 for a miss
-    face: Int8Array
-    accurate: BoolArray  # False for one that needs exact arithmetic
+    fraction: Rows[np.float64]  # (n, 2): s of the piece, high and low word, inf for a miss
+    time: Column[np.float64]  # the bullet's, nan for a miss, and so on
+    target_time: Column[np.float64]
+    alpha: Column[np.float64]
+    piece: Column[np.int64]  # -1 for a miss
+    tick: Column[np.int64]  # -1 for a miss
+    face: Column[np.int8]
+    accurate: Column[np.bool_]  # False for one that needs exact arithmetic
 
 
 class RefineLanes(NamedTuple):
     """Contacts whose accurate time is not yet known, queued by shape and face until there are eight."""
 
-    bullet: Int64Array  # (GROUPS, LANES)
-    stretch: Int32Array  # (GROUPS, LANES)
-    piece: Int32Array  # (GROUPS, LANES)
-    limb: Int32Array  # (GROUPS, LANES)
-    place: Int32Array  # (GROUPS, LANES): 0, 1, 2, ...
-    limits: Float64Array  # (GROUPS · LANES, 8): `Limits`, both words of each
-    bounds: Float64Array  # (2, GROUPS · LANES): lower and upper
-    queued: Int64Array  # (GROUPS,): how many
-    found: Float64Array  # (5, LANES): s, both words, alpha and both times
+    bullet: Rows[np.int64]  # (GROUPS, LANES)
+    stretch: Rows[np.int32]  # (GROUPS, LANES)
+    piece: Rows[np.int32]  # (GROUPS, LANES)
+    limb: Rows[np.int32]  # (GROUPS, LANES)
+    place: Rows[np.int32]  # (GROUPS, LANES): 0, 1, 2, ...
+    limits: Rows[np.float64]  # (GROUPS · LANES, 8): `Limits`, both words of each
+    bounds: Rows[np.float64]  # (2, GROUPS · LANES): lower and upper
+    queued: Column[np.int64]  # (GROUPS,): how many
+    found: Rows[np.float64]  # (5, LANES): s, both words, alpha and both times
 
 
 def make_refine_lanes() -> RefineLanes:

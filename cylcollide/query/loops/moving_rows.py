@@ -3,7 +3,9 @@
 from math import inf
 from typing import NamedTuple
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+import numpy as np
+
+from cylcollide._types import Blocks, Column, Float64Array, LayerMasks, Rows, Shape, Vectors
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
 from cylcollide.kernels.bone import carried, rotation_of
 from cylcollide.kernels.double_double import (
@@ -64,13 +66,13 @@ SMALLEST_PART = 2.0**-40
 class FlightRows(NamedTuple):
     """Pieces of flights; (pieces,) each, and the times of the ticks."""
 
-    starts: Float64Array  # (pieces, 3)
-    ends: Float64Array  # (pieces, 3)
-    t0: Float64Array  # of the bullet
-    t1: Float64Array
-    target_t0: Float64Array  # of the targets
-    target_t1: Float64Array
-    times: Float64Array  # (ticks + 1,): of the ticks, the last one twice
+    starts: Vectors  # (pieces, 3)
+    ends: Vectors  # (pieces, 3)
+    t0: Column[np.float64]  # of the bullet
+    t1: Column[np.float64]
+    target_t0: Column[np.float64]  # of the targets
+    target_t1: Column[np.float64]
+    times: Column[np.float64]  # (ticks + 1,): of the ticks, the last one twice
 
 
 class StretchRows(NamedTuple):
@@ -80,34 +82,36 @@ class StretchRows(NamedTuple):
     next one, but for the last stretch of a piece.
     """
 
-    offsets: Int64Array  # (bullets + 1,): stretches of bullet b are offsets[b] to offsets[b + 1]
-    piece: Int64Array
-    tick: Int64Array  # place among the times
-    rows: Float64Array  # (n, STRETCH_ROW): the bullet at both ends and alphas there, rounded
-    is_last: BoolArray  # of its piece
-    is_open: BoolArray  # left to exact arithmetic if a limb may be hit
+    offsets: Column[np.int64]  # (bullets + 1,): stretches of bullet b are offsets[b] to offsets[b + 1]
+    piece: Column[np.int64]
+    tick: Column[np.int64]  # place among the times
+    rows: Rows[np.float64]  # (n, STRETCH_ROW): the bullet at both ends and alphas there, rounded
+    is_last: Column[np.bool_]  # of its piece
+    is_open: Column[np.bool_]  # left to exact arithmetic if a limb may be hit
 
 
 class MovingRows(NamedTuple):
     """The columns of n limbs between two ticks that loops read."""
 
-    solid: Int8Array  # (n,): Shape, SPHERE for a capsule that has no length at both ticks
-    character: Int32Array  # (n,)
-    mask: Uint32Array  # (n,): layers
-    rows: Float64Array  # (n, MOVING_ROW)
-    box: Int32Array  # (n,): row of `paths`, -1 for other shapes
-    paths: Float64Array  # (boxes, PATH_ROW)
+    solid: Column[np.int8]  # Shape, SPHERE for a capsule that has no length at both ticks
+    character: Column[np.int32]
+    mask: LayerMasks
+    rows: Rows[np.float64]  # (n, MOVING_ROW)
+    box: Column[np.int32]  # row of `paths`, -1 for other shapes
+    paths: Rows[np.float64]  # (boxes, PATH_ROW)
 
 
 class MovingEnds(NamedTuple):
     """The columns of the same limbs that Python reads besides."""
 
-    kind: Int8Array  # (n,): Shape
-    next_row: Int32Array  # (n,): row of the state of the next tick, `STAYS` for one that stays where it is until then
-    radius: Float64Array  # (n,)
-    radius2: Float64Array  # (n,)
-    here: Float64Array  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
-    there: Float64Array  # (n, 2, 3): at the next one; the same of a limb that stays
+    kind: Column[np.int8]  # Shape
+    next_row: Column[
+        np.int32
+    ]  # (n,): row of the state of the next tick, `STAYS` for one that stays where it is until then
+    radius: Column[np.float64]
+    radius2: Column[np.float64]
+    here: Blocks[np.float64]  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
+    there: Blocks[np.float64]  # (n, 2, 3): at the next one; the same of a limb that stays
 
 
 class Limits(NamedTuple):
@@ -119,7 +123,11 @@ class Limits(NamedTuple):
 
 @compiled_loop
 def fill_stretches(
-    flights: FlightRows, first: Int64Array, last: Int64Array, before: Int64Array, stretches: StretchRows
+    flights: FlightRows,
+    first: Column[np.int64],
+    last: Column[np.int64],
+    before: Column[np.int64],
+    stretches: StretchRows,
 ) -> None:
     """Write the stretches of pieces, `offsets` excepted. One is open if double-doubles do not hold its ends.
 
@@ -190,7 +198,7 @@ def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
 
 @compiled_loop
 def fill_moving_rows(
-    recorded: Recorded, tick: Int32Array, row: Int32Array, ends: MovingEnds, table: MovingRows
+    recorded: Recorded, tick: Column[np.int32], row: Column[np.int32], ends: MovingEnds, table: MovingRows
 ) -> None:
     """Write n limbs between two ticks, `paths` excepted; `row` of each is that of its tick, by place in `recorded`.
 

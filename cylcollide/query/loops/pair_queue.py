@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import Column, Float64Array, Rows, Shape
 from cylcollide.kernels.limb_table import ROW
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import LANES, prefetch
@@ -17,9 +17,9 @@ PAIR_BATCH = 2 * LANES
 class PairQueue(NamedTuple):
     """Queued pairs, a row of each array a shape. One per thread."""
 
-    row: Int32Array  # (SHAPES, PAIR_BATCH): of the ray or point
-    limb: Int32Array  # (SHAPES, PAIR_BATCH)
-    queued: Int64Array  # (SHAPES,): how many pairs
+    row: Rows[np.int32]  # (SHAPES, PAIR_BATCH): of the ray or point
+    limb: Rows[np.int32]  # (SHAPES, PAIR_BATCH)
+    queued: Column[np.int64]  # (SHAPES,): how many pairs
 
 
 def make_pair_queue() -> PairQueue:

@@ -8,17 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import (
-    HIT,
-    NO_LIMB,
-    UNDECIDED,
-    BoolArray,
-    Float32Array,
-    Float64Array,
-    Int8Array,
-    Int32Array,
-    Shape,
-)
+from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.points import next_items_at_points, start_pairs
 from cylcollide.bvh.ray_node_pairs import Pairs
@@ -47,9 +37,9 @@ CYLINDER = int(Shape.CYLINDER)
 class PointColumns(NamedTuple):
     """The limbs that contain each point, written while the query runs; n rows."""
 
-    limb: Int32Array  # the lowest that certainly contains the point, -1 for none
-    limb_count: Int32Array  # how many certainly do
-    undecided: BoolArray  # the bounds leave some limb open, and the columns above are not the result
+    limb: Column[np.int32]  # the lowest that certainly contains the point, -1 for none
+    limb_count: Column[np.int32]  # how many certainly do
+    undecided: Column[np.bool_]  # the bounds leave some limb open, and the columns above are not the result
 
 
 POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
@@ -60,9 +50,9 @@ POINT_DTYPES = [np.dtype(kind) for kind in (np.int32, np.int32, np.bool_)]
 def locate_points(
     table: LimbRows,
     tree: Tree,
-    raw: Float64Array,
-    points: Float64Array,
-    place: Float32Array,
+    raw: Vectors,
+    points: Vectors,
+    place: Rows[np.float32],
     pairs: Pairs,
     queue: PairQueue,
     begin: int,
@@ -137,7 +127,7 @@ def sides(
 
 @compiled_loop
 def locate_single_points(
-    table: LimbRows, tree: Tree, raw: Float64Array, memory: Float64Array, columns: PointColumns
+    table: LimbRows, tree: Tree, raw: Vectors, memory: Column[np.float64], columns: PointColumns
 ) -> int:
     """Copy and check points, and find which limbs contain each, one point after another.
 
@@ -177,7 +167,7 @@ def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
 
 
 @compiled_loop
-def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: Int32Array) -> int:
+def find_limbs_near_point(point: Column[np.float64], tree: Tree, stack: Stack, found: Column[np.int32]) -> int:
     """Write every limb whose box contains the point into `found` (items,); how many there are."""
     used, height = 0, start_traversal(stack)
     place = local_point(tree.space, (point[0], point[1], point[2]))
@@ -190,7 +180,7 @@ def find_limbs_near_point(point: Float64Array, tree: Tree, stack: Stack, found: 
 
 
 @compiled_loop
-def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> None:
+def classify_rows(points: Vectors, table: LimbRows, verdict: Column[np.int8]) -> None:
     """Point i against limb i, or all points against the only limb: HIT, MISS or UNDECIDED."""
     rows, solids = table.rows, table.solid
     for i in range(verdict.size):
@@ -199,7 +189,7 @@ def classify_rows(points: Float64Array, table: LimbRows, verdict: Int8Array) -> 
 
 
 @compiled_loop
-def axis_distances(points: Float64Array, table: LimbRows, limbs: Int32Array, squared: Float64Array) -> int:
+def axis_distances(points: Vectors, table: LimbRows, limbs: Column[np.int32], squared: Column[np.float64]) -> int:
     """Squared distance of point i from the axis of limb `limbs[i]`, -1.0 where that is NO_LIMB, NaN where undecided.
 
     Returns how many rows are undecided.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Int32Array, Int64Array, Uint16Array
+from cylcollide._types import Column
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, MANY_TO_SORT
 from cylcollide.kernels.ray import Rays
@@ -26,10 +26,10 @@ from cylcollide.runtime.simd import (
 class SortScratch(NamedTuple):
     """Buffers of a counting sort. One per thread."""
 
-    key: Uint16Array  # (rays,): octant and cell
-    bucket: Int32Array  # where each key begins
-    number: Int32Array  # (rays + 16,): the rays in order
-    octant: Int64Array  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
+    key: Column[np.uint16]  # (rays,): octant and cell
+    bucket: Column[np.int32]  # where each key begins
+    number: Column[np.int32]  # (rays + 16,): the rays in order
+    octant: Column[np.int64]  # (10,): where each octant begins in `number`; the last two: all rays, unsorted
 
 
 def make_sort_scratch(rays: int) -> SortScratch:

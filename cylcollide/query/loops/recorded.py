@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import Column, Int32Array, Int64Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_traversal
 from cylcollide.constants import TREE_WIDTH
@@ -30,9 +30,9 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 class Protection(NamedTuple):
     """Characters that are not hit from some time on, and when each of n rays is."""
 
-    ids: Int64Array  # (protected,), ascending
-    since: Float64Array  # (protected,)
-    time: Float64Array  # (n,)
+    ids: Column[np.int64]  # (protected,), ascending
+    since: Column[np.float64]  # (protected,)
+    time: Column[np.float64]
 
 
 @inlined
@@ -75,12 +75,12 @@ def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
 def find_recorded(
     batch: RayBatch,
     recorded: Recorded,
-    tick: Int32Array,
+    tick: Column[np.int32],
     protection: Protection,
     all_layers: bool,
     stack: Stack,
-    offsets: Int64Array,
-    found: Int32Array,
+    offsets: Column[np.int64],
+    found: Column[np.int32],
 ) -> int:
     """Write the rows of all limbs that each ray does not certainly miss between its tick and the next one.
 

@@ -3,7 +3,9 @@
 from math import inf
 from typing import NamedTuple
 
-from cylcollide._types import Int32Array, Int64Array
+import numpy as np
+
+from cylcollide._types import Column, Int32Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import Stream, next_items, start_stream
 from cylcollide.kernels.recorded import Recorded
@@ -17,8 +19,8 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 class RecordedPairs(NamedTuple):
     """Pairs of a ray and a row of its tick whose box it intersects, in any order."""
 
-    ray: Int32Array
-    row: Int32Array
+    ray: Column[np.int32]
+    row: Column[np.int32]
 
 
 @compiled_loop
@@ -82,7 +84,7 @@ def append_pair(pairs: RecordedPairs, used: int, ray: int, row: int) -> int:
 
 
 @compiled_loop
-def sort_pairs(pairs: RecordedPairs, offsets: Int64Array, found: Int32Array) -> None:
+def sort_pairs(pairs: RecordedPairs, offsets: Column[np.int64], found: Column[np.int32]) -> None:
     """Write pairs as compressed rows, (n + 1,) and (pairs,): of each ray the rows of its tick, ascending."""
     for i in range(offsets.size):
         offsets[i] = 0

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array
+from cylcollide._types import Column, Float64Array, Int32Array
 from cylcollide.bvh.stream import MIXED
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.packets import displacement_of, vectors_from
@@ -20,10 +20,12 @@ SMALLEST_OCTANT = 64  # fewer rays of a tick go together, whichever way they go
 class Order(NamedTuple):
     """Rays in the order in which they are traversed; behind them sixteen more may be read, all the same one."""
 
-    number: Int32Array  # (n,): rows of the query
+    number: Column[np.int32]  # rows of the query
     rays: Rays  # (n + 16, 3) each; distances are (n + 16,), or (1,) for all
-    alpha: Float64Array  # (n,): how far the moment of each is from its tick to the next one
-    begins: Int64Array  # (8 · ticks + 1,): where those of each octant of each tick begin; before them, those of no tick
+    alpha: Column[np.float64]  # how far the moment of each is from its tick to the next one
+    begins: Column[
+        np.int64
+    ]  # (8 · ticks + 1,): where those of each octant of each tick begin; before them, those of no tick
 
 
 def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: int) -> Order:
@@ -38,7 +40,9 @@ def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: in
 
 
 @compiled_loop
-def fill_order(rays: Rays, place: Int32Array, alpha: Float64Array, key: Int32Array, order: Order) -> None:
+def fill_order(
+    rays: Rays, place: Column[np.int32], alpha: Column[np.float64], key: Column[np.int32], order: Order
+) -> None:
     """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch."""
     begins, n, buckets = order.begins, place.size, order.begins.size - 1
     for first in range(0, n - LANES + 1, LANES):

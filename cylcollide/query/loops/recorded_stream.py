@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Float32Array, Float64Array, Int8Array, Int32Array, Shape
+from cylcollide._types import Aim, Column, Float32Array, Float64Array, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
 from cylcollide.bvh.stream import Stream, next_items, start_stream
@@ -56,10 +56,10 @@ class RecordedScratch(NamedTuple):
     """Buffers of `cast_recorded`. One per thread."""
 
     lanes: LaneRows
-    row: Int32Array  # (STREAM_RAYS,): of each hit, the row of its limb
-    ray: Int32Array  # (STREAM_RAYS,): its ray, of the query
-    solid: Int8Array  # (SPARE + 1,): the same limbs, where they were hit
-    rows: Float64Array  # (SPARE + 1, ROW)
+    row: Column[np.int32]  # (STREAM_RAYS,): of each hit, the row of its limb
+    ray: Column[np.int32]  # (STREAM_RAYS,): its ray, of the query
+    solid: Column[np.int8]  # (SPARE + 1,): the same limbs, where they were hit
+    rows: Rows[np.float64]  # (SPARE + 1, ROW)
 
 
 def make_recorded_scratch() -> RecordedScratch:

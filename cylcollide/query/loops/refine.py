@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Face, Float64Array, Int32Array, Int64Array, Shape
+from cylcollide._types import Column, Face, Float64Array, Int32Array, Rows, Shape
 from cylcollide.kernels.curve import short_step
 from cylcollide.kernels.dispatch import face_curve
 from cylcollide.kernels.limb_table import ROW, Limb, LimbRows, limb_at
@@ -27,10 +27,10 @@ CYLINDER, SIDE = int(Shape.CYLINDER), int(Face.SIDE)
 class RefineQueue(NamedTuple):
     """Hits whose fraction is a guess, a slot for each shape and face. One per thread."""
 
-    ray: Int32Array  # (SHAPES * FACES, rays + 32): rows of the query
-    limb: Int32Array  # (SHAPES * FACES, rays + 32)
-    queued: Int64Array  # (SHAPES * FACES,): how many
-    fraction: Float64Array  # (16,): of the hits being refined
+    ray: Rows[np.int32]  # (SHAPES * FACES, rays + 32): rows of the query
+    limb: Rows[np.int32]  # (SHAPES * FACES, rays + 32)
+    queued: Column[np.int64]  # (SHAPES * FACES,): how many
+    fraction: Column[np.float64]  # (16,): of the hits being refined
 
 
 def make_refine_queue(rays: int) -> RefineQueue:

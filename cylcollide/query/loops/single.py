@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_EXIT, Face, Float64Array, Int32Array, Int64Array, Uint32Array
+from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, LayerMasks, Vectors
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.traverse import (
     NO_ITEM,
@@ -121,15 +121,15 @@ RECORD_ROWS = 10
 def cast_single_rays(
     table: LimbRows,
     tree: Tree,
-    first: Float64Array,
-    second: Float64Array,
+    first: Vectors,
+    second: Vectors,
     is_segment: bool,
-    distance: Float64Array,
-    mask: Uint32Array,
-    ignored: Int64Array,
+    distance: Column[np.float64],
+    mask: LayerMasks,
+    ignored: Column[np.int64],
     policy: int,
-    limb: Int32Array,
-    memory: Float64Array,
+    limb: Column[np.int32],
+    memory: Column[np.float64],
 ) -> int:
     """Copy and check rays, and find their closest limbs; how many rows are undecided, or INVALID.
 

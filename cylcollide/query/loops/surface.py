@@ -10,7 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import POLICY_EXIT, Face, Float64Array, Int8Array, Int32Array, Int64Array, Shape
+from cylcollide._types import (
+    POLICY_EXIT,
+    Blocks,
+    Column,
+    Face,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Rows,
+    Shape,
+    Vectors,
+)
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, Vector, vector_difference
 from cylcollide.kernels.limb_table import ROW, Limb, LimbRows, limb_at
 from cylcollide.kernels.ray import as_vector, exact_displacement, ray_at
@@ -53,11 +64,11 @@ def surface(
 class SurfaceScratch(NamedTuple):
     """Work arrays of `write_surface`: hits queued by slot."""
 
-    queued: Int64Array  # (SHAPES * SLOTS,): hits in each slot
-    row: Int32Array  # (SHAPES * SLOTS, SURFACE_BATCH): their rays
-    limb: Int32Array  # (SHAPES * SLOTS, SURFACE_BATCH): their limbs
-    hit: Int32Array  # (BLOCK,): rows with a limb
-    lanes: Float64Array  # (2, 6, LANES): positions and normals, before they are written
+    queued: Column[np.int64]  # (SHAPES * SLOTS,): hits in each slot
+    row: Rows[np.int32]  # (SHAPES * SLOTS, SURFACE_BATCH): their rays
+    limb: Rows[np.int32]  # (SHAPES * SLOTS, SURFACE_BATCH): their limbs
+    hit: Column[np.int32]  # (BLOCK,): rows with a limb
+    lanes: Blocks[np.float64]  # (2, 6, LANES): positions and normals, before they are written
 
 
 _kept = threading.local()
@@ -78,13 +89,13 @@ def scratch_for_surface() -> SurfaceScratch:
 def write_surface(
     batch: RayBatch,
     table: LimbRows,
-    limb: Int32Array,
-    fraction: Float64Array,
-    face: Int8Array,
+    limb: Column[np.int32],
+    fraction: Column[np.float64],
+    face: Column[np.int8],
     behind: bool,
     work: SurfaceScratch,
-    position: Float64Array,
-    normal: Float64Array,
+    position: Vectors,
+    normal: Vectors,
 ) -> None:
     """`surface`, into columns that are not initialised."""
     slots, columns, missing = SHAPES * SLOTS, SurfaceColumns(position, normal), broadcast(nan)
@@ -262,12 +273,12 @@ def write_spot(
 def write_exactly(
     batch: RayBatch,
     table: LimbRows,
-    rows: Int64Array,
-    limbs: Int32Array,
-    fraction: Float64Array,
-    face: Int8Array,
-    position: Float64Array,
-    normal: Float64Array,
+    rows: Column[np.int64],
+    limbs: Column[np.int32],
+    fraction: Rows[np.float64],
+    face: Column[np.int8],
+    position: Vectors,
+    normal: Vectors,
 ) -> None:
     """Positions and normals of given rows, from fractions (n, 2), double-doubles out of exact arithmetic."""
     columns = SurfaceColumns(position, normal)
