@@ -190,28 +190,24 @@ def in_a_process(name: str) -> dict[str, Any] | str | None:
         process.join()
 
 
-def page_rows(rows: list[dict[str, Any]]) -> str:
-    """The rows as a table of Markdown."""
+def page_table(rows: list[dict[str, Any]]) -> str:
+    """A table of Markdown: the files of each kind, sums of rays and median times."""
     lines = [
-        "| file | limbs, planes, wrapped links | | hits | differ | "
-        + " | ".join(CAUSES)
-        + " | PyBullet, Mirror (µs a ray) |",
-        "|---|---|---|" + "---|" * (len(CAUSES) + 3),
+        "| kind | files | hits | differ | " + " | ".join(CAUSES) + " | PyBullet, µs a ray | Mirror, µs |",
+        "|---|" + "---|" * (5 + len(CAUSES)),
     ]
-    for row in rows:
-        shapes = f"{row['limbs']}, {row['planes']}, {row['wrapped']}"
-        numbers = " | ".join("" if row[cause] in (0, "0") else str(row[cause]) for cause in CAUSES)
-        times = f"{row['bullet_us']}, {row['mirror_us']}"
-        lines.append(
-            f"| {row['file']} | {shapes} | {row['kind']} | {row['hits']} | {row['differ']} | {numbers} | {times} |"
-        )
+    for kind in ("exact", "both", "wrapped"):
+        of_kind = [row for row in rows if row["kind"] == kind]
+        counts = [str(sum(int(row[name]) for row in of_kind)) for name in ("hits", "differ", *CAUSES)]
+        times = [f"{median(float(row[name]) for row in of_kind):.2f}" for name in ("bullet_us", "mirror_us")]
+        lines.append(" | ".join([f"| {kind}", str(len(of_kind)), *counts, *times]) + " |")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_bodies.csv"))
-    parser.add_argument("--files", nargs="+", help="only these; the rows of others stay as they are in the CSV")
+    parser.add_argument("--files", nargs="*", help="only these, or none; the rows of others stay as they are in the CSV")
     parser.add_argument("--page", type=Path, help="the page whose table is replaced")
     options = parser.parse_args()
     facts = {
@@ -219,10 +215,10 @@ def main() -> None:
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
     rows: dict[str, dict[str, Any]] = {}
-    if options.files:
+    if options.files is not None:
         with options.out.open(newline="") as file:
             rows = {row["file"]: row for row in csv.DictReader(file)}
-    for name in options.files or files():
+    for name in files() if options.files is None else options.files:
         row = in_a_process(name)
         print(name, row, flush=True)
         if isinstance(row, dict):
@@ -234,7 +230,7 @@ def main() -> None:
     if options.page:
         before, rest = options.page.read_text().split(MARKS[0])
         after = rest.split(MARKS[1])[1]
-        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_rows(list(rows.values()))}\n\n{MARKS[1]}{after}")
+        options.page.write_text(f"{before}{MARKS[0]}\n\n{page_table(list(rows.values()))}\n\n{MARKS[1]}{after}")
 
 
 if __name__ == "__main__":
