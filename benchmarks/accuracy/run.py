@@ -147,7 +147,8 @@ def tables(run: Row, rows: list[Row]) -> str:
             f"{run['date']}; {run['machine']}; Python {run['python']}, numpy {run['numpy']}, {settings}. "
             f"{rows[0]['rays']:,} rays a row, seed {run['seed']}. The engines' solids lie within {off:.1g} m of ours.",
             "### Wrong verdicts: missed + phantom",
-            f"The other {len(cases()) - len(with_wrong)} of {len(cases())} rows have no wrong verdict. Dash: no such shape.",
+            f"The other {len(cases()) - len(with_wrong)} of {len(cases())} rows have no wrong verdict."
+            " A dash: no such shape.",
             table(["wrong"], lambda row: [f"{row['missed']} + {row['phantom']}"], with_wrong),
             "### Errors where truth and engine have a hit",
             f"Distance: largest / median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp. "
