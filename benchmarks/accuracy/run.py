@@ -146,17 +146,17 @@ def tables(run: Row, rows: list[Row]) -> str:
         [
             f"{run['date']}; {run['machine']}; Python {run['python']}, numpy {run['numpy']}, {settings}. "
             f"{rows[0]['rays']:,} rays a row, seed {run['seed']}. The engines' solids lie within {off:.1g} m of ours.",
-            "### Wrong verdicts: missed + phantom",
+            "### Wrong verdicts: missed, phantom",
             f"The other {len(cases()) - len(with_wrong)} of {len(cases())} rows have no wrong verdict."
             " A dash: no such shape.",
-            table(["wrong"], lambda row: [f"{row['missed']} + {row['phantom']}"], with_wrong),
+            table(["wrong"], lambda row: [f"{row['missed']}, {row['phantom']}"], with_wrong),
             "### Errors where truth and engine have a hit",
-            f"Distance: largest / median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp. "
+            f"Distance: largest, median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp. "
             f"On shapes that only cylcollide has, distances err by {worst(alone, 'distance_max_mm')} mm and normals by "
             f"{worst(alone, 'normal_max_deg')} degrees at most.",
             table(
                 ["distance", "normal"],
-                lambda row: [f"{row['distance_max_mm']} / {row['distance_median_mm']}", str(row["normal_max_deg"])],
+                lambda row: [f"{row['distance_max_mm']}, {row['distance_median_mm']}", str(row["normal_max_deg"])],
                 compared,
             ),
         ]
