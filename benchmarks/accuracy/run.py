@@ -123,7 +123,7 @@ def rounded(values: Float64Array, statistic: Callable[[Float64Array], np.float64
 
 
 def tables(run: Row, rows: list[Row]) -> str:
-    """The measured part of the page: a line about the run, a table of verdicts and one of errors."""
+    """The measured part of the page: a line about the run, a table of wrong verdicts and one of errors."""
     by_engine = {(row["engine"], row["shape"], row["family"]): row for row in rows}
     settings = ", ".join(f"{name} {VERSIONS[name]}" for name in ENGINES)
     off = max(float(row["solid_off_m"]) for row in rows)
@@ -138,22 +138,39 @@ def tables(run: Row, rows: list[Row]) -> str:
             lines += [[*case, true_hits, *(c for a in answers for c in (cells(a) if a else ["–"] * len(titles)))]]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
+    with_wrong = [case for case in cases() if any(int(row["wrong"]) for row in rows if is_of(row, case))]
     with_hits = [case for case in cases() if by_engine["cylcollide", *case]["true_hits"]]
+    compared = [case for case in with_hits if sum(is_of(row, case) for row in rows) > 1]
+    alone = [by_engine["cylcollide", *case] for case in with_hits if case not in compared]
     return "\n\n".join(
         [
             f"{run['date']}; {run['machine']}; Python {run['python']}, numpy {run['numpy']}, {settings}. "
             f"{rows[0]['rays']:,} rays a row, seed {run['seed']}. The engines' solids lie within {off:.1g} m of ours.",
-            "### Wrong verdicts: missed + phantom",
-            table(["wrong"], lambda row: [f"{row['missed']} + {row['phantom']}"], cases()),
+            "### Wrong verdicts: missed, phantom",
+            f"The other {len(cases()) - len(with_wrong)} of {len(cases())} rows have no wrong verdict."
+            " A dash: no such shape.",
+            table(["wrong"], lambda row: [f"{row['missed']}, {row['phantom']}"], with_wrong),
             "### Errors where truth and engine have a hit",
-            f"Distance: largest / median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp.",
+            f"Distance: largest, median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp. "
+            f"On shapes that only cylcollide has, distances err by {worst(alone, 'distance_max_mm')} mm and normals by "
+            f"{worst(alone, 'normal_max_deg')} degrees at most.",
             table(
                 ["distance", "normal"],
-                lambda row: [f"{row['distance_max_mm']} / {row['distance_median_mm']}", str(row["normal_max_deg"])],
-                with_hits,
+                lambda row: [f"{row['distance_max_mm']}, {row['distance_median_mm']}", str(row["normal_max_deg"])],
+                compared,
             ),
         ]
     )
+
+
+def is_of(row: Row, case: tuple[str, str]) -> bool:
+    """Whether a row is of this shape and family."""
+    return (row["shape"], row["family"]) == case
+
+
+def worst(rows: list[Row], column: str) -> str:
+    """The largest number of a column, as it is written there."""
+    return max((str(row[column]) for row in rows), key=float)
 
 
 def machine() -> str:
