@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.cylinder_rays_exact import sample as sample_cylinders
 from support.cases.posed_shapes import rotation_rows
 from support.cases.shape_rays import EXACT, FLOAT, SHAPES, sample, sample_rays
 from support.cases.shape_scenes import PLANS, scene
@@ -17,7 +16,7 @@ from support.oracle import any_shape
 from support.oracle import cylinder as oracle
 from support.oracle.algebraic import Param, Root, compare, enclosure
 from support.oracle.any_shape import chords, classify
-from support.oracle.cylinder import SIDE, segment
+from support.oracle.cylinder import INSIDE, SIDE, segment
 from support.oracle.lines import BOX, CAPSULE, CYLINDER, NAMES, SPHERE, TAPERED, TUBE, Solid
 from support.oracle.shapes import tube
 from support.oracle.shapes.rows import Shots
@@ -63,6 +62,40 @@ def test_a_tangent_of_the_bore_is_one_chord():
     assert (one.entry_face, one.exit_face) == (SIDE, SIDE)
     assert len(chords(PIPE, segment((1 - 2**-53, -4, 1), (1 - 2**-53, 4, 1)))) == 2
     assert len(chords(PIPE, segment((1 + 2**-52, -4, 1), (1 + 2**-52, 4, 1)))) == 1
+
+
+def test_roots_are_ordered_and_enclosed():
+    two, three = (oracle.root(1, 0, -n, upper=True) for n in (2, 3))
+    assert isinstance(two, Root)
+    assert oracle.root(1, 0, -4, upper=True) == Fraction(2)
+    assert oracle.root(3, 0, -6, upper=True) == two
+    assert [compare(two, three), compare(three, two), compare(two, oracle.root(5, 0, -10, upper=True))] == [-1, 1, 0]
+    assert compare(oracle.root(1, 0, -2, upper=False), two) == -1
+    assert compare(two, Fraction(141421356237309504880168872420969807856967187537694, 10**50)) == 1
+    assert compare(two, Fraction(141421356237309504880168872420969807856967187537695, 10**50)) == -1
+    assert abs(oracle.value(two) ** 2 - 2) < Fraction(1, 2**150)
+
+
+def test_ties_go_to_the_lowest_limb_and_policies_pick():
+    can = oracle.Limb((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0)
+    twice = oracle.chords([(0, can), (1, can), (2, oracle.Limb(can.p2, can.p1, 1.0))], segment((-3, 0, 1), (3, 1, 1)))
+    hit = oracle.credited(reversed(twice), "hit")
+    assert hit is not None
+    assert ([i for i, _ in twice], hit.limb, hit.face) == ([0, 1, 2], 0, SIDE)
+    out = oracle.chords([(0, can), (1, oracle.Limb((2, 0, 0), (2, 0, 2), 0.5))], segment((0, 0, 1), (4, 0, 1)))
+    picked = [oracle.credited(out, inside) for inside in ("hit", "exit", "ignore")]
+    assert [(p.limb, p.at, p.face) for p in picked if p] == [
+        (0, Fraction(0), INSIDE),
+        (0, Fraction(1, 4), SIDE),
+        (1, Fraction(3, 8), SIDE),
+    ]
+
+
+@pytest.mark.parametrize("depth", [-0.5, -(2.0**-40), 0.0, 2.0**-40, 0.25])
+def test_the_depth_of_a_graze(depth: float):
+    can, graze = oracle.Limb((0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0), segment((-2, 1 - depth, 1), (2, 1 - depth, 1.5))
+    assert oracle.graze_depth(can, graze) == pytest.approx(depth, abs=1e-15)
+    assert (oracle.chord(can, graze) is not None) == (depth >= 0)
 
 
 # Against a second opinion -------------------------------------------------------------------------------------------
@@ -131,10 +164,10 @@ def test_points_agree(drawn: Shots):
 
 def test_a_cylinder_in_every_disguise_is_the_cylinder_oracles():
     """As a cylinder, as a taper of equal radii, as half of a tube and its bore, both oracles find the same chord."""
-    s = sample_cylinders(sized(900), seed=21)
-    hits = 0
-    for i in range(len(s)):
-        limb, query = s.limb(i), s.query(i)
+    s = sample(sized(7 * 900), seed=21)
+    s, hits = s.take(s.shapes.kind == CYLINDER), 0
+    for i, rod in enumerate(s.shapes.solids()):
+        limb, query = oracle.Limb(rod.p1, rod.p2, rod.radius), s.query(i)
         want = oracle.chord(limb, query)
         for kind, radius2 in ((CYLINDER, 0.0), (TAPERED, limb.radius)):
             solid = Solid(kind, limb.p1, limb.p2, limb.radius, radius2)

@@ -10,9 +10,9 @@ from math import ceil
 
 import numpy as np
 import pytest
-from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
+from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED, same_bits
 from support.force_loop import BRUTE_FORCE, MIXED, POLICIES, SINGLE, STREAMS, WAYS, cast_all_ways, forced
 from support.package import ABOVE_PACKAGE
