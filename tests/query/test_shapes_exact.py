@@ -21,7 +21,7 @@ import cylcollide as cc
 pytestmark = pytest.mark.plain_python
 
 POLICIES = ("hit", "exit", "ignore")
-COUNT = sized(8000, 3300)
+COUNT = sized(7000, 3300)
 
 
 def saw_enough(tally: ShapeTally, inside: str, rows: int) -> None:
