@@ -213,6 +213,13 @@ def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
     assert seen["sets"] == {"both": 40, "mask": 8, "character": 5, "neither": 1}[per_ray]
 
 
+def test_limbs_of_nobody_are_never_ignored():
+    world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 2]], 1))
+    assert world.limbs.character.tolist() == [-1]
+    assert world.cast_segments([[-5, 0, 1]], [[5, 0, 1]], ignore_character=-1).hit[0]
+    assert world.cast_segments([[-5, 0, 1]], [[5, 0, 1]], ignore_character=None).character[0] == -1
+
+
 # Hard worlds --------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,5 @@
 """States whose limbs have all moved: as if made anew, in columns that nothing else reads."""
 
-import gc
-
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
@@ -93,7 +91,6 @@ def test_what_is_held_keeps_a_draft_from_being_written(holder):
     held = HOLDERS[holder](first.moved(draft))
     assert not draft.suits(rows, nodes)
     del held
-    gc.collect()
     assert draft.suits(rows, nodes)
 
 

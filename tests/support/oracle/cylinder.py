@@ -210,12 +210,6 @@ def classify(limb: Limb, point: Iterable[float]) -> int:
     return POINT_SURFACE if along in (0, length2) or wall == 0 else POINT_INSIDE
 
 
-def axis_distance_squared(limb: Limb, point: Iterable[float]) -> Fraction:
-    """Return the squared distance of the point from the whole axis line; exact."""
-    _, length2, wall = _point_facts(limb, point)
-    return wall / length2 + Fraction(limb.radius) ** 2
-
-
 def _point_facts(limb: Limb, point: Iterable[float]) -> tuple[Fraction, Fraction, Fraction]:
     """Return (x - p1)·a, |a|² and |a|² (dist² - r²)."""
     p1, p2, x = ([Fraction(c) for c in p] for p in (limb.p1, limb.p2, point))
