@@ -17,7 +17,6 @@ from cylcollide.history import PoseHistory
 pytestmark = pytest.mark.plain_python
 
 FIELDS = ("limb_name", "hit_group", "bone", "rig_limb")
-LOCAL = ("local_position", "local_normal")
 OPTIONS = ({}, {"inside": "exit"}, {"inside": "ignore", "mask": 2}, {"ignore_character": 13})
 
 
