@@ -119,18 +119,20 @@ class Histories(RuleBasedStateMachine):
     )
     def ask(self, seed, inside, policy, on_rays):
         rng = np.random.default_rng(seed)
-        times = self.times(rng, 2)
+        times = self.times(rng, 6)
         safe = {int(who): float(times[0]) for who in rng.integers(0, 12, 2)} if seed % 3 == 0 else None
-        moments = moments_of(self.history, times, 3, safe)
+        moments = moments_of(self.history, times, 4, safe)
         moments = [moment for moment in moments if len(moment.world)]
         if not moments:
             return
         for k, moment in enumerate(moments):
-            moment.rows = slice(3 * k, 3 * k + 3)
-        volley = draw_volley(moments, 3, rng)
+            moment.rows = slice(4 * k, 4 * k + 4)
+        volley = draw_volley(moments, 4, rng)
         for name, query in queries(policy, on_rays).items():
             want = of_worlds(query, moments, volley, {"inside": inside})
-            got = query(self.history, volley, {"inside": inside, "time": volley.time, "protected_since": safe})
+            got = query(
+                self.history, volley, {"inside": inside, "threads": 2, "time": volley.time, "protected_since": safe}
+            )
             assert not differing(got, want), name
             seen[name] += int(want["hit"].sum() if "hit" in want else (want["limb"] >= 0).sum())
 

@@ -1,6 +1,5 @@
 """A tree that no longer fits is rebuilt, few limbs at once, many by a thread, whatever becomes of that thread."""
 
-import gc
 import os
 import signal
 import subprocess
@@ -220,7 +219,6 @@ def test_a_world_that_nobody_holds_goes_at_once(crowd: cc.Limbs, held: Held):
     assert held.begun.acquire(timeout=WAIT)
     gone = weakref.ref(world)
     del world
-    gc.collect()
     assert gone() is None
     held.free.release()
     for task in rebuilding():

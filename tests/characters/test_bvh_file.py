@@ -185,24 +185,6 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(load):
             load(whole[:length])
 
 
-def test_damaged_files_are_read_or_refused(load):
-    rng = np.random.default_rng(11)
-    data = np.frombuffer(TEXT.encode(), np.uint8)
-    refused = 0
-    for _ in range(400):
-        damaged = data.copy()
-        damaged[rng.integers(len(data), size=2)] = rng.choice(np.frombuffer(b"0123456789.-e \n}\xff\0", np.uint8), 2)
-        try:
-            clip = load(damaged.tobytes())
-        except ValueError as error:
-            assert "clip.bvh, line" in str(error)  # noqa: PT017
-            refused += 1
-        else:
-            assert np.isfinite(clip.orientations).all()
-            assert np.isfinite(clip.root_positions).all()
-    assert 100 < refused < 400
-
-
 def test_deep_skeletons_are_read(load):
     depth = 3000
     text = "HIERARCHY\nROOT b\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n" + "".join(

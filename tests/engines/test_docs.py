@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide import engines
 from cylcollide.crosscheck.scoreboard import scoreboard
 from cylcollide.engines import registry
 
@@ -49,13 +48,6 @@ def test_the_example_says_what_it_cannot_do(ball_engine):
     assert {"float32", "no position", "no normal", "impractical above 1,000 limbs"} <= set(said)
 
 
-def test_the_page_tells_every_field_and_every_engine():
-    for field in engines.Capabilities.__dataclass_fields__:
-        assert f"`{field}`" in PAGE
-    for name in engines.names():
-        assert f"| `{name}` |" in PAGE
-
-
 def test_the_scoreboard_says_that_the_example_cannot_be_asked(ball_engine, monkeypatch):
     monkeypatch.setattr(registry, "names", lambda: ("balls",))
     monkeypatch.setattr(registry, "_factory", lambda _name: ball_engine)
@@ -65,13 +57,3 @@ def test_the_scoreboard_says_that_the_example_cannot_be_asked(ball_engine, monke
     assert score.versions == ball_engine.versions
     assert score.limits == tuple(ball_engine.capabilities.cannot())
     assert "Balls holds no cylinders" in score.error
-
-
-def test_the_page_tells_every_field_of_a_score_and_every_variant():
-    for field in scoreboard.Score.__dataclass_fields__:
-        assert f"`{field}`" in PAGE
-    for line in PAGE.partition("\n### One scoreboard")[2].splitlines():
-        if line.startswith("| PyBullet"):
-            words = line.split("|")[1].strip().removeprefix("PyBullet, ")
-            assert words in engines.variants("bullet")
-    assert PAGE.count("| PyBullet, ") == len(engines.variants("bullet"))

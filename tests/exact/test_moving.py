@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases.motions import FAMILIES, SHAPES, WHOLE_FLIGHT, everyday, motion
 from support.check_motions import check_motion
-from support.hypothesis import cylinders, shapes
-from support.oracle.lines import CYLINDER
+from support.hypothesis import shapes
 
 from cylcollide._types import Face, Shape
 from cylcollide.exact.algebraic import Algebraic, real_roots
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.coverage
 
 EVERY_SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name.lower())
 ALPHAS = st.sampled_from([(Fraction(0), Fraction(1)), (Fraction(1, 3), Fraction(0)), (Fraction(-2, 7), Fraction(9, 5))])
-ROUND = tuple(int(shape) for shape in SHAPES if shape != CYLINDER)
+ROUND = tuple(map(int, SHAPES))
 
 
 def number(x: QuadraticNumber | None) -> Algebraic:
@@ -63,14 +62,7 @@ def test_limbs_that_stand_still_are_those_of_rays(case, alpha):
     check_still(Motion(start, end, Shape(case.kind), (p1, p1), (p2, p2), *radii, stretch))
 
 
-@given(cylinders.cases, ALPHAS)
-def test_cylinders_that_stand_still_are_those_of_rays(case, alpha):
-    p1, p2, start, end = (tuple(p.tolist()) for p in (case.p1, case.p2, case.start, case.end))
-    stretch = TickStretch(Fraction(0), Fraction(1), True, *alpha)
-    check_still(Motion(start, end, Shape.CYLINDER, (p1, p1), (p2, p2), case.radius, 0.0, stretch))
-
-
-@given(shapes.exact_case(CYLINDER, *ROUND), cylinders.points)
+@given(shapes.exact_case(*ROUND), shapes.points)
 def test_limbs_that_move_with_their_space_are_those_of_rays(case, drift):
     """In whole numbers nothing is rounded: limb and end of the bullet are displaced alike."""
     limb = case.limb

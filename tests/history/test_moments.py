@@ -30,24 +30,6 @@ def test_a_ring_forgets(walk: PoseHistory):
     assert repr(walk) == "PoseHistory(ticks 2 to 5, times 20 to 23, bones interpolated)"
 
 
-def test_times_that_are_not_kept(walk: PoseHistory):
-    shot, times = ([[2.5, -1, 0]] * 5, [[2.5, 1, 0]] * 5), [20.0, 19.9, 23.0, 23.1, 20.5]
-    with pytest.raises(ValueError, match=r"expected 20.0 to 23.0, which is kept, got 19.9 in row 1, 2 rows in all"):
-        walk.cast_segments(*shot, times)
-    clamped = walk.cast_segments(*shot, times, on_old="clamp")
-    assert clamped.clamped.tolist() == [False, True, False, True, False]
-    assert clamped.time.tolist() == [20.0, 20.0, 23.0, 23.0, 20.5]
-    assert clamped.hit.tolist() == [True, True, False, False, True]
-    missed = walk.cast_segments(*shot, times, on_old="miss")
-    assert missed.hit.tolist() == [True, False, False, False, True]
-    assert missed.tick.tolist() == [2, -1, 5, -1, 2]
-    assert missed.time.tolist() == times
-    assert np.isnan(missed.alpha[[1, 3]]).all()
-    assert not missed.clamped.any()
-    with pytest.raises(ValueError, match="on_old: expected"):
-        walk.cast_segments(*shot, times, on_old="never")
-
-
 def test_ticks_and_alphas(walk: PoseHistory):
     shot = [2.5, -1, 0], [2.5, 1, 0]
     hits = walk.cast_segments(*shot, tick=[2, 2, 3, 5], alpha=[0.0, 1.0, 0.25, 0.0])
@@ -71,13 +53,6 @@ def test_ticks_and_alphas(walk: PoseHistory):
         walk.cast_segments([shot[0]] * 3, [shot[1]] * 3, [21.0, 22.0])
     with pytest.raises(TypeError, match="unexpected keyword 'when'"):
         walk.cast_segments(*shot, when=20.0)
-
-
-def test_recorded_times_increase(walk: PoseHistory):
-    for time, message in ((23.0, "expected more than 23.0"), (np.nan, "time: expected finite"), ("x", "time")):
-        with pytest.raises(ValueError, match=message):
-            walk.record(time)
-    assert walk.record(23.5) == 6
 
 
 def test_parts_of_results_keep_their_moments(walk: PoseHistory):

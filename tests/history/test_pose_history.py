@@ -17,7 +17,6 @@ from cylcollide.history import PoseHistory
 pytestmark = pytest.mark.plain_python
 
 FIELDS = ("limb_name", "hit_group", "bone", "rig_limb")
-LOCAL = ("local_position", "local_normal")
 OPTIONS = ({}, {"inside": "exit"}, {"inside": "ignore", "mask": 2}, {"ignore_character": 13})
 
 
@@ -185,28 +184,6 @@ def test_at_a_tick_the_recorded_numbers_themselves():
     assert alike >= moved > 3
 
 
-def test_who_did_not_live_is_not_hit():
-    """Neither before its first pose, nor after it is gone, nor hidden; a character lives until the tick without it."""
-    world, rig, ids = one_limb_world()
-    history = PoseHistory(world)
-    history.record(0)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(1)
-    world.set_layers(ids, 0)
-    history.record(2)
-    world.set_layers(ids, 1)
-    history.record(3)
-    world.despawn(ids)
-    history.record(4)
-    newcomer = world.spawn(rig)
-    world.set_poses(newcomer, [[0, 0, 0]], [about_z(0.0)])
-    history.record(5)
-    times = np.array([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.9, 4, 4.5, 5])
-    hits = history.cast_segments([0.5, -1, 0], [0.5, 1, 0], times)
-    assert hits.character.tolist() == [-1, -1, 0, 0, -1, -1, 0, 0, -1, -1, 1]
-    assert hits.tick.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
-
-
 def test_layers_and_rig_are_those_of_the_tick():
     world, _, ids = one_limb_world(mask=1)
     history = PoseHistory(world)
@@ -216,20 +193,6 @@ def test_layers_and_rig_are_those_of_the_tick():
     history.record(1)
     for time, mask, hit in ((0, 1, True), (0.7, 1, True), (0.7, 2, False), (1, 1, False), (1, 2, True)):
         assert history.occluded_segments([0.5, -1, 0], [0.5, 1, 0], time, mask=mask)[0] == hit
-
-
-@pytest.mark.parametrize("by_flag", [True, False])
-def test_teleports_are_not_interpolated(by_flag: bool):
-    world, _, ids = one_limb_world()
-    history = PoseHistory(world, teleport_distance=np.inf if by_flag else 5.0)
-    for k, x in enumerate((0.0, 4.0, 14.0, 15.0)):
-        world.set_poses(ids, [[x, 0, 0]], [about_z(0.0)], teleport=by_flag and x == 14.0)
-        history.record(k)
-    wheres = [history.limbs_at(t).p1[0, 0] for t in (0.5, 1.0, 1.5, 1.99, 2.0, 2.5)]
-    assert wheres == [2.0, 4.0, 4.0, 4.0, 14.0, 14.5]
-    shot = np.array([[9.5, -1.0, 0.0], [9.5, 1.0, 0.0]])
-    assert not history.occluded_segments(*shot, np.linspace(0, 3, 50)).any()
-    assert history.occluded_segments(*shot - [5, 0, 0], 1.5).all()
 
 
 def test_several_poses_between_two_ticks_keep_the_flag():

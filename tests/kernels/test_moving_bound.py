@@ -128,9 +128,9 @@ def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
 @pytest.mark.skipif(not IS_COMPILED, reason="there is no machine code")
 def test_machine_code_has_the_bits_of_plain_python():
     rng = Random(8)
-    arguments = flight_columns([rng.choice([everyday, spinning])(rng, shape) for shape in SHAPES for _ in range(40)])
+    arguments = flight_columns([rng.choice([everyday, spinning])(rng, shape) for shape in SHAPES for _ in range(12)])
     compiled_found, plain_found = np.zeros((len(arguments[0]), 7)), np.zeros((len(arguments[0]), 7))
     fly(*arguments, compiled_found)
     interpreted(fly)(*arguments, plain_found)
     assert compiled_found.tobytes() == plain_found.tobytes()
-    assert (compiled_found[:, 6] > 0).sum() > 50
+    assert (compiled_found[:, 6] > 0).sum() > 15

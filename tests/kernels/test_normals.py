@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.cases.cylinder_rays import Array, _unit
 from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.frames import Array, _unit
 from support.check_cylinders import sized
 from support.oracle.shapes.rows import Shapes, shots
 from support.oracle.shapes.table import SHAPE_ROWS

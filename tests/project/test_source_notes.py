@@ -1,7 +1,6 @@
 """The four notes that the geometry began with, re-stated as plain formulae and held against the library.
 
-Their mathematics is kept, their code is not. `docs/sources.md` says what was taken from where; each slip of the CC0
-listing is re-stated here too, with a shot at which it is wrong.
+Their mathematics is kept, their code is not. `docs/sources.md` says what was taken from where.
 """
 
 import math
@@ -199,56 +198,6 @@ def test_cc0_method():
         both = sure & ours.hit
         np.testing.assert_allclose(ours.distance[both], his[both], rtol=0, atol=1e-9)
         assert min(both.sum(), (~ours.hit).sum(), ours.started_inside.sum()) > n // 50
-
-
-BASE, TOP, UPRIGHT = np.zeros(3), np.array([0.0, 0, 2]), np.array([0.0, 0, 1])
-"""The slips are shown on an upright cylinder of radius 1."""
-
-
-def shoot(start, toward):
-    """Return our hit of one ray on that cylinder, its origin and its unit direction."""
-    start, unit = np.array(start, float), np.array(toward) / np.linalg.norm(toward)
-    return cc.Limbs.cylinders([BASE], [TOP], 1).cast_rays([start], [unit])[0], start, unit
-
-
-def test_slip_cap_distance_from_the_wrong_variable():
-    """In through the base cap, out through the wall: the listing takes the far root of the wall for the cap."""
-    hit, start, unit = shoot([0, 0, -1], [1, 0, 2])
-    cap, other = (disc(centre, UPRIGHT, 1.0, start, unit) for centre in (BASE, TOP))
-    near, far = stable_roots(*wall_coefficients(BASE, TOP, 1.0, start, unit))
-    assert near < 0 < far < other == math.inf  # the branch in question: one hit of the wall, only the base's cap
-    assert hit.face == F.CAP1
-    assert hit.distance == pytest.approx(cc0(BASE, TOP, 1.0, start, unit, True)) == pytest.approx(cap)
-    slipped = far  # the lesser of the wall's far root and, in the cap's place, the same root again
-    assert slipped == pytest.approx(2 * hit.distance)  # where the ray leaves
-
-
-def test_slip_double_root_divided_wrongly():
-    """A slanting tangent: -b / 2 a, read from the left, multiplies by a."""
-    hit, start, unit = shoot([-2, 1, 0], [2, 0, 1])
-    a, b, c = wall_coefficients(BASE, TOP, 1.0, start, unit)
-    assert b * b - 4 * a * c == pytest.approx(0.0, abs=1e-12)
-    right, slipped = -b / (2 * a), -b / 2 * a
-    assert hit.face == F.SIDE
-    assert hit.distance == pytest.approx(right) == pytest.approx(math.sqrt(5))
-    assert slipped == pytest.approx(a * a * hit.distance)
-    x = start + slipped * unit
-    assert math.hypot(x[0], x[1]) > 1.2  # not on the wall
-
-
-@pytest.mark.parametrize(
-    ("start", "toward", "face", "tested"), [([0, 0, -3], [1, 0, 9], F.CAP1, TOP), ([0, 0, 5], [1, 0, -9], F.CAP2, BASE)]
-)
-def test_slip_caps_tested_from_the_wrong_sides(start, toward, face, tested):
-    """In at one cap and out at the other: from below the listing tests the top, from above the base."""
-    hit, start, unit = shoot(start, toward)
-    height = start @ UPRIGHT
-    assert (height <= 0.0 and tested is TOP) or (height >= 2.0 and tested is BASE)
-    slipped = disc(tested, UPRIGHT, 1.0, start, unit)
-    assert hit.face == face
-    assert hit.distance == pytest.approx(cc0(BASE, TOP, 1.0, start, unit, True))
-    assert hit.distance == pytest.approx(3.0 * math.sqrt(82) / 9)
-    assert slipped == pytest.approx(5.0 * math.sqrt(82) / 9)  # the far side, a whole limb later
 
 
 # The lecture note's normals -------------------------------------------------------------------------------------------

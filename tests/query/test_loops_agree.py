@@ -5,20 +5,19 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.cases import cylinder_scenes, shape_scenes
-from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd
 from support.cases.everyday_worlds import shots as crowd_shots
+from support.cases.frames import Array
 from support.cases.hard_worlds import HARD, SHOTS, shots
 from support.cases.shape_rays import SHAPES
 from support.cases.shape_rays_in_worlds import adversarial, cast_by_layer
+from support.cases.shape_scenes import PLANS, scene
 from support.check_cylinders import FIELDS, same_bits, sized
 from support.check_shapes import Asked, compare_chords, compare_hits, row_truths, world_truths
 from support.force_loop import BRUTE_FORCE, POLICIES, SHORT_STREAMS, SINGLE, STREAMS, WAYS, Seen, cast_all_ways, forced
 from support.oracle.brute_force import check_row_by_row
-from support.oracle.lines import CYLINDER
-from support.oracle.shapes.rows import Shots, shapes
+from support.oracle.shapes.rows import Shots
 
 import cylcollide as cc
 
@@ -58,7 +57,7 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
         assert not same_bits(answers[SINGLE], answers[name]), name
     tally = compare_hits(answers[STREAMS], truths, inside, s.family)
     assert not tally.problems, tally.report()
-    each = len(s) / (len(SHAPES) + (s.limit is None))
+    each = len(s) / len(SHAPES)
     for kind in {int(k) for k in s.shapes.kind}:
         assert tally.seen[kind, "hit"] > 0.25 * each, kind
         assert tally.seen[kind, "miss"] > 0.1 * each, kind
@@ -67,24 +66,14 @@ def test_every_shape_and_family(asked: tuple[Shots, list[Asked]], inside: str):
     assert undecided[SINGLE] == undecided[STREAMS]
 
 
-def scene_of(name: str, rays: int, seed: int) -> tuple[cc.HitWorld, Array, Array, list[Asked]]:
-    """A scene of cylinders or of all shapes, with the truth about its segments."""
-    if name.startswith("cylinders: "):
-        c = cylinder_scenes.scene(name.removeprefix("cylinders: "), rays, seed)
-        limbs, start, end = shapes(CYLINDER, c.p1, c.p2, radius=c.radius), c.start, c.end
-        queries = [c.query(i) for i in range(rays)]
-    else:
-        s = shape_scenes.scene(name, rays, seed)
-        limbs, start, end, queries = s.limbs, s.start, s.end, s.queries()
-    return cc.HitWorld(limbs.limbs()), start, end, world_truths(limbs.solids(), queries)
-
-
-@pytest.mark.parametrize("name", [*shape_scenes.PLANS, *(f"cylinders: {name}" for name in cylinder_scenes.PLANS)])
+@pytest.mark.parametrize("name", PLANS)
 def test_scenes_credit_in_exact_order(name: str):
     """Ties along the ray: the same bits from all ways, and those are the oracle's; so are all other queries."""
     total: Counter[str] = Counter()
     for seed in range(70, 72):
-        world, start, end, found = scene_of(name, sized(54), seed)
+        s = scene(name, sized(54), seed)
+        world, start, end = cc.HitWorld(s.limbs.limbs()), s.start, s.end
+        found = world_truths(s.limbs.solids(), s.queries())
         for inside in POLICIES:
             hits, seen = cast_all_ways(
                 lambda w=world, a=start, b=end, i=inside: w.cast_segments(a, b, inside=i), **SHORT_STREAMS
@@ -222,6 +211,13 @@ def test_unseen_limbs_are_not_there(per_ray: str, inside: str):
         seen.update(hit=int(want.hit.sum()), miss=int((~want.hit).sum()), sets=1)
     assert min(seen["hit"], seen["miss"]) > n // 8, seen
     assert seen["sets"] == {"both": 40, "mask": 8, "character": 5, "neither": 1}[per_ray]
+
+
+def test_limbs_of_nobody_are_never_ignored():
+    world = cc.HitWorld(cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 2]], 1))
+    assert world.limbs.character.tolist() == [-1]
+    assert world.cast_segments([[-5, 0, 1]], [[5, 0, 1]], ignore_character=-1).hit[0]
+    assert world.cast_segments([[-5, 0, 1]], [[5, 0, 1]], ignore_character=None).character[0] == -1
 
 
 # Hard worlds --------------------------------------------------------------------------------------------------------

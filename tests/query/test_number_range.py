@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed, segments_of, shots_at
+from support.cases.frames import Array
 from support.check_cylinders import FIELDS, sized
 from support.check_shapes import compare_chords, compare_hits, row_truths, world_truths
 from support.oracle import any_shape

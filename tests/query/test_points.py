@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.everyday_worlds import make_crowd
+from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED
 from support.machine_code import replace_loop
 from support.oracle.shapes.table import SHAPE_ROWS

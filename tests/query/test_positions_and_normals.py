@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.frames import Array
 from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import sized
 from support.force_loop import POLICIES

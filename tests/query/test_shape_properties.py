@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.check_cylinders import FIELDS, same_bits
-from support.hypothesis.cylinders import points
-from support.hypothesis.shapes import ShapeCase, any_case, cases, exact_case, exact_cases, round_cases, with_axis
+from support.hypothesis.shapes import (
+    ShapeCase,
+    any_case,
+    cases,
+    exact_case,
+    exact_cases,
+    points,
+    round_cases,
+    with_axis,
+)
 from support.oracle.lines import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
 from support.oracle.shapes.table import SHAPE_ROWS
 
@@ -176,6 +184,15 @@ def test_a_ray_is_a_segment_without_end(case: ShapeCase):
             same(free, bounded, ("exit_fraction", "exit_face"))
         else:
             assert bounded.exit_fraction[0] == 1.0 <= free.exit_fraction[0]
+
+
+@given(exact_cases, st.integers(1, 3))
+def test_cutting_a_segment_in_two_loses_nothing(case: ShapeCase, quarters: int):
+    middle = case.start + (case.end - case.start) * (quarters / 4)
+    one, two, whole = case._replace(end=middle).cast(), case._replace(start=middle).cast(), case.cast()
+    assert whole.hit[0] == (one.hit[0] or two.hit[0])
+    if whole.hit[0]:
+        assert np.abs((one if one.hit[0] else two).position - whole.position).max() <= 8 * case.ulp()
 
 
 @given(cases, POLICIES)

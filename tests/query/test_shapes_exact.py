@@ -21,7 +21,7 @@ import cylcollide as cc
 pytestmark = pytest.mark.plain_python
 
 POLICIES = ("hit", "exit", "ignore")
-COUNT = sized(7000, 2625)
+COUNT = sized(7000, 3300)
 
 
 def saw_enough(tally: ShapeTally, inside: str, rows: int) -> None:
@@ -64,10 +64,10 @@ def test_every_shape_and_family_row_by_row(segments: Shots, truths: list[Asked],
 
 @pytest.mark.parametrize("inside", POLICIES)
 def test_rays_with_limits_row_by_row(inside: str):
-    r = sample_rays(sized(1500, 600), seed=32)
+    r = sample_rays(sized(1750, 840), seed=32)
     tally = compare_hits(r.cast(inside), row_truths(r), inside, r.family)
     assert not tally.problems, tally.report()
-    saw_enough(tally, inside, sized(1450, 575))
+    saw_enough(tally, inside, sized(1690, 800))
 
 
 def test_ordinary_rays_need_no_recheck():

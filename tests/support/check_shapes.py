@@ -12,7 +12,6 @@ from support.check_cylinders import (
     FIELDS,
     POSITION_ULPS,
     ExactPoint,
-    Tally,
     ulp_at,
     worst_error,
     worst_error_along,
@@ -70,12 +69,27 @@ def world_truths(solids: Sequence[Solid], queries: Sequence[Ray]) -> list[Asked]
 
 
 @dataclass
-class ShapeTally(Tally):
-    """What a comparison has seen, and the faces by shape."""
+class ShapeTally:
+    """What a comparison has seen, and the faces by shape: a check that saw nothing has shown nothing."""
 
+    rows: int = 0
+    hits: int = 0
+    started_inside: int = 0
+    touches: int = 0  # hits of thickness 0
+    worst_ulps: float = 0.0
+    problems: list[str] = field(default_factory=list)
     entry_seen: Counter[tuple[int, int]] = field(default_factory=Counter)  # (kind, face)
     exit_seen: Counter[tuple[int, int]] = field(default_factory=Counter)
     seen: Counter[tuple[int, str]] = field(default_factory=Counter)  # (kind, "hit", "miss", "touch", "two chords")
+
+    @property
+    def misses(self) -> int:
+        """Return how many rows hit nothing."""
+        return self.rows - self.hits
+
+    def report(self) -> str:
+        """Return how many differ and the first of them."""
+        return f"{len(self.problems)} of {self.rows} rows differ, the first:\n" + "\n".join(self.problems[:5])
 
 
 def compare_hits(hits, truths: Sequence[Asked], inside: str, labels: Sequence[str] | None = None) -> ShapeTally:
@@ -113,8 +127,6 @@ def _compare_row(row: dict, asked: Asked, inside: str, tally: ShapeTally) -> str
         return f"{wrong}, at {float(value(best.at))}"
     touch = chord.entry == chord.exit
     tally.hits += 1
-    tally.entry_faces[best.face] += 1
-    tally.exit_faces[chord.exit_face] += 1
     tally.touches += touch
     tally.entry_seen[solid.kind, best.face] += 1
     tally.exit_seen[solid.kind, chord.exit_face] += 1

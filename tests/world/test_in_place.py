@@ -89,18 +89,6 @@ def test_a_spare_that_was_left_behind_catches_up():
     assert crowd.world.limbs == crowd.limbs()
 
 
-def test_of_a_spare_no_more_is_remembered_than_all_characters():
-    crowd = Crowd(cc.Rig.humanoid())
-    held = crowd.world.snapshot().table
-    crowd.move()  # into other columns: those that are held are the spare ones
-    del held
-    with results() as seen:
-        for _ in range(3 * MANY):
-            crowd.move()
-    assert set(seen) == {MOVED}
-    assert len(crowd.world._spare.moved) <= MANY + 1
-
-
 def test_what_leaves_the_box_around_all_limbs_is_found_there():
     crowd = Crowd(cc.Rig.humanoid())
     with results() as seen:

@@ -1,56 +1,17 @@
 """A world answers as if it had no tree, no threads and no batches, whatever moved before."""
 
-import gc
 import weakref
 
 import numpy as np
 import pytest
-from support.cases.everyday_worlds import make_crowd, oracle_limbs, shots
-from support.check_cylinders import FIELDS, IS_COMPILED, same_bits, sized
-from support.oracle import cylinder as oracle
-from support.oracle.cylinder import Chord, Ray, ray, segment
+from support.cases.everyday_worlds import make_crowd, shots
+from support.check_cylinders import FIELDS, same_bits, sized
 
 import cylcollide as cc
 
 POLICIES = ("hit", "exit", "ignore")
 RAY_COUNTS = (0, 1, 7, 8, 9, 31, 33, 4095, 4097)
 LIMB_COUNTS = (0, 1, 2, 16, 17, 33, 500)
-
-
-def check_against_brute_force(limbs: cc.Limbs, queries: list[Ray], hits: cc.RayHits, singles: list, inside: str) -> int:
-    """Assert that each ray's row equals the row of the limb that exact order picks from all limbs hit; return hits.
-
-    `singles[i]` is ray i cast against every limb by itself, without a tree.
-    """
-    exact = oracle_limbs(limbs)
-    count = 0
-    for i, (query, each) in enumerate(zip(queries, singles, strict=True)):
-        crossed: list[tuple[int, Chord]] = []
-        for k in np.flatnonzero(each.hit | each.started_inside).tolist():
-            found = oracle.chord(exact[k], query)
-            assert found is not None
-            crossed.append((k, found))
-        best = oracle.credited(crossed, inside)
-        assert hits.started_inside[i] == each.started_inside.any()
-        assert hits.limb[i] == (-1 if best is None else best.limb), f"ray {i}: {query}"
-        if best is not None:
-            count += 1
-            for name in set(FIELDS) - {"limb", "started_inside", "character"}:
-                assert np.array_equal(getattr(hits, name)[i], getattr(each, name)[best.limb]), f"ray {i}: {name}"
-    return count
-
-
-@pytest.mark.parametrize("inside", POLICIES)
-@pytest.mark.parametrize("limbs_count", [n for n in LIMB_COUNTS if n])
-def test_tree_equals_brute_force(limbs_count: int, inside: str):
-    limbs = make_crowd(limbs_count)
-    starts, ends = shots(limbs, sized(60))
-    hits = cc.HitWorld(limbs).cast_segments(starts, ends, inside=inside)
-    singles = [limbs.cast_segments(s, e, inside=inside) for s, e in zip(starts, ends, strict=True)]
-    queries = [segment(s, e) for s, e in zip(starts, ends, strict=True)]
-    count = check_against_brute_force(limbs, queries, hits, singles, inside)
-    assert count > len(starts) // 10
-    assert (~hits.hit).sum() > 0 or limbs_count == 500
 
 
 FLAT = {
@@ -76,87 +37,6 @@ def test_the_box_of_a_disc_reaches_its_rim(shape: str):
         target = place + share * rim
         hits = world.cast_segments(target - axis, target + axis)
         assert np.array_equal(hits.limb, found), shape
-
-
-@pytest.mark.parametrize("inside", POLICIES)
-def test_rays_with_limits_equal_brute_force(inside: str):
-    limbs = make_crowd(60)
-    starts, ends = shots(limbs, sized(80), seed=4)
-    limit = np.random.default_rng(9).uniform(0, 12, len(starts))
-    limit[::5] = np.inf
-    hits = cc.HitWorld(limbs).cast_rays(starts, ends - starts, max_distance=limit, inside=inside)
-    rows = list(zip(starts, ends - starts, limit, strict=True))
-    singles = [limbs.cast_rays(o, d, max_distance=m, inside=inside) for o, d, m in rows]
-    queries = [ray(o, d, m) for o, d, m in rows]
-    assert check_against_brute_force(limbs, queries, hits, singles, inside) > len(starts) // 10
-    assert (hits.distance[hits.hit] <= limit[hits.hit] * (1 + 1e-12)).all()
-
-
-def special_worlds() -> dict[str, cc.Limbs]:
-    """Return worlds that are hard on a tree."""
-    near = make_crowd(40)
-    rng = np.random.default_rng(8)
-    grid = np.stack(np.meshgrid(*[np.arange(4.0) * 2] * 3), axis=-1).reshape(-1, 3)
-    upright = np.tile([0.0, 0.0, 1.0], (64, 1))
-    far = np.array([1e7, -1e7, 1e7])
-    one = np.tile([0.5, 0.25, -0.75], (50, 1))
-    spread = rng.normal(size=(50, 3))
-    return {
-        "far": cc.Limbs.cylinders(near.p1 + far, near.p2 + far, near.radius),
-        "grid": cc.Limbs.cylinders(grid, grid + upright, 0.5),
-        "all in one place": cc.Limbs.cylinders(one, one + upright[:50], 0.5),
-        "one centre": cc.Limbs.cylinders(one - spread, one + spread, 0.125),
-        "tiny and huge": cc.Limbs.cylinders(near.p1, near.p2, 10.0 ** rng.uniform(-6, 1, 40)),
-    }
-
-
-@pytest.mark.parametrize("name", special_worlds())
-def test_hard_worlds_equal_brute_force(name: str):
-    """Random rays, rays along the axes, and rays in the faces of the limbs' boxes: none may be lost to a box test."""
-    limbs = special_worlds()[name]
-    rng = np.random.default_rng(2)
-    n = sized(60)
-    k = rng.integers(0, len(limbs), n)
-    centre = (limbs.p1[k] + limbs.p2[k]) / 2
-    step = np.eye(3)[rng.integers(0, 3, n)] * rng.choice([-16.0, 16.0], (n, 1))
-    # An upright limb's box ends exactly at p ± r: a ray in that face touches the wall or lies in the cap plane.
-    face = np.roll(np.sign(step), 1, axis=1) * np.where(rng.random((n, 1)) < 0.5, limbs.radius[k, None], 0.5)
-    kind = rng.integers(0, 3, (n, 1))
-    aim = np.select([kind == 0, kind == 1], [centre, centre + face], limbs.p2[k])
-    step[kind[:, 0] == 2] = rng.normal(size=(n, 3))[kind[:, 0] == 2] * 8
-    starts, ends = aim - step, aim + step
-    world, touched = cc.HitWorld(limbs), 0
-    for inside in POLICIES:
-        hits = world.cast_segments(starts, ends, inside=inside)
-        singles = [limbs.cast_segments(s, e, inside=inside) for s, e in zip(starts, ends, strict=True)]
-        queries = [segment(s, e) for s, e in zip(starts, ends, strict=True)]
-        assert check_against_brute_force(limbs, queries, hits, singles, inside) > n // 3
-        touched += int((hits.thickness[hits.hit] == 0).sum())
-    assert touched > 0 or name not in ("grid", "all in one place")
-
-
-@pytest.mark.parametrize("limbs_count", LIMB_COUNTS)
-@pytest.mark.parametrize("rays_count", RAY_COUNTS if IS_COMPILED else RAY_COUNTS[:4])
-def test_batch_thread_and_chunk_change_no_bit(rays_count: int, limbs_count: int):
-    limbs = make_crowd(limbs_count)
-    world = cc.HitWorld(limbs)
-    starts, ends = shots(limbs, rays_count)
-    for inside in POLICIES:
-        whole = world.cast_segments(starts, ends, inside=inside, threads=1)
-        assert len(whole) == rays_count
-        assert not same_bits(whole, world.cast_segments(starts, ends, inside=inside, threads=2))
-        assert not same_bits(whole, world.cast_segments(starts, ends, inside=inside))
-        odd = np.arange(rays_count) % 3 == 1
-        assert not same_bits(whole, world.cast_segments(starts[odd], ends[odd], inside=inside), odd)
-        for i in range(0, rays_count, max(1, rays_count // 5)):
-            assert not same_bits(whole, world.cast_segments(starts[i], ends[i], inside=inside), slice(i, i + 1))
-    assert world.occluded_segments(starts, ends, threads=2).tolist() == world.cast_segments(starts, ends).hit.tolist()
-    one, two = (world.chords_segments(starts, ends, threads=t) for t in (1, 2))
-    for name in ("offsets", "ray", "limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness"):
-        assert np.array_equal(getattr(one, name), getattr(two, name)), name
-    points = (starts + ends) / 2
-    one, two = (world.contains_points(points, threads=t) for t in (1, 2))
-    assert all(np.array_equal(getattr(one, k), getattr(two, k)) for k in ("limb", "axis_distance_squared", "count"))
 
 
 @pytest.mark.parametrize("limbs_count", [n for n in LIMB_COUNTS if n])
@@ -302,6 +182,5 @@ def test_an_answer_keeps_nothing_of_the_callers_alive(crowd: cc.Limbs, n: int):
     want = world.cast_segments(start.copy(), end.copy()).distance
     hits, alive = world.cast_segments(start, end), [weakref.ref(start), weakref.ref(end)]
     del start, end
-    gc.collect()
     assert all(one() is None for one in alive)
     assert np.array_equal(hits.distance, want)

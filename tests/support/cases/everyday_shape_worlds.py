@@ -1,7 +1,7 @@
 """Everyday worlds of all shapes, and shots at them: for tests of everything but exactness."""
 
 import numpy as np
-from support.cases.cylinder_rays import Array
+from support.cases.frames import Array
 from support.oracle.cylinder import Ray, segment
 from support.oracle.shapes.rows import Shapes, shapes
 from support.oracle.shapes.table import SHAPE_ROWS

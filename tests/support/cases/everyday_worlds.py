@@ -1,7 +1,6 @@
 """Worlds of everyday limbs and shots at them, for tests of everything but exactness."""
 
 import numpy as np
-from support.oracle.cylinder import Limb
 
 import cylcollide as cc
 
@@ -28,11 +27,6 @@ def shots(limbs: cc.Limbs, n: int, seed: int = 3) -> tuple[np.ndarray, np.ndarra
         start = np.where(kind == 0, on_axis, start)
         end = np.select([kind == 1, kind == 2], [on_axis, 2 * on_axis - start], end)
     return start, end
-
-
-def oracle_limbs(limbs: cc.Limbs) -> list[Limb]:
-    rows = zip(limbs.p1.tolist(), limbs.p2.tolist(), limbs.radius.tolist(), strict=True)
-    return [Limb(tuple(p1), tuple(p2), r) for p1, p2, r in rows]
 
 
 def leap(world: cc.HitWorld, seed: int) -> cc.Limbs:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array
 from support.cases.everyday_shape_worlds import mixed
 from support.cases.everyday_worlds import make_crowd
+from support.cases.frames import Array
 
 import cylcollide as cc
 

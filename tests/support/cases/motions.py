@@ -5,7 +5,7 @@ from fractions import Fraction
 from random import Random
 
 import numpy as np
-from support.hypothesis.cylinders import TRIPLES
+from support.hypothesis.shapes import TRIPLES
 
 from cylcollide._types import Shape
 from cylcollide.exact.line import Triple

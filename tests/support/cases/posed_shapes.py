@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed, _circle, _unit
+from support.cases.frames import Array, Posed, _circle, _unit
 from support.oracle.shapes.rows import Shapes, shapes
 
 

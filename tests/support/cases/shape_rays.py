@@ -1,6 +1,6 @@
-"""Adversarial (limb, ray) families for the shapes beside the cylinder, from a seed.
+"""Adversarial (limb, ray) families for every shape, from a seed: where float64 hit tests are known to break.
 
-As in `support.cases.cylinder_rays`: the *float* families aim by rounding at places of `support.cases.posed_shapes`, the
+The *float* families aim by rounding at places of `support.cases.posed_shapes`, the
 *exact* families stand in the integers of `support.cases.shape_rays_exact`, `nudged` moves one of their numbers by an
 ulp. A family is a way to shoot and is drawn for every shape: apex and second nappe, bore, pole, seam, edge and corner
 are the special places of the shapes.
@@ -12,17 +12,14 @@ from zlib import crc32
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, _unit, posed
-from support.cases.cylinder_scenes import QUADRUPLES
+from support.cases.frames import QUADRUPLES, Array, _unit, posed
 from support.cases.posed_shapes import Placed
 from support.cases.shape_rays_exact import Exact, Whole
 from support.oracle.lines import BOX, NAMES
 from support.oracle.shapes.rows import Shots, box_axes, joined, named, shapes, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
-EXACT_SHAPES = {kind: row.exact for kind, row in SHAPE_ROWS.items() if row.exact is not None}
-SHAPES = tuple(EXACT_SHAPES)
-"""The shapes of the families: all but the cylinder."""
+SHAPES = tuple(SHAPE_ROWS)
 
 
 def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
@@ -254,7 +251,7 @@ def sample(count: int, seed: int) -> Shots:
             if name in FLOAT:
                 rows = FLOAT[name](rng, SHAPE_ROWS[kind].placed(rng, posed(rng, share)))
             else:
-                rows = EXACT.get(name, nudged)(rng, EXACT_SHAPES[kind](rng, share))
+                rows = EXACT.get(name, nudged)(rng, SHAPE_ROWS[kind].exact(rng, share))
             parts.append(named(rows, f"{NAMES[kind]}: {name}"))
     parts.append(named(turned_box(np.random.default_rng([seed, BOX]), share), "box: exact turned"))
     return joined(parts)
@@ -276,7 +273,7 @@ def sample_rays(count: int, seed: int) -> Shots:
 
 def at_the_limit(rng: Generator, kind: int, n: int) -> Shots:
     """Rays whose max_distance is exactly that of a surface point ahead, or the float64 beside it."""
-    e = EXACT_SHAPES[kind](rng, n)
+    e = SHAPE_ROWS[kind].exact(rng, n)
     quadruple = QUADRUPLES[rng.integers(0, len(QUADRUPLES), n)]
     step = rng.permuted(quadruple[:, :3], axis=1) * rng.choice([-1, 1], (n, 3))
     point, steps = np.where(rng.random((n, 1)) < 0.3, e.special, e.touch), rng.integers(1, 60, n)

@@ -1,4 +1,4 @@
-"""Limbs in integers (`cylinder_rays_exact.Frame`), with exact tangents and exactly singular places (`oracle/shapes`).
+"""Limbs in integers (`frames.Frame`), with exact tangents and exactly singular places (`oracle/shapes`).
 
 In the local frame the axis is z and p1 the origin (a sphere's or box's centre). All points and steps are whole, so that
 in the world's float64 numbers a tangent is a tangent and an apex the apex. `finer` halves the unit of a frame as often
@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Whole
-from support.cases.cylinder_rays_exact import Frame, frames
-from support.cases.cylinder_scenes import QUADRUPLES
+from support.cases.frames import QUADRUPLES, Frame, Whole, frames
 from support.oracle.shapes.rows import UNTURNED, Shapes, shapes
 
 

@@ -1,12 +1,9 @@
 """Adversarial rows of every shape, asked in worlds: each ray sees the limb of its own row only."""
 
 import numpy as np
-from support.cases.cylinder_rays_exact import sample as sample_cylinders
 from support.cases.shape_rays import sample, sample_rays
 from support.check_cylinders import FIELDS, sized
-from support.oracle.lines import CYLINDER
-from support.oracle.shapes.rows import Shots, joined, named, shapes
-from support.oracle.shapes.rows import shots as questions
+from support.oracle.shapes.rows import Shots
 
 import cylcollide as cc
 
@@ -50,12 +47,10 @@ def cast_by_layer(s: Shots, inside: str, one_layer: bool) -> Gathered:
 
 
 def adversarial(rays: bool) -> Shots:
-    """Rows of every shape and family, cylinders too, in whole groups; segments, or rays with limits."""
+    """Rows of every shape and family, in whole groups; segments, or rays with limits."""
     if rays:
         rows = sample_rays(sized(900), seed=61)
     else:
-        c = sample_cylinders(sized(500), seed=62)
-        cylinders = questions(shapes(CYLINDER, c.p1, c.p2, radius=c.radius), c.start, c.end)
-        rows = joined([sample(sized(2000), seed=60), named(cylinders, "cylinder")])
+        rows = sample(sized(2400), seed=60)
     order = np.random.default_rng(63).permutation(len(rows))
     return rows.take(order[: len(rows) // GROUP * GROUP])

@@ -10,8 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Whole
-from support.cases.cylinder_rays_exact import frames
+from support.cases.frames import Array, Whole, frames
 from support.cases.shape_rays_exact import TURNS, turned_rows
 from support.oracle.cylinder import Ray, segment
 from support.oracle.lines import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TAPERED, TUBE
@@ -72,6 +71,15 @@ def _chain(rng: Generator) -> tuple[list[Row], Whole]:
     return [_any_limb(rng, p, q, 5) for p, q in pairwise(joints)], joints
 
 
+def _stack(rng: Generator) -> tuple[list[Row], Whole]:
+    """Limbs of all shapes on top of each other, their ends in one plane and their walls in line; two of them twice."""
+    z = np.cumsum(rng.integers(3, 12, 9))
+    ends = [(np.array([0, 0, p]), np.array([0, 0, q])) for p, q in pairwise(z.tolist())]
+    rows = [_any_limb(rng, *(pair if rng.random() < 0.7 else pair[::-1]), 5) for pair in ends]
+    across = [(5, 0), (3, 4), (-4, 3), (0, 0), (1, 2), (0, 10), (-6, -8)]
+    return [rows[i] for i in (*rng.permutation(8), 0, 1)], np.array([(x, y, h) for x, y in across for h in z])
+
+
 def _mirror(rng: Generator) -> tuple[list[Row], Whole]:
     """Mirror images in the plane x = 0, met by rays of that plane at the same, mostly irrational, place."""
     rows, aims = [], []
@@ -104,6 +112,7 @@ PLANS: dict[str, Callable[[Generator], tuple[list[Row], Whole]]] = {
     "mirror": _mirror,
     "nested": _nested,
     "crowd": _crowd,
+    "stack": _stack,
 }
 """Scenes by name."""
 

@@ -1,6 +1,6 @@
 """Hypothesis strategies for every shape: one limb and one segment, everyday ones and ones on exact knife edges.
 
-As in `support.hypothesis.cylinders`, numbers are whole or of full precision; whole ones shrink well, move without
+Numbers are whole or of full precision; whole ones shrink well, move without
 rounding, and make touches, seams, apexes, edges and faces come up by themselves.
 """
 
@@ -9,17 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
-from support.cases.cylinder_rays import Array
+from support.cases.frames import Array
 from support.cases.shape_rays_exact import TURNS, turned_rows
-from support.hypothesis.cylinders import TRIPLES, axes, points, real_points, steps
-from support.oracle.lines import CYLINDER
 from support.oracle.shapes.rows import Shapes, shapes
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
 
-KINDS = tuple(kind for kind in SHAPE_ROWS if kind != CYLINDER)
-"""All but the cylinder, whose strategies are in `support.hypothesis.cylinders`."""
+KINDS = tuple(SHAPE_ROWS)
+TRIPLES = [(3, 4, 5), (4, 3, 5), (-3, 4, 5), (5, 12, 13), (0, 5, 5), (-5, 0, 5), (8, -15, 17), (-4, -3, 5)]
+
+small = st.integers(-12, 12)
+points = st.tuples(small, small, small).map(lambda p: np.array(p, dtype=float))
+reals = st.floats(-20, 20, allow_subnormal=False).map(lambda x: 0.0 if abs(x) < 1e-100 else x)
+real_points = st.tuples(reals, reals, reals).map(np.array)
+steps = points.filter(lambda p: bool(p.any()))
+axes = st.integers(0, 2)
 
 
 class ShapeCase(NamedTuple):

@@ -17,8 +17,6 @@ TICKS_A_SECOND = 60
 TURN = np.radians(100.0)
 """Of a spinning person in a tick: boxes must hold whatever lies between."""
 
-BARE = (-1, 3, 7)
-"""Labels of bare limbs."""
 
 ROLES = ("walks", "walks", "walks", "spins", "leaps", "sleeps", "turns over", "walks")
 

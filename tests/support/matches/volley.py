@@ -8,9 +8,6 @@ import numpy as np
 import cylcollide as cc
 from cylcollide.history import PoseHistory
 
-MOST_DELAY = 0.3
-"""Seconds between what a player saw and now."""
-
 MASKS = np.array([0xFFFFFFFF, 0xFFFFFFFF, 1, 2, 5])
 
 
@@ -29,11 +26,6 @@ class Volley(NamedTuple):
     def rows(self, rows) -> "Volley":
         """Return some of them."""
         return Volley(*(column[rows] for column in self))
-
-
-def joined(volleys: list[Volley]) -> Volley:
-    """Return the shots of several volleys."""
-    return Volley(*(np.concatenate(column) for column in zip(*volleys, strict=True)))
 
 
 @dataclass
@@ -58,17 +50,6 @@ def moments_of(
         rows = slice(i * pellets, (i + 1) * pellets)
         moments.append(Moment(time, rows, kept, cc.HitWorld(limbs[kept] if safe else limbs)))
     return moments
-
-
-def draw_times(history: PoseHistory, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return times up to 0.3 s ago: between ticks, at ticks, and the float64 numbers next to them."""
-    kept = history.times
-    times = kept[-1] - rng.uniform(0.0, MOST_DELAY, n)
-    at_tick = rng.choice(kept[kept >= kept[-1] - MOST_DELAY], n)
-    times = np.choose(rng.integers(0, 8, n), [
-        at_tick, np.nextafter(at_tick, np.inf), np.nextafter(at_tick, -np.inf), *[times] * 5
-    ])  # fmt: skip
-    return np.clip(times, kept[0], kept[-1])
 
 
 def draw_volley(moments: list[Moment], pellets: int, rng: np.random.Generator) -> Volley:

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from support.cases.cylinder_rays import Array
+from support.cases.frames import Array
 from support.check_cylinders import FIELDS
 
 import cylcollide as cc

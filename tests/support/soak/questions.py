@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import OFFSETS, Array, Posed, Whole, _unit, framed, posed
-from support.cases.cylinder_rays_exact import EXACT as CYLINDER_EXACT
-from support.cases.cylinder_rays_exact import nudged as nudged_cylinders
+from support.cases.frames import OFFSETS, Array, Posed, Whole, _unit, framed, posed
 from support.cases.posed_shapes import Placed
-from support.cases.shape_rays import EXACT, EXACT_SHAPES, FLOAT, at_the_limit, nudged, turned_box
+from support.cases.shape_rays import EXACT, FLOAT, at_the_limit, nudged, turned_box
 from support.cases.shape_scenes import PLANS, scene
-from support.oracle.lines import CYLINDER, NAMES, TAPERED
+from support.oracle.lines import NAMES, TAPERED
 from support.oracle.shapes.rows import Shapes, Shots, joined, named, shapes, shots
 from support.oracle.shapes.table import SHAPE_ROWS
 
@@ -74,26 +72,17 @@ def _float_rows(rng: Generator, each: int) -> Shots:
     )
 
 
-def _cylinders(rows: list[tuple[str, Callable]], rng: Generator, each: int) -> list[Shots]:
-    found = []
-    for name, make in rows:
-        s = make(rng, each)
-        found.append(_named(shots(shapes(CYLINDER, s.p1, s.p2, radius=s.radius), s.start, s.end), name))
-    return found
-
-
 def _exact_rows(rng: Generator, each: int) -> Shots:
     """Return rows of every shape in whole numbers."""
-    parts = _cylinders(list(CYLINDER_EXACT.items()), rng, each)
-    for solids in EXACT_SHAPES.values():
-        parts += [_named(make(rng, solids(rng, each)), name) for name, make in EXACT.items()]
+    parts = []
+    for row in SHAPE_ROWS.values():
+        parts += [_named(make(rng, row.exact(rng, each)), name) for name, make in EXACT.items()]
     return joined([*parts, _named(turned_box(rng, each), "exact turned")])
 
 
 def _nudged_rows(rng: Generator, each: int) -> Shots:
     """Return the same with one number moved by an ulp."""
-    rows = [_named(nudged(rng, solids(rng, each)), "nudged") for solids in EXACT_SHAPES.values()]
-    return joined(rows + _cylinders([("nudged", nudged_cylinders)], rng, each))
+    return joined([_named(nudged(rng, row.exact(rng, each)), "nudged") for row in SHAPE_ROWS.values()])
 
 
 def _scaled(s: Shots, factor: float) -> Shots:
@@ -185,7 +174,7 @@ def _rows(rng: Generator) -> Iterator[Batch]:
 def _hard_rows(rng: Generator) -> Iterator[Batch]:
     yield Batch(ROWS, _nudged_rows(rng, 400))
     yield Batch(ROWS, _exact_rows(rng, 20))
-    yield Batch(ROWS, joined([_named(at_the_limit(rng, kind, 40), "at the limit") for kind in EXACT_SHAPES]))
+    yield Batch(ROWS, joined([_named(at_the_limit(rng, kind, 40), "at the limit") for kind in SHAPE_ROWS]))
 
 
 def _odd_numbers(rng: Generator) -> Iterator[Batch]:

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed
-from support.cases.cylinder_rays_exact import frames
+from support.cases.frames import Array, Posed, frames
 from support.cases.posed_shapes import Placed, either, rotation_rows
 from support.cases.shape_rays_exact import TURNS, Exact, turned_rows
 from support.oracle.lines import BOX, NEG_X, Poly, Seen, Signs, dot, integers, split

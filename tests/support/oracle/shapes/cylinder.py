@@ -1,9 +1,10 @@
-"""The cylinder in the tests' table. Its adversarial families are in `cylinder_rays` and `cylinder_rays_exact`."""
+"""The cylinder in the tests' table."""
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed
+from support.cases.frames import Array, Posed, frames
 from support.cases.posed_shapes import Placed, capped_surface, upright, walled_feature
+from support.cases.shape_rays_exact import Exact, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
 from support.oracle.lines import CYLINDER, Poly, Seen
 from support.oracle.shapes.common import HIGH, LOW, ONE, UPRIGHT, X, Z, capped_face, capped_where
@@ -29,6 +30,20 @@ def surface(p: Placed, rng: Generator) -> tuple[Array, Array]:
     return capped_surface(p, rng, p.limbs.radius, 0 * p.height)
 
 
+def exact(rng: Generator, n: int) -> Exact:
+    """The frame's own wall; also its rims, its axis, and lines within a cap's plane."""
+    f = frames(rng, n)
+    z = one_of(rng, 0 * f.height, f.height, rng.integers(0, f.height + 1), rng.integers(-2, f.height + 3))
+    level, rim = sideways(f.rim), xyz(f.rim, rng.integers(0, 2, n) * f.height)
+    slanted = level + multiple(whole(rng, n, -9, 9), up(f))
+    special = one_of(rng, rim, rim, xyz(f.rim, z), xyz(0 * f.rim, z))
+    along = one_of(rng, up(f), level, xyz(f.rim, 0 * z))
+    share = rng.uniform(-0.7, 0.7, (n, 2))
+    inside = xyz(np.trunc(share * (f.radius[:, None] - 1)).astype(np.int64), rng.integers(0, f.height + 1))
+    limbs = standing(CYLINDER, f, f.height, radius=f.radius)
+    return Exact(f, limbs, xyz(f.rim, z), slanted, special, along, inside, f.radius + f.height)
+
+
 ROW = ShapeRow(
     kind=CYLINDER,
     faces=frozenset({SIDE, CAP1, CAP2}),
@@ -45,7 +60,7 @@ ROW = ShapeRow(
     placed=placed,
     surface=surface,
     feature=walled_feature,
-    exact=None,
+    exact=exact,
     chords={
         "a rod across": (ROD, (-2, 0, 1), (2, 0, 1), [(2, SIDE, 6, SIDE)]),
         "a rod's rim": (ROD, (-2, 0, -1), (2, 0, 3), [(2, CAP1, 6, SIDE)]),

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import TRIPLES, Array, Posed, _circle, _unit
-from support.cases.cylinder_rays_exact import frames
+from support.cases.frames import TRIPLES, Array, Posed, _circle, _unit, frames
 from support.cases.posed_shapes import Placed, at, either, upright
 from support.cases.shape_rays_exact import Exact, finer, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import SIDE

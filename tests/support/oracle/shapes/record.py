@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed
+from support.cases.frames import Array, Posed
 from support.cases.posed_shapes import Placed, from_the_middle
 from support.cases.shape_rays_exact import Exact
 from support.oracle.lines import Poly, Seen, Signs
@@ -56,8 +56,8 @@ class ShapeRow:
     """Points of the surface, and the outward unit normals there."""
     feature: Callable[[Placed, Generator], tuple[Array, Array]]
     """Singular places, and a direction that is singular there."""
-    exact: Callable[[Generator, int], Exact] | None
-    """Limbs in whole numbers with whole places; the cylinder's are `support.cases.cylinder_rays_exact`."""
+    exact: Callable[[Generator, int], Exact]
+    """Limbs in whole numbers with whole places."""
 
     # Cases done by hand
     chords: Mapping[str, tuple[Shapes, Place, Place, list]]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from support.cases.cylinder_rays import Array, Whole
+from support.cases.frames import Array, Whole
 from support.oracle.cylinder import Ray, ray, segment
 from support.oracle.lines import BOX, Solid
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed
+from support.cases.frames import Array, Posed
 from support.cases.posed_shapes import Placed, ball_surface, frame_of, walled_feature
 from support.cases.shape_rays_exact import Exact, multiple, one_of, standing, whole_across, whole_ball
 from support.oracle.cylinder import SIDE

@@ -2,8 +2,7 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed, _circle
-from support.cases.cylinder_rays_exact import frames
+from support.cases.frames import Array, Posed, _circle, frames
 from support.cases.posed_shapes import Placed, at, capped_surface, either, upright
 from support.cases.shape_rays_exact import Exact, finer, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, SIDE

@@ -2,8 +2,7 @@
 
 import numpy as np
 from numpy.random import Generator
-from support.cases.cylinder_rays import Array, Posed
-from support.cases.cylinder_rays_exact import frames
+from support.cases.frames import Array, Posed, frames
 from support.cases.posed_shapes import Placed, capped_surface, upright, walled_feature
 from support.cases.shape_rays_exact import Exact, multiple, one_of, sideways, standing, up, whole, xyz
 from support.oracle.cylinder import CAP1, CAP2, INSIDE, SIDE
