@@ -207,7 +207,7 @@ def page_table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("benchmarks/bullet_bodies.csv"))
-    parser.add_argument("--files", nargs="*", help="only these, or none; the rows of others stay as they are in the CSV")
+    parser.add_argument("--files", nargs="*", help="only these, or none; other rows stay as they are in the CSV")
     parser.add_argument("--page", type=Path, help="the page whose table is replaced")
     options = parser.parse_args()
     facts = {
