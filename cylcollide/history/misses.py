@@ -1,7 +1,7 @@
 """Why a segment missed: the nearest limb at its time, and when the same segment would have hit."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, TypedDict, Unpack, cast
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,9 @@ from cylcollide._types import ALL_LAYERS, NO_CHARACTER, NO_LIMB, BoolArray, Floa
 from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.history.hit_times import intervals, searched_times
 from cylcollide.history.miss_explanation import MissExplanation
-from cylcollide.history.options import PastOptions, Protection, check_names, checked_protection
-from cylcollide.history.results import RewoundChords, RewoundHits
+from cylcollide.history.queries import PastQueries
+from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
+from cylcollide.history.results import RewoundChords
 from cylcollide.limbs.distance import nearest_limb
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.limb_fields import NO_HIT_GROUP
@@ -24,29 +25,8 @@ class MissOptions(TypedDict, total=False):
 
     mask: int
     ignore_character: int | None
-    protected_since: Protection | None
+    protected_since: ProtectedSince | None
     threads: int | None
-
-
-class PastQueries(Protocol):
-    """What an explanation asks of a history."""
-
-    @property
-    def times(self) -> Float64Array:
-        """Times of the ticks that are kept, ascending."""
-
-    def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
-        """The limbs that a query at that time judges."""
-
-    def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundHits:
-        """The first limb along each segment, at its time."""
-
-    def chords_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundChords:
-        """Every limb that each segment crosses, at its time."""
 
 
 class NearestLimb(NamedTuple):
@@ -136,6 +116,6 @@ def _judged_rows(limbs: Limbs, group: int | None, time: float, options: MissOpti
         judged &= limbs.character != ignored
     if group is not None:
         judged &= limbs.hit_group == group
-    ids, begins = checked_protection(options.get("protected_since"))
+    ids, begins = protected_by(options)
     judged &= ~np.isin(limbs.character, ids[begins <= time])
     return np.flatnonzero(judged)

@@ -6,7 +6,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.history.moving.limbs import MovingLimbs
-from cylcollide.history.rewound import Instants, RewoundLimbs
+from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
 from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops.moving_rows import STAYS
@@ -26,7 +26,7 @@ class HitLimbs:
 
     @cached_property
     def _rewound(self) -> RewoundLimbs:
-        return RewoundLimbs(self._all.ring, Instants(self._all.tick[self._rows], self._alpha), self.state_row)
+        return RewoundLimbs(self._all.ring, self._all.tick[self._rows], self._alpha, self.state_row)
 
     @cached_property
     def table(self) -> LimbTable:

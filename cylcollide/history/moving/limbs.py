@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Int32Array, Uint32Array
-from cylcollide.history.rewound import Instants, RewoundLimbs
+from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.query.labels import NO_BONE
 from cylcollide.query.loops.moving_rows import (
@@ -68,7 +68,7 @@ class MovingLimbs:
 
     @cached_property
     def _here(self) -> RewoundLimbs:
-        return RewoundLimbs(self.ring, Instants(self.tick, np.zeros(len(self.tick))), self.state_row)
+        return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.state_row)
 
     @cached_property
     def paths(self) -> Float64Array:
@@ -76,7 +76,7 @@ class MovingLimbs:
         own = np.flatnonzero(self.box != NO_BOX)
         if not len(own):
             return np.empty((0, PATH_ROW))
-        here = RewoundLimbs(self.ring, Instants(self.tick[own], np.zeros(len(own))), self.state_row[own])
+        here = RewoundLimbs(self.ring, self.tick[own], np.zeros(len(own)), self.state_row[own])
         paths, labels = np.zeros((len(own), PATH_ROW)), here.labels
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
@@ -86,8 +86,8 @@ class MovingLimbs:
             positions, turns = labels.bone_positions.copy(), labels.bone_orientations.copy()
             paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]
             goes = np.flatnonzero(self.next_row[own] != STAYS)
-            later = Instants(self.tick[own[goes]] + np.int32(1), np.zeros(len(goes)))
-            after = RewoundLimbs(self.ring, later, self.next_row[own[goes]]).labels
+            later = self.tick[own[goes]] + np.int32(1)
+            after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), self.next_row[own[goes]]).labels
             positions[goes], turns[goes] = after.bone_positions, after.bone_orientations
             paths[carried, THERE : THERE + 3], paths[carried, TURN_NEXT : TURN_NEXT + 4] = (
                 positions[carried],
