@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_HIT, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from cylcollide.history.moving.flights import Flights
-from cylcollide.history.moving.hit_limbs import HitLimbs
+from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.hits import plain_value
 from cylcollide.query.limb_fields import LimbFields, Surface
