@@ -34,7 +34,7 @@ from cylcollide.recorded.limbs import (
     SOLID,
 )
 from cylcollide.runtime.memory import frozen
-from cylcollide.world.state_rows import StateRows
+from cylcollide.world.layout import WorldLayout
 
 NOBODY, STAYS = -1, -1
 
@@ -96,31 +96,31 @@ def _same(one: object, other: object) -> bool:
 class Structure:
     """Which rows a state has, and its characters; shared by the ticks between which nobody came, went or was hidden."""
 
-    def __init__(self, rows: StateRows, models: Models) -> None:
-        self.models, self.ids, self.rig = models, rows.ids, rows.rig
-        self.bare, self.rows, self.bones, self.boxes = len(rows.bare), rows.rows, rows.bones, rows.boxes
-        self.row = np.empty((rows.rows, 2), np.int32)
+    def __init__(self, layout: WorldLayout, models: Models) -> None:
+        self.models, self.ids, self.rig = models, layout.ids, layout.rig
+        self.bare, self.rows, self.bones, self.boxes = len(layout.bare), layout.rows, layout.bones, layout.boxes
+        self.row = np.empty((layout.rows, 2), np.int32)
         """Model and character of each row."""
-        self.row[:, 0] = rows.stacked_row
+        self.row[:, 0] = layout.stacked_row
         self.row[: self.bare, 1] = NOBODY
-        self.row[self.bare :, 1] = np.repeat(np.arange(len(rows.ids)), rows.counts.rows)
-        layers = np.repeat(rows.layers, rows.counts.rows)
+        self.row[self.bare :, 1] = np.repeat(np.arange(len(layout.ids)), layout.counts.rows)
+        layers = np.repeat(layout.layers, layout.counts.rows)
         of_rig = models.codes[self.row[:, 0], MASK]
         of_rig[self.bare :] = np.where(layers == OWN_LAYERS, of_rig[self.bare :], layers)
         self.shared_layers = int(np.bitwise_and.reduce(of_rig))
         """The layers that all limbs are in."""
-        self.characters = characters = np.zeros((len(rows.ids), CHARACTER_SIZE), np.int64)
+        self.characters = characters = np.zeros((len(layout.ids), CHARACTER_SIZE), np.int64)
         """As in `recorded.limbs.TickRows`, before it is known what follows."""
-        characters[:, ID], characters[:, LAYERS] = rows.ids, rows.layers
-        characters[:, FIRST_ROW], characters[:, ROW_COUNT] = rows.first_row, rows.counts.rows
+        characters[:, ID], characters[:, LAYERS] = layout.ids, layout.layers
+        characters[:, FIRST_ROW], characters[:, ROW_COUNT] = layout.first.rows, layout.counts.rows
         characters[:, FIRST_BONE], characters[:, FIRST_BOX] = (
-            rows.first_bone,
-            rows.first_box - models.first_box[rows.rig],
+            layout.first.bones,
+            layout.first.boxes - models.first_box[layout.rig],
         )
         characters[:, NEXT_ROW] = characters[:, NEXT_BONE] = STAYS
         self.settled: Int64Array = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""
-        self.settled[:, NEXT_ROW], self.settled[:, NEXT_BONE] = rows.first_row, rows.first_bone
+        self.settled[:, NEXT_ROW], self.settled[:, NEXT_BONE] = layout.first.rows, layout.first.bones
         self.settled[:, ORDINARY] = 1
 
     def place_of(self, ids: Int32Array) -> Int64Array:

@@ -9,7 +9,7 @@ from cylcollide.history.ring import Ring
 from cylcollide.history.ticks import Interpolation, Tick, structure_of, tick_of
 from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
-from cylcollide.world.state_rows import StateRows
+from cylcollide.world.layout import WorldLayout
 
 
 class PoseHistory(Inspection):
@@ -55,7 +55,7 @@ class PoseHistory(Inspection):
         if self._most == 0:
             raise ValueError("ticks: expected 1 or more, got 0")
         self._ring: Ring | None = None
-        self._recorded_rows: StateRows | None = None
+        self._recorded_layout: WorldLayout | None = None
         self._recording = OwnLock()
 
     def __len__(self) -> int:
@@ -100,13 +100,13 @@ class PoseHistory(Inspection):
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
             number, state = 0 if ring is None else ring.last + 1, self._world.snapshot()
-            if state.rows is not self._recorded_rows or ring is None:
+            if state.layout is not self._recorded_layout or ring is None:
                 structure = structure_of(state, None if ring is None else ring.ticks[-1].structure)
             else:
                 structure = ring.ticks[-1].structure
             tick = tick_of(state, number, moment, self._interpolate, structure)
             self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
-            self._recorded_rows = state.rows
+            self._recorded_layout = state.layout
             return number
 
     def _kept(self) -> Ring:

@@ -27,21 +27,21 @@ class Touched(NamedTuple):
 
 def present_positions(touched: Touched, judged: LimbTable, state: Snapshot) -> Float64Array:
     """Where these places are in a state of the same world, (n, 3), nan for none and for characters that are gone."""
-    index, lives = state.rows.index_of(touched.character)
+    index, lives = state.layout.index_of(touched.character)
     is_bare = touched.rig_limb < 0
     kept = np.flatnonzero((touched.limb >= 0) & (is_bare | lives))
     by_bone = kept[~np.isnan(touched.local_position[kept, 0])]
     by_ends = kept[np.isnan(touched.local_position[kept, 0])]
     places = np.full(touched.position.shape, np.nan)
     if len(by_bone):
-        bone = state.rows.first_bone[index[by_bone]] + touched.bone[by_bone]
+        bone = state.layout.first.bones[index[by_bone]] + touched.bone[by_bone]
         turn = normalised(state.columns.orientations[bone])
         places[by_bone] = state.columns.positions[bone] + rotated(turn, touched.local_position[by_bone])
     if len(by_ends):
         own, bare = touched.rig_limb[by_ends], is_bare[by_ends]
         row = np.where(bare, touched.state_row[by_ends], 0)
         if not bare.all():
-            row = np.where(bare, row, state.rows.first_row[index[by_ends]] + own)
+            row = np.where(bare, row, state.layout.first.rows[index[by_ends]] + own)
         places[by_ends] = _moved(touched.position[by_ends], judged, touched.limb[by_ends], state.table, row)
     return places
 

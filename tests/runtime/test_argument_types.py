@@ -191,7 +191,7 @@ def test_every_loop_takes_its_arguments_from_all_questions(tmp_path: Path, monke
             world.limbs[:1].cast_segments([0, 0, 0], [1, 1, 1])
             world.limbs.explain_segment([0, 0, 0], [1, 1, 1], limb=0)
             state = world.snapshot()
-            draft = Draft(state.rows, len(state.tree.child))
+            draft = Draft(state.layout, len(state.tree.child))
             draft.columns.copy_ends(state.columns._replace(bounds=draft.columns.bounds), None)
             assert state.moved(draft).limbs == state.limbs
     assert len(list(lives(every))) == 3 * (3 * 4 + 2)

@@ -17,7 +17,7 @@ LIMBS, SHIFT = mixed(90).limbs(), np.array([0.3, -0.2, 0.1])
 def draft_of(state, shift, kept=None):
     """A draft of the state with its limbs elsewhere."""
     table = state.table
-    draft = kept or Draft(state.rows, len(state.tree.child))
+    draft = kept or Draft(state.layout, len(state.tree.child))
     draft.columns.p1[...], draft.columns.p2[...] = table.p1 + shift, table.p2 + shift
     draft.columns.boxes[...] = table.boxes
     return draft
@@ -67,7 +67,7 @@ HOLDERS = {
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_what_is_held_keeps_a_draft_from_being_written(holder):
     first = cc.Snapshot.of(LIMBS)
-    rows, nodes = first.rows, len(first.tree.child)
+    rows, nodes = first.layout, len(first.tree.child)
     draft = draft_of(first, 0.5)
     assert draft.suits(rows, nodes)
     held = HOLDERS[holder](first.moved(draft))
