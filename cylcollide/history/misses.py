@@ -1,7 +1,7 @@
 """Why a segment missed: the nearest limb at its time, and when the same segment would have hit."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypedDict, cast
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.queries import PastQueries
 from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
 from cylcollide.history.results import RewoundChords
-from cylcollide.limbs.distance import nearest_limb
+from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.limb_fields import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
@@ -29,17 +29,8 @@ class MissOptions(TypedDict, total=False):
     threads: int | None
 
 
-class NearestLimb(NamedTuple):
-    """The limb that a segment misses by least, or hits."""
-
-    limb: int
-    gap: float
-    fraction: float
-    point: Float64Array
-    segment_point: Float64Array
-
-
-NOTHING = NearestLimb(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
+NOTHING = Nearest(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
+"""The nearest limb where there is none."""
 
 
 def explain_miss(
@@ -66,11 +57,10 @@ def explain_miss(
     crossed = np.flatnonzero(_of_group(chords, asked))
     if len(crossed):
         k, place = crossed[0], chords.entry_position[crossed[0]]
-        nearest = NearestLimb(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
+        nearest = Nearest(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
         rows = _judged_rows(limbs, asked, moment, options)
-        found = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0])
-        nearest = NOTHING if found is None else NearestLimb(*found)
+        nearest = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0]) or NOTHING
     times = searched_times(history.times, step)
 
     def hits_at(moments: Float64Array) -> BoolArray:

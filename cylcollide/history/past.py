@@ -33,9 +33,10 @@ class Past(NamedTuple):
     @classmethod
     def of(cls, ring: Ring, request: PastRequest) -> "Past":
         """The request, judged by the ticks of a ring; ValueError for times that are not kept."""
-        moments = moments_of(ring, len(request.rays.first), request.asked)
+        rays, asked, protected = request
+        moments = moments_of(ring, len(rays.first), asked)
         place = np.where(moments.tick == NO_TICK, NO_TICK, moments.tick - ring.first).astype(np.int32)
-        return cls(ring, request.rays, moments, place, Protection(*request.protected, moments.time))
+        return cls(ring, rays, moments, place, Protection(*protected, moments.time))
 
     def closest(self) -> ResolvedHits:
         """The closest limb of each ray."""

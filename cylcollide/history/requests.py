@@ -1,8 +1,7 @@
 """Requests about the past: rays or points, when each is judged, and who is protected. Checked where a query enters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +13,10 @@ from cylcollide.characters.policy import Policy
 from cylcollide.history.moments import Asked, OnOld, count
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 
-ProtectedSince = Mapping[int, float]
+ProtectedSince: TypeAlias = Mapping[int, float]
 """From characters to the time from which on they are not hit."""
 
-Protected = tuple[Int64Array, Float64Array]
+Protected: TypeAlias = tuple[Int64Array, Float64Array]
 """Characters, ascending, and the time from which on each is not hit; (k,) each."""
 
 NOBODY: Protected = np.empty(0, np.int64), np.empty(0)
@@ -41,13 +40,8 @@ class PastOptions(PointOptions, total=False):
     ignore_character: ArrayLike | None
 
 
-@dataclass(frozen=True)
-class PastRequest:
-    """Rays, or points as segments without length; when each is judged; and who is not hit from some time on."""
-
-    rays: RayRequest
-    asked: Asked
-    protected: Protected
+PastRequest: TypeAlias = tuple[RayRequest, Asked, Protected]
+"""Rays, or points as segments without length; when each is judged; and who is not hit from some time on."""
 
 
 def past_segments(
@@ -56,7 +50,7 @@ def past_segments(
     """A request about closed segments at times; if one of them is given for several times, it is repeated."""
     asked = asked_times(time, options, PastOptions)
     first = _repeated(starts, ends, ("starts", "ends"), asked)
-    return PastRequest(segment_request(first, ends, *_filters(options)), asked, protected_by(options))
+    return segment_request(first, ends, *_filters(options)), asked, protected_by(options)
 
 
 def past_rays(
@@ -69,7 +63,7 @@ def past_rays(
     """A request about rays at times, as `past_segments`."""
     asked = asked_times(time, options, PastOptions)
     first = _repeated(origins, directions, ("origins", "directions"), asked)
-    return PastRequest(ray_request(first, directions, max_distance, *_filters(options)), asked, protected_by(options))
+    return ray_request(first, directions, max_distance, *_filters(options)), asked, protected_by(options)
 
 
 def past_segment_shots(
@@ -83,7 +77,7 @@ def past_segment_shots(
 ) -> tuple[PastRequest, ShotRequest]:
     """A request about shots along closed segments at times."""
     past = past_segments(starts, ends, time, **options)
-    return past, ShotRequest.of(past.rays, policy, energy, shot)
+    return past, ShotRequest.of(past[0], policy, energy, shot)
 
 
 def past_ray_shots(
@@ -98,14 +92,13 @@ def past_ray_shots(
 ) -> tuple[PastRequest, ShotRequest]:
     """A request about shots along rays at times."""
     past = past_rays(origins, directions, time, max_distance, **options)
-    return past, ShotRequest.of(past.rays, policy, energy, shot)
+    return past, ShotRequest.of(past[0], policy, energy, shot)
 
 
 def past_points(points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]) -> PastRequest:
     """A request about points (n, 3) at times."""
     asked, places = asked_times(time, options, PointOptions), validate.vectors(points, "points")
-    rays = segment_request(places, places, threads=options.get("threads"))
-    return PastRequest(rays, asked, protected_by(options))
+    return segment_request(places, places, threads=options.get("threads")), asked, protected_by(options)
 
 
 def asked_times(time: ArrayLike | None, options: PointOptions, known: type) -> Asked:
@@ -123,7 +116,8 @@ def check_names(options: Mapping[str, object], known: type) -> None:
 
 def _repeated(first: ArrayLike, second: ArrayLike, names: tuple[str, str], asked: Asked) -> ArrayLike:
     """Starts of rays, the only one repeated if there is one ray for several times."""
-    times = max(count(values, name) for values, name in zip(asked, ("time", "tick", "alpha"), strict=False))
+    time, tick, alpha, _ = asked
+    times = max(count(time, "time"), count(tick, "tick"), count(alpha, "alpha"))
     if times > 1 and len(validate.as_vectors(first, names[0])) == len(validate.as_vectors(second, names[1])) == 1:
         return np.repeat(validate.as_vectors(first, names[0]), times, axis=0)
     return first
