@@ -1,4 +1,4 @@
-"""Runs a PyBullet program with exact ray tests: `python -m cylcollide.bullet [--compare] program.py arguments ...`."""
+"""Runs a PyBullet program with exact ray tests: `python -m cylcollide.bullet [--compare] PROGRAM arguments ...`."""
 
 import argparse
 import runpy
