@@ -42,8 +42,10 @@ def closest_recorded(
         Who is not hit.
     """
     n, batch = len(place), request.batch
-    request.copy_checked(0, n)
-    hits, order = missed_hits(n), sorted_by_tick(batch.rays, place, alpha, len(recorded.address))
+    order, is_valid = sorted_by_tick(request.raw, batch.rays, place, alpha, len(recorded.address))
+    if not is_valid:
+        request.raise_invalid()
+    hits = missed_hits(n)
 
     def task(begin: int, end: int) -> None:
         state, stream, _, refine = scratch_for_streams(deepest, 0)

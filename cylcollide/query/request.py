@@ -19,6 +19,7 @@ from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops import single
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
+from cylcollide.validate import ARE_VECTORS
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -126,8 +127,9 @@ def segment_request(
     threads: int | None = None,
 ) -> RayRequest:
     """A request about closed segments from starts to ends, (n, 3) each, or one for all."""
-    first, second = validate.as_pairs(starts, ends, ("starts", "ends"))
-    return RayRequest(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character, threads)
+    if not ARE_VECTORS(starts, ends):
+        starts, ends = validate.as_pairs(starts, ends, ("starts", "ends"))
+    return RayRequest(starts, ends, True, validate.NO_LIMIT, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
 
 
 def ray_request(
@@ -140,9 +142,10 @@ def ray_request(
     threads: int | None = None,
 ) -> RayRequest:
     """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, a length."""
-    first, second = validate.as_pairs(origins, directions, ("origins", "directions"))
-    distance = _distances(max_distance, len(first))
-    return RayRequest(first, second, False, distance, inside, mask, ignore_character, threads)
+    if not ARE_VECTORS(origins, directions):
+        origins, directions = validate.as_pairs(origins, directions, ("origins", "directions"))
+    distance = _distances(max_distance, len(origins))  # type: ignore[arg-type]
+    return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
 
 
 def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:

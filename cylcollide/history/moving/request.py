@@ -9,7 +9,7 @@ from cylcollide.history.moving.flights import Filters, Flights
 from cylcollide.history.moving.limbs import MovingLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.inputs import RawRays, RayBatch
 from cylcollide.query.loops.moving import LEFT_OUT, Candidates
 from cylcollide.query.loops.moving_rows import END, START, STRETCH_ROW, FlightRows, StretchRows, fill_stretches
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
@@ -82,7 +82,8 @@ def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Arra
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
     """The same, by streams."""
     n, tree = len(tick), ring.deepest_tree
-    order = sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks))
+    raw = RawRays(batch.rays.origin, batch.rays.second)
+    order, _ = sorted_by_tick(raw, batch.rays, tick, np.zeros(n), len(ring.ticks))
     state, stream, *_ = scratch_for_streams(tree, 0)
     asked = (ring.recorded, order, state, stream)
     pairs = _pairs(2 * n)
