@@ -21,7 +21,7 @@ from cylcollide.query.loops.judge import (
     judge_chords,
 )
 from cylcollide.query.ray_chords import Chords
-from cylcollide.query.request import LabelledLimbs, RayRequest, State, ray_request, segment_request
+from cylcollide.query.request import RayRequest, State, ray_request, segment_request
 
 
 class GroupedState(State, Protocol):
@@ -85,17 +85,17 @@ def ray_shots(
 def judge(state: GroupedState, request: ShotRequest) -> Judged:
     """Judge shots by a policy."""
     rows, rays = request.policy.rows(state.group_names), request.rays
-    return judge_flight(state, chords_of(state, rays, rays.threads), request, rows)
+    return judge_flight(chords_of(state, rays, rays.threads), request, rows)
 
 
-def judge_flight(limbs: LabelledLimbs, chords: Chords, shots: ShotRequest, rows: PolicyRows) -> Judged:
+def judge_flight(chords: Chords, shots: ShotRequest, rows: PolicyRows) -> Judged:
     """Judge shots by their chords, and by the rows of their policy."""
     n, flight = len(chords.offsets) - 1, chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
     judge_chords(rows, shots.energies, flight, impacts, judged)
-    return Judged(limbs, Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.policy.kind)
+    return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.policy.kind)
 
 
 def _energies(energy: Any, n: int) -> Float64Array:

@@ -13,10 +13,10 @@ from cylcollide.history.hit_times import intervals, searched_times
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.queries import PastQueries
 from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
-from cylcollide.history.results import RewoundChords
 from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.limb_fields import NO_HIT_GROUP
+from cylcollide.query.ray_chords import Chords
+from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
 
 
@@ -93,7 +93,7 @@ def explain_miss(
     )
 
 
-def _of_group(chords: RewoundChords, group: int | None) -> BoolArray:
+def _of_group(chords: Chords, group: int | None) -> BoolArray:
     """Which chords are in limbs of this group, None for any."""
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 

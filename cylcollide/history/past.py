@@ -1,24 +1,28 @@
 """The limbs of recorded states that the rays of a request may hit, and the queries on them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Int32Array, Int64Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.history.moments import NO_TICK, Moments, moments_of
+from cylcollide.history.present import present_positions
 from cylcollide.history.requests import PastRequest
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.query import exact_fallback
-from cylcollide.query.exact_fallback import ResolvedHits
-from cylcollide.query.loops.columns import ChordRows, ray_of_each
+from cylcollide.query.hits import RayHits, named_columns
+from cylcollide.query.loops.columns import ray_of_each
 from cylcollide.query.loops.listed import Lists, pieces_of_lists
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
 from cylcollide.query.recorded import chords_listed, closest_recorded, contains_listed
-from cylcollide.query.request import BatchResult, RayRequest, batch_rows
+from cylcollide.query.request import RayRequest, batch_rows
+from cylcollide.world.hit_world import HitWorld
 
 
 class Past(NamedTuple):
@@ -29,48 +33,49 @@ class Past(NamedTuple):
     moments: Moments
     place: Int32Array  # of the tick of each ray in the ring, NO_TICK for none
     protection: Protection
+    present: Callable[..., Float64Array]  # the present positions of a result
 
     @classmethod
-    def of(cls, ring: Ring, request: PastRequest) -> "Past":
-        """The request, judged by the ticks of a ring; ValueError for times that are not kept."""
+    def of(cls, world: HitWorld, ring: Ring, request: PastRequest) -> "Past":
+        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
         rays, asked, protected = request
         moments = moments_of(ring, len(rays.first), asked)
         place = np.where(moments.tick == NO_TICK, NO_TICK, moments.tick - ring.first).astype(np.int32)
-        return cls(ring, rays, moments, place, Protection(*protected, moments.time))
+        protection = Protection(*protected, moments.time)
+        return cls(ring, rays, moments, place, protection, partial(present_positions, world))
 
-    def closest(self) -> ResolvedHits:
+    def closest(self) -> RayHits:
         """The closest limb of each ray."""
         ring, rays = self.ring, self.rays
-        found = (ring.recorded, ring.deepest_tree, self.place, self.moments.alpha, self.protection)
-        hits = closest_recorded(rays, *found)
+        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.moments.alpha, self.protection)
         hit = np.flatnonzero(hits.limb >= 0)
         row = hits.limb[hit]
         hits.limb[hit] = np.arange(len(hit))
-        result = BatchResult(rays.batch, *hits)
-        if not np.count_nonzero(hits.undecided):
-            return ResolvedHits(result, self._limbs(hit, row), rays.inside)
-        undecided = np.flatnonzero(hits.undecided)
-        offsets, near = self._near(undecided)
-        limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
-        lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
+        limbs, candidates = self._limbs(hit, row), None
+        if np.count_nonzero(hits.undecided):
+            undecided = np.flatnonzero(hits.undecided)
+            offsets, near = self._near(undecided)
+            limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
+            lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
+            candidates = partial(self._candidates, limbs, lists)
+        found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
+        return found.rewound(self.moments._asdict(), self.present)
 
-        def candidates(rows: Int64Array) -> Iterable[Iterable[int]]:
-            some = batch_rows(rays.batch, rows)
-            return exact_fallback.limbs_of_pieces(
-                *pieces_of_lists(some, limbs.kernel_rows, lists, np.arange(len(rows)))
-            )
-
-        return ResolvedHits(result, limbs, rays.inside, candidates)
-
-    def chords(self) -> tuple[RewoundLimbs, ChordRows]:
+    def chords(self) -> Chords:
         """Every limb that each ray crosses."""
         limbs, lists = self._listed()
-        return limbs, chords_listed(limbs, self.rays, lists)
+        found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
+        return found.rewound(self.moments._asdict(), self.present)
 
     def contains(self) -> PointHits:
         """The limb that contains each point, in whatever layer it is."""
         limbs, lists = self._listed(all_layers=True)
-        return contains_listed(limbs, self.rays.first, lists)
+        return contains_listed(limbs, self.rays.first, lists).rewound(self.moments._asdict(), None)
+
+    def _candidates(self, limbs: RewoundLimbs, lists: Lists, rays: Int64Array) -> Iterable[Iterable[int]]:
+        """The limbs on the list of each of these rays that it does not certainly miss."""
+        some = batch_rows(self.rays.batch, rays)
+        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, lists, np.arange(len(rays))))
 
     def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of states, each where it was at the moment of its ray."""

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.characters.judge import ShotRequest, judge_flight
+from cylcollide.characters.judged import Judged
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moments import moments_of
-from cylcollide.history.moving.contacts import found_contacts
+from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import MovingRequest
@@ -23,11 +24,13 @@ from cylcollide.history.requests import (
     past_segment_shots,
     past_segments,
 )
-from cylcollide.history.results import RewoundChords, RewoundHits, RewoundJudged, RewoundPoints
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
+from cylcollide.query.hits import RayHits
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
 from cylcollide.world.hit_world import HitWorld
 
 
@@ -54,62 +57,57 @@ class PastQueries(ABC):
         return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), moments.alpha[0]), rows).limbs()
 
     @arguments_of(past_segments)
-    def cast_segments(self, request: PastRequest) -> RewoundHits:
+    def cast_segments(self, request: PastRequest) -> RayHits:
         """The first limb along each closed segment, at its time; as `HitWorld.cast_segments`."""
-        past = Past.of(self._kept(), request)
-        return RewoundHits(past.closest(), past.moments, self._world)
+        return self._past(request).closest()
 
     @arguments_of(past_rays)
-    def cast_rays(self, request: PastRequest) -> RewoundHits:
+    def cast_rays(self, request: PastRequest) -> RayHits:
         """The first limb along each ray, at its time; as `HitWorld.cast_rays`."""
-        past = Past.of(self._kept(), request)
-        return RewoundHits(past.closest(), past.moments, self._world)
+        return self._past(request).closest()
 
     @arguments_of(past_segments)
     def occluded_segments(self, request: PastRequest) -> BoolArray:
         """Whether each closed segment hits any limb at its time; bool (n,)."""
-        return Past.of(self._kept(), request).closest().result.limb >= 0
+        return self._past(request).closest().hit
 
     @arguments_of(past_rays)
     def occluded_rays(self, request: PastRequest) -> BoolArray:
         """Whether each ray hits any limb at its time; bool (n,)."""
-        return Past.of(self._kept(), request).closest().result.limb >= 0
+        return self._past(request).closest().hit
 
     @arguments_of(past_segments)
-    def chords_segments(self, request: PastRequest) -> RewoundChords:
+    def chords_segments(self, request: PastRequest) -> Chords:
         """Every limb that each closed segment crosses at its time; as `HitWorld.chords_segments`."""
-        return self._chords(Past.of(self._kept(), request))
+        return self._past(request).chords()
 
     @arguments_of(past_rays)
-    def chords_rays(self, request: PastRequest) -> RewoundChords:
+    def chords_rays(self, request: PastRequest) -> Chords:
         """Every limb that each ray crosses at its time; as `HitWorld.chords_rays`."""
-        return self._chords(Past.of(self._kept(), request))
+        return self._past(request).chords()
 
     @arguments_of(past_segment_shots)
-    def judge_segments(self, request: tuple[PastRequest, ShotRequest]) -> RewoundJudged:
+    def judge_segments(self, request: tuple[PastRequest, ShotRequest]) -> Judged:
         """Which limb of each closed segment counts at its time; as `HitWorld.judge_segments`."""
         return self._judge(*request)
 
     @arguments_of(past_ray_shots)
-    def judge_rays(self, request: tuple[PastRequest, ShotRequest]) -> RewoundJudged:
+    def judge_rays(self, request: tuple[PastRequest, ShotRequest]) -> Judged:
         """Which limb of each ray counts at its time; as `HitWorld.judge_rays`."""
         return self._judge(*request)
 
     @arguments_of(past_points)
-    def contains_points(self, request: PastRequest) -> RewoundPoints:
+    def contains_points(self, request: PastRequest) -> PointHits:
         """The limb that contains each point (n, 3) at its time; as `HitWorld.contains_points`."""
-        past = Past.of(self._kept(), request)
-        return RewoundPoints.of(past.contains(), past.moments)
+        return self._past(request).contains()
 
-    def _chords(self, past: Past) -> RewoundChords:
-        limbs, rows = past.chords()
-        return RewoundChords(past.rays.batch, limbs, rows, past.moments, self._world)
+    def _past(self, request: PastRequest) -> Past:
+        """The limbs that a request is about."""
+        return Past.of(self._world, self._kept(), request)
 
-    def _judge(self, request: PastRequest, shots: ShotRequest) -> RewoundJudged:
-        ring = self._kept()
-        rows, chords = shots.policy.rows(ring.ticks[-1].roster.groups), self._chords(Past.of(ring, request))
-        judged = judge_flight(chords.judged_limbs, chords, shots, rows)
-        return RewoundJudged.of(judged, chords.moments, self._world)
+    def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
+        rows = shots.policy.rows(self._kept().ticks[-1].roster.groups)
+        return judge_flight(self._past(request).chords(), shots, rows)
 
     def cast_moving(
         self,
@@ -158,4 +156,4 @@ class PastQueries(ABC):
         """
         filters, ring = checked_filters(options), self._kept()
         flights = checked_flights(ring.ticks, starts, ends, (t0, t1), (target_t0, target_t1), options)
-        return MovingHits(found_contacts(MovingRequest(ring, flights, filters), filters.threads))
+        return first_contacts(MovingRequest(ring, flights, filters), filters.threads)

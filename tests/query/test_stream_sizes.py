@@ -155,7 +155,7 @@ def test_a_chunk_writes_its_rows_and_no_others(rays: tuple[cc.Limbs, Array, Arra
     question.copy_checked(0, n)
     table, tree = snapshot.kernel_rows, snapshot.tree
     one_by_one, _ = cast_single(snapshot, question)
-    want = HitColumns._make(getattr(one_by_one, name) for name in HitColumns._fields)
+    want = HitColumns._make(one_by_one(name) for name in HitColumns._fields)
     room = (
         make_ray_state(stream_rays),
         make_stream(tree, stream_rays),
