@@ -23,7 +23,6 @@ from cylcollide.bvh.ray_node_pairs import (
     prefetch_node,
     push_children,
 )
-from cylcollide.bvh.traverse import NO_ITEM
 from cylcollide.constants import SMALLEST_LIST, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.memory import aligned
@@ -42,6 +41,9 @@ from cylcollide.runtime.simd import (
 
 RECIPROCAL, PRODUCT, REACH, RECORD_SIZE = 0, 3, 6, 8
 """Columns of `Stream.record`, vectors by their first, see `LocalRay`; the last one is unused."""
+
+NO_ITEM = -1
+"""In place of an item when there is none."""
 
 MIXED = 8
 """Octant code of rays that have no octant in common."""

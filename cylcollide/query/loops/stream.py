@@ -11,8 +11,8 @@ import numpy as np
 
 from cylcollide._types import Aim, Float32Array, Int32Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.stream import MIXED, Stream, next_items, start_stream
-from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray
+from cylcollide.bvh.stream import MIXED, NO_ITEM, Stream, next_items, start_stream
+from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays, broadcast_index
