@@ -1,6 +1,6 @@
 """Traversal: the items whose boxes a ray intersects, the nearest first, or whose boxes contain a point.
 
-What happens at an item is a function that the caller passes. The build compiles a traversal once for each such function.
+What happens at an item is a function that the caller passes. The build compiles a traversal once for each of them.
 
 The box test is the slab test with near and far planes chosen by the signs of the direction, eight boxes at once, in the
 tree's own frame and in float32. That it never loses a true hit is shown in `docs/numerics.md`, "Boxes".

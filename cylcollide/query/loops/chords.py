@@ -109,9 +109,7 @@ def find_pieces(
 
 
 @compiled
-def write_pieces(
-    query: tuple[Ray, LimbRows, int, int, Int32Array, float], index: int, used: int
-) -> tuple[int, float]:
+def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index: int, used: int) -> tuple[int, float]:
     """Append the pieces of a limb that a ray does not certainly miss; how many there are by then, and the reach."""
     ray, table, mask, ignored, codes, reach = query
     if is_considered(table.character[index], table.mask[index], mask, ignored):

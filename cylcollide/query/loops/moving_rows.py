@@ -21,15 +21,6 @@ from cylcollide.kernels.double_double import (
 from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.moving.box import BoxPath
 from cylcollide.recorded.limbs import (
-    BONE,
-    CHARACTER_SIZE,
-    CODES_SIZE,
-    FIRST_BONE,
-    FIRST_ROW,
-    KIND,
-    MODEL,
-    NEXT_ROW,
-    OWNER,
     Recorded,
     TickRows,
     bone_position,
@@ -37,6 +28,8 @@ from cylcollide.recorded.limbs import (
     character_of,
     layers_of,
     local_ends,
+    model_of,
+    next_row,
     tick_rows,
     triple,
 )
@@ -210,12 +203,12 @@ def fill_moving_rows(
         if tick[i] != current:
             current = tick[i]
             here, there = tick_rows(recorded, current), tick_rows(recorded, min(current + 1, last))
-        model, following = here.row[2 * row[i] + MODEL], STAYS
+        model, following = here.limb[row[i]]["model"], STAYS
         if current < last:
             following = next_row(here, row[i])
         p, q = recorded_ends(recorded.by_ends, here, row[i])
         u, v = recorded_ends(recorded.by_ends, there, following) if following >= 0 else (p, q)
-        kind = here.codes[CODES_SIZE * model + KIND]
+        kind = here.model[model]["kind"]
         if kind == BOX:
             q, v = p, u
         ends.kind[i], ends.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
@@ -239,23 +232,13 @@ def fill_moving_rows(
 @inlined
 def recorded_ends(by_ends: bool, here: TickRows, row: int) -> tuple[Vector, Vector]:
     """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    owner = here.limb[row]["owner"]
     if by_ends or owner < 0:
         return triple(here.p1, row), triple(here.p2, row)
-    bone = here.character[CHARACTER_SIZE * owner + FIRST_BONE] + here.codes[CODES_SIZE * model + BONE]
+    bone = here.character[owner]["first_bone"] + model_of(here, row)["bone"]
     origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
-    local1, local2 = local_ends(here, model)
+    local1, local2 = local_ends(here, here.limb[row]["model"])
     return carried(rotation, origin, local1), carried(rotation, origin, local2)
-
-
-@inlined
-def next_row(here: TickRows, row: int) -> int:
-    """The row of a limb in the next tick, `STAYS` for one that stays where it is until then."""
-    owner = here.row[2 * row + OWNER]
-    if owner < 0:
-        return row
-    first = here.character[CHARACTER_SIZE * owner + NEXT_ROW]
-    return first + row - here.character[CHARACTER_SIZE * owner + FIRST_ROW] if first >= 0 else STAYS
 
 
 @inlined

@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.points import next_items_at_points, start_pairs
+from cylcollide.bvh.points import visit_at_points
 from cylcollide.bvh.ray_node_pairs import Pairs
 from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
@@ -56,7 +56,6 @@ def locate_points(
 
     Returns how many pairs of a point and a limb are undecided, or INVALID.
     """
-    rows, solid = table.rows, table.solid
     columns.limb[begin:end], columns.limb_count[begin:end], columns.undecided[begin:end] = NO_LIMB, 0, False
     queue.queued[:] = 0  # an earlier call may have ended by an error
     queue.row[:] = begin  # lanes without a pair read some point and limb of this query
@@ -67,16 +66,22 @@ def locate_points(
         valid, _ = copy_in_range(raw, points, first, last)
         if not valid:
             return INVALID
-        level = start_pairs(tree.space, points, first, last, place, pairs)
-        while level >= 0:
-            level, found = next_items_at_points(tree, place, pairs, level)
-            for k in range(found):
-                limb = -2 - pairs.item[k]
-                if enqueue_pair(queue, rows, solid[limb], first + pairs.item_ray[k], limb):
-                    undecided += test_pair_batch(solid[limb], points, rows, queue, columns)
+        query = table, points, queue, columns
+        undecided = visit_at_points(tree, points, first, last, place, pairs, test_or_enqueue, query, undecided)
     for shape in range(SHAPES):
         if queue.queued[shape] > 0:
-            undecided += test_pair_batch(shape, points, rows, queue, columns)
+            undecided += test_pair_batch(shape, points, table.rows, queue, columns)
+    return undecided
+
+
+@inlined
+def test_or_enqueue(
+    query: tuple[LimbRows, Float64Array, PairQueue, PointColumns], limb: int, i: int, undecided: int
+) -> int:
+    """Queue a pair of point i and a limb, and test a queue that is full; how many pairs are undecided by then."""
+    table, points, queue, columns = query
+    if enqueue_pair(queue, table.rows, table.solid[limb], i, limb):
+        undecided += test_pair_batch(table.solid[limb], points, table.rows, queue, columns)
     return undecided
 
 
