@@ -11,8 +11,7 @@ from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.moving import LEFT_OUT, Candidates
-from cylcollide.query.loops.moving_rows import END, START
+from cylcollide.query.loops.moving_rows import END, LEFT_OUT, START, Candidates, MovingQuery
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.loops.recorded_pairs import rows_near_many
 from cylcollide.query.loops.recorded_sort import sorted_by_tick
@@ -35,6 +34,9 @@ class MovingRequest:
             number = np.where(self._is_hit(np.diff(offsets), number), number, np.int32(LEFT_OUT))
         self.candidates = Candidates(offsets, number, memory.rows((len(number),)))
         self.table = self.limbs.table
+        filters_of_bullets = flights.mask, flights.ignored, filters.resolution
+        self.query = MovingQuery(self.flight_rows, self.stretches, self.table, self.candidates, *filters_of_bullets)
+        """The same for loops."""
 
     def limbs_near(self, stretch: int) -> list[int]:
         """The limbs that the bullet of a stretch does not certainly miss there, by row."""
