@@ -8,7 +8,7 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import Pairs, next_pairs
 from cylcollide.bvh.traverse import in_boxes, local_point
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import Truth, broadcast
+from cylcollide.runtime.simd import LANES, Truth, broadcast, load_triples, store
 
 Query = TypeVar("Query")
 Found = TypeVar("Found")
@@ -23,14 +23,21 @@ def visit_at_points(
 
     `visit(query, item, i, found)` returns what is found by then. `place` (3, points) and `pairs` are buffers.
     """
-    for k in range(end - begin):
+    count, stride = end - begin, place.shape[1]
+    for k in range(0, count - LANES + 1, LANES):
+        x, y, z = local_point(tree.space, load_triples(points, 3 * (begin + k)))
+        store(place, k, x)
+        store(place, stride + k, y)
+        store(place, 2 * stride + k, z)
+    for k in range(count - count % LANES, count):
         i = begin + k
         place[0, k], place[1, k], place[2, k] = local_point(tree.space, (points[i, 0], points[i, 1], points[i, 2]))
+    for k in range(count):
         pairs.node[0, k], pairs.ray[0, k] = 0, k
-    pairs.queued[0], level = end - begin, 0 if end > begin else -1
+    pairs.queued[0], level = count, 0 if count > 0 else -1
     while level >= 0:
-        level, count = next_pairs(tree, pairs, level, _in_boxes_of, (tree.bounds, place))
-        for k in range(count):
+        level, met = next_pairs(tree, pairs, level, _in_boxes_of, (tree.bounds, place))
+        for k in range(met):
             found = visit(query, -2 - pairs.item[k], begin + pairs.item_ray[k], found)
     return found
 

@@ -9,7 +9,7 @@ from cylcollide.history.moving import request
 from cylcollide.history.moving.flights import checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHit
 from cylcollide.history.moving.request import MovingRequest
-from cylcollide.query.loops.moving_rows import LEFT_OUT
+from cylcollide.query.loops.moving_pair import LEFT_OUT
 
 pytestmark = pytest.mark.plain_python
 

@@ -11,7 +11,8 @@ from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.moving_rows import END, LEFT_OUT, START, Candidates, MovingQuery
+from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
+from cylcollide.query.loops.moving_rows import END, START
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.loops.recorded_pairs import rows_near_many
 from cylcollide.query.loops.recorded_sort import sorted_by_tick

@@ -15,7 +15,7 @@ from cylcollide.kernels.dispatch import pieces, ray_limb
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, limit_of, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
 from cylcollide.query.loops.columns import ChordColumns
 from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
@@ -35,9 +35,7 @@ def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) 
 @inlined
 def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
     """`certain_chord` of ray i."""
-    origin = as_vector(rays.origin, i)
-    displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
+    return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
 
 @compiled_loop

@@ -10,22 +10,16 @@ from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.moving.bounds import certain_miss, moving_hit_bounds
 from cylcollide.moving.box import first_contact, passage_of
-from cylcollide.query.loops.moving_rows import (
-    ALPHA0,
-    ALPHA1,
-    BOX,
-    END,
+from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
-    MOVING_ROW,
-    START,
     MovingQuery,
     box_path,
     is_candidate,
     moving_limb,
     pair_of,
     pairs_at,
-    vector,
 )
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, MOVING_ROW, START, vector
 from cylcollide.query.loops.pair_queue import SHAPES
 from cylcollide.runtime.compile import compiled, compiled_loop
 from cylcollide.runtime.simd import LANES, lane, movemask, prefetch

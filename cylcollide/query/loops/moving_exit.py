@@ -25,26 +25,17 @@ from cylcollide.moving.box import end_of_contact, first_contact, passage_of, pla
 from cylcollide.moving.contact import Contact, accurate_contact
 from cylcollide.moving.solids import window_crossing
 from cylcollide.query.loops.moving import MovingColumns
-from cylcollide.query.loops.moving_refine import ContactRows, time_at
-from cylcollide.query.loops.moving_rows import (
-    ALPHA0,
-    ALPHA1,
-    BOX,
-    END,
+from cylcollide.query.loops.moving_pair import (
     LEFT_OUT,
-    START,
-    STAYS,
-    ZERO,
-    Limits,
     MovingQuery,
     box_path,
     is_candidate,
-    limits_of,
     motion_of,
     moving_limb,
     pair_of,
-    vector,
 )
+from cylcollide.query.loops.moving_refine import ContactRows, time_at
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, STAYS, ZERO, Limits, limits_of, vector
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 

@@ -11,6 +11,7 @@ from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.contact import Contact, accurate_contact, first_step
 from cylcollide.query.loops.moving import MovingColumns
+from cylcollide.query.loops.moving_pair import MovingQuery, motion_of, pair_of, pairs_at
 from cylcollide.query.loops.moving_rows import (
     ALPHA0,
     ALPHA1,
@@ -22,12 +23,8 @@ from cylcollide.query.loops.moving_rows import (
     TURN_NEXT,
     ZERO,
     Limits,
-    MovingQuery,
     limits_of,
-    motion_of,
     number_between,
-    pair_of,
-    pairs_at,
 )
 from cylcollide.query.loops.packets import vectors_at
 from cylcollide.query.loops.pair_queue import SHAPES

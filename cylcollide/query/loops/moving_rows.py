@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Blocks, Column, Float64Array, Int32Array, LayerMasks, Rows, Shape, Vectors
+from cylcollide._types import Blocks, Column, Float64Array, LayerMasks, Rows, Shape, Vectors
 from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.interpolation import between
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
@@ -18,11 +18,7 @@ from cylcollide.kernels.double_double import (
     dd_multiply,
     two_difference,
 )
-from cylcollide.kernels.limb_table import eight_of, is_considered
-from cylcollide.kernels.ray import as_vector, broadcast_index, largest_component
-from cylcollide.moving.bounds import Flight, MovingLimb
-from cylcollide.moving.box import BoxPath
-from cylcollide.moving.contact import AccurateMotion, accurate_motion
+from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.recorded.limbs import (
     Recorded,
     TickRows,
@@ -37,7 +33,7 @@ from cylcollide.recorded.limbs import (
     triple,
 )
 from cylcollide.runtime.compile import compiled_loop, inlined
-from cylcollide.runtime.simd import LANES, Real, larger, load_rows, select
+from cylcollide.runtime.simd import Real, select
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 
@@ -52,9 +48,6 @@ HERE, THERE, TURN, TURN_NEXT, CENTRE, AXES, HALF, PATH_ROW = 0, 3, 6, 10, 14, 17
 
 STAYS, NO_BOX = -1, -1
 """In place of a row of the next tick, and of one of `MovingRows.paths`."""
-
-LEFT_OUT = -1
-"""In place of a limb that is certainly not hit: its character is protected, or the bullet misses it."""
 
 ZERO, ONE = (0.0, 0.0), (1.0, 0.0)
 
@@ -109,85 +102,6 @@ class MovingEnds(NamedTuple):
     radius2: Column[np.float64]
     here: Blocks[np.float64]  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
     there: Blocks[np.float64]  # (n, 2, 3): at the next one; the same of a limb that stays
-
-
-class Candidates(NamedTuple):
-    """Of n stretches the limbs whose boxes the bullet intersects there, in compressed rows."""
-
-    offsets: Column[np.int64]  # (n + 1,)
-    limb: Column[np.int32]  # or LEFT_OUT
-    earliest: Column[np.float64]  # u of the stretch before which it is certainly not hit
-
-
-class MovingQuery(NamedTuple):
-    """Bullets, and the limbs that they may hit."""
-
-    flights: FlightRows
-    stretches: StretchRows
-    table: MovingRows
-    candidates: Candidates
-    mask: LayerMasks  # (bullets,), or (1,) for all
-    ignored: Column[np.int64]  # the same
-    resolution: float  # of contacts with boxes, in ticks
-
-
-class Pair(NamedTuple):
-    """A bullet on a stretch and a limb at both ticks, any but a box; or eight of each, with one shape."""
-
-    flight: Flight
-    alpha: tuple[Real, Real]  # at both ends of the stretch
-    shape: int
-    radius: Real
-    radius2: Real
-    ends: tuple[Vector, Vector]  # p1 and p2
-    next_ends: tuple[Vector, Vector]  # at the next tick
-    extent: Real  # as of `moving_hit_bounds`
-
-
-@inlined
-def pair_of(query: MovingQuery, j: int, k: int) -> Pair:
-    """Stretch j and limb k."""
-    rows = query.table.rows
-    numbers = eight_of(query.stretches.rows, j, 0), eight_of(rows, k, 0), eight_of(rows, k, LANES)
-    return as_pair(query.table.solid[k], *numbers)
-
-
-@inlined
-def pairs_at(query: MovingQuery, shape: int, chosen: Int32Array, limb: Int32Array, first: int) -> Pair:
-    """The stretches `chosen[first]` to `chosen[first + 7]`, and the limbs of one shape at the same places."""
-    rows = query.table.rows
-    stretches = load_rows(query.stretches.rows, chosen, first, 0)
-    return as_pair(shape, stretches, load_rows(rows, limb, first, 0), load_rows(rows, limb, first, LANES))
-
-
-@inlined
-def as_pair(shape: int, stretch: tuple[Real, ...], low: tuple[Real, ...], high: tuple[Real, ...]) -> Pair:
-    """The pair of a row of `StretchRows.rows` and a row of `MovingRows.rows`, given in halves; or of eight of each."""
-    x0, y0, z0, x1, y1, z1, alpha0, alpha1 = stretch
-    a, b, c, d, e, f, u, v = low
-    w, x, y, z, radius, radius2, own, _ = high
-    flight = Flight((x0, y0, z0), (x1, y1, z1))
-    extent = larger(largest_component(flight.start), largest_component(flight.end)) + own
-    ends, next_ends = ((a, b, c), (d, e, f)), ((u, v, w), (x, y, z))
-    return Pair(flight, (alpha0, alpha1), shape, radius, radius2, ends, next_ends, extent)
-
-
-@inlined
-def moving_limb(pair: Pair) -> MovingLimb:
-    """The limb of a pair during the stretch."""
-    (p, q), (u, v), (begin, end) = pair.ends, pair.next_ends, pair.alpha
-    first, last = (
-        (place_between(p, u, begin), place_between(q, v, begin)),
-        (place_between(p, u, end), place_between(q, v, end)),
-    )
-    return MovingLimb(pair.shape, pair.radius, pair.radius2, *first, *last)
-
-
-@inlined
-def is_candidate(query: MovingQuery, k: int, i: int) -> bool:
-    """Whether a candidate is not left out, and bullet i considers it."""
-    mask, ignored = query.mask[broadcast_index(query.mask, i)], query.ignored[broadcast_index(query.ignored, i)]
-    return k != LEFT_OUT and is_considered(query.table.character[k], query.table.mask[k], mask, ignored)
 
 
 class Limits(NamedTuple):
@@ -266,17 +180,6 @@ def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
         (select(begins, a[0], select(ends, b[0], x[0])), select(exact, 0.0, x[1])),
         (select(begins, a[1], select(ends, b[1], y[0])), select(exact, 0.0, y[1])),
         (select(begins, a[2], select(ends, b[2], z[0])), select(exact, 0.0, z[1])),
-    )
-
-
-@inlined
-def motion_of(pair: Pair, start: Vector, goal: Vector, limits: Limits) -> AccurateMotion:
-    """The motion of a bullet from start to goal, on a stretch, relative to a limb; or of eight."""
-    (p, q), (u, v), (s0, s1), (a, b) = pair.ends, pair.next_ends, limits.s, limits.alpha
-    return accurate_motion(
-        (dd_between(start, goal, s0), dd_between(start, goal, s1)),
-        (dd_between(p, u, a), dd_between(q, v, a)),
-        (dd_between(p, u, b), dd_between(q, v, b)),
     )
 
 
@@ -365,14 +268,3 @@ def vector(row: Float64Array, first: int) -> Vector:
 def place_between(a: Vector, b: Vector, alpha: Real) -> Vector:
     """The point between two points; of one limb, or of eight."""
     return between(a[0], b[0], alpha), between(a[1], b[1], alpha), between(a[2], b[2], alpha)
-
-
-@inlined
-def box_path(path: Float64Array) -> BoxPath:
-    """A row of `MovingRows.paths`."""
-    turn = (path[TURN], path[TURN + 1], path[TURN + 2], path[TURN + 3])
-    turn_next = (path[TURN_NEXT], path[TURN_NEXT + 1], path[TURN_NEXT + 2], path[TURN_NEXT + 3])
-    axes = (vector(path, AXES), vector(path, AXES + 3), vector(path, AXES + 6))
-    return BoxPath(
-        vector(path, HERE), vector(path, THERE), turn, turn_next, vector(path, CENTRE), axes, vector(path, HALF)
-    )

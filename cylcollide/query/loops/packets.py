@@ -6,16 +6,7 @@ from cylcollide.kernels.limb_table import Limb, eight_of, limb_of
 from cylcollide.kernels.ray import Ray, Rays, make_ray
 from cylcollide.query.loops.inputs import RawRays
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import (
-    LANES,
-    Real,
-    broadcast,
-    load,
-    load_at,
-    load_rows,
-    load_triples,
-    prefetch,
-)
+from cylcollide.runtime.simd import LANES, Real, broadcast, load, load_at, load_rows, load_triples, prefetch
 
 CACHE_LINE = 8
 """Float64 numbers in a cache line."""

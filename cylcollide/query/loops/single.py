@@ -13,7 +13,7 @@ from cylcollide.bvh.traverse import Stack, local_ray, local_reach, stack_in, vis
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, exact_displacement, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked, filter_of
@@ -27,10 +27,8 @@ def entry_fraction(batch: RayBatch, i: int, ray: Ray, limb: Limb, face: float, g
     """Fraction at which ray i hits a limb through a face, from a guess of it."""
     if face == INSIDE:
         return 0.0
-    rays = batch.rays
-    displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
     leaving = batch.policy == POLICY_EXIT and leaves(ray, limb)
-    return face_crossing(ray, displacement, guess, limb, face, not leaving)[0]
+    return face_crossing(ray, exact_displacement(batch.rays, i), guess, limb, face, not leaving)[0]
 
 
 @compiled
