@@ -14,7 +14,7 @@ from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
 from numba.core.registry import cpu_target
 
 from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
-from native.intrinsics import INTRINSICS, array_at
+from native.intrinsics import INTRINSICS, array_at, arrays_at_addresses
 from native.signatures import Argument, Signature
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
@@ -73,7 +73,7 @@ def prepare() -> None:
     target.get_executable = lambda *_: [].append  # in place of machine code: another object each time, never called
     functions = {function: jitted(function, inlining) for function, inlining in MARKED.items()}
     calls = [(loop.call, functions[loop.function]) for loop in LOOPS.values()]
-    _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items()])
+    _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items(), *arrays_at_addresses().items()])
 
 
 def _replace_everywhere(replacements: list[tuple[object, object]]) -> None:
