@@ -1,4 +1,4 @@
-"""Flying bullets and limbs that move, as loops read them: pieces, stretches, limbs at two ticks, and a pair of both."""
+"""Flying bullets and limbs that move, as loops read them: pieces, stretches, and limbs at two ticks."""
 
 from math import inf
 from typing import NamedTuple
