@@ -1,35 +1,21 @@
-"""`python -m native`: make the extension modules of a checkout in place, or in a folder."""
+"""`python -m native [FOLDER]`: make extension modules in a folder; by default in the checkout, in place.
 
-import argparse
+CYLCOLLIDE_BUILD_LEVELS and CYLCOLLIDE_BUILD_PLATFORM say for what, as in `hook.py`.
+"""
+
 import os
+import sys
 from pathlib import Path
 
+LEVELS, PLATFORM = (os.environ.get(f"CYLCOLLIDE_BUILD_{name}", "") for name in ("LEVELS", "PLATFORM"))
 os.environ["CYLCOLLIDE_LEVEL"] = "plain"  # the package is imported as plain Python
 for setting in [name for name in os.environ if name.startswith("NUMBA_")]:
     del os.environ[setting]  # what is built does not depend on them
 
-from cylcollide.runtime.sources import ROOT
 from native import build, levels
-from native.sources import PACKAGE
-
-
-def say(text: str) -> None:
-    """Print a line at once."""
-    print(f"cylcollide: {text}", flush=True)
-
-
-def main() -> None:
-    """Build the levels that are asked for."""
-    parser = argparse.ArgumentParser(prog="python -m native", description=__doc__)
-    parser.add_argument("--levels", default="", help="all, or names with commas; default: that of this processor")
-    parser.add_argument("--platform", default="", help="such as linux-aarch64, by ziglang; default: this one")
-    parser.add_argument("--into", type=Path, default=ROOT / PACKAGE / "machine_code", help="default: in place")
-    options = parser.parse_args()
-    try:
-        build.build(levels.targets(options.levels, options.platform), options.into, say)
-    except (RuntimeError, ValueError) as error:
-        raise SystemExit(f"cylcollide: machine code was not built: {error}") from None
-
 
 if __name__ == "__main__":
-    main()
+    try:
+        build.build(levels.targets(LEVELS, PLATFORM), Path(*sys.argv[1:] or [str(build.IN_PLACE)]))
+    except (RuntimeError, ValueError) as error:
+        raise SystemExit(f"cylcollide: machine code was not built: {error}") from None
