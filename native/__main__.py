@@ -1,13 +1,9 @@
-"""`python -m native [FOLDER]`: make extension modules in a folder; by default in the checkout, in place.
+"""`python -m native`: make the extension modules of a checkout in place, or in a folder."""
 
-CYLCOLLIDE_BUILD_LEVELS and CYLCOLLIDE_BUILD_PLATFORM say for what, as in `hook.py`.
-"""
-
+import argparse
 import os
-import sys
 from pathlib import Path
 
-LEVELS, PLATFORM = (os.environ.get(f"CYLCOLLIDE_BUILD_{name}", "") for name in ("LEVELS", "PLATFORM"))
 os.environ["CYLCOLLIDE_LEVEL"] = "plain"  # the package is imported as plain Python
 for setting in [name for name in os.environ if name.startswith("NUMBA_")]:
     del os.environ[setting]  # what is built does not depend on them
@@ -15,7 +11,14 @@ for setting in [name for name in os.environ if name.startswith("NUMBA_")]:
 from native import build, levels
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m native", description=__doc__)
+    environment = {name: os.environ.get(f"CYLCOLLIDE_BUILD_{name.upper()}", "") for name in ("levels", "platform")}
+    parser.add_argument("--levels", help="all, or names with commas; default: that of this processor")
+    parser.add_argument("--platform", help="such as linux-aarch64, by ziglang; default: this one")
+    parser.add_argument("--into", type=Path, default=build.IN_PLACE, help="default: in place")
+    parser.set_defaults(**environment)
+    options = parser.parse_args()
     try:
-        build.build(levels.targets(LEVELS, PLATFORM), Path(*sys.argv[1:] or [str(build.IN_PLACE)]))
+        build.build(levels.targets(options.levels, options.platform), options.into)
     except (RuntimeError, ValueError) as error:
         raise SystemExit(f"cylcollide: machine code was not built: {error}") from None

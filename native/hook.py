@@ -39,7 +39,8 @@ class MachineCodeHook(BuildHookInterface[Any]):
         if self.target_name != "wheel" or LEVELS == PLAIN:
             return
         self._made = [] if version == "editable" else [tempfile.mkdtemp()]
-        if subprocess.run([sys.executable, "-m", "native", *self._made], cwd=self.root, check=False).returncode:
+        into = [f"--into={folder}" for folder in self._made]
+        if subprocess.run([sys.executable, "-m", "native", *into], cwd=self.root, check=False).returncode:
             raise SystemExit(
                 "cylcollide: no wheel was built, for the reason above. CYLCOLLIDE_BUILD_LEVELS=plain builds one "
                 "without machine code, whose queries take some thousand times as long."

@@ -146,16 +146,16 @@ def in_chunks(
         shared = RAYS_PER_TASK if threads == 1 else RAYS_SHARED
     count = -(-n // shared)
     count += -count % threads  # equally many for each thread
-    pending = deque(range(count))
+    pending = deque((k, task) for k in range(count))  # a thread may keep `work` longer, but nothing of the caller's
     results: dict[int, Result] = {}
 
     def work() -> None:
         while pending:
             try:
-                k = pending.popleft()
+                k, task_of_chunk = pending.popleft()
             except IndexError:  # the queue was drained by another thread
                 return
-            results[k] = task(n * k // count, n * (k + 1) // count)
+            results[k] = task_of_chunk(n * k // count, n * (k + 1) // count)
 
     from concurrent.futures import wait  # noqa: PLC0415  not imported where one thread does all
 
@@ -171,7 +171,7 @@ def in_chunks(
         wait(started)
     for helper in started:
         helper.result()
-    return [results[k] for k in range(count)]
+    return [results.pop(k) for k in range(count)]
 
 
 @cache
