@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from cylcollide._types import (
     Uint32Array,
 )
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
-from cylcollide.limbs import files, tables
+from cylcollide.limbs import explain, files, tables
 from cylcollide.limbs.tables import Labels
 from cylcollide.query import exact_fallback, exact_points
 from cylcollide.query.hits import RayHits
@@ -36,9 +36,6 @@ from cylcollide.query.loops.columns import empty_hits
 from cylcollide.query.request import BatchResult, RayRequest, ray_request, segment_request
 from cylcollide.query.row_choice import chosen_rows
 from cylcollide.shapes import Solids
-
-if TYPE_CHECKING:
-    from cylcollide.limbs.explain import Explanation
 
 
 class Limbs:
@@ -297,10 +294,8 @@ class Limbs:
         inside = np.where(side == int(Side.OUTSIDE), np.int32(NO_LIMB), limbs)
         return exact_points.axis_distances(position, self.table, self.kernel_rows, inside)
 
-    def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> "Explanation":
+    def explain_segment(self, start: ArrayLike, end: ArrayLike, limb: int | None = None) -> explain.Explanation:
         """Why the segment start → end (3,) hits or misses one limb, whose index must be given if there are several."""
-        from cylcollide.limbs import explain  # noqa: PLC0415  imported when asked for
-
         return explain.explain_segment(self.table, start, end, limb)
 
     def _classified(self, points: ArrayLike) -> tuple[Float64Array, Int8Array]:
