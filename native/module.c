@@ -246,6 +246,23 @@ static PyObject *copy_frames(PyObject *module, PyObject *const *given, Py_ssize_
     Py_RETURN_TRUE;
 }
 
+/* builtin(name, function): a built-in function that calls one of Python. BulletClient passes its number on to built-in
+functions alone. */
+
+static PyObject *call_function(PyObject *function, PyObject *given, PyObject *named) {
+    return PyObject_Call(function, given, named);
+}
+
+static PyObject *builtin(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    const char *name = count == 2 ? PyUnicode_AsUTF8AndSize(given[0], NULL) : NULL;
+    PyMethodDef *definition = name ? PyMem_Calloc(1, sizeof *definition + strlen(name) + 1) : NULL;
+    if (definition == NULL) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    definition->ml_name = strcpy((char *)(definition + 1), name);
+    definition->ml_meth = (PyCFunction)(void (*)(void))call_function;
+    definition->ml_flags = METH_VARARGS | METH_KEYWORDS;
+    return PyCFunction_New(definition, given[1]); /* the definition lives as long as the process */
+}
+
 static PyObject *supported(PyObject *module, PyObject *none) { return PyBool_FromLong(is_supported()); }
 
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
@@ -256,6 +273,7 @@ static PyMethodDef methods[] = {
     {"are_vectors", FAST(are_vectors), "Whether arguments are arrays of float64 in C order, (n, 3), equally long."},
     {"pack", pack, METH_O, "A tuple of arrays and numbers, read once: it stands for the tuple in calls of loops."},
     {"copy_frames", FAST(copy_frames), "Write the positions and quaternions of states into rows of an array."},
+    {"builtin", FAST(builtin), "A built-in function of this name that calls a function of Python."},
     {"supported", supported, METH_NOARGS, "Whether this processor can run the loops of this module."},
     {NULL, NULL, 0, NULL},
 };
