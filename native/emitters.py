@@ -77,10 +77,19 @@ def _call(name: str) -> Emitter:
     return emit
 
 
+def _contractible(emit: Emitter) -> Emitter:
+    """Arithmetic of which float32, the numbers of boxes, may be joined to a fused multiply-add where there is one."""
+
+    def emit_flagged(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+        return emit(builder, a, b, flags=("contract",) if a.type.element == ir.FloatType() else ())
+
+    return emit_flagged
+
+
 ARITHMETIC: dict[Emitter, Emitter] = {
-    operator.add: ir.IRBuilder.fadd,
-    operator.sub: ir.IRBuilder.fsub,
-    operator.mul: ir.IRBuilder.fmul,
+    operator.add: _contractible(ir.IRBuilder.fadd),
+    operator.sub: _contractible(ir.IRBuilder.fsub),
+    operator.mul: _contractible(ir.IRBuilder.fmul),
     operator.truediv: ir.IRBuilder.fdiv,
 }
 COMPARISONS: dict[Emitter, Emitter] = {
