@@ -14,6 +14,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
 from numba.core.registry import cpu_target
+from numba.np import arrayobj
 
 from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
 from native.intrinsics import INTRINSICS, array_at
@@ -71,9 +72,15 @@ def prepare() -> None:
     target.refresh()
     target._internal_codegen = TextCodegen("cylcollide")
     target.get_executable = lambda *_: [].append  # in place of machine code: another object each time, never called
+    arrayobj.fix_integer_index = _index
     functions = {function: jitted(function, inlining) for function, inlining in MARKED.items()}
     calls = [(loop.call, functions[loop.function]) for loop in LOOPS.values()]
     _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items()])
+
+
+def _index(context: Any, builder: Any, kind: Any, index: Any, _size: Any) -> Any:
+    """An index into an array, in place of numba's, which counts negative ones from the end: loops have none."""
+    return context.cast(builder, index, kind, types.intp)
 
 
 def _replace_everywhere(replacements: list[tuple[object, object]]) -> None:

@@ -57,6 +57,11 @@ def is_supported(level: str) -> bool:
     return bool(import_module(module_name(level)).supported())
 
 
+def usable() -> list[str]:
+    """The installed levels that this processor has, best first."""
+    return list(filter(is_supported, installed()))
+
+
 def choose(requested: str | None) -> Choice:
     """The level to use: the requested one, or the best one if it is None.
 
@@ -90,8 +95,8 @@ def _check(level: str, there: list[str]) -> None:
     if level not in there:
         raise ImportError(f"{asks}, which is not installed; {', '.join(there) or 'no level'} is: unset it, or {REMEDY}")
     if not is_supported(level):
-        usable = ", ".join(filter(is_supported, there)) or PLAIN
-        raise ImportError(f"{asks}, which this processor lacks; it has {usable}: unset it")
+        has = ", ".join(usable()) or PLAIN
+        raise ImportError(f"{asks}, which this processor lacks; it has {has}: unset it")
 
 
 def _fresh(level: str, reason: str) -> Choice:
