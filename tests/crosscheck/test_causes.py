@@ -7,10 +7,10 @@ from support.runs.families import SAMPLED, sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
+from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
 from cylcollide.crosscheck.generate.shots import Body
-from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.run.chunk import compute_chunk, fire
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -290,7 +290,7 @@ def test_this_side_is_checked_too(monkeypatch):
             limb[np.flatnonzero(limb >= 0)[::50]] = -1
             return hits
 
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", Flipped)
     plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
     record = compute_chunk(plan, plan.keys[0]).record
     assert [row["proved"] for row in record["families"]] == [0]

@@ -9,7 +9,7 @@ import pytest
 from support.html_page import Page
 from support.runs.families import paged
 
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.report.advice import RULES, advice
 from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases
 from cylcollide.crosscheck.report.page import page_html

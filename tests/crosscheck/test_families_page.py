@@ -11,8 +11,8 @@ from support.html_page import Page, numbers, page_alone
 from support.runs.families import paged, with_summary
 
 from cylcollide.crosscheck.cases.words import EXPLAINED
+from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import PlainEngine
-from cylcollide.crosscheck.judge.disagreements import Cause
 from cylcollide.crosscheck.report.chart_style import COLORS
 from cylcollide.crosscheck.report.csv_tables import write_tables
 from cylcollide.crosscheck.report.measures import earlier_than_bound, early_bound, scale_rows

@@ -10,12 +10,12 @@ import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
 from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.families.surface import rim as draw_rim
 from cylcollide.crosscheck.generate.shots import Body
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run

@@ -8,8 +8,8 @@ from support.runs.scoreboard import planted_engines
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.story import replayed
 from cylcollide.crosscheck.cases.words import headline
+from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import NamedEngine
-from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan

@@ -12,8 +12,8 @@ from support.faulty_engines import WobblyEngine
 from support.html_page import Page, numbers, page_alone
 from support.runs.poses import MOTIONS, swept
 
+from cylcollide.crosscheck.compare.disagreements import VERDICTS
 from cylcollide.crosscheck.engine import PlainEngine
-from cylcollide.crosscheck.judge.disagreements import VERDICTS
 from cylcollide.crosscheck.number_format import length, percent
 from cylcollide.crosscheck.report import charts
 from cylcollide.crosscheck.report.case_choice import Drawn, worst_in_turns

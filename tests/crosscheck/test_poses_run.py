@@ -8,10 +8,10 @@ import pytest
 from support.runs.poses import timeless
 
 import cylcollide as cc
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS
 from cylcollide.crosscheck.generate.poses import spread_poses
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.report.measures import right_hits
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, run_plan, write_numbers, wrong_bullets
@@ -230,7 +230,7 @@ class FaultyWorld(cc.HitWorld):
 
 
 def test_a_fault_on_our_side_is_not_proved(monkeypatch):
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", FaultyWorld)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", FaultyWorld)
     plan = PosesPlan(2000, 7, ("walk",))
     found = run_plan(plan)
     wrong = wrong_bullets(found, plan)

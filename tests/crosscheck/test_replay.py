@@ -16,8 +16,8 @@ from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner, recast
 from cylcollide.crosscheck.cases.story import answers_apart
 from cylcollide.crosscheck.cases.words import EXPLAINED, why
+from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import PlainEngine
-from cylcollide.crosscheck.judge.disagreements import Cause
 from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.run.run import write_numbers
 from cylcollide.engines import registry

@@ -12,7 +12,7 @@ from support.runs.poses import swept
 from support.runs.replay import cases, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import read_cases
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.report.case_choice import worst_in_turns
 from cylcollide.crosscheck.report.measures import right_hits
 from cylcollide.crosscheck.report.repro_scripts import write_case_files

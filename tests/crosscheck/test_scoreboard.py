@@ -10,11 +10,11 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.story import replayed
+from cylcollide.crosscheck.compare.comparison import usable
+from cylcollide.crosscheck.compare.truth import Truth, clearances
 from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import usable
-from cylcollide.crosscheck.judge.truth import Truth, clearances
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors
@@ -143,7 +143,7 @@ def test_what_exact_arithmetic_does_not_confirm_is_no_fault_of_the_engine(monkey
             limb[np.flatnonzero(limb >= 0)[::5]] = -1
             return hits
 
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", Flipped)
     (score,) = scoreboard_by_name("exact")
     assert score.unproved > 10
     assert verdicts(score) == {}
@@ -154,7 +154,7 @@ def test_exact_arithmetic_is_asked_once(monkeypatch):
     shots = type("Shots", (), {"start": np.array([[-2.0, 0, 0.5]] * 3), "end": np.array([[2.0, 0, 0.5]] * 3)})
     truth = Truth(replace(scene, shots=shots))
     assert truth.confirms(np.array([0, 2])).all()
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.exact_first_limbs", lambda *a: np.full(len(a[0]), 7))
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.exact_first_limbs", lambda *a: np.full(len(a[0]), 7))
     assert truth.confirms(np.array([0, 1, 2])).tolist() == [True, False, True]
 
 

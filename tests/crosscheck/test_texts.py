@@ -5,7 +5,7 @@ from string import Formatter
 import pytest
 
 from cylcollide.crosscheck.cases.words import TEXTS
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import texts
 from cylcollide.crosscheck.report import advice
 from cylcollide.crosscheck.report.page import CHARTS

@@ -11,9 +11,9 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import fields as checked
 from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_json
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs

@@ -6,8 +6,8 @@ from math import isfinite
 from reprlib import repr as shortened
 from typing import Annotated, Any, NamedTuple
 
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""

@@ -15,8 +15,8 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
 from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
+from cylcollide.crosscheck.compare.disagreements import VERDICTS
 from cylcollide.crosscheck.engine import DEFAULT
-from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 Size = tuple[int, int, int, int, int]
 Now = Callable[[], Case]

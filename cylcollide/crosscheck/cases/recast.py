@@ -13,11 +13,11 @@ from cylcollide.crosscheck.cases.words import engine_name, headline
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.compare.comparison import engine_answers
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
+from cylcollide.crosscheck.compare.truth import Truth, exact_hit, solids
 from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.judge.comparison import engine_answers
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.judge.truth import Truth, exact_hit, solids
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.engines import EngineHits
 from cylcollide.query.hits import RayHits

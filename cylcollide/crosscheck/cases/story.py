@@ -11,8 +11,8 @@ from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAnswer, Replayed, recast
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.calibration import Calibration
+from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, Setup
-from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.records import JsonObject, one_line
 from cylcollide.crosscheck.workers import worker_processes

@@ -13,8 +13,8 @@ from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.calibration import CORNER
 from cylcollide.crosscheck.causes.ray_geometry import Sight
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.engines.rounded_cylinder import outward_normal
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)

@@ -8,8 +8,8 @@ from math import degrees, hypot
 
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.fields import UNNAMED
-from cylcollide.crosscheck.judge.comparison import UNIT
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.comparison import UNIT
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.number_format import angle, length
 from cylcollide.crosscheck.records import texts
 

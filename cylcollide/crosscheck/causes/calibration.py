@@ -12,11 +12,11 @@ from functools import cache
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
+from cylcollide.crosscheck.compare.comparison import points_told, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
 from cylcollide.crosscheck.generate.families.aimed import aimed
 from cylcollide.crosscheck.generate.families.surface import grazes
 from cylcollide.crosscheck.generate.shots import SIZES, Body, joined
-from cylcollide.crosscheck.judge.comparison import points_told, usable
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.engines.rounded_cylinder import (
     Rounded,

@@ -13,11 +13,11 @@ from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits, angle, engine_answers
+from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Comparison, OwnHits, angle, engine_answers
-from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
-from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.engines import Engine
 from cylcollide.engines.rounded_cylinder import signed_distance
 from cylcollide.limbs.limbs import Limbs

@@ -10,8 +10,8 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
+from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.engines.rounded_cylinder import (
     Least,
     Rounded,

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cylcollide.crosscheck.cases.case import write_cases
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv, write_json
 from cylcollide.crosscheck.report.sentences import not_tried_words
 from cylcollide.crosscheck.run.plan import own_versions

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import BulletClient
-from cylcollide.crosscheck.judge.disagreements import Cause
 from cylcollide.crosscheck.number_format import counted, length, percent, scale_words
 from cylcollide.crosscheck.records import JsonObject, texts
 from cylcollide.crosscheck.report.measures import ARM, construction_rows, facts, margin_rows, scale_rows

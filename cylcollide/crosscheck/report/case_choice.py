@@ -12,7 +12,7 @@ from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.words import TEXTS
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
 from cylcollide.engines.rounded_cylinder import Rounded, least_distance

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.cases.words import MEASURED
-from cylcollide.crosscheck.judge.disagreements import Kind
+from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.number_format import SPACE, length, power, scale_words
 from cylcollide.crosscheck.report import chart_style as style
 from cylcollide.crosscheck.report import measures

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
 from cylcollide.crosscheck.run.run import Result
 from cylcollide.crosscheck.run.tally import Tally

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide._types import Float64Array
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import DEFAULT
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import HUMAN
 from cylcollide.crosscheck.run.run import Result

@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 from cylcollide.crosscheck import number_format
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.words import explained, headline, measured_words, quantity
-from cylcollide.crosscheck.judge.disagreements import Cause
+from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.records import JsonObject, texts
 from cylcollide.crosscheck.report import charts, measures, sentences
 from cylcollide.crosscheck.report.advice import advice

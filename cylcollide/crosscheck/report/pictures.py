@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.generate.shots import across, unit
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.number_format import UNITS
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.report.case_choice import Drawn

@@ -11,7 +11,7 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import words
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.report.chart_style import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
 from cylcollide.engines.bullet import bodies

@@ -8,8 +8,8 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.words import MEASURED, headline, quantity
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.number_format import (
     SPACE,
     all_or,

@@ -12,13 +12,13 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
 from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibration
 from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Cast, Comparison, build
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
 from cylcollide.crosscheck.run.plan import Plan

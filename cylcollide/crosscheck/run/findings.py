@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import DEFAULT
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
 from cylcollide.crosscheck.run.tally import Tally
 

@@ -18,8 +18,8 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks

@@ -15,11 +15,11 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
 from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.compare.comparison import Answers, Cast, Comparison
+from cylcollide.crosscheck.compare.disagreements import ERRORS, VERDICTS, Kind
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.judge.comparison import Answers, Cast, Comparison
-from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
-from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.crosscheck.records import plain
 
 COUNTED = ("missed", "phantom", "wrong_limb", "lost")

@@ -16,11 +16,11 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.compare.comparison import engine_answers
+from cylcollide.crosscheck.compare.disagreements import ERRORS, Figures, median_99_max
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import engine_answers
-from cylcollide.crosscheck.judge.disagreements import ERRORS, Figures, median_99_max
-from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.crosscheck.records import JsonObject, one_line, plain
 from cylcollide.crosscheck.scoreboard.engine_errors import COUNTED, EngineErrors
 from cylcollide.engines import Engine, create, names, variants

@@ -1,4 +1,4 @@
-"""The one judge: an engine's answers about a scene beside the truth.
+"""An engine's answers about a scene beside the truth.
 
 It says which verdicts differ and which of these exact arithmetic confirms, and of hits the errors.
 """
@@ -12,9 +12,9 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Disagreements, Kind
+from cylcollide.crosscheck.compare.truth import NOT_SETTLED, Truth
 from cylcollide.crosscheck.engine import BulletClient
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.judge.truth import NOT_SETTLED, Truth
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.query.hits import RayHits
 
