@@ -4,9 +4,7 @@ import csv
 import io
 import json
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +23,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value
-
-
-def texts(name: str) -> dict[str, JsonObject]:
-    """The tables of a file of texts of this package, by its path below ``cylcollide/crosscheck``."""
-    return tomllib.loads(files("cylcollide.crosscheck").joinpath(name).read_text(encoding="utf-8"))
 
 
 def one_line(error: BaseException, *, named: bool = False) -> str:

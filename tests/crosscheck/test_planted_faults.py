@@ -7,7 +7,7 @@ from support.runs.scoreboard import planted_engines
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.story import replayed
-from cylcollide.crosscheck.cases.words import headline
+from cylcollide.crosscheck.cases.wording import headline
 from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import NamedEngine
 from cylcollide.crosscheck.report.page import write_page

@@ -15,10 +15,9 @@ from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
 from cylcollide.crosscheck.cases.recast import CaseRunner, recast
 from cylcollide.crosscheck.cases.story import answers_apart
-from cylcollide.crosscheck.cases.words import EXPLAINED, why
+from cylcollide.crosscheck.cases.wording import CAUSES, length, why
 from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import PlainEngine
-from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.run.run import write_numbers
 from cylcollide.engines import registry
 
@@ -220,11 +219,11 @@ def test_a_planted_engine_is_asked_like_any_other():
 
 
 def test_every_cause_has_words():
-    assert set(EXPLAINED) == set(Cause)
+    assert set(CAUSES) == set(Cause)
     known = {"stop": 1e-3, "rim": 1e-3, "big": 1.0}
     for case in cases("rim"):
         text = why(case, known)
-        assert text.startswith(EXPLAINED[case.cause_code][:12].replace("{engine}", "PyBullet")[:8])
+        assert text.startswith(CAUSES[case.cause_code]["explained"][:12].replace("{engine}", "PyBullet")[:8])
         said = [length(abs(number)) for number in (case.measured, case.bound) if number is not None]
         assert case.kind == "normal" or all(number in text for number in said)
         assert "nan" not in text

@@ -9,7 +9,7 @@ import numpy as np
 from cylcollide._types import Face, Float64Array
 from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vector
 from cylcollide.crosscheck.cases.fields import Vector
-from cylcollide.crosscheck.cases.words import engine_name, headline
+from cylcollide.crosscheck.cases.wording import engine_name, headline
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight

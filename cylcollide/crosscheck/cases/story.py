@@ -6,14 +6,14 @@ from math import degrees, isfinite, nan
 
 import numpy as np
 
-from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, Case
 from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant, EngineAnswer, Replayed, recast
 from cylcollide.crosscheck.cases.trials import Trial, trials
+from cylcollide.crosscheck.cases.wording import length
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, Setup
-from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.records import JsonObject, one_line
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, registry
@@ -143,7 +143,7 @@ class Story(Replayed):
         """The cause in words; None if the disagreement is not there."""
         big = self.usual.big_from if isfinite(self.usual.big_from) else nan
         measured = {"stop": self.usual.stop, "rim": self.usual.rim, "big": big}
-        return None if self.again is None else words.why(self.again, measured)
+        return None if self.again is None else wording.why(self.again, measured)
 
     @property
     def measured(self) -> list[str]:
@@ -161,7 +161,7 @@ class Story(Replayed):
     def record(self) -> JsonObject:
         """As ``--json`` prints it."""
         return super().record() | {
-            "said": None if self.again is None else words.headline(self.again),
+            "said": None if self.again is None else wording.headline(self.again),
             "why": self.why,
             "measured": self.measured,
             "engines": [asdict(witness) for witness in self.witnesses],

@@ -12,17 +12,16 @@ from rich.markup import escape
 from rich.progress import track
 from rich.text import Text
 
-from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, PLACE, Case, read_chosen, write_cases
 from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
 from cylcollide.crosscheck.cases.recast import CaseRunner, Replayed
 from cylcollide.crosscheck.cases.story import Story, Witness, blamed, engine_title, replayed, story_of
 from cylcollide.crosscheck.cases.trials import is_proved
-from cylcollide.crosscheck.commands.tables import table
-from cylcollide.crosscheck.number_format import angle, length
+from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.repro_scripts import repro_source
-from cylcollide.terminal import stop
+from cylcollide.terminal import stop, table
 
 
 def replay(
@@ -100,7 +99,7 @@ def print_story(console: Console, story: Story) -> None:
     """Print the story step by step."""
     case = story.case
     console.rule(f"[bold]{escape(case.address)}: {case.kind}", align="left")
-    console.print(Text(words.headline(story.again or case), style="bold"))
+    console.print(Text(wording.headline(story.again or case), style="bold"))
     steps = {
         "The limbs and the segment, in metres": _question(case),
         "The true answer, and why": _truth(story),
@@ -214,12 +213,12 @@ def _why(story: Story) -> Iterator[RenderableType]:
         return
     yield f"[bold]{again.cause[:1].upper()}{again.cause[1:]}[/]. {escape(story.why or '')}"
     if story.measured:
-        yield f"Measured on {words.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."
+        yield f"Measured on {wording.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."
     if saved not in ("", again.cause):
         yield f"[yellow]The case was saved with another cause: {saved}."
     for other in story.now:
         if other.kind != again.kind:
-            yield f"The same segment also: {escape(words.headline(other))} ({other.cause})"
+            yield f"The same segment also: {escape(wording.headline(other))} ({other.cause})"
 
 
 def _interventions(story: Story) -> Iterator[RenderableType]:

@@ -14,12 +14,12 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.wording import UNITS
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.generate.shots import across, unit
-from cylcollide.crosscheck.number_format import UNITS
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.case_choice import Drawn
 from cylcollide.crosscheck.report.chart_style import COLORS, bare
+from cylcollide.crosscheck.report.drawn_case import Drawn
 from cylcollide.engines.rounded_cylinder import (
     Least,
     Rounded,

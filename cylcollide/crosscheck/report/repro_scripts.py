@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.report.chart_style import template
@@ -52,7 +52,7 @@ def repro_source(case: Case) -> str:
     limbs, chosen = case.limbs, range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
     changed = setup.margin is not None or bool(setup.moved)
     found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
-    headline = f"{words.headline(case)} {found}"
+    headline = f"{wording.headline(case)} {found}"
     # What the engine's adapter writes into a file, as the inside of an f-string.
     xml = MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
     if setup.construction != "mjcf":
