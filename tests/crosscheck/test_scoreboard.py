@@ -10,7 +10,7 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
 from cylcollide.crosscheck.cases.story import replayed
-from cylcollide.crosscheck.compare.comparison import usable
+from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.truth import Truth, clearances
 from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
@@ -197,7 +197,7 @@ def test_variants_are_told_from_each_other_in_cases():
         return EngineHits(np.zeros(len(start), np.int32), np.zeros(len(start)), start, np.zeros((len(start), 3)))
 
     for each in both:
-        each.add(key, 4, truth, usable(answers(truth.start, truth.end), 20, 1), answers)
+        each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1)), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
     assert (polygon.engine, polygon.options, polygon.built.is_default) == ("embree", {"sides": 256}, True)
     assert (bare.engine, bare.options, bare.built.margin) == ("bullet", {}, 0.0)

@@ -28,7 +28,7 @@ def crosscheck(monkeypatch, *options):
 
 @pytest.mark.usefixtures("planted")
 def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys, scores):
-    monkeypatch.setattr(crosscheck_command, "guarded_scoreboard", lambda *_: list(scores.values()))
+    monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: list(scores.values()))
     assert crosscheck(monkeypatch, "--engines", "all", "--out", tmp_path / "a") == 0
     text = capsys.readouterr().out
     for score in scores.values():
@@ -49,7 +49,7 @@ def test_the_command_writes_json_and_csv(monkeypatch, tmp_path, capsys, scores):
 
 @pytest.mark.usefixtures("planted")
 def test_the_command_fails_if_this_library_is_wrong(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(crosscheck_command, "guarded_scoreboard", lambda *_: [Score("E", {}, "", rays=9, unproved=2)])
+    monkeypatch.setattr(crosscheck_command, "scoreboard", lambda *_, **__: [Score("E", {}, "", rays=9, unproved=2)])
     assert crosscheck(monkeypatch, "--engines", "exact", "--out", tmp_path) == 1
     assert "2 disagreements with E are NOT confirmed" in capsys.readouterr().err
 
@@ -121,7 +121,7 @@ def test_an_engine_that_ends_its_process_is_named_and_the_others_go_on(installed
     done = run(installed, "--engines", "fatal", "--engines", "cylcollide", "--rays", 240, "--out", out)
     assert done.returncode == 0, done.stderr
     fatal, own = json.loads((out / "scoreboard.json").read_text())["scoreboard"]
-    assert fatal["error"] == "elbow: it ended the process (SIGABRT)"
+    assert fatal["error"] == "elbow: it ended its process"
     assert own["error"] == ""
     assert own["rays"] > 200
 

@@ -17,9 +17,8 @@ from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.report.tables import ReportTable, run_tables, score_tables, write_score_csv, write_tables
 from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
 from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers, wrong_count
-from cylcollide.crosscheck.scoreboard.scoreboard import ALL, ASKED, Score, check_names
+from cylcollide.crosscheck.scoreboard.scoreboard import ALL, ASKED, Score, check_names, scoreboard
 from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS as SCORED_RAYS
-from cylcollide.crosscheck.scoreboard.subprocess_run import guarded_scoreboard
 from cylcollide.terminal import bars, make_writable, stop, table
 
 DEFAULT_RAYS = 200_000
@@ -31,8 +30,7 @@ TASKS = {
     "chunks": "firing, comparing, explaining",
     "interventions": "changing one thing at a time",
     "files": "writing the report",
-    "families": "asking all engines",
-    "speed": "comparing speeds",
+    "engines": "asking all engines",
 }
 SCORE_SCHEMA = 1
 """Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
@@ -122,7 +120,7 @@ def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path
     began = time.perf_counter()
     try:
         with _errors_in_one_line(), bars(console, TASKS) as progress:
-            scores = guarded_scoreboard(engines, rays, seed, progress)
+            scores = scoreboard(engines, rays, seed, progress, apart=True)
     except KeyboardInterrupt:
         stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
     seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]

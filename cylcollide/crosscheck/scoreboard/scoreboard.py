@@ -1,47 +1,46 @@
-"""One scoreboard: every engine is asked the same segments, and what it gets wrong is counted where it is proved.
+"""One scoreboard: every engine is asked the same segments, and its proved errors are counted.
 
-The segments are those of the families that any engine can be asked; all of them are about cylinders. All engines take
-turns at each scene, so that what they are compared with, the truth, is computed and proved once.
+The segments are those of the families that any engine can be asked; all of them are about cylinders. Each engine runs
+in a process of its own, so that one that ends its process stops no other.
 """
 
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.compare.comparison import engine_answers
+from cylcollide.crosscheck.compare.comparison import Comparison, engine_answers
 from cylcollide.crosscheck.compare.disagreements import ERRORS, Figures, median_99_max
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject, one_line, plain
 from cylcollide.crosscheck.scoreboard.engine_errors import COUNTED, EngineErrors
+from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
 
-ASKED = (*OF_ANY_ENGINE, "humanoid")
-"""The families that any engine can be asked."""
 IN_MOTION = "humanoid"
+ASKED = (*OF_ANY_ENGINE, IN_MOTION)
+"""The families that any engine can be asked."""
 DEFAULT_RAYS = 2000 * len(ASKED)
 ALL = "all"
 
 TIMED_RAYS, ROUNDS = 4000, 9
-"""Bullets a call at the humanoid, and how often the engines take turns, to compare speeds."""
+"""Bullets a call at the humanoid, and how often an engine and this library take turns, to compare speeds."""
 
 MM_PER_METRE = 1000.0
 NONE: Figures = (math.nan, math.nan, math.nan)
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
-Watch = Callable[[str, str], None]
-"""Told before an engine is asked: its label and what is asked of it."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -76,85 +75,13 @@ class Score:
         return {name: plain(value) for name, value in asdict(replace(self, cases=())).items() if name != "cases"}
 
 
-class _Contender:
-    """An engine that is being asked, until it fails."""
-
-    def __init__(
-        self, name: str, words: str = "", options: Mapping[str, Any] | None = None, watch: Watch | None = None
-    ) -> None:
-        self.name, self.words, self.options, self.watch = name, words, options or {}, watch
-        self.errors = EngineErrors(name, self.options)
-        self.engine: Engine | None = None
-        self.versions: dict[str, str] = {}
-        self.limits: tuple[str, ...] = ()
-        self.speeds: list[float] = []
-        self.error = ""
-        # Words set variants of one engine apart. It goes by the name until the engine tells its own.
-        self.place = self.label = f"{name}, {words}" if words else name
-
-    def attempt(self, what: str, work: Callable[[Engine], object]) -> None:
-        """Let the engine work; whatever it raises is its error, and it is asked no more."""
-        if self.error:
-            return
-        if self.watch is not None:
-            self.watch(self.place, what)
-        try:
-            work(self.engine or self._opened())
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # a panic of a Rust engine is no Exception
-            self.error = f"{what}: {one_line(error, named=True)}"
-            self.close()
-
-    def _opened(self) -> Engine:
-        engine = self.engine = create(self.name, **self.options)
-        self.label = f"{engine.name}, {self.words}" if self.words else engine.name
-        self.versions, self.limits = dict(engine.versions), tuple(engine.capabilities.cannot())
-        if engine.capabilities.lacks([Shape.CYLINDER]):
-            raise ValueError(f"{self.label} holds no cylinders, and all families are about cylinders")
-        return engine
-
-    def close(self) -> None:
-        """Close the engine; one that failed may fail at that too."""
-        if self.engine is not None:
-            with suppress(Exception):
-                self.engine.close()
-            self.engine = None
-
-    def score(self) -> Score:
-        """What came of it."""
-        if self.error:
-            return Score(self.label, self.versions, self.error, limits=self.limits)
-        wrong, off = self.errors.wrong, self.errors.off
-        names = (*COUNTED, "unproved", "moved", *(kind.field for kind in ERRORS))
-        return Score(
-            self.label,
-            self.versions,
-            "",
-            rays=self.errors.rays,
-            **{name: sum(row[name] for row in wrong.values()) for name in names},
-            distance_mm=_figures(off["distance"], MM_PER_METRE),
-            normal_deg=_figures(off["normal"], math.degrees(1.0)),
-            position_mm=_figures(off["position"], MM_PER_METRE),
-            inside=self.errors.inside,
-            limits=self.limits,
-            speed=float(np.median(self.speeds)),
-            families={family: sum(row[name] for name in COUNTED) for family, row in wrong.items()},
-            cases=tuple(case for _, case in self.errors.worst.values()),
-        )
-
-
-def _figures(parts: list[Float64Array], unit: float) -> Figures:
-    return median_99_max(unit * np.concatenate([*parts, np.empty(0)]))
-
-
 def scoreboard(
     engines: Sequence[str],
     rays: int = DEFAULT_RAYS,
     seed: int = 0,
     progress: Progress | None = None,
-    watch: Watch | None = None,
-    dead: Mapping[str, str] | None = None,
+    *,
+    apart: bool = False,
 ) -> list[Score]:
     """Ask engines the same segments and count what each gets wrong: equal seeds and rays give equal scores but speeds.
 
@@ -166,31 +93,31 @@ def scoreboard(
         has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
     rays
         Segments that each engine is asked, dealt out evenly to the families; at least 1.
-    progress, watch
-        Told what is being done; told before an engine is asked what, so that one that ends the process is known.
-    dead
-        Engines not to be asked, as `watch` was given them, and the error that each is to have.
+    progress
+        Told what is being done.
+    apart
+        Whether each engine gets a process of its own: one that ends it gets a row that says so.
     """
     for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, got {value}")
-    found = _contenders(engines, watch, dead or {})
+    check_names(engines)
+    wanted = dict.fromkeys(each for name in engines for each in (names() if name == ALL else (name,)))
+    contenders: list[tuple[str, str, dict[str, Any], str]] = []
+    for name in wanted:
+        try:
+            contenders += [(name, words, options, "") for words, options in variants(name).items()]
+        except ImportError as missing:
+            if name in engines:
+                raise
+            contenders.append((name, "", {}, one_line(missing)))
     report = progress or (lambda _what, _done, _of: None)
-    try:
-        for place, family in enumerate(ASKED):
-            report("families", place, len(ASKED))
-            key = ChunkKey(family, seed, 0)
-            scenes = draw_chunk(key, math.ceil(rays / len(ASKED)))
-            for number, scene in enumerate(scenes):
-                # The same limbs at two poses: the engine is asked, too, after it has moved them from one to the other.
-                before = scenes[number - 1] if family == IN_MOTION and number else None
-                _ask(found, key, number, scene, before)
-        report("families", len(ASKED), len(ASKED))
-        _race(found, seed, report)
-    finally:
-        for contender in found:
-            contender.close()
-    return [contender.score() for contender in found]
+    scores = []
+    for place, (name, words, options, error) in enumerate(contenders):
+        report("engines", place, len(contenders))
+        scores.append(Score(name, {}, error) if error else _scored(name, words, options, rays, seed, apart))
+    report("engines", len(contenders), len(contenders))
+    return scores
 
 
 def check_names(engines: Sequence[str]) -> None:
@@ -201,65 +128,123 @@ def check_names(engines: Sequence[str]) -> None:
         raise ValueError(f"no engine {unknown[0]!r}; known engines: {', '.join(known)}, or {ALL}")
 
 
-def _contenders(engines: Sequence[str], watch: Watch | None, dead: Mapping[str, str]) -> list[_Contender]:
-    check_names(engines)
-    wanted = dict.fromkeys(each for name in engines for each in (names() if name == ALL else (name,)))
-    found: list[_Contender] = []
-    for name in wanted:
+def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
+    """Ask one engine everything; what it raises at any time is its error, and it is asked no more."""
+    label, versions, limits, what = name, dict[str, str](), tuple[str, ...](), ASKED[0]
+    with ExitStack() as stack:
+        pool = stack.enter_context(worker_processes(1)) if apart else None
+
+        def done(work: Callable[..., T], *arguments: Any) -> T:
+            if pool is None:
+                found = _whole(work, *arguments)
+            else:
+                found = pool.submit(_whole, work, *arguments).result()
+            if isinstance(found, _FailedError):
+                raise found
+            return found
+
         try:
-            found += [_Contender(name, words, options, watch=watch) for words, options in variants(name).items()]
-        except ImportError as missing:
-            if name in engines:
-                raise
-            found.append(_Contender(name))
-            found[-1].error = one_line(missing)
-    for contender in found:
-        contender.error = dead.get(contender.place, contender.error)
-    return found
+            label, versions, limits = done(_open, name, options)
+            errors = EngineErrors(name, options)
+            for what in ASKED:
+                errors = done(_asked, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(ASKED)))
+            what = "speed"
+            speed = done(_speed, seed)
+            done(_close)
+        except (_FailedError, BrokenExecutor) as error:
+            said = str(error) if isinstance(error, _FailedError) else "it ended its process"
+            _close()
+            return Score(f"{label}, {words}" if words else label, versions, f"{what}: {said}", limits=limits)
+    wrong, off = errors.wrong, errors.off
+    counts = (*COUNTED, "unproved", "moved", *(kind.field for kind in ERRORS))
+    return Score(
+        f"{label}, {words}" if words else label,
+        versions,
+        "",
+        rays=errors.rays,
+        **{count: sum(row[count] for row in wrong.values()) for count in counts},
+        distance_mm=_figures(off["distance"], MM_PER_METRE),
+        normal_deg=_figures(off["normal"], math.degrees(1.0)),
+        position_mm=_figures(off["position"], MM_PER_METRE),
+        inside=errors.inside,
+        limits=limits,
+        speed=speed,
+        families={family: sum(row[count] for count in COUNTED) for family, row in wrong.items()},
+        cases=tuple(case for _, case in errors.worst.values()),
+    )
 
 
-def _ask(found: Sequence[_Contender], key: ChunkKey, number: int, scene: ShotScene, before: ShotScene | None) -> None:
-    if not len(scene.shots.start):
-        return
-    truth = Truth(scene)
+def _figures(parts: list[Float64Array], unit: float) -> Figures:
+    return median_99_max(unit * np.concatenate([*parts, np.empty(0)]))
 
-    def compare(errors: EngineErrors, engine: Engine) -> None:
+
+# What an engine's process does ---------------------------------------------------------------------------------------
+
+
+class _FailedError(Exception):
+    """What an engine raised, in one line: its own exceptions may not come through a pipe."""
+
+
+def _whole(work: Callable[..., T], *arguments: Any) -> T | _FailedError:
+    try:
+        return work(*arguments)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of a Rust engine is no Exception
+        return _FailedError(one_line(error, named=True))
+
+
+_OPEN: list[Engine] = []
+"""The engine of this process, which is asked all families: it may lose one segment out of many thousands."""
+
+
+def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...]]:
+    """Name of the engine, its versions, and what it says it cannot do."""
+    engine = create(name, **options)
+    _OPEN.append(engine)
+    if engine.capabilities.lacks([Shape.CYLINDER]):
+        raise ValueError(f"{engine.name} holds no cylinders, and all families are about cylinders")
+    return engine.name, dict(engine.versions), tuple(engine.capabilities.cannot())
+
+
+def _close() -> None:
+    """Close the engine; one that failed may fail at that too."""
+    while _OPEN:
+        with suppress(Exception):
+            _OPEN.pop().close()
+
+
+def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
+    """The errors with those of one family."""
+    (engine,), scenes = _OPEN, draw_chunk(key, rays)
+    for number, scene in enumerate(scenes):
+        if not len(scene.shots.start):
+            continue
+        truth = Truth(scene)
         still = engine_answers(engine, truth)
-        errors.add(key, number, truth, still, engine.cast_segments)
-        if before is not None:
-            moved = truth.moved_from(before.p1, before.p2)
-            errors.add_moved(key, number, still, moved, engine_answers(engine, moved), engine.cast_segments)
+        errors.add(key, number, Comparison(truth, *still), engine.cast_segments)
+        if key.family == IN_MOTION and number:
+            # The same limbs at two poses: the engine is asked again after it has moved them from one to the other.
+            moved = truth.moved_from(scenes[number - 1].p1, scenes[number - 1].p2)
+            both = Comparison(moved, *engine_answers(engine, moved))
+            errors.add_moved(key, number, still, both, engine.cast_segments)
+    return errors
 
-    for contender in found:
-        contender.attempt(key.family, partial(compare, contender.errors))
 
-
-def _race(found: Sequence[_Contender], seed: int, report: Progress) -> None:
-    """Let the engines take turns with the same bullets at the humanoid, each after this library."""
-    scene = draw_chunk(ChunkKey("humanoid", seed, 1), 4 * TIMED_RAYS)[0]
+def _speed(seed: int) -> float:
+    """Rays per processor second by those of this library: both take turns with the same bullets at the humanoid."""
+    scene = draw_chunk(ChunkKey(IN_MOTION, seed, 1), 4 * TIMED_RAYS)[0]
     limbs, start, end = Truth(scene).limbs, scene.shots.start, scene.shots.end
+
+    def seconds(engine: Engine) -> float:
+        # Processor time, which other programs on the machine do not lengthen much.
+        began = time.process_time()
+        engine.cast_segments(start, end)
+        return time.process_time() - began
+
+    (engine,) = _OPEN
     with OwnEngine() as own:
-
-        def warmed(engine: Engine) -> None:
-            engine.build(limbs)
-            engine.cast_segments(start, end)
-
-        def timed(speeds: list[float], engine: Engine) -> None:
-            ours = _seconds(lambda: own.cast_segments(start, end))
-            speeds.append(ours / _seconds(lambda: engine.cast_segments(start, end)))
-
-        warmed(own)
-        for contender in found:
-            contender.attempt("speed", warmed)
-        for turn in range(ROUNDS):
-            report("speed", turn, ROUNDS)
-            for contender in found:
-                contender.attempt("speed", partial(timed, contender.speeds))
-    report("speed", ROUNDS, ROUNDS)
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    """Processor time, which other programs on the machine do not lengthen much."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
+        for each in (own, engine):
+            each.build(limbs)
+            each.cast_segments(start, end)  # first calls may compile
+        return float(np.median([seconds(own) / seconds(engine) for _ in range(ROUNDS)]))
