@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array
-from cylcollide.engines._adapter import RawHits, peer
+from cylcollide.engines._adapter import peer
 from cylcollide.engines._mesh import Mesh, MeshEngine
+from cylcollide.engines.protocol import EngineHits
 
 o3d: Any = peer("open3d")
 
@@ -29,14 +30,13 @@ class Open3dEngine(MeshEngine):
         self._scene = o3d.t.geometry.RaycastingScene()
         self._scene.add_triangles(o3d.core.Tensor(mesh.vertices), o3d.core.Tensor(mesh.triangles.astype(np.uint32)))
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         rays = np.concatenate([starts, ends - starts], axis=1).astype(np.float32)
         found = self._scene.cast_rays(o3d.core.Tensor(rays), nthreads=self._threads)
         fraction, triangle = found["t_hit"].numpy(), found["primitive_ids"].numpy()
         hit = fraction <= 1.0
-        limb = np.full(len(starts), -1, np.int32)
-        limb[hit] = self._limb_of_triangle[triangle[hit]]
-        return RawHits(limb, fraction, found["primitive_normals"].numpy())
+        hits.limb[hit] = self._limb_of_triangle[triangle[hit]]
+        hits.fraction[:], hits.normal[:] = fraction, found["primitive_normals"].numpy()
 
     def close(self) -> None:
         """Release the scene."""

@@ -58,7 +58,8 @@ def engine_answers(engine: Engine, truth: Truth) -> Answers:
             told: Sequence[Any] = engine.cast_batch(*ends)
         except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
             told = ()
-        reported = engine.as_hits(told, len(told))
+        reported = EngineHits.misses(len(told))
+        engine.fill(reported, told)
     return usable(reported, len(truth.start), len(limbs), engine.capabilities.normal)
 
 

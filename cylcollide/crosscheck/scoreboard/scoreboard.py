@@ -202,8 +202,6 @@ def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], t
     """Name of the engine, its versions, and what it says it cannot do."""
     engine = create(name, **options)
     _OPEN.append(engine)
-    if engine.capabilities.lacks([Shape.CYLINDER]):
-        raise ValueError(f"{engine.name} holds no cylinders, and all families are about cylinders")
     return engine.name, dict(engine.versions), tuple(engine.capabilities.cannot())
 
 
@@ -217,6 +215,8 @@ def _close() -> None:
 def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
     """The errors with those of one family."""
     (engine,), scenes = _OPEN, draw_chunk(key, rays)
+    if engine.capabilities.lacks([Shape.CYLINDER]):
+        raise ValueError(f"{engine.name} holds no cylinders, and all families are about cylinders")
     for number, scene in enumerate(scenes):
         if not len(scene.shots.start):
             continue
