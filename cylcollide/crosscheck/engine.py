@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._pybullet import pybullet
 from cylcollide.engines import Engine, registry
-from cylcollide.engines._bullet_bodies import Body, Construction
+from cylcollide.engines._bullet_bodies import BulletBody, Construction
 from cylcollide.engines.bullet import BulletEngine
 
 
@@ -97,7 +97,7 @@ class BulletClient(BulletEngine):
     def _connected(self) -> int:
         return _IDLE.pop() if _IDLE else super()._connected()
 
-    def _add(self, body: Body, stem: Path) -> int:
+    def _add(self, body: BulletBody, stem: Path) -> int:
         setup = self.setup
         if setup.spin:
             body = body._replace(turn=_spun(body.turn, setup.spin))

@@ -19,7 +19,7 @@ import numpy as np
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._adapter import Adapter
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Body, Construction, add_body
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, BulletBody, Construction, add_body
 from cylcollide.engines._poses import quaternions
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -94,7 +94,7 @@ class BulletEngine(Adapter):
                 pybullet.changeDynamics(body, -1, collisionMargin=self.margin, physicsClientId=self._client)
         self._finish()
 
-    def _add(self, body: Body, stem: Path) -> int:
+    def _add(self, body: BulletBody, stem: Path) -> int:
         """Add one body; `stem` is a path without suffix for a file."""
         return add_body(body, self.construction, stem, self._client)
 
@@ -138,7 +138,7 @@ class BulletEngine(Adapter):
             self._client = -1
 
 
-def bodies(limbs: Limbs) -> list[Body]:
+def bodies(limbs: Limbs) -> list[BulletBody]:
     """The limbs as PyBullet describes bodies."""
     p1, p2 = np.asarray(limbs.p1), np.asarray(limbs.p2)
     axis = p2 - p1
@@ -150,6 +150,6 @@ def bodies(limbs: Limbs) -> list[Body]:
         turn = tuple(frames[limb].tolist()) if kind == Shape.BOX else axis_quaternion(axis[limb])
         sizes = tuple(limbs.half_extents[limb].tolist())
         bodies.append(
-            Body(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
+            BulletBody(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
         )
     return bodies

@@ -13,7 +13,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.engines._adapter import Adapter, installed, peer
-from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
+from cylcollide.engines._poses import SolidPoses, poses, same_lengths, y_up
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -94,12 +94,12 @@ class JoltEngine(Adapter):
         self._world, self._handles = None, []
 
 
-def _turns(solids: Poses) -> Float64Array:
+def _turns(solids: SolidPoses) -> Float64Array:
     """Quaternions x, y, z, w (n, 4) for Jolt, whose cylinders and capsules lie along y."""
     return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
 
 
-def _shape(solids: Poses, i: int) -> dict[str, Any]:
+def _shape(solids: SolidPoses, i: int) -> dict[str, Any]:
     """The shape and size of solid i as arguments of `create_body`."""
     half, radius = float(solids.half_length[i]), float(solids.radius[i])
     match Shape(int(solids.kind[i])):

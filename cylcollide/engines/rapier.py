@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.engines._adapter import Adapter, installed, peer
-from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
+from cylcollide.engines._poses import SolidPoses, poses, same_lengths, y_up
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -49,7 +49,7 @@ class RapierEngine(Adapter):
         else:
             self._place(poses(limbs))
 
-    def _place(self, solids: Poses) -> None:
+    def _place(self, solids: SolidPoses) -> None:
         box = (solids.kind == int(Shape.BOX))[:, None]
         turn = np.where(box, solids.turn, y_up(solids.turn))[:, [3, 0, 1, 2]]  # w first
         colliders, place, rotation = self._world.colliders, rapier3d.Isometry3, rapier3d.Rotation3
@@ -72,7 +72,7 @@ class RapierEngine(Adapter):
         self._world, self._handles = None, []
 
 
-def _collider(solids: Poses, i: int) -> Any:
+def _collider(solids: SolidPoses, i: int) -> Any:
     """The collider of solid i, centred at the origin; cylinders and capsules lie along y."""
     match Shape(int(solids.kind[i])):
         case Shape.CYLINDER:

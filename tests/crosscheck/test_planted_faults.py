@@ -14,7 +14,7 @@ from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
-from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 
 VERDICTS = ("missed", "phantom", "wrong_limb", "lost")
 SHOWN = {

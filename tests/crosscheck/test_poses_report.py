@@ -19,7 +19,7 @@ from cylcollide.crosscheck.report.chart_style import MOST_POINTS, thin_out
 from cylcollide.crosscheck.report.drawn_case import Drawn, worst_cases
 from cylcollide.crosscheck.report.figures import FIGURES
 from cylcollide.crosscheck.report.page import page_html, write_page
-from cylcollide.crosscheck.report.pictures import Plane, cylinder_mesh
+from cylcollide.crosscheck.report.pictures import CutPlane, cylinder_mesh
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.run import wrong_count
 from cylcollide.crosscheck.run.tally import Tally
@@ -165,7 +165,7 @@ def test_cylinder_mesh_is_closed_and_faces_outward():
 def test_outline_of_a_cylinder_cut_open():
     def outline(p1, p2):
         drawn = SimpleNamespace(p1=np.array([p1]), p2=np.array([p2]), case=SimpleNamespace(radius=[0.5]))
-        plane = Plane(np.array([3.0, 1.0, 0.0]), *np.eye(3)[:2], reach=8.0)
+        plane = CutPlane(np.array([3.0, 1.0, 0.0]), *np.eye(3)[:2], reach=8.0)
         corners = plane.region(Drawn.true(drawn, 0), 0.0)
         return None if corners is None else corners + np.array([3.0, 1.0])
 

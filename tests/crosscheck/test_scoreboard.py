@@ -16,9 +16,9 @@ from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.engine_errors import EngineErrors
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors
-from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 from cylcollide.engines import EngineHits, registry
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from cylcollide import cli, engines
 from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
 from cylcollide.crosscheck.report.tables import score_tables
-from cylcollide.crosscheck.scoreboard.scoreboard import Score
+from cylcollide.crosscheck.run.scoreboard import Score
 
 # The command ----------------------------------------------------------------------------------------------------------
 

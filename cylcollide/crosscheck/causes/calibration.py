@@ -14,9 +14,9 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.compare.comparison import points_told, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
-from cylcollide.crosscheck.generate.families.aimed import aimed
-from cylcollide.crosscheck.generate.families.surface import grazes
-from cylcollide.crosscheck.generate.shots import SIZES, Body, joined
+from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.shots import SIZES, Target, joined
+from cylcollide.crosscheck.generate.surface import grazes
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.engines.rounded_cylinder import (
     Rounded,
@@ -142,7 +142,7 @@ def reference(engine_of: EngineOf) -> Calibration:
 @contextmanager
 def _standing(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Iterator["_Probe"]:
     across, athwart, up = np.eye(3)
-    body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
+    body = Target(np.zeros(3), up, across, athwart, radius, half, aligned=True)
     reach = (half * body.axis)[None]
     with engine_of(setup) as engine:
         engine.build(Limbs.cylinders(-reach, reach, radius))
@@ -154,7 +154,7 @@ class _Probe:
     """One engine that holds one limb."""
 
     engine: Engine
-    body: Body
+    body: Target
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:
         """The answers that mean something, with the points that fractions lead to where positions contradict them."""

@@ -22,7 +22,7 @@ from cylcollide.engines.rounded_cylinder import (
 )
 
 
-class Limits:
+class EngineLimits:
     """What bounds the answers about each row's limb, (n,): every number of its calibration, and what follows from them.
 
     ``early_exit`` is the deepest overshoot by the measured law, with room; ``overshoot`` that of a hit that is
@@ -57,7 +57,7 @@ class Sight:
     end: Float64Array
     true: Rounded
     held: Rounded  # what the engine holds, as measured
-    limits: Limits
+    limits: EngineLimits
 
     @cached_property
     def rounding(self) -> Float64Array:
@@ -111,7 +111,7 @@ class Sight:
 
 def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
     """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
-    limits = Limits(calibrations, scene.setup.margin, limb)
+    limits = EngineLimits(calibrations, scene.setup.margin, limb)
     a, b = np.ascontiguousarray(scene.p1[limb]), np.ascontiguousarray(scene.p2[limb])
     radius, none = scene.radius[limb], np.zeros(len(limb))
     solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]

@@ -21,7 +21,7 @@ from cylcollide.crosscheck.compare.disagreements import ERRORS, Figures, median_
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
 from cylcollide.crosscheck.records import JsonObject, one_line, plain
-from cylcollide.crosscheck.scoreboard.engine_errors import COUNTED, EngineErrors
+from cylcollide.crosscheck.run.engine_errors import COUNTED, EngineErrors
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, create, names, variants
 from cylcollide.engines.own import OwnEngine
