@@ -8,7 +8,7 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup

@@ -13,8 +13,8 @@ from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.recast import CaseRunner, recast
-from cylcollide.crosscheck.cases.story import answers_apart
+from cylcollide.crosscheck.cases.case_runner import CaseRunner
+from cylcollide.crosscheck.cases.recast import answers_apart, recast
 from cylcollide.crosscheck.cases.wording import CAUSES, length, why
 from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import PlainEngine
@@ -42,7 +42,7 @@ def replay(monkeypatch, capsys):
 @pytest.fixture
 def alone(monkeypatch):
     """No other engine is asked, for speed."""
-    monkeypatch.setattr("cylcollide.crosscheck.cases.story.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
+    monkeypatch.setattr("cylcollide.crosscheck.cases.recast.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
-from cylcollide.crosscheck.cases.story import replayed
+from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.compare.comparison import Comparison, usable
 from cylcollide.crosscheck.compare.truth import Truth, clearances
 from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
@@ -170,7 +170,7 @@ def test_the_worst_of_every_family_and_kind_replays_on_the_engine_it_came_from(s
     assert len({(case.family, case.kind, bool(case.was)) for case in found}) == len(found)
     assert {case.engine for case in found} <= {name}
     for case in found[:3]:
-        assert replayed(case).reproduced
+        assert recast(case).reproduced
 
 
 @pytest.mark.usefixtures("planted")
@@ -178,12 +178,12 @@ def test_a_run_by_families_names_its_engine_in_its_cases():
     plan = FamiliesPlan(("rim",), 240, SEED, NamedEngine("inflated"))
     found = [Case.read(case) for case in compute_chunk(plan, plan.keys[0]).record["cases"]]
     assert {case.engine for case in found} == {"inflated"}
-    assert replayed(found[0]).again == found[0]
+    assert recast(found[0]).again == found[0]
     plan = FamiliesPlan(("rim",), 240, SEED, PlainEngine(InflatedEngine))
     unnamed = compute_chunk(plan, plan.keys[0]).record["cases"]
     assert {case["engine"] for case in unnamed} == {"planted"}
     with pytest.raises(ValueError, match=r"expected one of .*, got 'planted'"):
-        replayed(Case.read(unnamed[0]))
+        recast(Case.read(unnamed[0]))
 
 
 @pytest.mark.usefixtures("planted")

@@ -14,7 +14,8 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
-from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, limbs_named
+from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
 from cylcollide.crosscheck.engine import DEFAULT
 

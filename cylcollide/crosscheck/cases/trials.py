@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.calibration import CORNER
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
-from cylcollide.crosscheck.cases.recast import CaseRunner
+from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
