@@ -1,4 +1,4 @@
-"""Records as files hold them: JSON without nan, CSV with a number a column."""
+"""Records for files: JSON without nan, CSV with one number a column."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from typing import Any
 JsonObject = dict[str, Any]
 
 FIGURES = ("median", "99", "max")
-"""What a column of three figures becomes in CSV: three columns."""
+"""Endings of the three CSV columns of a field with three figures."""
 
 
 def plain(value: Any) -> Any:
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def one_line(error: BaseException, *, named: bool = False) -> str:
-    """What an error says, on one line; ``named``: after its class."""
+    """The message of an error on one line; ``named``: after the name of its class."""
     return " ".join((f"{type(error).__name__}: {error}" if named else str(error)).split())
 
 

@@ -158,5 +158,5 @@ def scene_of(case: Case) -> tuple[ShotScene, int]:
     start, end = (np.array(points) for points in zip(*call, strict=True))
     was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
     scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
-    # Of lists that are one too long PyBullet answers most; of arrays, none.
+    # PyBullet answers most of a list that is one too long, and nothing of such an array.
     return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row

@@ -11,11 +11,11 @@ from cylcollide.crosscheck.engine import Setup
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""
-"""The cause of a case that nobody has explained yet."""
+"""The cause of a case whose cause was not sought."""
 MOST_LIMBS, MOST_SEGMENTS, MOST_LETTERS = 10_000, 1_000_000, 200
-"""More of them no sweep writes."""
+"""No sweep writes more of them."""
 LARGEST = 1e15
-"""Metres, radians: greater coordinates and settings no sweep writes; their products are finite."""
+"""Metres or radians: no sweep writes greater numbers; their products are finite."""
 
 Vector = tuple[float, float, float]
 Segment = tuple[Vector, Vector]

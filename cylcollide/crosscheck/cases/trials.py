@@ -1,4 +1,4 @@
-"""Which change of one segment must make its disagreement vanish, and which must leave it, for each cause.
+"""For each cause, changes of a case that must make its disagreement vanish, and changes that must not.
 
 A trial applies where the cause predicts something that differs from what was there before: a scale, for example, at
 which the predicted error is less than half of the error seen. ``docs/causes.md`` lists all trials.
@@ -19,7 +19,7 @@ from cylcollide.engines.rounded_cylinder import outward_normal
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
 TALLEST = 1e3
-"""Metres: no limb is scaled beyond this radius, where the rounding of big shapes would hide what is looked for."""
+"""Metres: the greatest radius to which a limb is scaled; beyond it the rounding of big shapes hides other causes."""
 SMALL = 0.5
 """Metres: a big limb is scaled down to no less than this radius, where the rounding of big shapes is gone."""
 DEFAULT_MARGIN = 1e-3

@@ -83,7 +83,7 @@ def crosscheck(
         else:
             plan = PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motion or ()))
     make_writable(out)
-    # Before all else, so that the message about a wrong name comes at once.
+    # First, so that a wrong name is reported at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
     with _errors_in_one_line(), bars(console, TASKS) as progress:
         with executor_of(jobs, scheduler) as executor:
@@ -103,7 +103,7 @@ def crosscheck(
 
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """Status 1 for what was not finished, 2 for what cannot be done; nothing in it may end the command itself."""
+    """End the command with status 1 if work is unfinished and 2 if it is impossible; the block must not end it."""
     try:
         yield
     except RuntimeError as error:

@@ -45,7 +45,7 @@ def replay(
             stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
         found: list[Replayed] = []
         try:
-            # A bar is for a person who looks on.
+            # Show the bar on a terminal only.
             terminal = Console(stderr=True)
             hidden = len(cases) == 1 or not terminal.is_terminal
             for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
@@ -86,9 +86,9 @@ def _show(console: Console, stories: list[Replayed], *, whole: bool, as_json: bo
 
 
 SHOWN = 6
-"""Limbs that are listed; of more, those that matter."""
+"""Most limbs that are listed; of a larger world only the limbs that matter are."""
 MISSING = "pip install"
-"""What the message of an engine says whose package is missing."""
+"""Part of the message of an engine whose package is missing."""
 NOTHING = 1e-12
 """Metres that no unit of a table shows."""
 

@@ -1,4 +1,4 @@
-"""Aimed at points: of one body, near the joint of two, and in worlds that are extreme."""
+"""Segments aimed at points: of one body, near the joint of two, and in extreme worlds."""
 
 from dataclasses import replace
 

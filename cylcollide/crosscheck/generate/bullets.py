@@ -1,4 +1,4 @@
-"""The bullets: four families, seeded, each of which knows what it intends; ``docs/crosscheck.md`` lists them.
+"""The bullets: four seeded families, each with an intended verdict; ``docs/crosscheck.md`` lists them.
 
 A depth is a signed share of the target's radius: > 0 meets the target, < 0 misses it. It speaks of the target alone:
 another limb may be in the way, or may overlap the point. No bullet starts in a limb.

@@ -1,4 +1,4 @@
-"""Families of segments that bring out one way of being wrong each: fifteen about single limbs, and one in motion.
+"""Families of segments, each of which provokes one kind of error: fifteen about single limbs, and one in motion.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an

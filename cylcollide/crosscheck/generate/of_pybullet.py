@@ -1,4 +1,4 @@
-"""What only PyBullet can be asked: bodies built in its several ways, with other margins, and calls of its batch.
+"""Families for PyBullet alone: its ways to build a body, collision margins, and the limits of a batch.
 
 Depth: of bodies built in several ways that of the grazes, nan for the aimed two thirds; of calls none is meant.
 """
@@ -22,7 +22,7 @@ CALLS = ((16_384, True), (16_383, False), (16_384, False), (16_385, False))
 
 ONE_CALL = 16_384
 LEAST = ONE_CALL // 2
-"""The smallest share of a run for which there is a call: a limit has its size, and no call can be made smaller."""
+"""The smallest share of a run that gets a call: calls have a fixed size."""
 
 
 def margin_sweep(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:

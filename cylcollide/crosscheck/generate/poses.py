@@ -77,7 +77,7 @@ def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
             motion = motions[int(rng.random() * len(motions))]
             p1, p2 = humanoid.pose(motion, rng.random() * humanoid.motions[motion].duration)
             bullets = draw_bullets(rng, count, p1, p2, radius)
-            # A bullet that is meant to miss misses every limb: any will do as its target.
+            # A bullet that is meant to miss has no target: take any limb.
             target = np.maximum(bullets.target, 0)
             depth = np.where(bullets.family == GRAZE, bullets.depth * radius[target], np.nan)
             scenes.append(ShotScene(p1, p2, radius, replace(bullets, target=target, depth=depth)))

@@ -1,4 +1,4 @@
-"""Segments and what each is meant to do, the limb that they are fired at, and the draws that families share.
+"""Segments with their intended verdicts, the limb they are fired at, and random draws that families share.
 
 All lengths are metres. A scene is one world of one to fifteen limbs; a chunk of a family is a few scenes.
 """
@@ -14,7 +14,7 @@ from cylcollide.crosscheck.engine import DEFAULT, Setup
 
 
 class Intent(IntEnum):
-    """The verdict that a generator means a segment to have about its target."""
+    """The verdict about its target that a segment is drawn to have."""
 
     MISS = 0
     HIT = 1

@@ -21,7 +21,7 @@ HUMAN = (0.01, 1.0)
 """Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
 
 OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
-"""Causes that lie in how the limb was built: they show best on limbs that were not built by default."""
+"""Causes that depend on the construction: limbs that were not built by default show them best."""
 
 
 def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
@@ -53,7 +53,7 @@ def worst_cases(cases: Sequence[Case], causes: Sequence[Cause] = (), most: int =
         worst = sorted(cases, key=lambda case: (1.0 if case.amount is None else -abs(case.amount), case.place))
         queues = [[case for case in worst if case.kind_code == kind] for kind in WORST_KINDS]
     chosen = [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
-    # Of a loss there is little to be seen.
+    # A lost answer shows little: it comes last.
     return sorted(chosen, key=lambda case: case.kind_code == Kind.LOST)
 
 

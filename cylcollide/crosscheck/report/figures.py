@@ -84,7 +84,7 @@ def _families(tally: Tally) -> Any:
 
 
 def _arm(result: Result) -> float:
-    """Of the radii that were grazed the one nearest to that of an arm, in metres; 0 where a character was."""
+    """The grazed radius that is nearest to an arm's, in metres; 0 in a sweep over poses."""
     radii = np.array([row["radius"] for row in result.summary["grazes"]])
     return float(radii[np.argmin(np.abs(np.log(radii / ARM)))]) if len(radii) else 0.0
 

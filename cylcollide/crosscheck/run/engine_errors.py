@@ -1,4 +1,4 @@
-"""What one engine gets wrong, added up: verdicts, errors of right hits, what a start inside does, and the worst cases.
+"""Adds up the errors of one engine: verdicts, errors of right hits, what a start inside does, and the worst cases.
 
 A segment that starts in a limb, its surface included, is kept out of the verdicts and of the errors: what it should do
 is each engine's own choice. `EngineErrors.inside` says what it did. Errors are those of right hits at the scale of

@@ -1,4 +1,4 @@
-"""What is the matter with an engine as a whole, said in words: read off the measured properties and the counts."""
+"""Faults of an engine as a whole, found in its calibrations and in counts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from cylcollide.crosscheck.run.tally import Tally
 LIMBS = 15
 """Of the humanoid."""
 ENOUGH = 20
-"""True hits of a limb that an engine that knows the limb cannot all fail to report."""
+"""True hits of a limb after which an engine that reports none of them does not hold the limb."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,18 @@ class Finding:
 
 
 def findings(tally: Tally) -> Iterator[Finding]:
-    """Name what stands out: in what was measured of the default setup, and in counts."""
+    """Yield what stands out in calibrations of the default setup and in counts."""
     default = [c for c in tally.calibrations if c["setup"] == asdict(DEFAULT)]
     if default:
         yield from _measured(default)
-    # Of the humanoid's limbs, how often each is truly hit first, and how often the engine says so.
+    # For each limb of the humanoid, count true first hits and reported ones.
     records = [chunk.record for chunk in tally.chunks.values() if len(chunk.record["limb_hits"]) == LIMBS]
     hits, reported = (np.sum([r[name] for r in records], axis=0) for name in ("limb_hits", "limb_reported"))
     silent = np.flatnonzero((hits >= ENOUGH) & (reported == 0)).tolist()
     if silent:
         text = f"limb {', '.join(map(str, silent))} is never reported, though it is hit {hits[silent].sum()} times"
         yield Finding("limb missing", text, {"limbs": silent, "hits": hits[silent].tolist()})
-    # A hit that came back when asked for alone has no bound; one of a limb thinner than its margin has the limb's size.
+    # A hit that came back when its ray was cast alone has no bound.
     came_back = np.isnan(tally.column("bound")) & (tally.column("cause") == Cause.API_LIMIT)
     if lost := int((came_back & (tally.column("kind") != Kind.LOST)).sum()):
         text = f"{lost} hits are lost that come back when the same ray is asked alone"

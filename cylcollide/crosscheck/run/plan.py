@@ -1,4 +1,4 @@
-"""What is to be run: the humanoid at poses of its motions, or families of segments with the causes of what differs."""
+"""Plans of a run: the humanoid at poses of its motions, or families of segments with the causes of disagreements."""
 
 import hashlib
 import json

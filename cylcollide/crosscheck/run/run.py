@@ -1,4 +1,4 @@
-"""A plan run: its chunks over an executor, trials of a sample, and the summary of it all."""
+"""Runs a plan: its chunks on an executor, trials of a sample of cases, and the summary."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Chunks put together: counts and errors by family, and causes with their bounds.
+"""Merges chunks: counts and errors by family, and causes with their bounds.
 
 Chunks are taken in the order of their keys, so that nothing depends on the order in which they were finished.
 """
