@@ -12,7 +12,7 @@ from support.copies import COPIES
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
-from cylcollide.kernels import recorded as columns
+from cylcollide.recorded import limbs as columns
 from cylcollide.runtime.addresses import address_of
 
 

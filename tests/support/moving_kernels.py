@@ -10,9 +10,9 @@ from support.machine_code import as_machine_code
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector, as_double_double
-from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
-from cylcollide.kernels.moving_contact import AccurateMotion, accurate_contact, accurate_motion
 from cylcollide.kernels.ray import as_vector
+from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.contact import AccurateMotion, accurate_contact, accurate_motion
 from cylcollide.runtime.compile import compiled
 
 Point = tuple[Fraction, Fraction, Fraction]

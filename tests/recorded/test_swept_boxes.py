@@ -11,7 +11,7 @@ from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.history import ticks
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.swept import fill_bones
+from cylcollide.recorded.swept_boxes import fill_bones
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -10,9 +10,9 @@ import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import ROW
-from cylcollide.kernels.moments import find_moments
-from cylcollide.kernels.recorded import PlacedRows, Recorded, place_bones, place_recorded, tick_rows
-from cylcollide.kernels.recorded_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
+from cylcollide.recorded.limb_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
+from cylcollide.recorded.limbs import PlacedRows, Recorded, place_bones, place_recorded, tick_rows
+from cylcollide.recorded.sample_times import find_moments
 from cylcollide.runtime.simd import LANES, store_rows
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]

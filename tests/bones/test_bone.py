@@ -11,8 +11,8 @@ from support.machine_code import interpreted
 from support.oracle import pose
 from support.oracle.pose import rational, ulps
 
-from cylcollide.kernels.bone import carried, composed, into_bone, normalised, rescaled, rotation_of
-from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_limbs
+from cylcollide.bones.bone import carried, composed, into_bone, normalised, rescaled, rotation_of
+from cylcollide.bones.rig_rows import Bones, Placed, Places, RigRows, place_limbs
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

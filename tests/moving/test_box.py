@@ -11,7 +11,7 @@ from support.moving_boxes import Cases, cases_of, contacts, coordinates, deepest
 import cylcollide as cc
 from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.moving_box import RESOLUTION, end_of_contact, first_contact, passage_of, path_of_ends
+from cylcollide.moving.box import RESOLUTION, end_of_contact, first_contact, passage_of, path_of_ends
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -12,7 +12,7 @@ from support.moving_kernels import flight_columns, flight_parameter, fly, kernel
 
 from cylcollide.constants import MOVING_ROUNDING_BOUND
 from cylcollide.exact.moving import contact_intervals
-from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -7,7 +7,7 @@ from support.machine_code import interpreted
 
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.moved_rows import refill_rows
+from cylcollide.query.loops.moved_rows import refill_rows
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
