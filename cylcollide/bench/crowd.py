@@ -43,14 +43,9 @@ def _mirrored(bone: WalkerBone, side: str) -> WalkerBone:
     parent = f"{side} {bone.parent}" if bone.parent not in {"chest", "pelvis"} else bone.parent
     (x, y, z), (hx, hy, hz) = bone.offset, bone.heading
     # The sides swing against each other.
-    return WalkerBone(
-        f"{side} {bone.name}",
-        parent,
-        bone.from_end,
-        (x, sign * y, z),
-        (hx, sign * hy, hz),
-        *bone[5:7],
-        sign * bone.swing,
+    offset, heading = (x, sign * y, z), (hx, sign * hy, hz)
+    return bone._replace(
+        name=f"{side} {bone.name}", parent=parent, offset=offset, heading=heading, swing=sign * bone.swing
     )
 
 

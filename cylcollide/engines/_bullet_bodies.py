@@ -78,22 +78,14 @@ def _create(body: BulletBody, client: int) -> int:
 
 
 def _urdf_geometry(body: BulletBody) -> str:
-    match body.kind:
-        case Shape.CYLINDER | Shape.CAPSULE:
-            return f'<{body.kind.name.lower()} radius="{body.radius!r}" length="{body.length!r}"/>'
-        case Shape.SPHERE:
-            return f'<sphere radius="{body.radius!r}"/>'
-        case _:
-            return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
+    kind = body.kind.name.lower()
+    if body.kind == Shape.BOX:
+        return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
+    length = "" if body.kind == Shape.SPHERE else f' length="{body.length!r}"'
+    return f'<{kind} radius="{body.radius!r}"{length}/>'
 
 
 def _mjcf_geometry(body: BulletBody) -> str:
-    sizes: tuple[float, ...]
-    match body.kind:
-        case Shape.CYLINDER | Shape.CAPSULE:
-            sizes = (body.radius, 0.5 * body.length)
-        case Shape.SPHERE:
-            sizes = (body.radius,)
-        case _:
-            sizes = body.half_extents
-    return f'type="{body.kind.name.lower()}" size="{" ".join(repr(size) for size in sizes)}"'
+    round_sizes = (body.radius,) if body.kind == Shape.SPHERE else (body.radius, 0.5 * body.length)
+    sizes = body.half_extents if body.kind == Shape.BOX else round_sizes
+    return f'type="{body.kind.name.lower()}" size="{" ".join(map(repr, sizes))}"'

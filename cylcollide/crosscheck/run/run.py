@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -96,7 +96,7 @@ def run_plan(
         "poses": len(poses.motion) if poses else 0,
         "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
         "unexplained": tally.unexplained(),
-        "findings": [asdict(finding) for finding in findings(tally)],
+        "findings": list(findings(tally)),
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
         "setups": tally.setup_rows(),
