@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.engines._adapter import installed, peer
-from cylcollide.engines._mesh import Mesh, MeshEngine
+from cylcollide.engines._mesh import MeshEngine, Vertices
 from cylcollide.engines.protocol import EngineHits
 
 scenes: Any = peer("embreex.rtcore_scene")
@@ -23,9 +23,9 @@ class EmbreeEngine(MeshEngine):
         self.versions = {"embreex": installed("embreex")}
         self._scene: Any = None
 
-    def _build_mesh(self, mesh: Mesh) -> None:
+    def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
         self._scene = scenes.EmbreeScene()
-        meshes.TriangleMesh(self._scene, mesh.vertices, mesh.triangles)
+        meshes.TriangleMesh(self._scene, vertices, triangles)
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         n = len(starts)

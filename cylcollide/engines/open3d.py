@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.engines._adapter import peer
-from cylcollide.engines._mesh import Mesh, MeshEngine
+from cylcollide.engines._mesh import MeshEngine, Vertices
 from cylcollide.engines.protocol import EngineHits
 
 o3d: Any = peer("open3d")
@@ -26,9 +26,9 @@ class Open3dEngine(MeshEngine):
         self._threads = threads
         self._scene: Any = None
 
-    def _build_mesh(self, mesh: Mesh) -> None:
+    def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
         self._scene = o3d.t.geometry.RaycastingScene()
-        self._scene.add_triangles(o3d.core.Tensor(mesh.vertices), o3d.core.Tensor(mesh.triangles.astype(np.uint32)))
+        self._scene.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
 
     def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         rays = np.concatenate([starts, ends - starts], axis=1).astype(np.float32)
