@@ -18,7 +18,7 @@ from support.thresholds import set_threshold
 
 import cylcollide as cc
 from cylcollide._types import Float64Array, Int8Array, Int32Array
-from cylcollide.bvh import points as together
+from cylcollide.bvh import ray_node_pairs as together
 from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.kernels.dispatch import outside_by
 from cylcollide.kernels.limb_table import limb_at
