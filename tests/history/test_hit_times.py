@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from cylcollide.history import hit_times as searching
 from cylcollide.history.hit_times import intervals, searched_times
 
 
@@ -73,21 +72,6 @@ def test_steps_are_as_long_as_is_said(resolution: float | None, longest: float, 
     assert (steps > 0.0).all()
     assert set(ticks) <= set(times)
     assert len(times) == pytest.approx(count, abs=count // 100 + 3)
-
-
-def test_many_times_go_in_batches(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(searching, "TIMES_AT_ONCE", 10)
-    sizes, is_so = [], between([0.2, 0.7])
-    times = searched_times(np.arange(9.0) / 8.0, None)
-
-    def counted(asked: np.ndarray) -> np.ndarray:
-        sizes.append(len(asked))
-        return is_so(asked)
-
-    assert intervals(counted, times).tolist() == [[0.2, np.nextafter(0.7, 0.0)]]
-    assert sum(sizes[: -(-len(times) // 10)]) == len(times)
-    assert max(sizes[: -(-len(times) // 10)]) == 10
-    assert len(sizes) < 30, "both ends at once, sixteen parts at a time"
 
 
 def test_too_fine_a_resolution_is_refused():

@@ -53,6 +53,9 @@ def test_one_row_and_none(world: cc.HitWorld):
     assert len(world.cast_segments(np.zeros((0, 3)), [1, 2, 3])) == 0
     with pytest.raises(ValueError, match=r"ends: expected 4 rows, as many as starts, or one for all, got 5"):
         world.cast_segments(np.zeros((4, 3)), np.zeros((5, 3)))
+    for ask in (world.limbs.classify_points, lambda rows: world.limbs.cast_segments(rows, rows + 1)):
+        with pytest.raises(ValueError, match=r"56.*5|5.*56"):
+            ask(np.zeros((5, 3)))
 
 
 def test_a_bad_row_that_stands_for_all_is_row_0(world: cc.HitWorld):

@@ -19,7 +19,7 @@ from support.thresholds import set_threshold
 import cylcollide as cc
 from cylcollide._types import Float64Array, Int8Array, Int32Array
 from cylcollide.bvh import points as together
-from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
+from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.dispatch import outside_by
 from cylcollide.kernels.limb_table import limb_at
 from cylcollide.kernels.ray import as_vector
@@ -118,14 +118,6 @@ def test_odd_sizes(kind: str, limbs_count: int):
     if kind == "in one place" and limbs_count:
         assert set(np.unique(all_at_once.count)) == {0, limbs_count}
         assert set(np.unique(all_at_once.limb)) == {-1, 0}
-
-
-def test_what_is_shipped_takes_both_ways():
-    world = world_of("cylinders", 20)
-    with ways(SMALLEST_BATCH) as taken:
-        for n in (1, SMALLEST_BATCH - 1, SMALLEST_BATCH):
-            world.contains_points(np.zeros((n, 3)))
-    assert taken == {FEW: 2, MANY: 1}
 
 
 @pytest.mark.parametrize("kind", ["cylinders", "all shapes"])

@@ -132,26 +132,6 @@ def test_what_is_kept_keeps_its_numbers():
     assert len(held) == 12
 
 
-def test_columns_that_nobody_reads_are_written_again():
-    """Those of two states, in turns.
-
-    Moves are so short that no new tree is due, which would have new columns; and what is freed is taken at once, so
-    that an address comes again only with its columns.
-    """
-    world, rig, ids, life = crowd_of(50)  # few enough that no thread builds a tree, which would hold a state
-    positions, orientations = life.pose(rig, 50)
-    world.set_poses(ids, positions, orientations)
-    seen, taken = [], []
-    for step in range(10):
-        world.set_poses(ids, positions + 0.01 * step, orientations)
-        buffer = world.limbs.table.rows.base
-        seen.append(buffer.ctypes.data)
-        taken += [np.empty(buffer.nbytes, np.uint8) for _ in range(3)]
-        del buffer
-    assert len(set(seen)) == 2
-    assert seen == seen[:2] * 5
-
-
 def test_memory_is_that_of_those_who_live():
     life = Life(np.random.default_rng(1), cc.HitWorld().limbs)
     world, rig = life.world, life.rigs[0]

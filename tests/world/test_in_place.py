@@ -62,17 +62,6 @@ def test_each_kind_of_holding_is_seen():
         del held
 
 
-def test_a_snapshot_that_is_held_stays_the_present_one_until_the_move():
-    crowd = Crowd(cc.Rig.humanoid())
-    crowd.move()
-    held = crowd.world.snapshot()
-    assert crowd.world.snapshot() is held
-    crowd.world.set_poses([], np.empty((0, 17, 3)), np.empty((0, 17, 4)))
-    assert crowd.world.snapshot() is held
-    crowd.move()
-    assert crowd.world.snapshot() is not held
-
-
 def test_a_spare_that_was_left_behind_catches_up():
     """Moves in place, and moves into other columns, which must learn of those before."""
     crowd = Crowd(cc.Rig.humanoid())
