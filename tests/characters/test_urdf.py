@@ -7,36 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases.text_files import URDF
 
 import cylcollide as cc
 from cylcollide._pybullet import data_folder
 
 STILL = [0.0, 0.0, 0.0, 1.0]
 
-ROBOT = """<?xml version="1.0"?>
-<robot name="scarecrow">
-  <link name="arm"><collision><origin xyz="0.3 0 0" rpy="0 1.5707963267948966 0"/>
-    <geometry><cylinder length="0.6" radius="0.05"/></geometry></collision></link>
-  <link name="pole">
-    <visual><geometry><mesh filename="pole.dae"/></geometry></visual>
-    <collision><geometry><cylinder length="2" radius="0.1"/></geometry></collision>
-    <collision name="foot"><origin xyz="0 0 -1"/><geometry><box size="0.6 0.4 0.2"/></geometry></collision>
-    <collision><origin rpy="1.5707963267948966 0 0"/><geometry><capsule length="0.5" radius="0.2"/></geometry>
-    </collision>
-  </link>
-  <link name="head"><collision><geometry><sphere radius="0.15"/></geometry></collision></link>
-  <link name="hat"/>
-  <joint name="shoulder" type="revolute"><origin xyz="0.1 0 0.5" rpy="0 0 1.5707963267948966"/>
-    <parent link="pole"/><child link="arm"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
-  </joint>
-  <joint name="neck" type="fixed"><origin xyz="0 0 1.1"/><parent link="pole"/><child link="head"/></joint>
-  <joint name="crown" type="fixed"><parent link="head"/><child link="hat"/></joint>
-  <transmission name="noise"/>
-</robot>
-"""
 
-
-def rig_of(tmp_path: Path, text: str = ROBOT, **options: str) -> cc.Rig:
+def rig_of(tmp_path: Path, text: str = URDF, **options: str) -> cc.Rig:
     (tmp_path / "robot.urdf").write_text(text)
     return cc.Rig.from_urdf(tmp_path / "robot.urdf", **options)
 
@@ -106,13 +85,13 @@ def test_the_humanoid_is_read_whole():
 
 
 def swap(old: str, new: str) -> str:
-    assert old in ROBOT
-    return ROBOT.replace(old, new, 1)
+    assert old in URDF
+    return URDF.replace(old, new, 1)
 
 
 BAD = {
     "nothing": ("", r"expected XML"),
-    "cut off": (ROBOT[:700], r"expected XML"),
+    "cut off": (URDF[:700], r"expected XML"),
     "an unknown encoding": ('<?xml version="1.0" encoding="no-such"?><robot/>', r"expected XML, got unknown encoding"),
     "an encoding of two bytes": ('<?xml version="1.0" encoding="big5"?><robot/>', r"expected XML, got multi-byte"),
     "another format": ("<sdf><model/></sdf>", r"expected a robot, got 'sdf'"),
