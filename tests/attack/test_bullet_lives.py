@@ -127,18 +127,6 @@ def test_a_pose_of_a_mesh_that_is_no_number_names_its_body(c):
         mirror.sync()
 
 
-NONE_FITS = [2**32, 2**40 + 1, -(2**31) - 1, 1.5, "1", None, np.nan]
-
-
-@pytest.mark.parametrize("value", NONE_FITS)
-@pytest.mark.parametrize("name", ["collisionFilterMask", "reportHitNumber", "numThreads", "parentObjectUniqueId",
-                                  "parentLinkIndex"])  # fmt: skip
-def test_a_number_that_is_none_or_does_not_fit_is_refused_by_name(c, name, value):
-    mirror = Mirror(c)
-    with pytest.raises(ValueError, match=f"{name}: expected a whole number from .* got .*leave it out"):
-        mirror.rayTestBatch([[0, 0, 1]], [[0, 0, 0]], **{name: value})
-
-
 def test_other_arguments_that_are_none(c):
     mirror = Mirror(c)
     ray = ([[0, 0, 1]], [[0, 0, 0]])

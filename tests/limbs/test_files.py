@@ -8,7 +8,6 @@ import re
 import signal
 import stat
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -243,32 +242,3 @@ def wait_for_saves(folder: Path) -> None:
             return
         time.sleep(0.01)
     pytest.fail(f"left over: {list(folder.iterdir())}")
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
-def test_an_interrupt_during_a_save_comes_out(limbs: cc.Limbs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """It falls into no bookkeeping of zipfile's, and leaves the old file."""
-    write, ended = np.savez_compressed, threading.Event()
-
-    def slow(*arguments: Any, **columns: Any) -> None:
-        try:
-            time.sleep(0.3)
-            write(*arguments, **columns)
-        finally:
-            ended.set()
-
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    limbs.save(tmp_path / "limbs")
-    monkeypatch.setattr(np, "savez_compressed", slow)
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
-        with pytest.raises(KeyboardInterrupt):
-            limbs[:2].save(tmp_path / "limbs")
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert ended.wait(5.0)
-    wait_for_saves(tmp_path)
-    assert cc.Limbs.load(tmp_path / "limbs") == limbs
