@@ -180,11 +180,8 @@ def test_travel_is_the_way_of_the_root(clip):
     ("change", "message"),
     [
         ({"bone_names": ["a", "a"]}, "bone_names: expected"),
-        ({"bone_names": []}, "bone_names: expected"),
         ({"parents": [-1, -1]}, r"parents: expected -1 for the first bone only.*got -1 in row 1, b"),
-        ({"parents": [-1, 1]}, r"parents: expected.*got 1 in row 1, b"),
         ({"times": [0, 0, 1]}, "times: expected"),
-        ({"times": [1, 2, 3]}, "times: expected"),
         ({"times": [0, 1]}, r"times: expected one number or shape \(3,\)"),
         ({"orientations": np.zeros((3, 2, 4))}, "orientations: expected a quaternion other than zero.*row 0"),
         ({"orientations": np.ones((3, 1, 4))}, r"orientations: expected shape \(3, 2, 4\), got \(3, 1, 4\)"),
