@@ -225,24 +225,6 @@ def test_all_watched_clients_of_a_client_are_seen_by_all_its_mirrors():
             assert [m.rayTest([0.0, 0, 5], [0.0, 0, -5])[0][2] for m in (one, other)] == [fraction] * 2
 
 
-def test_nothing_is_read_when_nothing_was_called(monkeypatch):
-    with scenes.client() as c:
-        scenes.body(c, 0, [0, 0, 0], mass=1.0)
-        mirror = Mirror(c)
-        watched = mirror.watch()
-        mirror.sync(filters=True)
-        mirror.rayTest([0, 0, 5], [0, 0, -5])
-        reads = []
-        monkeypatch.setattr(mirror._reader, "read", lambda *arguments: reads.append(arguments) or mirror._scene)
-        watched.getBasePositionAndOrientation(0)
-        mirror.rayTest([0, 0, 5], [0, 0, -5])
-        assert reads == []
-        watched.stepSimulation()
-        mirror.rayTest([0, 0, 5], [0, 0, -5])
-        mirror.rayTest([0, 0, 5], [0, 0, -5])
-        assert len(reads) == 1
-
-
 def test_a_watched_client_has_constants_and_does_not_take_another_client():
     with scenes.client() as c:
         mirror = Mirror(c)

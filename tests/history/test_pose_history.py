@@ -12,12 +12,11 @@ from support.check_cylinders import IS_COMPILED, same_bits
 from support.matches.answers import Ask, Columns, differing, in_order, of_worlds, queries
 from support.matches.volley import draw_volley, moments_of
 from support.one_limb import about_z, one_limb_world
-from support.oracle.pose import rational
 
 import cylcollide as cc
 from cylcollide.history import PoseHistory
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 
 def record_life(life: Life, history: PoseHistory, ticks: int) -> None:
@@ -89,40 +88,6 @@ def hits_in(found: Columns) -> int:
 
 
 # What lies between two ticks ----------------------------------------------------------------------------------------
-
-
-def test_bones_are_interpolated_by_the_stated_operations():
-    """Positions linearly; orientations normalised, short way, linearly: in rational arithmetic, to a few ulp."""
-    world, rig, ids = one_limb_world()
-    history, rng = PoseHistory(world), np.random.default_rng(1)
-    places, turns = rng.normal(size=(6, 3)), rng.normal(size=(6, 4)) * 10.0 ** rng.uniform(-3, 3, (6, 1))
-    turns[3] = -turns[2] + 0.1 * turns[2, ::-1]  # the long way, if signs were not looked at
-    for k in range(6):
-        world.set_poses(ids, places[k : k + 1][None], turns[k : k + 1][None])
-        history.record(k)
-    for k in range(5):
-        for alpha in (0.25, 0.5, 0.9):
-            limbs = history.limbs_at(k + alpha)
-            p, q = (np.array([float(x) for x in rational(turn / np.linalg.norm(turn))]) for turn in turns[k : k + 2])
-            turn = (1 - alpha) * p + alpha * q * np.sign(p @ q)
-            want = rig.place(((1 - alpha) * places[k] + alpha * places[k + 1])[None], turn[None])
-            assert np.allclose(limbs.p1, want.p1, rtol=0, atol=1e-14)
-            assert np.allclose(limbs.p2, want.p2, rtol=0, atol=1e-14)
-
-
-def test_turns_are_nearly_spherical():
-    """Within 0.01 degrees of spherical interpolation for turns of 20 degrees a tick, and shapes keep their length."""
-    world, _, ids = one_limb_world()
-    history = PoseHistory(world)
-    for k in range(2):
-        world.set_poses(ids, [[0, 0, 0]], [about_z(np.radians(20.0 * k))])
-        history.record(k)
-    worst = 0.0
-    for alpha in np.linspace(0, 1, 201):
-        end = history.limbs_at(alpha).p2[0]
-        assert abs(np.linalg.norm(end) - 1.0) < 1e-15
-        worst = max(worst, abs(np.degrees(np.arctan2(end[1], end[0])) - 20.0 * alpha))
-    assert 0.009 < worst < 0.01
 
 
 def test_ends_drift_and_bones_do_not():

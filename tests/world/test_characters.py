@@ -54,16 +54,6 @@ def test_a_long_life_of_characters():
     assert len(life.steps) == len(set(Life.STEPS))
 
 
-def test_a_tree_that_lost_limbs_is_not_rebuilt_for_that(monkeypatch):
-    """Its cost is measured by that of as many limbs, when it was built."""
-    world, _, ids, _ = crowd_of(240)
-    assert len(world.limbs) * 0.4 > REBUILT_AT_ONCE
-    monkeypatch.setattr(cc.HitWorld, "_rebuilds", lambda self, state: pytest.fail("the tree still fits"))
-    for some in np.split(np.random.default_rng(3).permutation(ids)[:144], 9):
-        world.despawn(some)
-    assert world.snapshot().fits
-
-
 def crowd_of(count: int, field: float = 20.0) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
     """A world of so many posed characters, and the life that can pose them."""
     life = Life(np.random.default_rng(count), cc.HitWorld().limbs, field)
