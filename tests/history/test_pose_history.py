@@ -1,6 +1,5 @@
 """Queries in the past: bit for bit those of a world of the limbs of that time, whatever has happened since."""
 
-import threading
 from collections import Counter
 from itertools import islice, product
 
@@ -172,26 +171,3 @@ def test_the_live_world_is_not_touched():
     assert life.world.snapshot() is before
     record_life(life, history, 3)
     assert not same_bits(first, history.cast_segments(start, end, times))
-
-
-def test_queries_go_on_while_ticks_are_recorded():
-    """A query keeps the ring as it was when it began."""
-    life = Life(np.random.default_rng(9), make_crowd(5))
-    history = PoseHistory(life.world, ticks=40)
-    record_life(life, history, 20)
-    start, end, times = shots(history, life.rng, 50)
-    want, errors, done = history.cast_segments(start, end, times), [], threading.Event()
-
-    def ask() -> None:
-        while not done.is_set():
-            if same_bits(want, history.cast_segments(start, end, times)):
-                errors.append("another answer")
-
-    threads = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    record_life(life, history, 15)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert not errors

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cases.everyday_shape_worlds import mixed, shots_at
+from support.cases.everyday_shape_worlds import mixed
 from support.cases.posed_shapes import rotation_rows
-from support.check_cylinders import same_bits, sized
+from support.check_cylinders import same_bits
 from support.oracle.lines import NAMES
 from support.oracle.shapes.common import HALF, HIGH, LOW, ONE, TURN
 from support.oracle.shapes.table import SHAPE_ROWS
@@ -208,25 +208,6 @@ def test_files_and_copies_hold_what_loops_expect(tmp_path: Path):
         got = cc.HitWorld(copy).cast_segments(start, -start)
         assert got.limb.tobytes() == want.limb.tobytes()
         assert got.fraction.tobytes() == want.fraction.tobytes()
-
-
-def test_a_world_whose_limbs_move_is_the_world_of_the_moved_limbs():
-    shapes, by = mixed(40), np.array([0.25, -1.5, 3.0])
-    world = cc.HitWorld(shapes.limbs())
-    starts, ends = shots_at(shapes, sized(300))
-    before = world.cast_segments(starts, ends)
-    world.set_endpoints(shapes.p1 + by, shapes.p2 + by)
-    moved = replace(shapes, p1=shapes.p1 + by, p2=shapes.p2 + by)
-    assert world.limbs == moved.limbs()
-    assert not same_bits(world.cast_segments(starts, ends), cc.HitWorld(moved.limbs()).cast_segments(starts, ends))
-    some = np.flatnonzero(shapes.kind >= S.CAPSULE)
-    world.set_endpoints(shapes.p1[some], shapes.p2[some], limbs=some)
-    rest = np.flatnonzero(shapes.kind < S.CAPSULE)
-    world.set_endpoints(shapes.p1[rest], shapes.p2[rest], limbs=rest)
-    assert world.limbs == shapes.limbs()
-    assert not same_bits(before, world.cast_segments(starts, ends))
-    with pytest.raises(ValueError, match=rf"row {np.flatnonzero(shapes.kind < S.CAPSULE)[0]}\b"):
-        world.set_endpoints(shapes.p1, shapes.p1)
 
 
 # Everyday worlds ----------------------------------------------------------------------------------------------------

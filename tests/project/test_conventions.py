@@ -139,8 +139,3 @@ def test_no_test_imports_another():
     tests = {Path(name).stem for name in python_files("tests/") if Path(name).stem.startswith("test_")}
     assert len(tests) > 40
     assert {name: both for name in python_files("tests/") if (both := imported(name) & tests)} == {}
-
-
-@pytest.mark.parametrize("name", [n for n in python_files("tests/") if "/support/" not in n and "conftest" not in n])
-def test_tests_are_named_as_tests(name):
-    assert Path(name).stem.startswith("test_")

@@ -149,17 +149,6 @@ def test_a_mask_is_not_ignored(world: cc.HitWorld):
         ):
             with pytest.raises(ValueError, match=rf"^{name}: .*masked"):
                 ask(wrong)
-    one = np.ma.MaskedArray([1, 1, 1], mask=[0, 0, 1])
-    for name, ask in (
-        ("radius", lambda: cc.Limbs.spheres(X, one)),
-        ("character", lambda: cc.Limbs.spheres(X, 1.0, character=one)),
-        ("mask", lambda: world.cast_segments(X, X, mask=one)),
-        ("ignore_character", lambda: world.cast_segments(X, X, ignore_character=one)),
-        ("max_distance", lambda: world.cast_rays(X, X, max_distance=one)),
-        ("limbs", lambda: world.set_endpoints(X[:2], X[:2], limbs=one)),
-    ):
-        with pytest.raises(ValueError, match=rf"^{name}: .*masked"):
-            ask()
     with pytest.raises(IndexError, match="masked"):
         world.limbs[np.ma.MaskedArray([True] * 56, mask=[1] + [0] * 55)]
 

@@ -30,22 +30,6 @@ def world() -> cc.HitWorld:
     return cc.HitWorld(make_crowd(12))
 
 
-@pytest.mark.parametrize("value", [NAN, INF, -INF])
-@pytest.mark.parametrize("query", [*RAY_QUERIES, *SEGMENT_QUERIES])
-def test_queries_with_numbers_that_are_none(world: cc.HitWorld, query: str, value: float):
-    with pytest.raises(ValueError, match=r"row 3\b"):
-        getattr(world, query)(spoiled(GOOD, 3, value), UP)
-    with pytest.raises(ValueError, match=r"row 3\b"):
-        getattr(world, query)(GOOD, spoiled(UP, 3, value))
-
-
-@pytest.mark.parametrize("value", [NAN, INF])
-def test_points_that_are_none(world: cc.HitWorld, value: float):
-    for ask in (world.contains_points, world.limbs[:5].classify_points, world.limbs[:5].axis_distance_squared):
-        with pytest.raises(ValueError, match=r"points.*row 3\b"):
-            ask(spoiled(GOOD, 3, value))
-
-
 @pytest.mark.parametrize("query", RAY_QUERIES)
 def test_rays_without_direction_or_with_a_wrong_limit(world: cc.HitWorld, query: str):
     ask = getattr(world, query)
