@@ -27,9 +27,9 @@ from cylcollide._types import POLICY_HIT, Float64Array, Int8Array
 from cylcollide.kernels.double_double import as_double_double
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import limb_at
-from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
-from cylcollide.kernels.moving_contact import accurate_contact, accurate_motion
 from cylcollide.kernels.ray import as_vector, make_ray
+from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.contact import accurate_contact, accurate_motion
 from cylcollide.runtime.compile import compiled
 
 COLUMNS = ("date", "machine", "shape", "aim", "pairs", "share", "moving_ns", "still_ns", "ratio", "accurate_ns")

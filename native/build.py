@@ -63,7 +63,7 @@ def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None
 
 def _key(target: Target, name: str, signature: Signature) -> str:
     """What the object file of a loop is kept under: a digest of all that it depends on."""
-    files = digest_of_files([*sources.files_of(_module(name)), *sources.FILES_OF_BUILD])
+    files = sources.digest_of_code([*sources.files_of(_module(name)), *sources.FILES_OF_BUILD])
     tools = version("numba"), version("llvmlite"), sys.version_info[:2]
     key = target._replace(is_cross=False), name, signature.format, tools, files
     return blake2b(repr(key).encode(), digest_size=16).hexdigest()

@@ -2,6 +2,7 @@
 
 import ast
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
 from cylcollide.runtime.sources import ROOT
@@ -43,6 +44,21 @@ def files_of(module: str) -> tuple[str, ...]:
             found.add(name)
             pending += _imported(name)
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in map(_path, found) if path))
+
+
+@cache
+def code_of(name: str) -> str:
+    """What a file of the package says to a compiler: its syntax tree without docstrings and places in the text."""
+    tree = ast.parse((ROOT / name).read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+            del node.body[0]
+    return ast.dump(tree)
+
+
+def digest_of_code(names: list[str]) -> str:
+    """A digest of the names and the code of files: comments and docstrings do not count."""
+    return blake2b(repr([(name, code_of(name)) for name in names]).encode(), digest_size=16).hexdigest()
 
 
 def importing(module: str) -> list[str]:

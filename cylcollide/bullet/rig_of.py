@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.bones.bone import Quaternion, carried, composed, normalised, rotation_of
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.pose_loops import BOX, CAPSULE, CYLINDER, SPHERE
 from cylcollide.bullet.poses import link_frames
@@ -13,7 +14,6 @@ from cylcollide.bullet.reader import Reader
 from cylcollide.characters import rig_parts
 from cylcollide.characters.rig import Rig
 from cylcollide.characters.rig_parts import OtherShapes, Part
-from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, rotation_of
 from cylcollide.kernels.double_double import Vector
 
 INERTIAL_POSITION, INERTIAL_ORIENTATION = 3, 4  # fields of getDynamicsInfo: the centre of mass in the frame of the link

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Shape
+from cylcollide.bones.bone import composed
 from cylcollide.characters import rig_parts
 from cylcollide.characters.rig_parts import OtherShapes, Part
-from cylcollide.kernels.bone import composed
 
 WORLD = 0
 """The body that holds what does not move."""

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
+from cylcollide.bones.bone import Quaternion, carried, rotation_of
+from cylcollide.bones.bone_rows import in_range, is_quaternion
+from cylcollide.bones.rig_rows import Placed, RigRows, is_placed
 from cylcollide.characters.rig_checks import bone, limb
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.kernels.bone import Quaternion, carried, rotation_of
-from cylcollide.kernels.bone_rows import in_range, is_quaternion
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.kernels.rig_rows import Placed, RigRows, is_placed
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.request import raise_changed
 

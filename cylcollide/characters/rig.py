@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
+from cylcollide.bones.rig_rows import Bones, Placed, Places, place_limbs
+from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses, rig_checks
 from cylcollide.characters.rig_data import RigData
-from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
-from cylcollide.kernels.skeleton import pose_bones
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide._types import Float64Array, Int32Array, Shape
+from cylcollide.bones.rig_rows import RigRows
+from cylcollide.bones.skeleton import Skeleton
 from cylcollide.characters import rig_checks
-from cylcollide.kernels.rig_rows import RigRows
-from cylcollide.kernels.skeleton import Skeleton
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.simd import LANES
 

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from cylcollide import validate
 from cylcollide._types import Shape
-from cylcollide.kernels.bone import Quaternion, carried, rotation_of
+from cylcollide.bones.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.double_double import Vector
 from cylcollide.limbs.limbs import Limbs
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.kernels.ballistics import MOST_STEPS, STEPS_PER_DRAG, Pieces, Shots, fly_bullets
+from cylcollide.moving.ballistics import MOST_STEPS, STEPS_PER_DRAG, Pieces, Shots, fly_bullets
 from cylcollide.runtime.memory import frozen
 
 PIECES = 64

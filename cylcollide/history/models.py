@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array, Shape
 from cylcollide.characters.rig import Rig
-from cylcollide.kernels.recorded import (
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.limbs.tables import HAS_AXIS
+from cylcollide.query.labels import NO_BONE
+from cylcollide.recorded.limbs import (
     BONE,
     BOX_ROW,
     CHARACTER_SIZE,
@@ -30,9 +33,6 @@ from cylcollide.kernels.recorded import (
     ROW_COUNT,
     SOLID,
 )
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.limbs.tables import HAS_AXIS
-from cylcollide.query.labels import NO_BONE
 from cylcollide.runtime.memory import frozen
 from cylcollide.world.state_rows import StateRows
 
@@ -110,7 +110,7 @@ class Structure:
         self.shared_layers = int(np.bitwise_and.reduce(of_rig))
         """The layers that all limbs are in."""
         self.characters = characters = np.zeros((len(rows.ids), CHARACTER_SIZE), np.int64)
-        """As in `kernels.recorded.TickRows`, before it is known what follows."""
+        """As in `recorded.limbs.TickRows`, before it is known what follows."""
         characters[:, ID], characters[:, LAYERS] = rows.ids, rows.layers
         characters[:, FIRST_ROW], characters[:, ROW_COUNT] = rows.first_row, rows.counts.rows
         characters[:, FIRST_BONE], characters[:, FIRST_BOX] = (

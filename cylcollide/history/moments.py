@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.history.ring import Ring
-from cylcollide.kernels.moments import find_moments
 from cylcollide.query.row_choice import chosen_rows
+from cylcollide.recorded.sample_times import find_moments
 from cylcollide.runtime.memory import frozen
 
 OnOld: TypeAlias = Literal["error", "clamp", "miss"]

@@ -10,7 +10,9 @@ from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int6
 from cylcollide.history.models import Structure
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
-from cylcollide.kernels.recorded import (
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.recorded.limbs import (
     BONE,
     BOX_ROW,
     FIRST_ROW,
@@ -21,8 +23,6 @@ from cylcollide.kernels.recorded import (
     place_bones,
     place_recorded,
 )
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.labels import NO_BONE, RowLabels
 from cylcollide.runtime import memory
 
 

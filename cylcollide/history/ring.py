@@ -7,7 +7,7 @@ import numpy as np
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.history.ticks import Tick
-from cylcollide.kernels.recorded import COLUMNS, Recorded
+from cylcollide.recorded.limbs import COLUMNS, Recorded
 
 
 class Ring:

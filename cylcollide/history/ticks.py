@@ -11,9 +11,9 @@ from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.refit import Places, united
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
 from cylcollide.history.models import STAYS, Models, Structure
-from cylcollide.kernels import recorded as columns
-from cylcollide.kernels.recorded import BONE_SIZE, COLUMNS, NEXT_BONE, NEXT_ROW, ORDINARY, OWNER, Recorded
-from cylcollide.kernels.swept import PAD, fill_bones, fill_growth
+from cylcollide.recorded import limbs as columns
+from cylcollide.recorded.limbs import BONE_SIZE, COLUMNS, NEXT_BONE, NEXT_ROW, ORDINARY, OWNER, Recorded
+from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
 from cylcollide.runtime.addresses import address_of
 from cylcollide.world.roster import Roster
@@ -31,7 +31,7 @@ class Tick:
     roster: Roster
     structure: Structure
     characters: Int64Array
-    """As in `kernels.recorded.TickRows`."""
+    """As in `recorded.limbs.TickRows`."""
     ends: tuple[Float64Array, Float64Array]
     """Ends p1, p2 of the bare limbs, or of all limbs if ends are interpolated."""
     axes: Float64Array
@@ -39,7 +39,7 @@ class Tick:
     roots: Float64Array
     """Where the first bone of each posed character is, (characters, 3)."""
     bones: Float64Array
-    """As in `kernels.recorded.TickRows`: of all posed characters, or none if ends are interpolated; and a last row that
+    """As in `recorded.limbs.TickRows`: of all posed characters, or none if ends are interpolated; and a last row that
     is nobody's, for loops that read some row beside one that is not used."""
     by_ends: bool
     """Whether ends are interpolated, not bones."""

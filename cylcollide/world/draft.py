@@ -10,7 +10,7 @@ from cylcollide._types import Column, NodeBoxes, Rows, Vectors
 from cylcollide.bvh.layout import SPACE_NUMBERS, Space, Tree, fill_space, space_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.kernels.moved_rows import refill_row
+from cylcollide.query.loops.moved_rows import refill_row
 from cylcollide.runtime.compile import compiled_loop
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.state_rows import StateRows

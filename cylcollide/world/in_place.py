@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Int64Array, Rows, Vectors
+from cylcollide.bones.rig_rows import Bones, Placed, Places, RigRows, place_character
 from cylcollide.bvh import refit
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.characters.rig import Rig
@@ -16,7 +17,6 @@ from cylcollide.constants import BOX_PAD
 from cylcollide.kernels.aabb import padded_box
 from cylcollide.kernels.limb_table import ROW, limb_at, write_row
 from cylcollide.kernels.ray import as_vector
-from cylcollide.kernels.rig_rows import Bones, Placed, Places, RigRows, place_character
 from cylcollide.runtime.compile import compiled, locked_loop
 from cylcollide.world.pose_columns import PoseColumns
 

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Int64Array
+from cylcollide.bones.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import LIMBS_SHARED
-from cylcollide.kernels.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.runtime.threads import in_chunks
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster

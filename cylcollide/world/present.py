@@ -9,7 +9,7 @@ at rest whenever Python runs: a signal's handler, a fork and another thread find
 from weakref import ref
 
 from cylcollide._types import Int64Array
-from cylcollide.kernels.rig_rows import Bones, Places
+from cylcollide.bones.rig_rows import Bones, Places
 from cylcollide.world.in_place import READ_ELSEWHERE, Stage
 from cylcollide.world.pose_columns import PoseMemory
 from cylcollide.world.snapshot import Snapshot

@@ -17,7 +17,7 @@ from cylcollide.bvh.refit import fit_bounds, refit_some, tree_cost
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.kernels.moved_rows import refill_rows
+from cylcollide.query.loops.moved_rows import refill_rows
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks

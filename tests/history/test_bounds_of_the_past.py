@@ -133,17 +133,6 @@ def test_situations(story: PoseHistory, what: str):
     assert hits.alpha[0] == time - int(time)
 
 
-def test_all_situations_in_one_batch_as_alone(story: PoseHistory):
-    times = np.array([time for time, _ in ROWS.values()])
-    places = np.array([0.0 if limb is None else limb[1] + 0.5 for _, limb in ROWS.values()])
-    start = np.column_stack([places, places * 0 - 1, places * 0])
-    hits = story.cast_segments(start, start + np.array([0, 2, 0]), times)
-    assert hits.hit.tolist() == [limb is not None for _, limb in ROWS.values()]
-    for i in np.flatnonzero(hits.hit).tolist():
-        alone = story.cast_segments(start[i], start[i] + [0, 2, 0], times[i])
-        assert (alone.fraction[0], alone.limb[0], alone.tick[0]) == (hits.fraction[i], hits.limb[i], hits.tick[i])
-
-
 # What is not kept ---------------------------------------------------------------------------------------------------
 
 OUTSIDE = {

@@ -10,7 +10,7 @@ from support.flights import State, decimals, distance, fly
 from support.machine_code import interpreted
 
 import cylcollide as cc
-from cylcollide.kernels.ballistics import fly_bullets
+from cylcollide.moving.ballistics import fly_bullets
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -16,7 +16,6 @@ from cylcollide._types import Column, Float64Array, LayerMasks, NodeBoxes, Rows,
 pytest.importorskip("numba")
 put_build_in_reach()
 
-from cylcollide.runtime import sources as of_package
 from cylcollide.runtime.compile import LOOPS, MARKED, Loop
 from cylcollide.runtime.levels import known, machine
 from cylcollide.runtime.sources import ROOT
@@ -137,14 +136,14 @@ def test_the_files_of_a_loop_hold_all_that_it_calls():
 
 
 def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: pytest.MonkeyPatch):
-    """By its content: neither dates nor other files count."""
-    shutil.copytree(ROOT / "cylcollide", tmp_path / "cylcollide", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for module in (sources, of_package):
-        monkeypatch.setattr(module, "ROOT", tmp_path)
+    """By its code: neither dates, comments, docstrings nor other files count."""
+    for folder in ("cylcollide", "native"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
     (target,), one = levels.targets(), signature_of(float)
 
     def keys(*names: str) -> list[str]:
-        for function in (sources._path, sources._imported, sources.files_of):
+        for function in (sources._path, sources._imported, sources.files_of, sources.code_of):
             function.cache_clear()
         return [build._key(target, name, one) for name in names]
 
@@ -152,9 +151,10 @@ def test_an_object_is_made_again_when_a_kernel_changes(tmp_path, monkeypatch: py
     first = keys(*names)
     kernel, other = tmp_path / "cylcollide/kernels/cylinder.py", tmp_path / "cylcollide/world/hit_world.py"
     os.utime(kernel, (1e9, 1e9))
-    other.write_text(other.read_text() + "\n# more\n")
+    other.write_text(other.read_text() + "\nMORE = 1\n")
+    kernel.write_text('"""Another docstring."""\n' + kernel.read_text().split('"""', 2)[2] + "\n# more\n")
     assert keys(*names) == first
-    kernel.write_text(kernel.read_text() + "\n# more\n")
+    kernel.write_text(kernel.read_text() + "\nMORE = 1\n")
     changed = keys(*names)
     assert changed[0] != first[0]
     assert changed[1] == first[1]

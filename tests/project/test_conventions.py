@@ -27,28 +27,16 @@ PLANNED = "**Planned:**"
 """How the one line begins that may name what does not exist yet."""
 
 WRITTEN = {
-    *(
-        "repro/NN.py",
-        "repro/01.py",
-        "repro/*.py",
-        "repro/",
-        "cases/",
-        "chunks/",
-        "tables/",
-        "tables/*.csv",
-        "small.py",
-        "lidar.png",
-        "miss.png",
-        "then.png",
-    ),
-    *("families.csv", "causes.csv", "setups.csv", "scoreboard.csv", ".benchmarks/"),
-}
+    *("repro/NN.py", "repro/01.py", "repro/*.py", "repro/", "cases/", "chunks/", "tables/", "tables/*.csv"),
+    *("small.py", "lidar.png", "miss.png", "then.png", ".benchmarks/"),
+    *("families.csv", "causes.csv", "setups.csv", "scoreboard.csv"),
+}  # fmt: skip
 """What commands write, in the words of pages and messages."""
 
 ELSEWHERE = {
     *("rtcIntersect1", "llvm.fma", "llvm.masked.compressstore", "RayShapeTests", "IntrRay3Cylinder3"),
     *("ruff", "mypy", "timeit", "client.getNumBodies", "EmbreeScene.run", "RaycastingScene.cast_rays", "warp.Bvh"),
-    *("early_mm_median", "early_mm_99", "early_mm_max"),
+    *("hits_from_inside_count", "early_mm_median", "early_mm_99", "early_mm_max"),
 }
 """Names of tools and other libraries, and columns whose names are put together when they are written."""
 
@@ -108,9 +96,17 @@ def test_files_fit_on_a_few_screens():
 
 def test_few_files_stand_at_the_top():
     assert len([name for name in python_files("cylcollide/") if name.count("/") == 1]) <= FILES_AT_THE_TOP
-    assert [name for name in files() if name.startswith("tests/") and name.count("/") == 1 and name[-1] != "/"] == [
-        "tests/conftest.py"
-    ]
+    top = {name for name in files() if name.startswith("tests/") and name.count("/") == 1 and name[-1] != "/"}
+    assert top == {"tests/README.md", "tests/conftest.py"}
+
+
+def test_every_helper_of_tests_is_in_their_contents():
+    """By itself, or with its folder."""
+    helpers = [Path(name).relative_to("tests/support") for name in python_files("tests/support/")]
+    listed = set(re.findall(r"`([^`]+)`", (ROOT / "tests" / "README.md").read_text()))
+    assert len(listed) > 30
+    named = {helper: {str(helper), *(f"{folder}/" for folder in helper.parents)} for helper in helpers}
+    assert {helper for helper, names in named.items() if not names & listed} == set()
 
 
 def layers() -> list[dict]:

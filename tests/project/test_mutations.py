@@ -45,8 +45,8 @@ CHECKS: dict[str, list[str]] = {
     **{f"exact/{name}.py": ["tests/exact/test_algebraic.py", *CONTACTS] for name in ("algebraic", "polynomials")},
     **{f"exact/{name}.py": CONTACTS for name in ("contacts", "moving")},
     **{
-        f"kernels/{name}.py": ["tests/kernels/test_moving.py", "tests/kernels/test_moving_bound.py"]
-        for name in ("bernstein", "moving", "moving_contact", "moving_solids")
+        f"moving/{name}.py": ["tests/moving/test_bounds.py", "tests/moving/test_bound_used.py"]
+        for name in ("bernstein", "bounds", "contact", "solids")
     },
     **{f"query/loops/{name}.py": FLIGHTS for name in ("moving", "moving_exit")},
     "query/loops/judge.py": ["tests/characters/test_policy_verdicts.py"],

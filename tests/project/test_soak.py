@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.oracle.shapes.rows import Shots
 from support.soak import judge, tally
-from support.soak.questions import PLAN, ROWS, Batch, batches
+from support.soak.questions import ROWS, Batch, batches
 
 SOAK = Path(__file__).parents[2] / "benchmarks" / "soak.py"
 FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_found")
@@ -139,13 +139,3 @@ def test_what_is_finished_is_kept_whatever_its_order(tmp_path: Path):
     with pytest.raises(ValueError, match=r"seed-7\.json: expected chunks of version 2\.0, got those of 1\.0; "):
         tally.Tally(tmp_path, 7, "2.0")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cases", "seed-7.json"]
-
-
-def test_chunks_follow_from_seed_and_number():
-    for chunk in range(len(PLAN)):
-        if chunk in (6, 14, 15):
-            for (one, inside), (two, again) in zip(batches(3, chunk), batches(3, chunk), strict=True):
-                assert inside == again
-                assert np.array_equal(one.shots.start, two.shots.start)
-                assert np.array_equal(one.limbs.p1, two.limbs.p1)
-    assert not np.array_equal(next(batches(3, 6))[0].shots.start, next(batches(4, 6))[0].shots.start)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide.kernels.moving_box import BoxPath, end_of_contact, first_contact, passage_of
 from cylcollide.kernels.ray import as_vector
+from cylcollide.moving.box import BoxPath, end_of_contact, first_contact, passage_of
 
 Array = np.ndarray
 

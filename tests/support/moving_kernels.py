@@ -7,8 +7,8 @@ from typing import NamedTuple
 from cylcollide.exact.line import Triple
 from cylcollide.exact.moving import Motion
 from cylcollide.kernels.double_double import DoubleDouble, DoubleDoubleVector
-from cylcollide.kernels.moving import Flight, MovingLimb
-from cylcollide.kernels.moving_contact import AccurateMotion, accurate_motion
+from cylcollide.moving.bounds import Flight, MovingLimb
+from cylcollide.moving.contact import AccurateMotion, accurate_motion
 
 Point = tuple[Fraction, Fraction, Fraction]
 

@@ -5,7 +5,7 @@ from math import nan
 import numpy as np
 
 from cylcollide._types import NO_LIMB, Column, Quaternions, Vectors
-from cylcollide.kernels.bone import into_bone, rotation_of
+from cylcollide.bones.bone import into_bone, rotation_of
 from cylcollide.kernels.ray import as_vector
 from cylcollide.runtime.compile import compiled_loop
 

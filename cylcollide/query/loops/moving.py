@@ -10,9 +10,9 @@ from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.moving import Flight, MovingLimb, certain_miss, moving_hit_bounds
-from cylcollide.kernels.moving_box import first_contact, passage_of
 from cylcollide.kernels.ray import broadcast_index, largest_component
+from cylcollide.moving.bounds import Flight, MovingLimb, certain_miss, moving_hit_bounds
+from cylcollide.moving.box import first_contact, passage_of
 from cylcollide.query.loops.moving_rows import (
     ALPHA0,
     ALPHA1,

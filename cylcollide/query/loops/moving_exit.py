@@ -11,7 +11,8 @@ from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, 
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.moving import (
+from cylcollide.kernels.ray import as_vector, broadcast_index
+from cylcollide.moving.bounds import (
     Flight,
     MovingLimb,
     ball_times,
@@ -21,10 +22,9 @@ from cylcollide.kernels.moving import (
     relative_motion,
     window_between,
 )
-from cylcollide.kernels.moving_box import end_of_contact, first_contact, passage_of, place_in_box
-from cylcollide.kernels.moving_contact import Contact, accurate_contact
-from cylcollide.kernels.moving_solids import window_crossing
-from cylcollide.kernels.ray import as_vector, broadcast_index
+from cylcollide.moving.box import end_of_contact, first_contact, passage_of, place_in_box
+from cylcollide.moving.contact import Contact, accurate_contact
+from cylcollide.moving.solids import window_crossing
 from cylcollide.query.loops.moving import LEFT_OUT, Candidates, MovingColumns, moving_limb
 from cylcollide.query.loops.moving_refine import ContactRows, extent_of, motion_between, time_at
 from cylcollide.query.loops.moving_rows import (

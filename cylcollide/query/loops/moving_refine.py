@@ -15,8 +15,8 @@ from cylcollide.kernels.double_double import (
     dd_subtract,
 )
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.moving_contact import AccurateMotion, Contact, accurate_contact, accurate_motion, first_step
 from cylcollide.kernels.ray import as_vector, largest_component
+from cylcollide.moving.contact import AccurateMotion, Contact, accurate_contact, accurate_motion, first_step
 from cylcollide.query.loops.moving import MovingColumns, pairs_at
 from cylcollide.query.loops.moving_rows import (
     ALPHA0,

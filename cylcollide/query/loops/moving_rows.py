@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Blocks, Column, Float64Array, LayerMasks, Rows, Shape, Vectors
+from cylcollide.bones.bone import carried, rotation_of
+from cylcollide.bones.interpolation import between
 from cylcollide.constants import LARGEST_SAFE, SMALLEST_SAFE, SMALLEST_SPAN
-from cylcollide.kernels.bone import carried, rotation_of
 from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
@@ -17,10 +18,9 @@ from cylcollide.kernels.double_double import (
     dd_multiply,
     two_difference,
 )
-from cylcollide.kernels.interpolation import between
-from cylcollide.kernels.moving_box import BoxPath
 from cylcollide.kernels.ray import as_vector, largest_component
-from cylcollide.kernels.recorded import (
+from cylcollide.moving.box import BoxPath
+from cylcollide.recorded.limbs import (
     BONE,
     CHARACTER_SIZE,
     CODES_SIZE,

@@ -10,7 +10,8 @@ from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all,
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import is_considered
 from cylcollide.kernels.ray import broadcast_index, ray_at
-from cylcollide.kernels.recorded import (
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.recorded.limbs import (
     AXIS,
     BOUNDS,
     CHILD,
@@ -22,7 +23,6 @@ from cylcollide.kernels.recorded import (
     layers_of,
     tick_rows,
 )
-from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.runtime.addresses import float32_at, int8_at, int32_at
 from cylcollide.runtime.compile import compiled_loop, inlined
 

@@ -8,11 +8,11 @@ import numpy as np
 from cylcollide._types import Column, Int32Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.stream import Stream, next_items, start_stream
-from cylcollide.kernels.recorded import Recorded
 from cylcollide.query.loops.leaf import NEXT_POSSIBLE, RayState
 from cylcollide.query.loops.recorded import tree_at
 from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.stream import setup_in_order
+from cylcollide.recorded.limbs import Recorded
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 

@@ -18,7 +18,17 @@ from cylcollide.kernels.closest import is_undecided
 from cylcollide.kernels.hit_bounds import limb_hit_bounds, two_hit_bounds
 from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
 from cylcollide.kernels.ray import Ray
-from cylcollide.kernels.recorded import (
+from cylcollide.query.loops.columns import HitColumns
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.leaf import ALL_LANES, LIMB, RayState, closest_of, eight_rays, merge_hit, record_hits
+from cylcollide.query.loops.output import write_hits
+from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue
+from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
+from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
+from cylcollide.query.loops.refine import RefineQueue, flush_refine
+from cylcollide.query.loops.stream import setup_in_order
+from cylcollide.recorded.limb_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
+from cylcollide.recorded.limbs import (
     CHARACTER_SIZE,
     CODES_SIZE,
     KIND,
@@ -32,16 +42,6 @@ from cylcollide.kernels.recorded import (
     place_one,
     tick_rows,
 )
-from cylcollide.kernels.recorded_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
-from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.leaf import ALL_LANES, LIMB, RayState, closest_of, eight_rays, merge_hit, record_hits
-from cylcollide.query.loops.output import write_hits
-from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue
-from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
-from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
-from cylcollide.query.loops.refine import RefineQueue, flush_refine
-from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store_rows
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.flights import State, acceleration, decimals, distance, fly
 
-from cylcollide.kernels.ballistics import (
+from cylcollide.moving.ballistics import (
     MOST_STEPS,
     Forces,
     Motion,

@@ -1,7 +1,7 @@
 """The accurate time at which a flying bullet touches a face of a moving limb, with a certificate.
 
 Bounds (`moving.py`) have decided that the contact lies between two times, and through which face. Between them the
-face's polynomial (`moving_solids.py`) is evaluated in double-double; a bound on its second derivative shows that it
+face's polynomial (`solids.py`) is evaluated in double-double; a bound on its second derivative shows that it
 falls all the way, so that its value at a guess, over its slope, bounds how far the guess is from the contact.
 `docs/moving.md`, "Accuracy of a contact".
 """
@@ -23,9 +23,9 @@ from cylcollide.kernels.double_double import (
     two_sum,
 )
 from cylcollide.kernels.inside_policy import HitBounds
-from cylcollide.kernels.moving import Motion, contact_errors, longest_half_squared, near_squared
-from cylcollide.kernels.moving_solids import Errors
 from cylcollide.kernels.ray import dot
+from cylcollide.moving.bounds import Motion, contact_errors, longest_half_squared, near_squared
+from cylcollide.moving.solids import Errors
 from cylcollide.runtime.compile import compiled, inlined, noinline
 from cylcollide.runtime.simd import Real, Truth, absolute, larger, smaller, square_root
 

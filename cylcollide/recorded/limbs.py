@@ -19,13 +19,13 @@ from cylcollide._types import (
     Shape,
     Vectors,
 )
+from cylcollide.bones.bone import Quaternion, carried, rotation_of
+from cylcollide.bones.interpolation import between, turned_between
+from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
-from cylcollide.kernels.bone import Quaternion, carried, rotation_of
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interpolation import between, turned_between
 from cylcollide.kernels.limb_table import BOX_AXES, write_row
 from cylcollide.kernels.ray import largest_component
-from cylcollide.kernels.rig_rows import ORIGIN, is_placed
 from cylcollide.runtime.addresses import float64_at, int32_at, int64_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 

@@ -15,7 +15,10 @@ the errors of the coefficients (`Errors`).
 from typing import NamedTuple
 
 from cylcollide._types import Face, Shape
-from cylcollide.kernels.bernstein import (
+from cylcollide.kernels.double_double import Vector
+from cylcollide.kernels.interval import UNDECIDED_FACE
+from cylcollide.kernels.ray import dot
+from cylcollide.moving.bernstein import (
     Passage,
     Quadratic,
     Quartic,
@@ -36,9 +39,6 @@ from cylcollide.kernels.bernstein import (
     sextic_product,
     square,
 )
-from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.ray import dot
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, select, smaller
 

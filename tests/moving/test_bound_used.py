@@ -11,7 +11,7 @@ from support.moving_kernels import flight_parameter, kernel_arguments
 
 from cylcollide.constants import MOVING_ROUNDING_BOUND
 from cylcollide.exact.moving import contact_intervals
-from cylcollide.kernels.moving import Flight, MovingLimb, moving_hit_bounds
+from cylcollide.moving.bounds import Flight, MovingLimb, moving_hit_bounds
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

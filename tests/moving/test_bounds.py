@@ -16,8 +16,8 @@ from cylcollide.constants import CONTACT_ERROR
 from cylcollide.exact.moving import contact_face, contact_intervals
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.moving import Flight, MovingLimb, certain_miss, moving_hit_bounds
-from cylcollide.kernels.moving_contact import AccurateMotion, accurate_contact, first_step
+from cylcollide.moving.bounds import Flight, MovingLimb, certain_miss, moving_hit_bounds
+from cylcollide.moving.contact import AccurateMotion, accurate_contact, first_step
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

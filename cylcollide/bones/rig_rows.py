@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Quaternions, Rows, Vectors
+from cylcollide.bones.bone import carried, rotation_of
+from cylcollide.bones.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.constants import SMALLEST_SIZE
-from cylcollide.kernels.bone import carried, rotation_of
-from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector, largest_component
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined

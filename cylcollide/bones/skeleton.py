@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Blocks, Column, Float64Array, Quaternions, Vectors
-from cylcollide.kernels.bone import Quaternion, carried, composed, normalised, rescaled, rotation_of
-from cylcollide.kernels.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
+from cylcollide.bones.bone import Quaternion, carried, composed, normalised, rescaled, rotation_of
+from cylcollide.bones.bone_rows import ALL_EIGHT, as_quaternion, in_range, is_quaternion, quaternions_at, vectors_at
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.ray import as_vector
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined

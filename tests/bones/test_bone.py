@@ -9,7 +9,7 @@ from support.check_cylinders import sized
 from support.oracle import pose
 from support.oracle.pose import rational, ulps
 
-from cylcollide.kernels.bone import carried, composed, into_bone, normalised, rescaled, rotation_of
+from cylcollide.bones.bone import carried, composed, into_bone, normalised, rescaled, rotation_of
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -11,7 +11,7 @@ from support.machine_code import interpreted
 from support.oracle import pose
 from support.oracle.pose import rational
 
-from cylcollide.kernels.skeleton import Skeleton, pose_bones
+from cylcollide.bones.skeleton import Skeleton, pose_bones
 from cylcollide.runtime.simd import LANES
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]

@@ -2,7 +2,7 @@
 
 On a stretch the bullet and both ends of the limb go along straight lines, each affine in u from 0 to 1. A ball around
 the limb leaves a part of the stretch; there, windows are examined from the earliest on. In each one the coefficients of
-a few polynomials (`moving_solids.py`) say how far the bullet is certainly outside, and whether it is certainly inside
+a few polynomials (`solids.py`) say how far the bullet is certainly outside, and whether it is certainly inside
 at the end; the next window ends where they seem to fall below zero, so that two or three suffice. All rounding is
 counted as a displacement of bullet and ends (`docs/moving.md`, "Bounds in float64").
 """
@@ -19,13 +19,13 @@ from cylcollide.constants import (
     SLOPE_FLOOR,
     SMALLEST_SAFE,
 )
-from cylcollide.kernels.bernstein import NO_CROSSING
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE, Interval
 from cylcollide.kernels.line import along
-from cylcollide.kernels.moving_solids import Errors, Window, is_outside, window_crossing
 from cylcollide.kernels.ray import dot
+from cylcollide.moving.bernstein import NO_CROSSING
+from cylcollide.moving.solids import Errors, Window, is_outside, window_crossing
 from cylcollide.runtime.compile import compiled, inlined
 from cylcollide.runtime.simd import Real, Truth, larger, select, smaller, square_root
 

@@ -5,13 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from support.check_cylinders import sized
-from support.machine_code import as_machine_code, interpreted
+from support.machine_code import as_machine_code
 from support.moving_boxes import Cases, cases_of, contacts, coordinates, deepest, depth
 
 import cylcollide as cc
 from cylcollide._types import Face
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.moving_box import RESOLUTION, end_of_contact, first_contact, passage_of, path_of_ends
+from cylcollide.moving.box import RESOLUTION, end_of_contact, first_contact, passage_of, path_of_ends
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -141,13 +141,6 @@ def test_a_finer_resolution_decides_more():
     assert shares[0] > shares[1] > shares[2] >= shares[3] > 0.0
     for coarse, fine in pairwise(open_rows):
         assert not (fine & ~coarse).any()
-
-
-def test_plain_python_has_the_same_bits():
-    cases = cases_of(250, 4, "surface")
-    rows = found(cases)
-    assert np.array_equal(rows, found(cases, loop=np.errstate(all="ignore")(interpreted(contacts))), equal_nan=True)
-    assert len(np.unique(rows[:, FACE])) > 6
 
 
 def one(**changed) -> np.ndarray:

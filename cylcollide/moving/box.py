@@ -13,12 +13,12 @@ at its end, as `HitBounds`: what is possible and not certain is undecided.
 from math import inf, sqrt
 from typing import NamedTuple
 
+from cylcollide.bones.bone import Quaternion, normalised, rescaled
+from cylcollide.bones.interpolation import between
 from cylcollide.constants import LARGEST_SAFE, SLOPE_FLOOR, SMALLEST_SAFE, UNIT_ROUNDOFF
-from cylcollide.kernels.bone import Quaternion, normalised, rescaled
 from cylcollide.kernels.box import NEG_X, NEG_Y, NEG_Z, faces_of
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.inside_policy import INSIDE, HitBounds
-from cylcollide.kernels.interpolation import between
 from cylcollide.kernels.interval import UNDECIDED_FACE, Bracket, intersect_brackets
 from cylcollide.kernels.line import along, slab_about, within
 from cylcollide.kernels.ray import cross, dot, largest_component

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column
-from cylcollide.kernels.bone import carried, rotation_of
-from cylcollide.kernels.interpolation import between, turned_between
+from cylcollide.bones.bone import carried, rotation_of
+from cylcollide.bones.interpolation import between, turned_between
 from cylcollide.kernels.limb_table import Limb, limb_between
-from cylcollide.kernels.recorded import (
+from cylcollide.recorded.limbs import (
     BONE,
     BONE_SIZE,
     CHARACTER_SIZE,

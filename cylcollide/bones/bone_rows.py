@@ -1,8 +1,8 @@
 """Rows of bones in arrays: positions and quaternions of one, or of the same bone of eight characters."""
 
 from cylcollide._types import Float64Array, Int32Array
+from cylcollide.bones.bone import Quaternion, largest_of_four
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.kernels.bone import Quaternion, largest_of_four
 from cylcollide.kernels.double_double import Vector
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Truth, absolute, load_at

@@ -1,6 +1,6 @@
 """Bones between two recorded poses."""
 
-from cylcollide.kernels.bone import Quaternion
+from cylcollide.bones.bone import Quaternion
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, select, square_root
 
