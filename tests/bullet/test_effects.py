@@ -165,9 +165,10 @@ def picture(mirror):
     return [column.tobytes() for column in columns], mirror.limb_places, mirror.sheets, repr(mirror)
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """Where calls may write; with bodies to be loaded."""
+    tmp_path = tmp_path_factory.mktemp("written")
     with scenes.client() as c:
         p.loadURDF("sphere_small.urdf", [2, 2, 2], physicsClientId=c)
         p.saveBullet(str(tmp_path / "bodies.bullet"), physicsClientId=c)

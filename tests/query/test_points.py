@@ -21,7 +21,7 @@ from cylcollide.constants import TREE_WIDTH
 from cylcollide.query import exact_points, scratch
 from cylcollide.query.loops import points as point_loops
 
-COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1023, 1025, 4095, 4097)
+COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1025, 4097)
 LARGEST = max(COUNTS) if IS_COMPILED else 40
 BATCHES = [n for n in COUNTS if n <= LARGEST]
 COLUMNS = ("limb", "count", "axis_distance_squared")
