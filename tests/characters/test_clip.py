@@ -172,10 +172,6 @@ def test_a_clip_is_immutable_and_so_are_its_copies(clip):
         clip.orientations[0] = 0
 
 
-def test_travel_is_the_way_of_the_root(clip):
-    np.testing.assert_array_equal(clip.travel, clip.root_positions[-1] - clip.root_positions[0])
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

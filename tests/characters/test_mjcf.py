@@ -80,12 +80,6 @@ def test_at_rest_the_bodies_are_where_mujoco_puts_them(tmp_path):
         assert positions[0] == pytest.approx(data.xpos[1:], abs=1e-14)
 
 
-def test_round_trips_through_json(tmp_path):
-    rig = rig_of(tmp_path)
-    rig.save(tmp_path / "rig.json")
-    assert cc.Rig.load(tmp_path / "rig.json") == rig
-
-
 def swap(old: str, new: str) -> str:
     assert old in MJCF
     return MJCF.replace(old, new, 1)

@@ -49,12 +49,6 @@ def test_a_posed_robot_is_where_its_joints_say(tmp_path):
     assert placed.p1[4] == pytest.approx([1, 2, 4.1])
 
 
-def test_round_trips_through_json(tmp_path):
-    rig = rig_of(tmp_path)
-    rig.save(tmp_path / "rig.json")
-    assert cc.Rig.load(tmp_path / "rig.json") == rig
-
-
 HUMANOID = "humanoid/humanoid.urdf"
 
 

@@ -94,13 +94,3 @@ def test_what_is_recorded_is_not_written_through_a_copy():
         limbs = COPIES[how](history).limbs_at(0)
         with pytest.raises(ValueError, match="read-only"):
             limbs.p1[0] = 5.0
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_explanations_are_copied(how: str):
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
-    why = history.explain_miss([0.5, -1, 1], [0.5, 1, 1], 0)
-    assert str(COPIES[how](why)) == str(why)

@@ -1,7 +1,5 @@
 """Times of queries in the past: kept and not kept, by time and by tick; and who is protected then."""
 
-import pickle
-
 import numpy as np
 import pytest
 from support.one_limb import about_z, one_limb_world
@@ -108,8 +106,3 @@ def test_no_ticks_and_bad_arguments():
     history.record(0.0)
     assert len(history.limbs_at(0.0)) == 0
     assert not history.cast_segments([0, 0, 0], [1, 0, 0], 0.0).hit
-
-
-def test_results_can_be_pickled(walk: PoseHistory):
-    limbs = pickle.loads(pickle.dumps(walk.limbs_at(20.5)))
-    assert limbs == walk.limbs_at(20.5)
