@@ -10,7 +10,7 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide import cli
-from cylcollide.crosscheck.judge import truth
+from cylcollide.crosscheck.compare import truth
 
 
 def run(*arguments, code=None):
