@@ -1,7 +1,7 @@
 """What a query about points answers: `PointHits`."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -36,4 +36,7 @@ class PointHits(Result):
         return frozen(self._distances())
 
     def _take(self, rows: Int64Array) -> "PointHits":
-        return type(self)(self.limb[rows], self.count[rows], lambda: self.axis_distance_squared[rows])
+        return type(self)(self.limb[rows], self.count[rows], partial(self._some_distances, rows))
+
+    def _some_distances(self, rows: Int64Array) -> Float64Array:
+        return self.axis_distance_squared[rows]

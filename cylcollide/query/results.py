@@ -80,15 +80,15 @@ class Result(ABC):
     _columns: dict[str, NDArray[Any]]
     """Those that are known; `Field` reads and completes them."""
 
-    time = Field[Float64Array]("Of queries in the past: the time that was judged; (n,).", by="_no_moments")
+    time = Field[Float64Array]("The time that was judged; (n,).", "_no_moments")
     tick = Field[Int64Array](
-        "The last tick that is not after it, -1 where its time is not kept and nothing is hit; int64 (n,).",
-        by="_no_moments",
+        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
+        "_no_moments",
     )
     alpha = Field[Float64Array](
-        "How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", by="_no_moments"
+        "How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_no_moments"
     )
-    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", by="_no_moments")
+    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_no_moments")
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -175,14 +175,12 @@ class LimbFields(Result):
         return gather(self._limbs.labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
-        "Where the ray hits or enters the limb, in its bone's frame then, NaN for a miss or a bare limb; (n, 3).",
-        by="_local_surface",
+        "The position in the frame of the limb's bone, NaN for a miss or a bare limb; (n, 3).",
+        "_local",
     )
-    local_normal = Field[Float64Array](
-        "The normal there in the same frame, NaN for a miss or a bare limb; (n, 3).", by="_local_surface"
-    )
+    local_normal = Field[Float64Array]("The normal in the same frame, NaN for a miss or a bare limb; (n, 3).", "_local")
 
-    def _local_surface(self) -> Columns:
+    def _local(self) -> Columns:
         labels, (position, normal) = self._limbs.labels, self._surface
         bones = labels.transform, labels.bone_positions, labels.bone_orientations
         local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
@@ -202,18 +200,18 @@ class LimbFields(Result):
         return frozen(self._present(self, self._surface[0], self._row, self._limbs.table))
 
 
-class HitFields(LimbFields):
-    """Results with one hit a row, or a miss."""
+class HitFields(LimbFields, Generic[Row]):
+    """Results with one hit a row, or a miss. With a `_row_type`, `hits[i]` is one row as plain values."""
+
+    _row_type: type[Row] | None = None
 
     position = Field[Float64Array](
-        "Where the ray hits the limb, or enters it if a policy judges it; NaN for a miss; (n, 3).", by="_hit_surface"
+        "Hit point, or entry into the limb that a policy counts; NaN for a miss; (n, 3).", "_spots"
     )
-    normal = Field[Float64Array](
-        "Unit outward normal there, zero for INSIDE, NaN for a miss; (n, 3).", by="_hit_surface"
-    )
+    normal = Field[Float64Array]("Unit outward normal there, zero for INSIDE, NaN for a miss; (n, 3).", "_spots")
 
     @abstractmethod
-    def _hit_surface(self) -> Columns:
+    def _spots(self) -> Columns:
         """`position` and `normal`."""
 
     @property
@@ -225,27 +223,17 @@ class HitFields(LimbFields):
         """Whether there is a hit; bool (n,)."""
         return frozen(self._row >= 0)
 
-
-class HitRows(HitFields, Generic[Row]):
-    """The same, where `hits[i]` is one row as plain values."""
-
-    _row_type: type[Row]
-
     @overload
     def __getitem__(self, rows: SupportsIndex) -> Row: ...
     @overload
     def __getitem__(self, rows: Any) -> Self: ...
     def __getitem__(self, rows: Any) -> "Row | Self":
         """One row, as plain values; the hits of a slice, a mask or an array of indices, as a result like this."""
-        if isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0:
-            row, fields = index(rows), self._row_type.__annotations__
-            return self._row_type(**{name: plain_value(getattr(self, name)[row]) for name in fields})
-        return super().__getitem__(rows)
-
-
-def plain_value(value: Any) -> Any:
-    """A numpy scalar as a Python one; arrays stay."""
-    return value.item() if isinstance(value, np.generic) else value
+        if self._row_type is None or not isinstance(rows, SupportsIndex) or getattr(rows, "ndim", 0) != 0:
+            return super().__getitem__(rows)
+        columns = {name: getattr(self, name)[index(rows)] for name in self._row_type.__annotations__}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in columns.items()}
+        return self._row_type(**plain)
 
 
 def gather(column: NDArray[Any], index: Int32Array | Int64Array, missing: Any) -> NDArray[Any]:
