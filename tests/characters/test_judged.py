@@ -107,28 +107,6 @@ def test_one_by_one_split_and_by_threads(kind: str):
             ), name
 
 
-@pytest.mark.parametrize("kind", POLICIES)
-def test_some_rays_of_judged_shots(kind: str):
-    """Columns, impacts, sums and decisions of a part are those of its rays."""
-    _, _, _, judged = judged_by(kind)
-    rays = np.random.default_rng(4).permutation(len(judged))[:120]
-    for chosen in (rays, slice(5, 90, 2), judged.hit, 7, []):
-        part, rows = judged[chosen], np.atleast_1d(np.arange(len(judged))[chosen])
-        for name in COLUMNS:
-            assert repr(getattr(part, name).tolist()) == repr(getattr(judged, name)[rows].tolist()), name
-        counts = np.diff(judged.impacts.offsets)[rows]
-        assert np.diff(part.impacts.offsets).tolist() == counts.tolist()
-        taken = np.concatenate([np.arange(*judged.impacts.offsets[i : i + 2]) for i in rows] or [np.zeros(0, int)])
-        for name in set(IMPACTS) - {"offsets", "ray"}:
-            assert getattr(part.impacts, name).tolist() == getattr(judged.impacts, name)[taken.astype(int)].tolist(), (
-                name
-            )
-        for k, i in enumerate(rows.tolist()):
-            assert str(part.explain(k)).partition(",")[2] == str(judged.explain(i)).partition(",")[2]
-        assert part.by_shot().damage.sum() == pytest.approx(judged.damage[rows].sum())
-    assert len(judged[rays].impacts) > 30
-
-
 def test_the_arguments_of_every_query():
     """A mask, an ignored shooter, a wall, a start inside: the chords are those of the query for chords."""
     state, starts, ends, _ = judged_by("first_surface")
