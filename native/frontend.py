@@ -6,12 +6,15 @@ machine code. So each function is lowered once, and optimised as a part of each 
 
 import sys
 from collections.abc import Callable
+from functools import cached_property
+from itertools import chain, count
 from typing import Any
 
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
 from numba.core.registry import cpu_target
+from numba.np import arrayobj
 
 from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
 from native.intrinsics import INTRINSICS, array_at
@@ -22,6 +25,9 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "
 
 NEVER_INLINED = {function.__qualname__ for function, inlining in MARKED.items() if inlining is Inlining.NEVER}
 """Names of functions, which numba has no such option for."""
+
+NUMBERS = {float: "floats[{}]", int: "words[{}]", bool: "bool(words[{}] & 1)"}
+"""How a number is read from its word."""
 
 
 class TextLibrary(AOTCodeLibrary):
@@ -48,15 +54,10 @@ class TextLibrary(AOTCodeLibrary):
         """Nothing is left to do."""
         self._finalized = True
 
+    @cached_property
     def all_texts(self) -> list[str]:
         """Its texts, and those of all that it calls, directly or not."""
-        found, pending = dict.fromkeys(self.texts), [*self.called]
-        while pending:
-            library = pending.pop()
-            if not found.keys() >= set(library.texts):
-                found.update(dict.fromkeys(library.texts))
-                pending += library.called
-        return list(found)
+        return list(dict.fromkeys(chain(self.texts, *(library.all_texts for library in self.called))))
 
 
 class TextCodegen(AOTCPUCodegen):
@@ -71,9 +72,15 @@ def prepare() -> None:
     target.refresh()
     target._internal_codegen = TextCodegen("cylcollide")
     target.get_executable = lambda *_: [].append  # in place of machine code: another object each time, never called
+    arrayobj.fix_integer_index = _index
     functions = {function: jitted(function, inlining) for function, inlining in MARKED.items()}
     calls = [(loop.call, functions[loop.function]) for loop in LOOPS.values()]
     _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items()])
+
+
+def _index(context: Any, builder: Any, kind: Any, index: Any, _size: Any) -> Any:
+    """An index into an array, in place of numba's, which counts negative ones from the end: loops have none."""
+    return context.cast(builder, index, kind, types.intp)
 
 
 def _replace_everywhere(replacements: list[tuple[object, object]]) -> None:
@@ -95,7 +102,7 @@ def lower(name: str, signature: Signature) -> tuple[str, list[str]]:
     function = jitted(_with_words(name, signature))
     function.compile((types.int64,))
     (result,) = function.overloads.values()
-    return result.fndesc.mangled_name, result.library.all_texts()
+    return result.fndesc.mangled_name, result.library.all_texts
 
 
 def _with_words(name: str, signature: Signature) -> Callable[[int], Any]:
@@ -104,23 +111,20 @@ def _with_words(name: str, signature: Signature) -> Callable[[int], Any]:
     known: dict[str, Any] = {"loop": getattr(sys.modules[f"cylcollide.{module}"], function)}
     known |= {"words_at": array_at("i8", 1), "floats_at": array_at("f8", 1)}
     known |= {"bool": types.boolean, "int": types.int64, "float": types.float64}  # numba's int of an int32 is an int32
+    word = count()
 
-    def read(argument: Argument, word: int) -> str:
-        """The expression that reads an argument from this word on."""
-        symbol = f"f{len(known)}"
-        if argument.format[0] == "(":
-            known[symbol], items = argument.type, []
-            for item in argument.items:
-                items.append(read(item, word))
-                word += item.words
-            joined = ", ".join(items)
-            return f"({joined},)" if argument.type is tuple else f"{symbol}({joined})"
-        if argument.format[0] == "[":
-            known[symbol] = array_at(argument.type, argument.words - 1)
-            return f"{symbol}({', '.join(f'words[{word + k}]' for k in range(argument.words))})"
-        return {float: f"floats[{word}]", int: f"words[{word}]", bool: f"bool(words[{word}] & 1)"}[argument.type]
+    def read(argument: Argument) -> str:
+        """The expression that reads an argument from the words that follow."""
+        if argument.type in NUMBERS:
+            return NUMBERS[argument.type].format(next(word))
+        is_array = argument.format[0] == "["
+        known[made := f"made{len(known)}"] = array_at(argument.type, argument.words - 1) if is_array else argument.type
+        if is_array:
+            return f"{made}({', '.join(f'words[{next(word)}]' for _ in range(argument.words))})"
+        items = "".join(f"{read(item)}, " for item in argument.items)
+        return f"({items})" if argument.type is tuple else f"{made}({items})"
 
-    given, result = read(signature.arguments, 0), signature.result
+    given, result = read(signature.arguments), signature.result
     exec(
         f"def entry(at):\n    words, floats = words_at(at, {signature.words}), floats_at(at, {signature.words})\n"
         f"    return {'' if result is type(None) else result.__name__}(loop(*{given}))",

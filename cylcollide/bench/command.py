@@ -1,5 +1,8 @@
 """The command ``cylcollide bench``: options in; tables, CSV and figures out."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +17,7 @@ from cylcollide.bench.scaling import run_past_scaling, run_scaling
 from cylcollide.bench.tables import past_table, rays_notes, rays_table, scaling_table, tasks_table, write_csv
 from cylcollide.bench.tasks import run_tasks
 from cylcollide.bench.workloads import WORKLOADS
+from cylcollide.runtime import levels
 from cylcollide.terminal import make_writable, stop
 
 DEFAULT_RAYS, DEFAULT_ROUNDS = 100_000, 7
@@ -23,7 +27,7 @@ DEFAULT_FOLDER = Path("bench-report")
 
 def bench(
     engines: Annotated[str, typer.Option(help="Engines by name, such as bullet,embree; all: those installed.")] = "all",
-    workloads: Annotated[str, typer.Option(help="Out of W1,W2,W3,W4.")] = ",".join(WORKLOADS),
+    workloads: Annotated[str, typer.Option(help=f"Out of {','.join(WORKLOADS)}.")] = ",".join(WORKLOADS),
     rays: Annotated[
         int, typer.Option(min=100, max=MOST_RAYS, help="Rays a round; slow engines get fewer.")
     ] = DEFAULT_RAYS,
@@ -32,14 +36,20 @@ def bench(
     ] = DEFAULT_ROUNDS,
     tasks: Annotated[bool, typer.Option(help="Also build, move, single calls, points, threads, memory.")] = True,
     scaling: Annotated[bool, typer.Option("--scaling", help="Only how cost grows: limbs, batch, ticks.")] = False,
+    wanted: Annotated[
+        str, typer.Option("--levels", help="Levels of machine code, in turn; all: those installed that run here.")
+    ] = levels.CHOICE.level,
     out: Annotated[Path, typer.Option(help="Folder for CSV and figures.")] = DEFAULT_FOLDER,
 ) -> None:
     """Measure cylcollide and other engines side by side: the same rays, taking turns, verdicts resolved exactly.
 
-    Writes rays.csv and tasks.csv, or scaling.csv and past.csv, with figures. Ratios of one run may be compared; rates
-    of two runs may not. Exit status 1 if a result of this library is proved wrong.
+    Writes rays.csv and tasks.csv, or scaling.csv and past.csv, with figures; for several levels a folder each. Ratios
+    of one run may be compared; rates of two runs may not. Exit status 1 if a result of this library is proved wrong.
     """
+    if wanted != levels.CHOICE.level:
+        raise typer.Exit(max(_run_level(level, out / level) for level in _chosen_levels(wanted)))
     console = Console()
+    console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.", soft_wrap=True)
     make_writable(out)
     with console.status("measuring") as status:
 
@@ -65,7 +75,7 @@ def _compare(
 ) -> None:
     rows: list[Row] = []
     for name in names:
-        rows += run([WORKLOADS[name]], chosen, rays, rounds, progress)
+        rows += run(WORKLOADS[name], chosen, rays, rounds, progress)
         write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
     console.print(rays_table(rows))
     console.print(rays_notes(rows), style="dim")
@@ -91,6 +101,21 @@ def _scaling(rays: int, rounds: int, out: Path, console: Console, progress: Prog
     write_csv(past, out / "past.csv")
     written = [out / "scaling.csv", *plot_scaling(points, out), out / "past.csv", *plot_past(past, out)]
     _print_written(written, console)
+
+
+def _chosen_levels(wanted: str) -> list[str]:
+    """Names of levels that run here."""
+    usable = levels.usable()
+    names = usable if wanted == "all" else wanted.split(",")
+    if unknown := ", ".join(name for name in names if name not in usable):
+        stop(f"expected levels among {', '.join(usable) or 'none'}, or all; got {unknown}")
+    return names
+
+
+def _run_level(level: str, out: Path) -> int:
+    """Run this command for one level, in a process of its own; its exit status."""
+    words = [sys.executable, "-m", "cylcollide", *sys.argv[1:], "--levels", level, "--out", str(out)]
+    return subprocess.run(words, check=False, env={**os.environ, "CYLCOLLIDE_LEVEL": level}).returncode
 
 
 def _chosen_engines(wanted: str, console: Console) -> list[str]:

@@ -9,16 +9,17 @@ import numpy as np
 from cylcollide._types import Float64Array
 
 Work = Callable[[], object]
+Clock = Callable[[], float]
 
 
-def seconds(work: Work) -> float:
+def seconds(work: Work, clock: Clock = time.perf_counter) -> float:
     """Duration of one call in seconds."""
-    began = time.perf_counter()
+    began = clock()
     work()
-    return time.perf_counter() - began
+    return clock() - began
 
 
-def interleaved(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Array]:
+def interleaved(works: Mapping[str, Work], rounds: int, clock: Clock = time.perf_counter) -> dict[str, Float64Array]:
     """Times of each work in each round, A B C A B C ...; (rounds,) seconds each.
 
     The garbage collector is off, as in `timeit`: it would run in a random turn.
@@ -30,11 +31,21 @@ def interleaved(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Arra
     try:
         for turn in range(rounds):
             for name, work in works.items():
-                times[name][turn] = seconds(work)
+                times[name][turn] = seconds(work, clock)
     finally:
         if was_on:
             gc.enable()
     return times
+
+
+def repeated(work: Work, times: int) -> Work:
+    """The work so many times in a row."""
+
+    def run() -> None:
+        for _ in range(times):
+            work()
+
+    return run
 
 
 def spread(values: Sequence[float] | Float64Array) -> tuple[float, float, float]:

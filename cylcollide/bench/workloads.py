@@ -6,19 +6,20 @@ conventions differ.
 """
 
 from dataclasses import dataclass
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bench.crowd import LIMBS, Crowd
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
 GRID = 2.0**-14  # 0.06 mm; coordinates below 1024 m have 24 bits
-EYE_HEIGHT = 1.5  # metres
-STEEPEST = 0.12  # rad, up or down
+CAMERA_HEIGHT, CAMERA_DISTANCE = 6.0, 5.0  # metres, the latter from the corner of the field along both sides
+IMAGE_ASPECT = 1.6  # columns over rows of a camera's image
 CROWD_RANGE, CLOSE_RANGE = 200.0, 10.0  # metres, lengths of the segments
 AREA_PER_CHARACTER = 10.0  # square metres on the field
 FRAME = 1 / 60  # seconds
@@ -35,6 +36,11 @@ class Segments(NamedTuple):
         return Segments(self.starts[:n], self.ends[:n])
 
 
+def cast_limbs(world: HitWorld, segments: Segments, threads: int = 1) -> Int32Array:
+    """The closest limb of each segment, no other field computed."""
+    return world.cast_segments(*segments, threads=threads).limb
+
+
 @dataclass(frozen=True)
 class Workload:
     """Limbs, and the distribution of segments cast at them."""
@@ -45,6 +51,9 @@ class Workload:
     field: float = 0.0  # metres, side of the square the characters walk on
     most_limbs: int | None = None
     seed: int = 1
+    eye_height: float = 1.5  # metres; rays across the field start at it
+    steepest: float = 0.12  # rad, up or down, of such rays
+    camera: bool = False  # rays are an image of the field instead, row by row
 
     def limbs(self, frame: int = 0) -> Limbs:
         """The limbs in a frame of the animation."""
@@ -56,7 +65,7 @@ class Workload:
     def segments(self, world: HitWorld, n: int) -> Segments:
         """Draw n random segments that do not start inside a limb of the world."""
         rng = np.random.default_rng([self.seed, n])
-        draw = self._around if self.characters <= 1 else self._across
+        draw = self._image if self.camera else self._around if self.characters <= 1 else self._across
         starts, ends = draw(world.limbs, rng, n)
         while (inside := world.contains_points(starts).limb >= 0).any():
             starts[inside], ends[inside] = draw(world.limbs, rng, int(inside.sum()))
@@ -72,11 +81,19 @@ class Workload:
 
     def _across(self, _: Limbs, rng: Generator, n: int) -> Segments:
         """From anywhere on the field at eye height, in any direction, nearly level."""
-        starts = np.concatenate([rng.uniform(0.0, self.field, (n, 2)), np.full((n, 1), EYE_HEIGHT)], axis=1)
-        azimuth, elevation = rng.uniform(0.0, 2 * np.pi, n), rng.uniform(-STEEPEST, STEEPEST, n)
+        starts = np.concatenate([rng.uniform(0.0, self.field, (n, 2)), np.full((n, 1), self.eye_height)], axis=1)
+        azimuth, elevation = rng.uniform(0.0, 2 * np.pi, n), rng.uniform(-self.steepest, self.steepest, n)
         level = np.cos(elevation)
         heading = np.stack([level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)], axis=1)
         return Segments(_on_grid(starts), _on_grid(starts + CROWD_RANGE * heading))
+
+    def _image(self, _: Limbs, __: Generator, n: int) -> Segments:
+        """From one camera to the points of a grid on the field, row by row: neighbours are almost parallel."""
+        columns = ceil(sqrt(IMAGE_ASPECT * n))
+        row, column = np.divmod(np.arange(n), columns)
+        targets = np.stack([self.field * column / columns, self.field * row * columns / n, np.full(n, 0.5)], axis=1)
+        starts = np.broadcast_to([-CAMERA_DISTANCE, -CAMERA_DISTANCE, CAMERA_HEIGHT], targets.shape)
+        return Segments(_on_grid(starts), _on_grid(targets))
 
 
 WORKLOADS = {
@@ -85,7 +102,9 @@ WORKLOADS = {
         Workload("W1", "1 cylinder", 0),
         Workload("W2", "1 humanoid", 1, 2.0),
         Workload("W3", "1,000 humanoids", 1000, 100.0),
+        Workload("W3H", "1,000 humanoids, flat rays", 1000, 100.0, eye_height=1.2, steepest=0.01),
         Workload("W4", "100,000 limbs", 5883, 300.0, most_limbs=100_000),
+        Workload("C3", "1,000 humanoids, an image", 1000, 100.0, camera=True),
     )
 }
 

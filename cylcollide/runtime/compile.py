@@ -5,8 +5,9 @@ compiles each loop, with all marked functions that it calls, for every processor
 constants.
 
 Results are those of IEEE 754 arithmetic in program order (no fast-math, no contraction), and division by zero gives
-infinity. A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), with bit-equal
-results. Compiled functions neither allocate nor raise.
+infinity. Only float32, in which boxes of the tree are tested, may be contracted: a x + b is rounded once or twice.
+A kernel written with the operations of `simd.py` takes a number or eight of them (`Lanes`), with bit-equal results.
+Compiled functions neither allocate nor raise.
 """
 
 from collections.abc import Callable

@@ -57,6 +57,11 @@ def is_supported(level: str) -> bool:
     return bool(import_module(module_name(level)).supported())
 
 
+def usable() -> list[str]:
+    """The installed levels that this processor has, best first."""
+    return list(filter(is_supported, installed()))
+
+
 def choose(requested: str | None) -> Choice:
     """The level to use: the requested one, or the best one if it is None.
 
@@ -73,8 +78,7 @@ def choose(requested: str | None) -> Choice:
     if requested is not None:
         _check(requested, there)
         return _fresh(requested, "CYLCOLLIDE_LEVEL asks for it")
-    best = next(filter(is_supported, there), None)
-    if best is not None:
+    if best := next(filter(is_supported, there), None):
         return _fresh(best, "the best one that is installed and that this processor has")
     if there:
         return _without(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
@@ -91,18 +95,19 @@ def _check(level: str, there: list[str]) -> None:
     if level not in there:
         raise ImportError(f"{asks}, which is not installed; {', '.join(there) or 'no level'} is: unset it, or {REMEDY}")
     if not is_supported(level):
-        usable = ", ".join(filter(is_supported, there)) or PLAIN
-        raise ImportError(f"{asks}, which this processor lacks; it has {usable}: unset it")
+        has = ", ".join(usable()) or PLAIN
+        raise ImportError(f"{asks}, which this processor lacks; it has {has}: unset it")
 
 
 def _fresh(level: str, reason: str) -> Choice:
     """A level, unless sources of an editable installation differ from those that it was made of."""
-    from cylcollide.runtime.sources import digest_of_files, sources_of  # noqa: PLC0415  hashes and paths take time
-
     module = import_module(module_name(level))
-    names = sources_of(module)
-    if names is not None and digest_of_files(names) != module.sources:
-        return _without("sources have changed since machine code was built", REBUILD)
+    if module.sources:  # their digest and names; in a wheel there are none
+        from cylcollide.runtime.sources import digest_of_files  # noqa: PLC0415  hashes and paths take time
+
+        digest, *names = module.sources.split()
+        if digest_of_files(names) != digest:
+            return _without("sources have changed since machine code was built", REBUILD)
     return Choice(level, reason, module)
 
 

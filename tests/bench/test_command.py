@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from cylcollide.runtime import levels
+
 pytestmark = pytest.mark.long  # half a minute of whole runs
 
 
@@ -48,11 +50,23 @@ def test_command_writes_csv_and_figures(finished):
     assert int(bullet["wrong_verdicts"]) > 0
 
 
+def test_every_level_that_runs_here_has_a_folder(tmp_path):
+    options = ["--engines", "cylcollide", "--workloads", "W1", "--rays", 500, "--rounds", 1, "--no-tasks"]
+    done = bench("bench", *options, "--levels", "all", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert levels.usable() == sorted((path.name for path in tmp_path.iterdir()), reverse=True)
+    for level in levels.usable():
+        assert f"Machine code of level {level}" in done.stdout
+        (row, _) = csv.DictReader((tmp_path / level / "rays.csv").read_text().splitlines())
+        assert row["level"] == level
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--engines", "havok"], ("no engine 'havok'", "bullet")),
-        (["--workloads", "W9"], ("no workload 'W9'", "W1, W2, W3, W4")),
+        (["--workloads", "W9"], ("no workload 'W9'", "W1, W2, W3, W3H, W4, C3")),
+        (["--levels", "x86-64-v9"], ("expected levels among", "x86-64-v9")),
         (["--out", "/dev/null/report"], ("cannot write to", "--out")),
     ],
 )

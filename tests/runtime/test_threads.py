@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -20,7 +21,7 @@ import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
 from cylcollide.query import chords
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import Task, in_chunks, shared_pool
+from cylcollide.runtime.threads import Task, in_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
@@ -31,14 +32,6 @@ def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
     assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
     assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
     assert shares[-1][1] == n
-
-
-def test_batches_of_any_size_share_one_pool():
-    """A pool for each number of shares that pay would fill the process with threads."""
-    shared_pool.cache_clear()
-    for n in range(12_600, 30_000, 1_700):
-        assert sum(in_chunks(n, 90, lambda begin, end: end - begin)) == n
-    assert shared_pool.cache_info().currsize == 1
 
 
 def test_an_error_waits_for_all_who_have_begun():
@@ -70,6 +63,22 @@ def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ThreadPoolExecutor, "submit", refused)
     n = 5 * RAYS_SHARED
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
+
+
+def test_a_thread_that_keeps_its_work_keeps_nothing_of_the_callers(monkeypatch: pytest.MonkeyPatch):
+    """A thread of the pool forgets its work a little after the caller has been told that it has ended."""
+    kept, submit, array = [], ThreadPoolExecutor.submit, np.zeros(3)
+
+    def keeping(pool, work):
+        kept.append(work)
+        return submit(pool, work)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", keeping)
+    alive = weakref.ref(array)
+    in_chunks(5 * RAYS_SHARED, 3, lambda begin, end, array=array: array.sum() + end - begin)
+    del array
+    assert len(kept) == 2
+    assert alive() is None
 
 
 SERVER = """
@@ -152,22 +161,6 @@ def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
         [sys.executable, "-c", EXITS_MEANWHILE, way], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["interrupted", "ended"], "")
-
-
-def test_many_wait_for_a_task():
-    """Before it ends, while it does, and when it has."""
-    go = threading.Event()
-    task = Task(go.wait)
-    assert task.is_running
-    with ThreadPoolExecutor(8) as pool:
-        waits = [pool.submit(task.wait) for _ in range(8)]
-        time.sleep(0.05)
-        assert not any(wait.done() for wait in waits)
-        go.set()
-        for wait in waits:
-            wait.result(60)
-    assert not task.is_running
-    task.wait()
 
 
 def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):
