@@ -98,7 +98,7 @@ class Judged(HitFields["Judged"]):
         """The trace: every limb crossed, and why it counts or does not."""
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
         self._shots, self._energy, self._kind = shots, energy, kind
-        self._columns = {**impacts._moments, **shots._asdict(), **({} if shot is None else {"shot": shot})}
+        self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
         self._moments, self._present = impacts._moments, impacts._present
 
     def _take(self, rows: Int64Array) -> "Judged":

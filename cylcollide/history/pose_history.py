@@ -248,9 +248,7 @@ class PoseHistory(Inspection, MovingQueries):
         past = self._past(len(request.first), time, options)
         limbs, lists = past.limbs_of_rays(request.batch)
         rows = chords_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return Chords(request.batch, limbs, rows).rewound(
-            past.moments._asdict(), partial(present_positions, self._world)
-        )
+        return self._at(past, Chords(request.batch, limbs, rows))
 
     def _judge(
         self,
@@ -266,7 +264,7 @@ class PoseHistory(Inspection, MovingQueries):
 
     def _at(self, past: Past, result: Answer) -> Answer:
         """The result with the moments of its rows."""
-        return result.rewound(past.moments._asdict(), partial(present_positions, self._world))
+        return result.rewound(past.moments, partial(present_positions, self._world))
 
     def _kept(self) -> Ring:
         if self._ring is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -86,10 +86,11 @@ class RayHits(HitFields[RayHit]):
 
     def _take(self, rows: Int64Array) -> "RayHits":
         read, resolved = self._read, self._resolved
-        columns = {name: read(name)[rows] for name in HitColumns._fields}
-        part = {**columns, "batch": take_rays(read("batch"), rows)}
+        part = named_columns(
+            take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
+        )
         known = None if resolved is None else take_rays_of_chords(resolved, rows)
-        return type(self)(part.__getitem__, self._limbs, self._inside, resolved=known)
+        return type(self)(part, self._limbs, self._inside, resolved=known)
 
     def __repr__(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
@@ -162,4 +163,8 @@ class RayHits(HitFields[RayHit]):
 
 def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:
     """What a loop has filled, as `RayHits` reads it."""
-    return {"batch": batch, **hits._asdict()}.__getitem__
+    return partial(_named_column, batch, hits)
+
+
+def _named_column(batch: RayBatch, hits: HitColumns, name: str) -> Any:
+    return batch if name == "batch" else getattr(hits, name)

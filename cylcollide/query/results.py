@@ -4,8 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from operator import index
-from types import MappingProxyType
-from typing import Any, Generic, NoReturn, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,16 +54,23 @@ class Field(Generic[T]):
         if result is None:
             return self
         columns: dict[str, Any] = result._columns
-        try:
-            column = frozen(columns[self._name])
-        except KeyError:
+        if self._name not in columns:
             columns.update(getattr(result, self._by)())
-            column = frozen(columns[self._name])
-        return column  # type: ignore[return-value]
+        column: Any = frozen(columns[self._name])
+        return column  # type: ignore[no-any-return]
 
     def __set__(self, result: object, value: object) -> NoReturn:
         """Raise AttributeError."""
         raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
+
+
+class Moments(Protocol):
+    """The moments of rays or points in the past."""
+
+    def take(self, rows: Any) -> "Moments":
+        """Those of some rows."""
+
+    def _asdict(self) -> dict[str, Any]: ...
 
 
 class Result(ABC):
@@ -75,20 +81,18 @@ class Result(ABC):
     """
 
     _what = "hits"  # in messages about rows
-    _moments: Columns = MappingProxyType({})
+    _moments: Moments | None = None
     _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
     """Those that are known; `Field` reads and completes them."""
 
-    time = Field[Float64Array]("The time that was judged; (n,).", "_no_moments")
+    time = Field[Float64Array]("The time that was judged; (n,).", "_times")
     tick = Field[Int64Array](
         "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
-        "_no_moments",
+        "_times",
     )
-    alpha = Field[Float64Array](
-        "How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_no_moments"
-    )
-    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_no_moments")
+    alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
+    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -106,20 +110,21 @@ class Result(ABC):
         """The rows that an index, a slice, a mask or an array of indices chooses."""
         chosen = chosen_rows(rows, self._count, self._what)
         part = self._take(chosen)
-        return part.rewound({name: column[chosen] for name, column in self._moments.items()}, self._present)
+        return part if self._moments is None else part.rewound(self._moments.take(chosen), self._present)
 
-    def rewound(self, moments: Columns, present: Callable[..., Float64Array] | None) -> Self:
+    def rewound(self, moments: Moments, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
 
         `present` finds the present positions of a result, from itself, its positions, the rows of its limbs and their
         table.
         """
-        self._columns.update(moments)
         self._moments, self._present = moments, present
         return self
 
-    def _no_moments(self) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
+    def _times(self) -> Columns:
+        if self._moments is None:
+            raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
+        return self._moments._asdict()
 
 
 class LimbFields(Result):
@@ -195,9 +200,10 @@ class LimbFields(Result):
         shortest turn of the axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
         float64, not exact.
         """
-        if self._present is None:
-            self._no_moments()
-        return frozen(self._present(self, self._surface[0], self._row, self._limbs.table))
+        present = self._present
+        if present is None:
+            raise AttributeError("present_position: expected a query of a PoseHistory, got one of the present")
+        return frozen(present(self, self._surface[0], self._row, self._limbs.table))
 
 
 class HitFields(LimbFields, Generic[Row]):
