@@ -22,24 +22,24 @@ class MirrorHits:
     """
 
     fraction = Field[Float64Array]("Hit point = start + fraction (end - start), inf for a miss; (n,).")
-    body = Field[Int32Array]("ObjectUniqueId of the body hit, -1 for a miss; int32 (n,).", by="_places")
-    link = Field[Int32Array]("LinkIndex of the link hit, -1 for a base or a miss; int32 (n,).", by="_places")
-    position = Field[Float64Array]("Hit point, NaN for a miss; (n, 3).", by="_surface")
+    body = Field[Int32Array]("ObjectUniqueId of the body hit, -1 for a miss; int32 (n,).", "_places")
+    link = Field[Int32Array]("LinkIndex of the link hit, -1 for a base or a miss; int32 (n,).", "_places")
+    position = Field[Float64Array]("Hit point, NaN for a miss; (n, 3).", "_surface")
     normal = Field[Float64Array](
-        "Unit normal at the hit point, zero for a segment that starts inside, NaN for a miss; (n, 3).", by="_surface"
+        "Unit normal at the hit point, zero for a segment that starts inside, NaN for a miss; (n, 3).", "_surface"
     )
     exit_fraction = Field[Float64Array](
-        "Where the segment leaves the shape or ends in it, inf for a miss; (n,).", by="_exits"
+        "Where the segment leaves the shape or ends in it, inf for a miss; (n,).", "_exits"
     )
     thickness = Field[Float64Array](
-        "Length of the segment inside the shape, 0 for a touch or a plane, NaN for a miss; (n,).", by="_exits"
+        "Length of the segment inside the shape, 0 for a touch or a plane, NaN for a miss; (n,).", "_exits"
     )
     exit_position = Field[Float64Array](
-        "Point where the segment leaves the shape or ends in it, NaN for a miss; (n, 3).", by="_exit_surface"
+        "Point where the segment leaves the shape or ends in it, NaN for a miss; (n, 3).", "_exit_surface"
     )
     exit_normal = Field[Float64Array](
         "Unit outward normal at the exit, zero if the segment ends in the limb, NaN for a miss; (n, 3).",
-        by="_exit_surface",
+        "_exit_surface",
     )
 
     def __init__(self, state: MirrorState, rays: RayTest) -> None:
@@ -161,8 +161,8 @@ class MirrorChords:
     """Every shape that each segment crosses, sorted along it, in compressed rows.
 
     Those of segment i are rows `offsets[i]:offsets[i + 1]`. `ray`, `body`, `link`, `limb` (-1 for planes and what
-    Bullet hits), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry a chord. A plane's
-    chord has no length.
+    Bullet hits; int32), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry a chord. A
+    plane's chord has no length.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class MirrorChords:
         fractions: tuple[Float64Array, Float64Array],
         rays: int,
     ) -> None:
-        self.ray, self.limb, self._place = ray, limb.astype(np.int32), place
+        self.ray, self.limb, (self.body, self.link) = ray, limb.astype(np.int32), place.T
         self.entry_fraction, self.exit_fraction = fractions
         self.offsets: Int64Array = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
 
@@ -182,13 +182,3 @@ class MirrorChords:
 
     def __repr__(self) -> str:
         return f"MirrorChords({len(self)} chords of {len(self.offsets) - 1} rays)"
-
-    @property
-    def body(self) -> Int32Array:
-        """objectUniqueId; int32, one a chord."""
-        return self._place[:, 0]
-
-    @property
-    def link(self) -> Int32Array:
-        """linkIndex; int32, one a chord."""
-        return self._place[:, 1]

@@ -77,7 +77,7 @@ class ShotTotals(NamedTuple):
     victims: VictimTotals
 
 
-class Judged(HitFields):
+class Judged(HitFields["Judged"]):
     """The limb that each ray is judged by, row by row; arrays that cannot be written.
 
     `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position is where the ray
@@ -88,7 +88,7 @@ class Judged(HitFields):
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
     energy_left = Field[Float64Array]("Energy at the end of the flight, 0 for a shot that ends in a limb; (n,).")
     shot = Field[Int64Array](
-        "Id of the shot that each ray belongs to, its row if none was given; int64 (n,).", by="_own_shots"
+        "Id of the shot that each ray belongs to, its row if none was given; int64 (n,).", "_own_shots"
     )
 
     def __init__(
@@ -98,7 +98,7 @@ class Judged(HitFields):
         """The trace: every limb crossed, and why it counts or does not."""
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
         self._shots, self._energy, self._kind = shots, energy, kind
-        self._columns = {**impacts._moments, **shots._asdict(), **({} if shot is None else {"shot": shot})}
+        self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
         self._moments, self._present = impacts._moments, impacts._present
 
     def _take(self, rows: Int64Array) -> "Judged":
@@ -118,7 +118,7 @@ class Judged(HitFields):
         """Distance from the start to the entry of the limb, inf for none; (n,)."""
         return self.impacts.entry_distances(self._shots.chord)
 
-    def _hit_surface(self) -> Columns:
+    def _spots(self) -> Columns:
         position, normal = self.impacts.entry_surface(self._shots.chord)
         return {"position": position, "normal": normal}
 

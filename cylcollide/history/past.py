@@ -59,18 +59,18 @@ class Past(NamedTuple):
             lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
             candidates = partial(self._candidates, limbs, lists)
         found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
-        return found.rewound(self.moments._asdict(), self.present)
+        return found.rewound(self.moments, self.present)
 
     def chords(self) -> Chords:
         """Every limb that each ray crosses."""
         limbs, lists = self._listed()
         found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
-        return found.rewound(self.moments._asdict(), self.present)
+        return found.rewound(self.moments, self.present)
 
     def contains(self) -> PointHits:
         """The limb that contains each point, in whatever layer it is."""
         limbs, lists = self._listed(all_layers=True)
-        return contains_listed(limbs, self.rays.first, lists).rewound(self.moments._asdict(), None)
+        return contains_listed(limbs, self.rays.first, lists).rewound(self.moments, None)
 
     def _candidates(self, limbs: RewoundLimbs, lists: Lists, rays: Int64Array) -> Iterable[Iterable[int]]:
         """The limbs on the list of each of these rays that it does not certainly miss."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from cylcollide.query import exact_fallback
 from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.query.results import Columns, Field, HitRows, Surface, distances, ray_lengths, surface_at
+from cylcollide.query.results import Columns, Field, HitFields, Surface, distances, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
 
 
@@ -43,7 +43,7 @@ class RayHit:
     thickness: float
 
 
-class RayHits(HitRows[RayHit]):
+class RayHits(HitFields[RayHit]):
     """The closest hit of each ray, row by row; arrays that cannot be written.
 
     Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
@@ -56,16 +56,14 @@ class RayHits(HitRows[RayHit]):
     _row_type = RayHit
 
     exit_fraction = Field[Float64Array](
-        "Parameter at which the ray leaves the limb or ends in it, inf for a miss; (n,).", by="_ends_of_chords"
+        "Parameter where the ray leaves the limb or ends in it, inf for a miss; (n,).", "_exit_ends"
     )
-    exit_face = Field[Int8Array](
-        "`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,).", by="_ends_of_chords"
-    )
+    exit_face = Field[Int8Array]("`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,).", "_exit_ends")
     exit_position = Field[Float64Array](
-        "Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3).", by="_exit_surface"
+        "Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3).", "_exit_spots"
     )
     exit_normal = Field[Float64Array](
-        "Unit outward normal at the exit, zero if the ray ends in the limb, NaN for a miss; (n, 3).", by="_exit_surface"
+        "Unit outward normal there, zero if the ray ends in the limb, NaN for a miss; (n, 3).", "_exit_spots"
     )
 
     def __init__(
@@ -88,10 +86,11 @@ class RayHits(HitRows[RayHit]):
 
     def _take(self, rows: Int64Array) -> "RayHits":
         read, resolved = self._read, self._resolved
-        columns = {name: read(name)[rows] for name in HitColumns._fields}
-        part = {**columns, "batch": take_rays(read("batch"), rows)}
+        part = named_columns(
+            take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
+        )
         known = None if resolved is None else take_rays_of_chords(resolved, rows)
-        return type(self)(part.__getitem__, self._limbs, self._inside, resolved=known)
+        return type(self)(part, self._limbs, self._inside, resolved=known)
 
     def __repr__(self) -> str:
         return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
@@ -121,7 +120,7 @@ class RayHits(HitRows[RayHit]):
         """The whole chord of each hit, both ends as double-doubles; and the exits that come from exact arithmetic."""
         return exact_fallback.whole_chords(self._read("batch"), self._limbs, self._row, self._inside, self._resolved)
 
-    def _ends_of_chords(self) -> Columns:
+    def _exit_ends(self) -> Columns:
         chords, _ = self._chords
         return {"exit_fraction": np.ascontiguousarray(chords.exit[:, 0]), "exit_face": chords.exit_face}
 
@@ -131,11 +130,11 @@ class RayHits(HitRows[RayHit]):
         batch, fraction, face = self._read("batch"), self._read("fraction"), self._read("face")
         return surface_at(batch, self._limbs, self._row, fraction, face, exact, False)
 
-    def _hit_surface(self) -> Columns:
+    def _spots(self) -> Columns:
         position, normal = self.surface()
         return {"position": position, "normal": normal}
 
-    def _exit_surface(self) -> Columns:
+    def _exit_spots(self) -> Columns:
         batch, (chords, exact) = self._read("batch"), self._chords
         position, normal = surface_at(
             batch, self._limbs, chords.limb, self.exit_fraction, chords.exit_face, exact, True
@@ -164,4 +163,8 @@ class RayHits(HitRows[RayHit]):
 
 def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:
     """What a loop has filled, as `RayHits` reads it."""
-    return {"batch": batch, **hits._asdict()}.__getitem__
+    return partial(_named_column, batch, hits)
+
+
+def _named_column(batch: RayBatch, hits: HitColumns, name: str) -> Any:
+    return batch if name == "batch" else getattr(hits, name)

@@ -1,12 +1,12 @@
 """What a query about points answers: `PointHits`."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.query.results import Field, Result
+from cylcollide.query.results import Result
 from cylcollide.runtime.memory import frozen
 
 
@@ -18,11 +18,8 @@ class PointHits(Result):
 
     _what = "points"
 
-    limb = Field[Int32Array]("Lowest index of a limb that holds the point, -1 if none does; int32 (n,).")
-    count = Field[Int32Array]("How many limbs hold the point; int32 (n,).")
-
     def __init__(self, limb: Int32Array, count: Int32Array, distances: Callable[[], Float64Array]) -> None:
-        self._columns, self._distances = {"limb": limb, "count": count}, distances
+        self._limb, self._limb_count, self._distances, self._columns = limb, count, distances, {}
 
     def __len__(self) -> int:
         return len(self.limb)
@@ -30,10 +27,23 @@ class PointHits(Result):
     def __repr__(self) -> str:
         return f"PointHits({len(self)} points, {np.count_nonzero(self.count)} in a limb)"
 
+    @property
+    def limb(self) -> Int32Array:
+        """Lowest index of a limb that holds the point, -1 if none does; int32 (n,)."""
+        return frozen(self._limb)
+
+    @property
+    def count(self) -> Int32Array:
+        """How many limbs hold the point; int32 (n,)."""
+        return frozen(self._limb_count)
+
     @cached_property
     def axis_distance_squared(self) -> Float64Array:
         """Squared distance from that limb's axis, -1.0 if none holds the point; (n,)."""
         return frozen(self._distances())
 
     def _take(self, rows: Int64Array) -> "PointHits":
-        return type(self)(self.limb[rows], self.count[rows], lambda: self.axis_distance_squared[rows])
+        return type(self)(self.limb[rows], self.count[rows], partial(self._some_distances, rows))
+
+    def _some_distances(self, rows: Int64Array) -> Float64Array:
+        return self.axis_distance_squared[rows]

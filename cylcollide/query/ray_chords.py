@@ -33,22 +33,18 @@ class Chords(LimbFields):
     _what = "chords"
 
     entry_fraction = Field[Float64Array](
-        "Parameter at which the ray enters the limb, 0 if it starts there.", by="_crossings"
+        "Parameter at which the ray enters the limb, 0 if it starts there.", "_crossings"
     )
     exit_fraction = Field[Float64Array]("Parameter at which the ray leaves the limb or ends in it.", "_crossings")
     entry_face = Field[Int8Array]("`Face` the ray enters by, INSIDE if it starts in the limb; int8.", "_crossings")
     exit_face = Field[Int8Array]("`Face` the ray leaves by, INSIDE if it ends in the limb; int8.", "_crossings")
     entry_position = Field[Float64Array](
-        "Point where the ray enters the limb, or starts in it; (chords, 3).", by="_entry_surface"
+        "Point where the ray enters the limb, or starts in it; (chords, 3).", "_entries"
     )
-    entry_normal = Field[Float64Array](
-        "Unit outward normal at the entry, zero for INSIDE; (chords, 3).", by="_entry_surface"
-    )
-    exit_position = Field[Float64Array](
-        "Point where the ray leaves the limb or ends in it; (chords, 3).", by="_exit_surface"
-    )
+    entry_normal = Field[Float64Array]("Unit outward normal at the entry, zero for INSIDE; (chords, 3).", "_entries")
+    exit_position = Field[Float64Array]("Point where the ray leaves the limb or ends in it; (chords, 3).", "_exits")
     exit_normal = Field[Float64Array](
-        "Unit outward normal at the exit, zero if the ray ends in the limb; (chords, 3).", by="_exit_surface"
+        "Unit outward normal there, zero if the ray ends in the limb; (chords, 3).", "_exits"
     )
 
     def __init__(self, batch: RayBatch, limbs: LabelledLimbs, rows: ChordRows) -> None:
@@ -146,7 +142,7 @@ class Chords(LimbFields):
     def _surface(self) -> Surface:
         return self.entry_position, self.entry_normal
 
-    def _entry_surface(self) -> Columns:
+    def _entries(self) -> Columns:
         rows, chords, exact = self._rows, self._rows.chords, np.flatnonzero(self._rows.exact_hit)
         fraction, ends = np.ascontiguousarray(rows.fraction), (exact, chords.entry[exact])
         position, normal = surface_at(
@@ -154,7 +150,7 @@ class Chords(LimbFields):
         )
         return {"entry_position": position, "entry_normal": normal}
 
-    def _exit_surface(self) -> Columns:
+    def _exits(self) -> Columns:
         chords, exact = self._rows.chords, np.flatnonzero(self._rows.exact_chord)
         fraction, ends = np.ascontiguousarray(chords.exit[:, 0]), (exact, chords.exit[exact])
         position, normal = surface_at(self._ray_of_each, self._limbs, self._row, fraction, chords.exit_face, ends, True)

@@ -4,8 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from operator import index
-from types import MappingProxyType
-from typing import Any, Generic, NoReturn, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,16 +54,23 @@ class Field(Generic[T]):
         if result is None:
             return self
         columns: dict[str, Any] = result._columns
-        try:
-            column = frozen(columns[self._name])
-        except KeyError:
+        if self._name not in columns:
             columns.update(getattr(result, self._by)())
-            column = frozen(columns[self._name])
-        return column  # type: ignore[return-value]
+        column: Any = frozen(columns[self._name])
+        return column  # type: ignore[no-any-return]
 
     def __set__(self, result: object, value: object) -> NoReturn:
         """Raise AttributeError."""
         raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
+
+
+class Moments(Protocol):
+    """The moments of rays or points in the past."""
+
+    def take(self, rows: Any) -> "Moments":
+        """Those of some rows."""
+
+    def _asdict(self) -> dict[str, Any]: ...
 
 
 class Result(ABC):
@@ -75,20 +81,18 @@ class Result(ABC):
     """
 
     _what = "hits"  # in messages about rows
-    _moments: Columns = MappingProxyType({})
+    _moments: Moments | None = None
     _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
     """Those that are known; `Field` reads and completes them."""
 
-    time = Field[Float64Array]("Of queries in the past: the time that was judged; (n,).", by="_no_moments")
+    time = Field[Float64Array]("The time that was judged; (n,).", "_times")
     tick = Field[Int64Array](
-        "The last tick that is not after it, -1 where its time is not kept and nothing is hit; int64 (n,).",
-        by="_no_moments",
+        "The last tick that is not after it, -1 for a time that is not kept; int64 (n,).",
+        "_times",
     )
-    alpha = Field[Float64Array](
-        "How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", by="_no_moments"
-    )
-    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", by="_no_moments")
+    alpha = Field[Float64Array]("How far it is from that tick to the next, 0 to 1, nan for tick -1; (n,).", "_times")
+    clamped = Field[BoolArray]("Whether a time was asked for that is not kept; bool (n,).", "_times")
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -106,20 +110,21 @@ class Result(ABC):
         """The rows that an index, a slice, a mask or an array of indices chooses."""
         chosen = chosen_rows(rows, self._count, self._what)
         part = self._take(chosen)
-        return part.rewound({name: column[chosen] for name, column in self._moments.items()}, self._present)
+        return part if self._moments is None else part.rewound(self._moments.take(chosen), self._present)
 
-    def rewound(self, moments: Columns, present: Callable[..., Float64Array] | None) -> Self:
+    def rewound(self, moments: Moments, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
 
         `present` finds the present positions of a result, from itself, its positions, the rows of its limbs and their
         table.
         """
-        self._columns.update(moments)
         self._moments, self._present = moments, present
         return self
 
-    def _no_moments(self) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
+    def _times(self) -> Columns:
+        if self._moments is None:
+            raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
+        return self._moments._asdict()
 
 
 class LimbFields(Result):
@@ -175,14 +180,12 @@ class LimbFields(Result):
         return gather(self._limbs.labels.rig_limb, self._row, NO_LIMB)
 
     local_position = Field[Float64Array](
-        "Where the ray hits or enters the limb, in its bone's frame then, NaN for a miss or a bare limb; (n, 3).",
-        by="_local_surface",
+        "The position in the frame of the limb's bone, NaN for a miss or a bare limb; (n, 3).",
+        "_local",
     )
-    local_normal = Field[Float64Array](
-        "The normal there in the same frame, NaN for a miss or a bare limb; (n, 3).", by="_local_surface"
-    )
+    local_normal = Field[Float64Array]("The normal in the same frame, NaN for a miss or a bare limb; (n, 3).", "_local")
 
-    def _local_surface(self) -> Columns:
+    def _local(self) -> Columns:
         labels, (position, normal) = self._limbs.labels, self._surface
         bones = labels.transform, labels.bone_positions, labels.bone_orientations
         local_position, local_normal = memory.rows(position.shape), memory.rows(position.shape)
@@ -197,23 +200,24 @@ class LimbFields(Result):
         shortest turn of the axis; in a box it keeps its coordinates. Each call reads the present state of the world. In
         float64, not exact.
         """
-        if self._present is None:
-            self._no_moments()
-        return frozen(self._present(self, self._surface[0], self._row, self._limbs.table))
+        present = self._present
+        if present is None:
+            raise AttributeError("present_position: expected a query of a PoseHistory, got one of the present")
+        return frozen(present(self, self._surface[0], self._row, self._limbs.table))
 
 
-class HitFields(LimbFields):
-    """Results with one hit a row, or a miss."""
+class HitFields(LimbFields, Generic[Row]):
+    """Results with one hit a row, or a miss. With a `_row_type`, `hits[i]` is one row as plain values."""
+
+    _row_type: type[Row] | None = None
 
     position = Field[Float64Array](
-        "Where the ray hits the limb, or enters it if a policy judges it; NaN for a miss; (n, 3).", by="_hit_surface"
+        "Hit point, or entry into the limb that a policy counts; NaN for a miss; (n, 3).", "_spots"
     )
-    normal = Field[Float64Array](
-        "Unit outward normal there, zero for INSIDE, NaN for a miss; (n, 3).", by="_hit_surface"
-    )
+    normal = Field[Float64Array]("Unit outward normal there, zero for INSIDE, NaN for a miss; (n, 3).", "_spots")
 
     @abstractmethod
-    def _hit_surface(self) -> Columns:
+    def _spots(self) -> Columns:
         """`position` and `normal`."""
 
     @property
@@ -225,27 +229,17 @@ class HitFields(LimbFields):
         """Whether there is a hit; bool (n,)."""
         return frozen(self._row >= 0)
 
-
-class HitRows(HitFields, Generic[Row]):
-    """The same, where `hits[i]` is one row as plain values."""
-
-    _row_type: type[Row]
-
     @overload
     def __getitem__(self, rows: SupportsIndex) -> Row: ...
     @overload
     def __getitem__(self, rows: Any) -> Self: ...
     def __getitem__(self, rows: Any) -> "Row | Self":
         """One row, as plain values; the hits of a slice, a mask or an array of indices, as a result like this."""
-        if isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0:
-            row, fields = index(rows), self._row_type.__annotations__
-            return self._row_type(**{name: plain_value(getattr(self, name)[row]) for name in fields})
-        return super().__getitem__(rows)
-
-
-def plain_value(value: Any) -> Any:
-    """A numpy scalar as a Python one; arrays stay."""
-    return value.item() if isinstance(value, np.generic) else value
+        if self._row_type is None or not isinstance(rows, SupportsIndex) or getattr(rows, "ndim", 0) != 0:
+            return super().__getitem__(rows)
+        columns = {name: getattr(self, name)[index(rows)] for name in self._row_type.__annotations__}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in columns.items()}
+        return self._row_type(**plain)
 
 
 def gather(column: NDArray[Any], index: Int32Array | Int64Array, missing: Any) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.surface import write_exactly
 from cylcollide.query.request import LabelledLimbs
-from cylcollide.query.results import Columns, Field, HitRows, gather
+from cylcollide.query.results import Columns, Field, HitFields, gather
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
 
@@ -47,7 +47,7 @@ class MovingHit:
     duration: float
 
 
-class MovingHits(HitRows[MovingHit]):
+class MovingHits(HitFields[MovingHit]):
     """The first contact of each bullet with a limb that moves, row by row; arrays that cannot be written.
 
     Lengths and times are in the units of the input. A miss has `hit` False, `limb`, `character`, `tick` and `piece` -1,
@@ -60,7 +60,7 @@ class MovingHits(HitRows[MovingHit]):
     _row_type = MovingHit
 
     fraction = Field[Float64Array](
-        "Where along its piece, from start to end, the bullet hits, 0 to 1; inf for a miss; (n,).", by="_rounded"
+        "Where along its piece, from start to end, the bullet hits, 0 to 1; inf for a miss; (n,).", "_rounded"
     )
     piece = Field[Int64Array](
         "The piece of the path in which it hits; the bullet itself without a path; -1 for a miss; int64 (n,)."
@@ -81,12 +81,12 @@ class MovingHits(HitRows[MovingHit]):
     )
     exit_fraction = Field[Float64Array](
         "Where along its `exit_piece` the bullet leaves the limb, or its flight ends in it; inf for a miss; (n,).",
-        by="_exits",
+        "_exits",
     )
-    exit_piece = Field[Int64Array]("The piece in which it does so, -1 for a miss; int64 (n,).", by="_exits")
-    exit_time = Field[Float64Array]("The bullet's time of it, nan for a miss; (n,).", by="_exits")
+    exit_piece = Field[Int64Array]("The piece in which it does so, -1 for a miss; int64 (n,).", "_exits")
+    exit_time = Field[Float64Array]("The bullet's time of it, nan for a miss; (n,).", "_exits")
     duration = Field[Float64Array](
-        "How long the bullet is in the limb, in its own time; 0 for a touch, nan for a miss; (n,).", by="_exits"
+        "How long the bullet is in the limb, in its own time; 0 for a touch, nan for a miss; (n,).", "_exits"
     )
 
     def __init__(self, flights: Flights, limbs: LabelledLimbs, contacts: Columns, exits: Callable[[], Columns]) -> None:
@@ -100,10 +100,10 @@ class MovingHits(HitRows[MovingHit]):
 
     def _take(self, rows: Int64Array) -> "MovingHits":
         contacts = {name: column[rows] for name, column in self._contacts.items()}
-        names = ("exit_fraction", "exit_piece", "exit_time", "duration")
-        return MovingHits(
-            self._flights, self._limbs, contacts, lambda: {name: getattr(self, name)[rows] for name in names}
-        )
+        return MovingHits(self._flights, self._limbs, contacts, partial(self._some_exits, rows))
+
+    def _some_exits(self, rows: Int64Array) -> Columns:
+        return {name: getattr(self, name)[rows] for name in ("exit_fraction", "exit_piece", "exit_time", "duration")}
 
     def __repr__(self) -> str:
         undecided = int(self.undecided.sum())
@@ -124,7 +124,7 @@ class MovingHits(HitRows[MovingHit]):
         """How many bullets needed exact arithmetic."""
         return int(np.count_nonzero(~self._contacts["accurate"]))
 
-    def _hit_surface(self) -> Columns:
+    def _spots(self) -> Columns:
         flights, piece, rows = self._flights, self.piece, np.flatnonzero(self.hit)
         position, normal = np.full((2, len(self), 3), np.nan)
         rays = Rays(flights.starts[piece], flights.ends[piece], True, NO_LIMIT)

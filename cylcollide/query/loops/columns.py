@@ -149,7 +149,5 @@ def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
         np.concatenate((*offsets, begins[-1:])),
         np.concatenate([part.undecided for part in parts]),
         concat_chords([part.chords for part in parts]),
-        np.concatenate([part.fraction for part in parts]),
-        np.concatenate([part.exact_hit for part in parts]),
-        np.concatenate([part.exact_chord for part in parts]),
+        *(np.concatenate(columns) for columns in zip(*(part[3:] for part in parts), strict=True)),
     )
