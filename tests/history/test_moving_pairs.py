@@ -65,7 +65,7 @@ def test_what_is_left_out_is_missed_and_is_most(monkeypatch: pytest.MonkeyPatch)
             assert np.array_equal(getattr(hits, name), getattr(other, name), equal_nan=True), name
 
 
-def nothing_left_out(stretches, _table, candidates, begin, end, _lanes):
+def nothing_left_out(query, begin, end, _lanes):
     """`leave_out_misses`, which leaves out nothing."""
-    first, last = stretches.offsets[[begin, end]]
+    (first, last), candidates = query.stretches.offsets[[begin, end]], query.candidates
     candidates.earliest[candidates.offsets[first] : candidates.offsets[last]] = 0.0
