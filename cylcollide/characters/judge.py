@@ -21,7 +21,7 @@ from cylcollide.query.loops.judge import (
     judge_chords,
 )
 from cylcollide.query.ray_chords import Chords
-from cylcollide.query.request import LabelledLimbs, RayRequest, State
+from cylcollide.query.request import RayRequest, State
 
 
 class GroupedState(State, Protocol):
@@ -42,7 +42,7 @@ def judge(
 ) -> Judged:
     """Judge shots by a policy."""
     shots = shots_of(policy, state.group_names, energy, shot, len(request.first))
-    return judge_flight(state, chords_of(state, request, threads), shots)
+    return judge_flight(chords_of(state, request, threads), shots)
 
 
 class Shots(NamedTuple):
@@ -63,7 +63,7 @@ def shots_of(
     return Shots(policy.kind, policy.rows(group_names), _energies(energy, n), _shots(shot, n))
 
 
-def judge_flight(limbs: LabelledLimbs, chords: Chords, shots: Shots) -> Judged:
+def judge_flight(chords: Chords, shots: Shots) -> Judged:
     """Judge shots by their chords."""
     kind, rows, energies, ids = shots
     n, flight = len(chords.offsets) - 1, chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
@@ -71,7 +71,7 @@ def judge_flight(limbs: LabelledLimbs, chords: Chords, shots: Shots) -> Judged:
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
     judge_chords(rows, energies, flight, impacts, judged)
-    return Judged(limbs, Impacts(chords, impacts), judged, energies, ids, kind)
+    return Judged(Impacts(chords, impacts), judged, energies, ids, kind)
 
 
 def _energies(energy: Any, n: int) -> Float64Array:

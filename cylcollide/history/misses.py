@@ -12,10 +12,11 @@ from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.history.hit_times import intervals, searched_times
 from cylcollide.history.miss_explanation import MissExplanation
 from cylcollide.history.options import PastOptions, Protection, check_names, checked_protection
-from cylcollide.history.results import RewoundChords, RewoundHits
 from cylcollide.limbs.distance import nearest_limb
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.limb_fields import NO_HIT_GROUP
+from cylcollide.query.hits import RayHits
+from cylcollide.query.ray_chords import Chords
+from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
 
 
@@ -40,12 +41,12 @@ class PastQueries(Protocol):
 
     def cast_segments(
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundHits:
+    ) -> RayHits:
         """The first limb along each segment, at its time."""
 
     def chords_segments(
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundChords:
+    ) -> Chords:
         """Every limb that each segment crosses, at its time."""
 
 
@@ -123,7 +124,7 @@ def explain_miss(
     )
 
 
-def _of_group(chords: RewoundChords, group: int | None) -> BoolArray:
+def _of_group(chords: Chords, group: int | None) -> BoolArray:
     """Which chords are in limbs of this group, None for any."""
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 

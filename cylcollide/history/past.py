@@ -12,14 +12,14 @@ from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.query import exact_fallback
-from cylcollide.query.exact_fallback import ResolvedHits
+from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.columns import missed_hits
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.listed import Lists, pieces_of_lists
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.loops.recorded_sort import sorted_by_tick
 from cylcollide.query.loops.recorded_stream import cast_recorded
-from cylcollide.query.request import BatchResult, RayRequest, batch_rows
+from cylcollide.query.request import RayRequest, batch_rows
 from cylcollide.query.scratch import scratch_for_recorded, scratch_for_streams
 from cylcollide.runtime.threads import in_chunks
 
@@ -62,7 +62,7 @@ def batch_of_points(points: Float64Array) -> RayBatch:
     return RayBatch(Rays(points, points, True, limit), mask, nobody, 0)
 
 
-def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> ResolvedHits:
+def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> RayHits:
     """The closest limb of each ray at its moment; the rays of the request must have been copied."""
     batch, n = request.batch, len(request.first)
     hits, at, recorded = missed_hits(n), past.at, past.ring.recorded
@@ -80,7 +80,7 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
     hits.limb[hit] = np.arange(len(hit))
     if not undecided:
         limbs = RewoundLimbs(past.ring, at.take(hit), row)
-        return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside)
+        return RayHits(named_columns(batch, hits), limbs, request.inside)
     open_rows = np.flatnonzero(hits.undecided)
     some, rays = past.take(open_rows), batch_rows(batch, open_rows)
     offsets, near = some.near(rays)
@@ -93,4 +93,4 @@ def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> Res
         pieces = pieces_of_lists(rays, limbs.kernel_rows, lists, np.arange(len(open_rows)))
         return exact_fallback.limbs_of_pieces(*pieces)
 
-    return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside, candidates)
+    return RayHits(named_columns(batch, hits), limbs, request.inside, candidates)

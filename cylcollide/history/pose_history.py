@@ -1,6 +1,7 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
-from typing import Unpack, cast
+from functools import partial
+from typing import TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.judge import judge_flight, shots_of
+from cylcollide.characters.judged import Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.history.inspection import Inspection
 from cylcollide.history.moving.queries import MovingQueries
@@ -21,16 +23,22 @@ from cylcollide.history.options import (
     request_of_segments,
 )
 from cylcollide.history.past import Past, batch_of_points, closest_in_past
-from cylcollide.history.results import RewoundChords, RewoundHits, RewoundJudged, RewoundPoints
+from cylcollide.history.present import present_positions
 from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.history.ticks import Interpolation, Tick, structure_of, tick_of
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.hits import RayHits
 from cylcollide.query.listed import chords_listed, contains_listed
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
 from cylcollide.query.request import RayRequest
+from cylcollide.query.results import Result
 from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
 from cylcollide.world.state_rows import StateRows
+
+Answer = TypeVar("Answer", bound=Result)
 
 
 class PoseHistory(Inspection, MovingQueries):
@@ -141,7 +149,7 @@ class PoseHistory(Inspection, MovingQueries):
 
     def cast_segments(
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundHits:
+    ) -> RayHits:
         """The first limb along each closed segment, at its time; as `HitWorld.cast_segments`."""
         return self._cast(request_of_segments(starts, ends, time, options), time, options)
 
@@ -152,7 +160,7 @@ class PoseHistory(Inspection, MovingQueries):
         time: ArrayLike | None = None,
         max_distance: ArrayLike = np.inf,
         **options: Unpack[PastOptions],
-    ) -> RewoundHits:
+    ) -> RayHits:
         """The first limb along each ray, at its time; as `HitWorld.cast_rays`."""
         return self._cast(request_of_rays(origins, directions, max_distance, time, options), time, options)
 
@@ -175,7 +183,7 @@ class PoseHistory(Inspection, MovingQueries):
 
     def chords_segments(
         self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundChords:
+    ) -> Chords:
         """Every limb that each closed segment crosses at its time; as `HitWorld.chords_segments`."""
         return self._chords(request_of_segments(starts, ends, time, options), time, options)
 
@@ -186,7 +194,7 @@ class PoseHistory(Inspection, MovingQueries):
         time: ArrayLike | None = None,
         max_distance: ArrayLike = np.inf,
         **options: Unpack[PastOptions],
-    ) -> RewoundChords:
+    ) -> Chords:
         """Every limb that each ray crosses at its time; as `HitWorld.chords_rays`."""
         return self._chords(request_of_rays(origins, directions, max_distance, time, options), time, options)
 
@@ -199,7 +207,7 @@ class PoseHistory(Inspection, MovingQueries):
         energy: ArrayLike = 1.0,
         shot: ArrayLike | None = None,
         **options: Unpack[PastOptions],
-    ) -> RewoundJudged:
+    ) -> Judged:
         """Which limb of each closed segment counts at its time; as `HitWorld.judge_segments`."""
         return self._judge(request_of_segments(starts, ends, time, options), policy, energy, shot, time, options)
 
@@ -213,7 +221,7 @@ class PoseHistory(Inspection, MovingQueries):
         energy: ArrayLike = 1.0,
         shot: ArrayLike | None = None,
         **options: Unpack[PastOptions],
-    ) -> RewoundJudged:
+    ) -> Judged:
         """Which limb of each ray counts at its time; as `HitWorld.judge_rays`."""
         return self._judge(
             request_of_rays(origins, directions, max_distance, time, options), policy, energy, shot, time, options
@@ -221,28 +229,26 @@ class PoseHistory(Inspection, MovingQueries):
 
     def contains_points(
         self, points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
-    ) -> RewoundPoints:
+    ) -> PointHits:
         """The limb that contains each point (n, 3) at its time; as `HitWorld.contains_points`."""
         check_names(options, PointOptions)
         places = validate.vectors(points, "points")
         validate.workers(options.get("threads"))
         past = self._past(len(places), time, cast(PastOptions, options))
         limbs, lists = past.limbs_of_rays(batch_of_points(places), all_layers=True)
-        return RewoundPoints.of(contains_listed(limbs, places, lists), past.moments)
+        return self._at(past, contains_listed(limbs, places, lists))
 
-    def _cast(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundHits:
+    def _cast(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RayHits:
         request.copy_checked(0, len(request.first))
         past = self._past(len(request.first), time, options)
-        return RewoundHits(
-            closest_in_past(past, request, validate.workers(options.get("threads"))), past.moments, self._world
-        )
+        return self._at(past, closest_in_past(past, request, validate.workers(options.get("threads"))))
 
-    def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundChords:
+    def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> Chords:
         request.copy_checked(0, len(request.first))
         past = self._past(len(request.first), time, options)
         limbs, lists = past.limbs_of_rays(request.batch)
         rows = chords_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return RewoundChords(request.batch, limbs, rows, past.moments, self._world)
+        return self._at(past, Chords(request.batch, limbs, rows))
 
     def _judge(
         self,
@@ -252,10 +258,13 @@ class PoseHistory(Inspection, MovingQueries):
         shot: ArrayLike | None,
         time: ArrayLike | None,
         options: PastOptions,
-    ) -> RewoundJudged:
+    ) -> Judged:
         shots = shots_of(policy, self._kept().ticks[-1].roster.groups, energy, shot, len(request.first))
-        chords = self._chords(request, time, options)
-        return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments, self._world)
+        return judge_flight(self._chords(request, time, options), shots)
+
+    def _at(self, past: Past, result: Answer) -> Answer:
+        """The result with the moments of its rows."""
+        return result.rewound(past.moments, partial(present_positions, self._world))
 
     def _kept(self) -> Ring:
         if self._ring is None:

@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Side
+from cylcollide._types import Float64Array
 from cylcollide.query.chords import chord_rows
-from cylcollide.query.exact_points import axis_distances, resolve_point
+from cylcollide.query.exact_points import axis_distances, resolve_points
 from cylcollide.query.loops.columns import ChordRows
 from cylcollide.query.loops.listed import Lists, locate_listed, pieces_of_lists
 from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
@@ -28,10 +28,8 @@ def contains_listed(limbs: LabelledLimbs, points: Float64Array, lists: Lists) ->
     columns = PointColumns(*memory.columns(len(points), *POINT_DTYPES))
     table = limbs.table
     if locate_listed(points, limbs.kernel_rows, lists, columns):
-        for i in np.flatnonzero(columns.undecided).tolist():
-            near = lists.limbs[lists.offsets[i] : lists.offsets[i + 1]].tolist()
-            containing = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
-            columns.limb[i], columns.limb_count[i] = min(containing, default=-1), len(containing)
+        near, ends = lists.limbs.tolist(), lists.offsets.tolist()
+        resolve_points(points, table, lambda row: near[ends[row] : ends[row + 1]], columns)
     row, limb = limbs.state_row, columns.limb
     shown = limb if row is None or not len(row) else np.where(limb >= 0, row[limb], -1).astype(np.int32)
     return PointHits(shown, columns.limb_count, partial(axis_distances, points, table, limbs.kernel_rows, limb))

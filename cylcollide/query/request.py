@@ -1,22 +1,20 @@
-"""A request about rays, which are copied and checked by the loop that first reads them; and the result of a loop.
+"""A request about rays, which are copied and checked by the loop that first reads them.
 
 A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
-from functools import cached_property
-from typing import NamedTuple, NoReturn, Protocol, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
+from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
-from cylcollide.query.loops import single
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
 
@@ -150,79 +148,6 @@ def take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
 def batch_rows(batch: RayBatch, rows: Int64Array) -> RayBatch:
     """The given rays of a batch, with their masks and ignored characters."""
     return take_rays(batch, rows)._replace(mask=_rows(batch.mask, rows), ignored=_rows(batch.ignored, rows))
-
-
-class RayResult(Protocol):
-    """A batch of rays and the columns that a loop has filled; undecided rows are filled by `exact_fallback`."""
-
-    @property
-    def batch(self) -> RayBatch:
-        """The rays, and what they may hit."""
-
-    @property
-    def limb(self) -> Int32Array:
-        """As in `HitColumns`, and so are the others."""
-
-    @property
-    def fraction(self) -> Float64Array: ...  # noqa: D102
-
-    @property
-    def face(self) -> Int8Array: ...  # noqa: D102
-
-    @property
-    def inside(self) -> BoolArray: ...  # noqa: D102
-
-    @property
-    def undecided(self) -> BoolArray: ...  # noqa: D102
-
-
-class BatchResult(NamedTuple):
-    """The result of a loop over many rays: `HitColumns` and their batch."""
-
-    batch: RayBatch
-    limb: Int32Array
-    fraction: Float64Array
-    face: Int8Array
-    inside: BoolArray
-    undecided: BoolArray
-
-
-FRACTION, LIMB, FACE, TRUTH = np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int8), np.dtype(np.bool_)
-
-
-class SmallBatchResult:
-    """The result of `cast_single_rays`: limbs, and one record, whose rows become columns when they are read."""
-
-    def __init__(self, limb: Int32Array, record: Float64Array, options: RayOptions) -> None:
-        self.limb, self.record, self.options = limb, record, options
-
-    @cached_property
-    def batch(self) -> RayBatch:
-        """The rays as they were copied, and what they may hit."""
-        n, record, (is_segment, distance, mask, ignored, policy) = len(self.limb), self.record, self.options
-        rays = Rays(record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3), is_segment, distance)
-        return RayBatch(rays, mask, ignored, policy)
-
-    @property
-    def fraction(self) -> Float64Array:
-        """As in `HitColumns`, and so are the others."""
-        return self._column(single.FRACTION_ROW, FRACTION)
-
-    @property
-    def face(self) -> Int8Array:  # noqa: D102
-        return self._column(single.FACE_ROW, FACE)
-
-    @property
-    def inside(self) -> BoolArray:  # noqa: D102
-        return self._column(single.INSIDE_ROW, TRUTH)
-
-    @property
-    def undecided(self) -> BoolArray:  # noqa: D102
-        return self._column(single.UNDECIDED_ROW, TRUTH)
-
-    def _column(self, row: int, kind: np.dtype[Scalar]) -> NDArray[Scalar]:
-        n = len(self.limb)
-        return np.ndarray(n, kind, self.record, row * n * FRACTION.itemsize)  # one step, not three views
 
 
 def raise_changed(*names: str) -> NoReturn:

@@ -114,7 +114,7 @@ class WrongWorld(cc.HitWorld):
 
     def cast_segments(self, starts, ends, **options):
         hits = super().cast_segments(starts, ends, **options)
-        limb = hits._found.result.limb
+        limb = hits._row
         limb[limb == 1] = 2
         return hits
 

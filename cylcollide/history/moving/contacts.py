@@ -19,13 +19,13 @@ from cylcollide.history.moving.exact import (
     target_time,
 )
 from cylcollide.history.moving.hit_limbs import HitLimbs
-from cylcollide.history.moving.hits import Contacts, Exits, Found
+from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import MovingRequest
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, LimbPlaces, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
+from cylcollide.query.results import Columns
 from cylcollide.runtime import memory
-from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
@@ -35,7 +35,7 @@ EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool
 """Of fraction, time, duration, piece and accurate."""
 
 
-def found_contacts(request: MovingRequest, threads: int | None) -> Found:
+def first_contacts(request: MovingRequest, threads: int | None) -> MovingHits:
     """The first contact of each bullet."""
     flights, n = request.flights, request.flights.bullets
     bounded, contacts = _bounded(request, threads)
@@ -46,13 +46,13 @@ def found_contacts(request: MovingRequest, threads: int | None) -> Found:
         if entered is not None:
             exact[i], bounded.limb[i], bounded.stretch[i] = entered, entered.limb, entered.stretch
             _write_exact(request, entered, i, contacts)
-    hit, row, (clamped, rechecked) = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros((2, n), bool)
-    row[hit], rechecked[open_rows] = np.arange(len(hit)), True
+    hit, row, clamped = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros(n, bool)
+    row[hit] = np.arange(len(hit))
     if flights.clamped.any():
         np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
-    columns = (frozen(column) for column in (*contacts[:-1], row, clamped, undecided, rechecked))
+    columns = {**contacts._asdict(), "row": row, "clamped": clamped, "undecided": undecided}
     hit_limbs = HitLimbs(request.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
-    return Found(flights, hit_limbs, Contacts._make(columns), partial(_exits, request, bounded, contacts, exact))
+    return MovingHits(flights, hit_limbs, columns, partial(_exits, request, bounded, contacts, exact))
 
 
 def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns, ContactRows]:
@@ -97,7 +97,7 @@ def _answer(request: MovingRequest, bounded: MovingColumns, i: int) -> Answer:
 
 def _exits(
     request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, Entered]
-) -> Exits:
+) -> Columns:
     """Where bullets leave the limbs that they hit."""
     n, stretches = request.flights.bullets, request.stretches
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
@@ -113,7 +113,7 @@ def _exits(
         begins, ends = _moment(request, one.stretch, one.contact.entry), _moment(request, stretch, contact.exit)
         piece[i], fraction[i] = stretches.piece[stretch], contact.exit.rounded()
         time[i], duration[i] = float(ends), float(ends - begins)
-    return Exits(*(frozen(column) for column in (piece, fraction, time, duration)))
+    return {"exit_piece": piece, "exit_fraction": fraction, "exit_time": time, "duration": duration}
 
 
 def _moment(request: MovingRequest, stretch: int, s: Algebraic) -> Fraction:

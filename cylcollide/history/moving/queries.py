@@ -6,7 +6,7 @@ from typing import Unpack
 from numpy.typing import ArrayLike
 
 from cylcollide.history.flight import FlightPath
-from cylcollide.history.moving.contacts import found_contacts
+from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHits
 from cylcollide.history.moving.request import MovingRequest
@@ -67,4 +67,4 @@ class MovingQueries(ABC):
         """
         filters, ring = checked_filters(options), self._kept()
         flights = checked_flights(ring.ticks, starts, ends, (t0, t1), (target_t0, target_t1), options)
-        return MovingHits(found_contacts(MovingRequest(ring, flights, filters), filters.threads))
+        return first_contacts(MovingRequest(ring, flights, filters), filters.threads)
