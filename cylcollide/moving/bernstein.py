@@ -17,7 +17,7 @@ Quartic: TypeAlias = tuple[Real, Real, Real, Real, Real]
 Sextic: TypeAlias = tuple[Real, Real, Real, Real, Real, Real, Real]
 
 AIM = 3.0
-"""Roots are aimed at where f is so many times its error below 0: certainly negative, and no farther than needed."""
+"""A guess aims at f = -3 errors: there f is certainly negative, and the window ends no later than needed."""
 
 NO_CROSSING = 2.0
 """The guess of a polynomial that does not seem to fall below 0."""
@@ -60,13 +60,7 @@ def product(a: Quadratic, b: Quadratic) -> Quartic:
 @inlined
 def square(a: Quadratic) -> Quartic:
     """The square of a quadratic."""
-    return (
-        a[0] * a[0],
-        a[0] * a[1],
-        (a[0] * a[2] + 2.0 * (a[1] * a[1])) * (1.0 / 3.0),
-        a[1] * a[2],
-        a[2] * a[2],
-    )
+    return (a[0] * a[0], a[0] * a[1], (a[0] * a[2] + 2.0 * (a[1] * a[1])) * (1.0 / 3.0), a[1] * a[2], a[2] * a[2])
 
 
 @inlined

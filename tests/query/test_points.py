@@ -16,7 +16,7 @@ from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
 import cylcollide as cc
-from cylcollide.bvh import points as together
+from cylcollide.bvh import ray_node_pairs as together
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.query import exact_points, scratch
 from cylcollide.query.loops import points as point_loops

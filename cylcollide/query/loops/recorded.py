@@ -1,4 +1,4 @@
-"""The loop over rays that are about recorded states: the limbs that each may hit between two ticks."""
+"""The loop over rays in the past: the limbs that each ray may hit between two ticks."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from cylcollide._types import Column, Int32Array, Int64Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_traversal
+from cylcollide.bvh.traverse import Stack, local_ray, visit_on_ray
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.ray import broadcast_index, ray_at
-from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.kernels.ray import ray_at
+from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.recorded.limbs import (
     AXIS,
     BOUNDS,
@@ -24,11 +24,11 @@ from cylcollide.recorded.limbs import (
     tick_rows,
 )
 from cylcollide.runtime.addresses import float32_at, int8_at, int32_at
-from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
 class Protection(NamedTuple):
-    """Characters that are not hit from some time on, and when each of n rays is."""
+    """Characters that are not hit from a time on, and the times of n rays."""
 
     ids: Column[np.int64]  # (protected,), ascending
     since: Column[np.float64]  # (protected,)
@@ -52,16 +52,15 @@ def is_protected(protection: Protection, character: int, i: int) -> bool:
 
 @inlined
 def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, all_layers: bool, i: int) -> bool:
-    """Whether ray i considers a limb: by its layers, unless they do not matter, its character, and who is protected."""
-    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
+    """Whether ray i considers a limb: by layers, unless they do not matter, by character, and by protection."""
     character = character_of(here, row)
-    considered = all_layers or is_considered(character, layers_of(here, row), mask, ignored)
+    considered = all_layers or is_considered(character, layers_of(here, row), *filter_of(batch, i))
     return considered and not is_protected(protection, character, i)
 
 
 @inlined
 def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
-    """The tree over the boxes around all that is from the tick at place t to the next one."""
+    """The tree over boxes that hold every limb from the tick at place t until the next one."""
     a, s = recorded.address, recorded.space
     nodes = a[t, NODES]
     bounds = float32_at(a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
@@ -91,7 +90,7 @@ def find_recorded(
     recorded, tick
         The ticks, and the place of each ray's among them, -1 for one that hits nothing; (n,).
     protection
-        Who is not hit.
+        The characters that are not hit.
     all_layers
         Whether layers do not matter, as of points.
     stack
@@ -110,24 +109,35 @@ def find_recorded(
         if t >= 0:
             ray, here, tree = ray_at(batch.rays, i), tick_rows(recorded, t), tree_at(recorded, t, stack.code.size)
             local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-            height = tree.items if local.untrusted else 0 if local.misses_root else start_traversal(stack)
-            while True:
-                if local.untrusted:
-                    height, row = next_item_of_all(height)
-                else:
-                    height, row = next_item_on_ray(tree, stack, height, local, local.reach)
-                if row == NO_ITEM:
-                    break
-                if may_be_hit(here, row, batch, protection, all_layers, i):
-                    if used < found.size:
-                        j = used
-                        while j > first and found[j - 1] > row:
-                            found[j] = found[j - 1]
-                            j -= 1
-                        found[j] = row
-                    used += 1
+            query = here, batch, protection, all_layers, i, found, local.reach
+            used = visit_on_ray(tree, stack, local, write_row, query, used)
+            sort_part(found, first, min(used, found.size))
         offsets[i + 1] = used
     return used
+
+
+@compiled
+def write_row(
+    query: tuple[TickRows, RayBatch, Protection, bool, int, Int32Array, float], row: int, used: int
+) -> tuple[int, float]:
+    """Append a limb, if ray i considers it; how many there are by then, and the reach."""
+    here, batch, protection, all_layers, i, found, reach = query
+    if may_be_hit(here, row, batch, protection, all_layers, i):
+        if used < found.size:
+            found[used] = row
+        used += 1
+    return used, reach
+
+
+@inlined
+def sort_part(numbers: Int32Array, first: int, last: int) -> None:
+    """Sort the few numbers from `first` to `last`, ascending."""
+    for k in range(first + 1, last):
+        j, number = k, numbers[k]
+        while j > first and numbers[j - 1] > number:
+            numbers[j] = numbers[j - 1]
+            j -= 1
+        numbers[j] = number
 
 
 def rows_near_rays(

@@ -1,4 +1,4 @@
-"""Sorts rays that are about recorded states by tick and octant of direction: those that are traversed together."""
+"""Sorts rays in the past by tick and octant of direction: rays of one group traverse a tree together."""
 
 from typing import NamedTuple
 
@@ -14,18 +14,16 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store, with_sign
 
 OCTANTS = MIXED
-SMALLEST_OCTANT = 64  # fewer rays of a tick go together, whichever way they go
+SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
 
 
 class Order(NamedTuple):
-    """Rays in the order in which they are traversed; behind them sixteen more may be read, all the same one."""
+    """Rays in the order of their groups. The last ray is repeated sixteen times, since sixteen are read at a time."""
 
     number: Column[np.int32]  # rows of the query
     rays: Rays  # (n + 16, 3) each; distances are (n + 16,), or (1,) for all
     alpha: Column[np.float64]  # how far the moment of each is from its tick to the next one
-    begins: Column[
-        np.int64
-    ]  # (8 · ticks + 1,): where those of each octant of each tick begin; before them, those of no tick
+    begins: Column[np.int64]  # (8 · ticks + 1,): where each octant of each tick begins; rays of no tick come before
 
 
 def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: int) -> Order:
@@ -112,7 +110,7 @@ def octant_of(rays: Rays, i: int) -> int:
 def group_of(order: Order, t: int, k: int) -> tuple[int, int, int]:
     """Of eight groups of rays of the tick at place t, that of number k: its octant, where it begins, and where it ends.
 
-    Few rays go together, whichever way they go, in the first group.
+    If they are few, the first group holds all of them.
     """
     begins = order.begins
     if begins[OCTANTS * (t + 1)] - begins[OCTANTS * t] >= SMALLEST_OCTANT:
