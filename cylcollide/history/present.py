@@ -20,20 +20,20 @@ def present_positions(
     nan for misses, and for characters that are gone.
     """
     state, local_position, rig_limb = world.snapshot(), places.local_position, places.rig_limb
-    index, lives = state.rows.index_of(places.character)
+    index, lives = state.layout.index_of(places.character)
     is_bare = rig_limb < 0
     kept = np.flatnonzero((row >= 0) & (is_bare | lives))
     has_bone = ~np.isnan(local_position[kept, 0])
     by_bone, by_ends = kept[has_bone], kept[~has_bone]
     moved = np.full(position.shape, np.nan)
     if len(by_bone):
-        bone = state.rows.first_bone[index[by_bone]] + places.bone[by_bone]
+        bone = state.layout.first.bones[index[by_bone]] + places.bone[by_bone]
         turn = normalised(state.columns.orientations[bone])
         moved[by_bone] = state.columns.positions[bone] + rotated(turn, local_position[by_bone])
     if len(by_ends):
         bare, new_row = is_bare[by_ends], places.limb[by_ends]  # a bare limb has the same row in every state
         if not bare.all():
-            new_row = np.where(bare, new_row, state.rows.first_row[index[by_ends]] + rig_limb[by_ends])
+            new_row = np.where(bare, new_row, state.layout.first.rows[index[by_ends]] + rig_limb[by_ends])
         moved[by_ends] = _moved(position[by_ends], judged, row[by_ends], state.table, new_row)
     return moved
 

@@ -17,6 +17,7 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
+from cylcollide.validate import ARE_VECTORS
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -67,11 +68,13 @@ class RayRequest:
         inside: InsidePolicy,
         mask: ArrayLike,
         ignore_character: ArrayLike | None,
+        threads: int | None,
     ) -> None:
         layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(first))
         nobody = ignore_character is None
         ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(first))
         self.first, self.second, self.inside = first, second, inside
+        self.threads = None if threads is None else validate.workers(threads)
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
     @property
@@ -116,36 +119,40 @@ def _rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
 def segment_request(
     starts: ArrayLike,
     ends: ArrayLike,
-    inside: InsidePolicy,
+    inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> RayRequest:
     """A request about closed segments from starts to ends, (n, 3) each, or one for all."""
-    first, second = validate.as_pairs(starts, ends, ("starts", "ends"))
-    return RayRequest(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character)
+    if not ARE_VECTORS(starts, ends):
+        starts, ends = validate.as_pairs(starts, ends, ("starts", "ends"))
+    return RayRequest(starts, ends, True, validate.NO_LIMIT, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
 
 
 def ray_request(
     origins: ArrayLike,
     directions: ArrayLike,
-    max_distance: ArrayLike,
-    inside: InsidePolicy,
+    max_distance: ArrayLike = np.inf,
+    inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> RayRequest:
-    """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, in metres."""
-    first, second = validate.as_pairs(origins, directions, ("origins", "directions"))
-    distance = _distances(max_distance, len(first))
-    return RayRequest(first, second, False, distance, inside, mask, ignore_character)
+    """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, a length."""
+    if not ARE_VECTORS(origins, directions):
+        origins, directions = validate.as_pairs(origins, directions, ("origins", "directions"))
+    distance = _distances(max_distance, len(origins))  # type: ignore[arg-type]
+    return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
 
 
-def take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
+def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """A batch of the given rays of another; its mask and ignored characters are not reduced."""
     rays = batch.rays
     return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, _rows(rays.distance, rows)))
 
 
-def batch_rows(batch: RayBatch, rows: Int64Array) -> RayBatch:
+def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """The given rays of a batch, with their masks and ignored characters."""
     return take_rays(batch, rows)._replace(mask=_rows(batch.mask, rows), ignored=_rows(batch.ignored, rows))
 
