@@ -37,7 +37,7 @@ def is_placed(local1: Vector, local2: Vector, a: Vector, b: Vector) -> Truth:
     return in_range(a) & in_range(b) & (largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2])) >= least)
 
 
-class Places(NamedTuple):
+class Offsets(NamedTuple):
     """Where k characters begin among the columns of many; (k,) each."""
 
     bone: Column[np.int32]
@@ -61,7 +61,7 @@ class Placed(NamedTuple):
 
 
 @compiled
-def place_character(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
+def place_character(rig: RigRows, count: int, bones: Bones, first: Offsets, c: int, placed: Placed) -> bool:
     """Write the limbs of character c; whether they are limbs, and all its bones have accepted numbers."""
     bone0, row0, box0, valid = first.bone[c], first.row[c], first.box[c], True
     for bone in range(bone0, bone0 + count):
@@ -86,7 +86,7 @@ def place_character(rig: RigRows, count: int, bones: Bones, first: Places, c: in
 
 
 @compiled
-def _place_eight(rig: RigRows, count: int, bones: Bones, first: Places, c: int, placed: Placed) -> bool:
+def _place_eight(rig: RigRows, count: int, bones: Bones, first: Offsets, c: int, placed: Placed) -> bool:
     """`place_character` for eight characters from c on, side by side."""
     valid = broadcast(0.0) == 0.0
     for bone in range(count):
@@ -118,7 +118,7 @@ def _place_eight(rig: RigRows, count: int, bones: Bones, first: Places, c: int, 
 
 
 @compiled_loop
-def place_limbs(rig: RigRows, count: int, bones: Bones, first: Places, placed: Placed) -> int:
+def place_limbs(rig: RigRows, count: int, bones: Bones, first: Offsets, placed: Placed) -> int:
     """Write the limbs of k characters of one rig, with `count` bones each.
 
     Returns the first character with a number of a bone out of range, with an end of a limb beyond 2**500, or with an

@@ -72,23 +72,23 @@ def extent_of(bounds: Float32Array, node: int, axis: int) -> tuple[float, float]
     return smallest, largest
 
 
-class Places(NamedTuple):
+class Slots(NamedTuple):
     """Where the items and nodes of a tree stand in it: 8 · node + slot of each."""
 
     items: Column[np.int32]  # (items,)
     nodes: Column[np.int32]  # (nodes,): the slot that holds the node; of the root, -1
 
 
-def places(tree: Tree) -> Places:
+def slots(tree: Tree) -> Slots:
     """The slots of all items and nodes."""
-    found = Places(np.empty(tree.items, np.int32), np.full(len(tree.child), EMPTY, np.int32))
-    _fill_places(tree.child, found)
+    found = Slots(np.empty(tree.items, np.int32), np.full(len(tree.child), EMPTY, np.int32))
+    _fill_slots(tree.child, found)
     return found
 
 
 @compiled_loop
-def _fill_places(child: Rows[np.int32], found: Places) -> None:
-    """Write the columns of `places`."""
+def _fill_slots(child: Rows[np.int32], found: Slots) -> None:
+    """Write the columns of `slots`."""
     for node in range(child.shape[0]):
         for slot in range(TREE_WIDTH):
             code = child[node, slot]
@@ -98,7 +98,7 @@ def _fill_places(child: Rows[np.int32], found: Places) -> None:
                 found.items[-2 - code] = node * TREE_WIDTH + slot
 
 
-def refit_some(tree: Tree, at: Places, items: Int32Array, low: Float64Array, high: Float64Array) -> Space | None:
+def refit_some(tree: Tree, at: Slots, items: Int32Array, low: Float64Array, high: Float64Array) -> Space | None:
     """Fit the boxes `low`, `high` (k, 3) of these items (k,) into the tree's bounds, which are written.
 
     Returns the space with its corners anew; None, with bounds of no use, if a box leaves the space, or all have become
@@ -115,7 +115,7 @@ def refit_some(tree: Tree, at: Places, items: Int32Array, low: Float64Array, hig
 
 @compiled_loop
 def _fit_some(
-    at: Places,
+    at: Slots,
     items: Column[np.int32],
     low: Vectors,
     high: Vectors,
@@ -136,7 +136,7 @@ def _fit_some(
 
 @compiled
 def fit_items(
-    at: Places,
+    at: Slots,
     items: Int32Array,
     low: Float64Array,
     high: Float64Array,
@@ -160,7 +160,7 @@ def fit_items(
 
 
 @compiled
-def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Float64Array) -> None:
+def fit_branches(at: Slots, bounds: Float32Array, dirty: BoolArray, corners: Float64Array) -> None:
     """Write the bounds of the slots that hold dirty nodes, up to the root, and the corners (6,) of the whole."""
     for node in range(at.nodes.size - 1, -1, -1):  # children have larger indices than their parents
         if dirty[node] or node == 0:

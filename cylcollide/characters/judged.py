@@ -28,7 +28,7 @@ class Impacts(Chords):
 
     def __init__(self, chords: Chords, columns: ImpactColumns) -> None:
         self._batch, self._limbs, self._rows, self._row = chords._batch, chords._limbs, chords._rows, chords._row
-        self._impacts, self._moments, self._present = columns, chords._moments, chords._present
+        self._impacts, self._sample_times, self._present = columns, chords._sample_times, chords._present
         self._columns = {**chords._columns, **columns._asdict()}
 
     def _take(self, rows: Int64Array) -> "Impacts":
@@ -99,7 +99,7 @@ class Judged(HitFields["Judged"]):
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
         self._shots, self._energy, self._kind = shots, energy, kind
         self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
-        self._moments, self._present = impacts._moments, impacts._present
+        self._sample_times, self._present = impacts._sample_times, impacts._present
 
     def _take(self, rows: Int64Array) -> "Judged":
         impacts, energy = self.impacts[rows], self._energy[rows] if len(self._energy) > 1 else self._energy

@@ -8,11 +8,11 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.history.moments import NO_TICK, Moments, moments_of
 from cylcollide.history.present import present_positions
 from cylcollide.history.requests import PastRequest
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
+from cylcollide.history.sample_times import NO_TICK, SampleTimes, sample_times
 from cylcollide.query import exact_fallback
 from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.columns import ray_of_each
@@ -30,7 +30,7 @@ class Past(NamedTuple):
 
     ring: Ring
     rays: RayRequest
-    moments: Moments
+    times: SampleTimes
     place: Int32Array  # of the tick of each ray in the ring, NO_TICK for none
     protection: Protection
     present: Callable[..., Float64Array]  # the present positions of a result
@@ -39,15 +39,15 @@ class Past(NamedTuple):
     def of(cls, world: HitWorld, ring: Ring, request: PastRequest) -> "Past":
         """The request, judged by the ticks of a world; ValueError for times that are not kept."""
         rays, asked, protected = request
-        moments = moments_of(ring, len(rays.first), asked)
-        place = np.where(moments.tick == NO_TICK, NO_TICK, moments.tick - ring.first).astype(np.int32)
-        protection = Protection(*protected, moments.time)
-        return cls(ring, rays, moments, place, protection, partial(present_positions, world))
+        times = sample_times(ring, len(rays.first), asked)
+        place = np.where(times.tick == NO_TICK, NO_TICK, times.tick - ring.first).astype(np.int32)
+        protection = Protection(*protected, times.time)
+        return cls(ring, rays, times, place, protection, partial(present_positions, world))
 
     def closest(self) -> RayHits:
         """The closest limb of each ray."""
         ring, rays = self.ring, self.rays
-        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.moments.alpha, self.protection)
+        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.times.alpha, self.protection)
         hit = np.flatnonzero(hits.limb >= 0)
         row = hits.limb[hit]
         hits.limb[hit] = np.arange(len(hit))
@@ -59,18 +59,18 @@ class Past(NamedTuple):
             lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
             candidates = partial(self._candidates, limbs, lists)
         found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
-        return found.rewound(self.moments, self.present)
+        return found.rewound(self.times, self.present)
 
     def chords(self) -> Chords:
         """Every limb that each ray crosses."""
         limbs, lists = self._listed()
         found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
-        return found.rewound(self.moments, self.present)
+        return found.rewound(self.times, self.present)
 
     def contains(self) -> PointHits:
         """The limb that contains each point, in whatever layer it is."""
         limbs, lists = self._listed(all_layers=True)
-        return contains_listed(limbs, self.rays.first, lists).rewound(self.moments, None)
+        return contains_listed(limbs, self.rays.first, lists).rewound(self.times, None)
 
     def _candidates(self, limbs: RewoundLimbs, lists: Lists, rays: Int64Array) -> Iterable[Iterable[int]]:
         """The limbs on the list of each of these rays that it does not certainly miss."""
@@ -79,7 +79,7 @@ class Past(NamedTuple):
 
     def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
         """Rows of states, each where it was at the moment of its ray."""
-        return RewoundLimbs(self.ring, self.place[ray], self.moments.alpha[ray], row)
+        return RewoundLimbs(self.ring, self.place[ray], self.times.alpha[ray], row)
 
     def _listed(self, all_layers: bool = False) -> tuple[RewoundLimbs, Lists]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""

@@ -10,7 +10,6 @@ from cylcollide._types import BoolArray, Float64Array
 from cylcollide.characters.judge import ShotRequest, judge_flight
 from cylcollide.characters.judged import Judged
 from cylcollide.history.flight import FlightPath
-from cylcollide.history.moments import moments_of
 from cylcollide.history.moving.contacts import first_contacts
 from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHits
@@ -26,6 +25,7 @@ from cylcollide.history.requests import (
 )
 from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
+from cylcollide.history.sample_times import sample_times
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.arguments import arguments_of
 from cylcollide.query.hits import RayHits
@@ -51,10 +51,10 @@ class PastQueries(ABC):
     def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
         """The limbs that a query at that time judges, in the order of its rows."""
         ring = self._kept()
-        moments = moments_of(ring, 1, (time, tick, alpha, "error"))
-        place = int(moments.tick[0]) - ring.first
+        times = sample_times(ring, 1, (time, tick, alpha, "error"))
+        place = int(times.tick[0]) - ring.first
         rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
-        return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), moments.alpha[0]), rows).limbs()
+        return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), times.alpha[0]), rows).limbs()
 
     @arguments_of(past_segments)
     def cast_segments(self, request: PastRequest) -> RayHits:

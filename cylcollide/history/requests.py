@@ -10,7 +10,7 @@ from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
 from cylcollide.characters.judge import ShotRequest
 from cylcollide.characters.policy import Policy
-from cylcollide.history.moments import Asked, OnOld, count
+from cylcollide.history.sample_times import Asked, OnOld, count
 from cylcollide.query.request import RayRequest, ray_request, segment_request
 
 ProtectedSince: TypeAlias = Mapping[int, float]

@@ -8,7 +8,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float32Array, Float64Array, Int64Array
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.refit import Places, united
+from cylcollide.bvh.refit import Slots, united
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
 from cylcollide.history.models import STAYS, Models, Structure
 from cylcollide.recorded import limbs as columns
@@ -45,7 +45,7 @@ class Tick:
     """Whether ends are interpolated, not bones."""
     tree: Tree
     """A tree over boxes around all that is from this tick to the next one; of the last tick, around all limbs there."""
-    places: Places | None
+    slots: Slots | None
     """Where the limbs stand in it; None once it is known what follows."""
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,16 +54,16 @@ class Tick:
 
     def followed_by(self, tick: "Tick", teleport_distance: float) -> "Tick":
         """The same tick, before another one."""
-        made = replace(self, characters=self._characters_before(tick, teleport_distance), places=None)
+        made = replace(self, characters=self._characters_before(tick, teleport_distance), slots=None)
         if not self.structure.rows or not tick.structure.rows:
             return made
-        assert self.places is not None
+        assert self.slots is not None
         models, tree, after = self.structure.models, self.tree, tick.tree
         space = tree.space.joined(after.space, models.most_growth)
         growth = np.zeros(tree.child.size, np.float32)
         both = Recorded(np.stack([made.addresses, tick.addresses]), np.zeros((2, 10)), self.by_ends)
         least = PAD * max(map(abs, (*space.centre, 1.0 / space.scale)))
-        fill_growth(both, models.span, models.rim, self.places.items, space.scale, least, growth)
+        fill_growth(both, models.span, models.rim, self.slots.items, space.scale, least, growth)
         is_same = tree.child is after.child and self.structure is tick.structure
         boxes = after.bounds if is_same else self._boxes_at(tick, made.characters)
         return replace(made, tree=united(tree, after, boxes, growth, space))
@@ -100,12 +100,12 @@ class Tick:
 
     def _boxes_at(self, tick: "Tick", characters: Records) -> Float32Array:
         """The boxes of the limbs at the next tick, in its frame, where the tree has them now; any of one that stays."""
-        assert self.places is not None
-        assert tick.places is not None
+        assert self.slots is not None
+        assert tick.slots is not None
         bare, owner, row = self.structure.bare, self.structure.limb["owner"], np.arange(self.structure.rows)
         first, following = (characters[name][owner[bare:]] for name in ("first_row", "next_row"))
         row[bare:] = np.where(following == STAYS, 0, row[bare:] - first + following)
-        here, there, bounds = self.places.items, tick.places.items[row], self.tree.bounds.copy()
+        here, there, bounds = self.slots.items, tick.slots.items[row], self.tree.bounds.copy()
         found = tick.tree.bounds[there // TREE_WIDTH, :, there % TREE_WIDTH]
         bounds[here // TREE_WIDTH, :, here % TREE_WIDTH] = found
         return bounds
@@ -159,7 +159,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
     bounds[...] = state.tree.bounds  # a tick must not keep those of a state, which are written again
     return Tick(
         number, time, state.roster, structure, structure.characters, ends, axes, roots, bones, by_ends,
-        state.tree._replace(bounds=memory.frozen(bounds)), state.places,
+        state.tree._replace(bounds=memory.frozen(bounds)), state.slots,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from cylcollide._types import NO_LIMB, POLICY_HIT, Face, Float64Array, Int8Array, Int64Array
 from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.judge import FlightRows
+from cylcollide.query.loops.judge import ShotChords
 from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.query.results import Columns, Field, LimbFields, Surface, distances, gather, ray_lengths, surface_at
 from cylcollide.runtime.memory import frozen
@@ -73,10 +73,10 @@ class Chords(LimbFields):
     def __repr__(self) -> str:
         return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
 
-    def flight(self, needs_length: bool) -> FlightRows:
+    def flight(self, needs_length: bool) -> ShotChords:
         """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
         rows, chords, limbs = self._rows, self._rows.chords, self._limbs
-        return FlightRows(
+        return ShotChords(
             rows.offsets,
             chords.limb,
             np.ascontiguousarray(rows.fraction),

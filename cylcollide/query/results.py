@@ -64,10 +64,10 @@ class Field(Generic[T]):
         raise AttributeError(f"{type(result).__name__}.{self._name}: cannot be set")
 
 
-class Moments(Protocol):
+class SampleTimes(Protocol):
     """The moments of rays or points in the past."""
 
-    def take(self, rows: Any) -> "Moments":
+    def take(self, rows: Any) -> "SampleTimes":
         """Those of some rows."""
 
     def _asdict(self) -> dict[str, Any]: ...
@@ -81,7 +81,7 @@ class Result(ABC):
     """
 
     _what = "hits"  # in messages about rows
-    _moments: Moments | None = None
+    _sample_times: SampleTimes | None = None
     _present: Callable[..., Float64Array] | None = None
     _columns: dict[str, NDArray[Any]]
     """Those that are known; `Field` reads and completes them."""
@@ -110,21 +110,21 @@ class Result(ABC):
         """The rows that an index, a slice, a mask or an array of indices chooses."""
         chosen = chosen_rows(rows, self._count, self._what)
         part = self._take(chosen)
-        return part if self._moments is None else part.rewound(self._moments.take(chosen), self._present)
+        return part if self._sample_times is None else part.rewound(self._sample_times.take(chosen), self._present)
 
-    def rewound(self, moments: Moments, present: Callable[..., Float64Array] | None) -> Self:
+    def rewound(self, times: SampleTimes, present: Callable[..., Float64Array] | None) -> Self:
         """Add the moments of the rows of a query in the past; returns the result.
 
         `present` finds the present positions of a result, from itself, its positions, the rows of its limbs and their
         table.
         """
-        self._moments, self._present = moments, present
+        self._sample_times, self._present = times, present
         return self
 
     def _times(self) -> Columns:
-        if self._moments is None:
+        if self._sample_times is None:
             raise AttributeError(f"{type(self).__name__}: expected a query of a PoseHistory, the present has no ticks")
-        return self._moments._asdict()
+        return self._sample_times._asdict()
 
 
 class LimbFields(Result):

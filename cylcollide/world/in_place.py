@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cylcollide._types import Column, Rows, Vectors
-from cylcollide.bones.rig_rows import Bones, Placed, Places, RigRows, place_character
+from cylcollide.bones.rig_rows import Bones, Offsets, Placed, RigRows, place_character
 from cylcollide.bvh import refit
 from cylcollide.bvh.layout import Space, box_edge
 from cylcollide.characters.rig import Rig
@@ -30,7 +30,7 @@ class PoseScratch(NamedTuple):
     kind: Column[np.int8]  # (m,)
     radius: Column[np.float64]  # (m,)
     radius2: Column[np.float64]  # (m,)
-    first: Places  # (k,) each: where each character begins in `placed`
+    first: Offsets  # (k,) each: where each character begins in `placed`
     placed: Placed  # (k m, ...)
     rows: Rows[np.float64]  # (k m, ROW)
     solid: Column[np.int8]  # (k m,)
@@ -53,7 +53,7 @@ def make_pose_scratch(rig: Rig, characters: int, nodes: int) -> PoseScratch:
     p1, p2, low, high = np.empty((4, characters * m, 3))
     return PoseScratch(
         table.kind, table.radius, table.radius2,
-        Places(order * np.int32(bones), order * np.int32(m), order * np.int32(boxes)),
+        Offsets(order * np.int32(bones), order * np.int32(m), order * np.int32(boxes)),
         Placed(p1, p2, np.empty((characters * boxes, 12))),
         np.empty((characters * m, ROW)), np.empty(characters * m, np.int8), low, high,
         np.empty(characters * m, np.int32), np.empty(nodes, np.bool_), np.empty(6),
@@ -65,9 +65,9 @@ def move_characters(
     rig: RigRows,
     pose: Bones,
     place: Column[np.int64],
-    first: Places,
+    first: Offsets,
     scratch: PoseScratch,
-    at: refit.Places,
+    at: refit.Slots,
     space: Space,
     columns: PoseColumns,
     lent: Column[np.int64],

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
-from cylcollide.bones.rig_rows import Places
+from cylcollide.bones.rig_rows import Offsets
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
@@ -58,9 +58,9 @@ class WorldLayout:
         self.rows, self.boxes, self.bones = map(int, ends[-1] if len(ids) else self.bare_counts)
 
     @cached_property
-    def places(self) -> Places:
+    def offsets(self) -> Offsets:
         """The same for loops."""
-        return Places(self.first.bones, self.first.rows, self.first.boxes)
+        return Offsets(self.first.bones, self.first.rows, self.first.boxes)
 
     @cached_property
     def stacked_row(self) -> Int64Array:

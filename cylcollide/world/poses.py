@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from cylcollide import validate
 from cylcollide._types import Int32Array, Int64Array
-from cylcollide.bones.rig_rows import Bones, Placed, Places, place_limbs
+from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import LIMBS_SHARED
@@ -79,22 +79,22 @@ class Poses:
             columns.orientations.reshape(self._turn.shape)[...] = self._turn
         else:
             columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
-        first = Places(*(column[place] for column in layout.places))
+        first = Offsets(*(column[place] for column in layout.offsets))
         if len(layout.rigs) == 1:
             self._place_rig(layout.rigs[0], np.arange(len(place)), first, columns)
             return
         rig_of_each = roster.rig[self._index]
         for number in np.unique(rig_of_each).tolist():
             own = np.flatnonzero(rig_of_each == number)
-            self._place_rig(roster.rigs[number], own, Places(*(column[own] for column in first)), columns)
+            self._place_rig(roster.rigs[number], own, Offsets(*(column[own] for column in first)), columns)
 
-    def _place_rig(self, rig: Rig, own: Int64Array, first: Places, columns: PoseColumns) -> None:
+    def _place_rig(self, rig: Rig, own: Int64Array, first: Offsets, columns: PoseColumns) -> None:
         """Write the limbs of those characters that have this rig: the rows `own` of the poses."""
         bones = Bones(columns.positions, columns.orientations)
         placed = Placed(columns.p1, columns.p2, columns.boxes)
 
         def place(begin: int, end: int) -> int:
-            some = Places(first.bone[begin:end], first.row[begin:end], first.box[begin:end])
+            some = Offsets(first.bone[begin:end], first.row[begin:end], first.box[begin:end])
             bad = place_limbs(rig.rows, len(rig.bone_names), bones, some, placed)
             return bad if bad < 0 else begin + bad
 

@@ -30,7 +30,7 @@ class Present:
         """A snapshot after moves in place. Another thread may publish an equal one."""
         assert self.memory is not None
         state = Snapshot(self.roster, self.layout, self.memory.lend(), self._tree, self._built_cost)
-        vars(state)["places"] = self._places
+        vars(state)["slots"] = self._slots
         self.published = state
         return state
 
@@ -40,12 +40,12 @@ class Present:
         if memory is None:
             return READ_ELSEWHERE
         if state is not None:
-            self._places = state.places
+            self._slots = state.slots
         held = None if state is None else ref(state)
         memory.lent[0] = 0  # from here on, whoever publishes sets it before it reads
         self.published = state = None
         if not memory.is_free:
             self.published = None if held is None else held()
             return READ_ELSEWHERE
-        tree = (self._places, self._tree.space)
-        return move_characters(rig, bones, place, self.layout.places, scratch, *tree, memory.columns, memory.lent)
+        tree = (self._slots, self._tree.space)
+        return move_characters(rig, bones, place, self.layout.offsets, scratch, *tree, memory.columns, memory.lent)

@@ -9,7 +9,7 @@ import numpy as np
 from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.refit import Places, places, tree_cost
+from cylcollide.bvh.refit import Slots, slots, tree_cost
 from cylcollide.constants import REBUILD_COST
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
@@ -104,10 +104,10 @@ class Snapshot(Queries):
         return are_about_as_large(tree_cost(tree.bounds, tree.child, tree.space.scale), self.built_cost)
 
     @cached_property
-    def places(self) -> Places:
+    def slots(self) -> Slots:
         """The slots of all items and nodes of the tree."""
-        found = places(self.tree)
-        return Places(frozen(found.items), frozen(found.nodes))
+        found = slots(self.tree)
+        return Slots(frozen(found.items), frozen(found.nodes))
 
     @property
     def labels(self) -> RowLabels:

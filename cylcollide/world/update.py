@@ -79,7 +79,7 @@ def moved(
     written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
     table, tree = columns.table(layout), state.tree._replace(bounds=columns.bounds)
     low, high = _refill(table, written)
-    space = refit_some(tree, state.places, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
+    space = refit_some(tree, state.slots, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
     if space is None:
         if not every:
             low, high = limb_boxes(table)
@@ -87,8 +87,8 @@ def moved(
     else:
         tree = tree._replace(space=space)
     made = Snapshot(roster, layout, memory.lend(), tree, state.built_cost)
-    if "places" in vars(state):
-        vars(made)["places"] = state.places
+    if "slots" in vars(state):
+        vars(made)["slots"] = state.slots
     return made, memory
 
 

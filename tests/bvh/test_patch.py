@@ -6,7 +6,7 @@ import pytest
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
 from cylcollide.bvh.patch import insert_items, remove_items
-from cylcollide.bvh.refit import places, refit, refit_some, tree_cost
+from cylcollide.bvh.refit import refit, refit_some, slots, tree_cost
 from cylcollide.constants import TREE_WIDTH
 
 pytestmark = pytest.mark.plain_python
@@ -116,7 +116,7 @@ def test_some_boxes_are_fitted_as_all_are(n: int):
     low, high = random_boxes(rng, n)
     tree = build(low, high)
     tree = tree._replace(bounds=tree.bounds.copy())
-    at = places(tree)
+    at = slots(tree)
     for _ in range(20):
         moved = rng.choice(n, rng.integers(1, n + 1), replace=False).astype(np.int32)
         low[moved] += (step := rng.normal(scale=0.01, size=(len(moved), 3)))
@@ -141,7 +141,7 @@ def test_a_box_that_leaves_the_frame_needs_another():
     tree = build(low, high)
     tree = tree._replace(bounds=tree.bounds.copy())
     far = np.array([4], np.int32)
-    assert refit_some(tree, places(tree), far, low[far] + 1e3, high[far] + 1e3) is None
+    assert refit_some(tree, slots(tree), far, low[far] + 1e3, high[far] + 1e3) is None
 
 
 def test_boxes_that_shrink_need_another_frame():
@@ -149,4 +149,4 @@ def test_boxes_that_shrink_need_another_frame():
     tree = build(low, high)
     tree = tree._replace(bounds=tree.bounds.copy())
     every = np.arange(30, dtype=np.int32)
-    assert refit_some(tree, places(tree), every, low * 1e-3, high * 1e-3) is None
+    assert refit_some(tree, slots(tree), every, low * 1e-3, high * 1e-3) is None

@@ -19,7 +19,7 @@ PLAIN = (ticks, "fill_growth"), (ticks, "fill_bones"), (refit, "_fit_united")
 
 def boxes_of(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the boxes of all items in the world, (items, 3) each."""
-    slots, centre = refit.places(tree).items, np.array(tree.space.centre)
+    slots, centre = refit.slots(tree).items, np.array(tree.space.centre)
     boxes = tree.bounds[slots // 8, :, slots % 8].astype(np.float64)
     return boxes[:, :HIGH] / tree.space.scale + centre, boxes[:, HIGH:] / tree.space.scale + centre
 

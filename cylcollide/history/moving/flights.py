@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.history.flight import FlightPath
-from cylcollide.history.moments import ON_OLD, OnOld, count
 from cylcollide.history.requests import ProtectedSince, check_names, protected_by
+from cylcollide.history.sample_times import ON_OLD, OnOld, count
 from cylcollide.history.ticks import Tick
 
 RESOLUTION = 2.0**-10

@@ -34,7 +34,7 @@ class PolicyRows(NamedTuple):
     rank: Column[np.int32]  # (k + 1,): place in the order of importance
 
 
-class FlightRows(NamedTuple):
+class ShotChords(NamedTuple):
     """The chords of n rays in compressed rows, and what is known of their limbs."""
 
     offsets: Column[np.int64]  # (n + 1,)
@@ -76,21 +76,21 @@ def policy_row(policy: PolicyRows, group: int) -> int:
 
 
 @inlined
-def same_character(flight: FlightRows, j: int, k: int) -> bool:
+def same_character(flight: ShotChords, j: int, k: int) -> bool:
     """Whether two chords are of one character."""
     one, other = flight.character[flight.limb[j]], flight.character[flight.limb[k]]
     return bool(one == other and (one != NO_CHARACTER or flight.limb[j] == flight.limb[k]))
 
 
 @inlined
-def thickness(flight: FlightRows, i: int, j: int) -> float:
+def thickness(flight: ShotChords, i: int, j: int) -> float:
     """Length of chord j of ray i, as `Chords.thickness`."""
     entry, leave = flight.entry[j], flight.exit[j]
     return float(((leave[0] - entry[0]) + (leave[1] - entry[1])) * flight.length[i])
 
 
 @inlined
-def counts_rather(policy: PolicyRows, flight: FlightRows, i: int, j: int, k: int) -> bool:
+def counts_rather(policy: PolicyRows, flight: ShotChords, i: int, j: int, k: int) -> bool:
     """Whether chord j of ray i counts rather than chord k, which is entered earlier, of the same character."""
     if policy.kind == LONGEST_CHORD:
         return thickness(flight, i, j) > thickness(flight, i, k)
@@ -101,7 +101,7 @@ def counts_rather(policy: PolicyRows, flight: FlightRows, i: int, j: int, k: int
 
 @compiled
 def count_one(
-    policy: PolicyRows, flight: FlightRows, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
+    policy: PolicyRows, flight: ShotChords, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
     """Judge ray i by one chord of the character that is entered first; there its energy ends."""
     first, last = flight.offsets[i], flight.offsets[i + 1]
@@ -125,7 +125,7 @@ def count_one(
 
 
 @inlined
-def chord_before(flight: FlightRows, first: int, j: int) -> int:
+def chord_before(flight: ShotChords, first: int, j: int) -> int:
     """The last chord from `first` on before chord j that is of its character; j if there is none."""
     for k in range(j - 1, first - 1, -1):
         if same_character(flight, j, k):
@@ -135,7 +135,7 @@ def chord_before(flight: FlightRows, first: int, j: int) -> int:
 
 @compiled
 def penetrate(
-    policy: PolicyRows, flight: FlightRows, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
+    policy: PolicyRows, flight: ShotChords, i: int, energy: float, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
     """Let ray i lose energy in one limb after another.
 
@@ -169,7 +169,7 @@ def penetrate(
 
 @compiled_loop
 def judge_chords(
-    policy: PolicyRows, energy: Column[np.float64], flight: FlightRows, impacts: ImpactColumns, shots: ShotColumns
+    policy: PolicyRows, energy: Column[np.float64], flight: ShotChords, impacts: ImpactColumns, shots: ShotColumns
 ) -> None:
     """Judge every ray by its chords; `energy` (n,), or (1,) for all."""
     for i in range(flight.offsets.size - 1):

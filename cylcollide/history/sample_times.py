@@ -1,4 +1,4 @@
-"""Moments: which tick, and how far past it, each ray of a query is about."""
+"""Sample times: which tick, and how far past it, each ray of a query is about."""
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -22,7 +22,7 @@ NO_TICK = -1
 """The tick of a ray whose time is not kept."""
 
 
-class Moments(NamedTuple):
+class SampleTimes(NamedTuple):
     """When each ray is judged; (n,) each, arrays that cannot be written."""
 
     time: Float64Array
@@ -34,24 +34,24 @@ class Moments(NamedTuple):
     clamped: BoolArray
     """Whether another time was asked for, which is not kept any more, or not yet."""
 
-    def take(self, rows: Any) -> "Moments":
-        """The moments of some rays."""
+    def take(self, rows: Any) -> "SampleTimes":
+        """The sample times of some rays."""
         chosen = chosen_rows(rows, len(self.time), "moments")
-        return Moments._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
+        return SampleTimes._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
 
 
-def moments_of(ring: Ring, n: int, asked: Asked) -> Moments:
-    """The moments of n rays, by time or by tick and alpha."""
+def sample_times(ring: Ring, n: int, asked: Asked) -> SampleTimes:
+    """The sample times of n rays, by time or by tick and alpha."""
     time, tick, alpha, on_old = asked
     if time is not None and tick is None and alpha is None:
-        return moments_at(ring, time, n, on_old)
+        return times_at(ring, time, n, on_old)
     if time is None and tick is not None:
-        return moments_of_ticks(ring, tick, alpha, n)
+        return times_of_ticks(ring, tick, alpha, n)
     raise ValueError("time: expected either time, or tick and perhaps alpha; got neither, or both")
 
 
-def moments_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> Moments:
-    """The moments of n times, given as such or as one for all."""
+def times_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> SampleTimes:
+    """The sample times of n times, given as such or as one for all."""
     validate.one_of(on_old, "on_old", *ON_OLD)
     asked = one_or_each(time, "time", n)
     begins, (judged, alpha), index = ring.times, np.empty((2, n)), np.empty(n, np.int64)
@@ -68,11 +68,11 @@ def moments_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> Moments:
         judged, number, alpha = (np.where(outside, without, known) for without, known in (
             (asked, judged), (NO_TICK, number), (np.nan, alpha)))  # fmt: skip
         outside = np.zeros(n, np.bool_)
-    return Moments(frozen(judged), frozen(number), frozen(alpha), frozen(outside))
+    return SampleTimes(frozen(judged), frozen(number), frozen(alpha), frozen(outside))
 
 
-def moments_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> Moments:
-    """The moments of n ticks and alphas, given as such or as one for all."""
+def times_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: int) -> SampleTimes:
+    """The sample times of n ticks and alphas, given as such or as one for all."""
     first, last = ring.first, ring.last
     number = validate.integers(tick, "tick", n, first, last)
     share = np.zeros(n) if alpha is None else one_or_each(alpha, "alpha", n)
@@ -87,7 +87,9 @@ def moments_of_ticks(ring: Ring, tick: ArrayLike, alpha: ArrayLike | None, n: in
     begins = ring.times
     index = number - first
     span = begins[np.minimum(index + 1, len(begins) - 1)] - begins[index]
-    return Moments(frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_)))
+    return SampleTimes(
+        frozen(begins[index] + share * span), frozen(number), frozen(share), frozen(np.zeros(n, np.bool_))
+    )
 
 
 def count(values: ArrayLike | None, name: str) -> int:
