@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 STANDARD_ERROR = 2
 
@@ -32,6 +33,10 @@ except ImportError as missing:
     ) from missing
 
 
+OWN = SimpleNamespace(**vars(pybullet))
+"""PyBullet's own functions and constants, whatever a program puts in their place later."""
+
+
 def connect() -> int:
     """Connect a new, empty DIRECT client."""
     client: int = pybullet.connect(pybullet.DIRECT)
@@ -45,4 +50,4 @@ def data_folder() -> Path:
     return Path(pybullet_data.getDataPath())
 
 
-__all__ = ["connect", "data_folder", "pybullet"]
+__all__ = ["OWN", "connect", "data_folder", "pybullet"]

@@ -5,6 +5,7 @@ effect. It raises ValueError with what was expected, what was given, in which ro
 """
 
 import operator
+import sys
 from collections.abc import Callable
 from itertools import chain
 from numbers import Integral, Real
@@ -25,13 +26,20 @@ def first_bad_row(bad: BoolArray) -> int | None:
 
 def _as_array(values: object, name: str, expected: str) -> NDArray[Any]:
     """The values as an array, whatever they are; ValueError for uneven rows and for masked entries."""
-    masked = (issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
-    if type(values) is not np.ndarray and (np.ma.is_masked(values) or any(masked)):
+    if type(values) is not np.ndarray and _has_masked_entries(values):
         raise ValueError(f"{name}: expected {expected}, got masked entries; fill them or leave such rows out")
     try:
         return np.asarray(values)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name}: expected {expected}, got uneven rows or no numbers ({error})") from None
+
+
+def _has_masked_entries(values: object) -> bool:
+    """Whether any is masked: numpy imports its module of masked arrays when somebody asks for it, and not before."""
+    if "numpy.ma" not in sys.modules:
+        return False
+    masked = (issubclass(kind, np.ma.MaskedArray) for kind in _entry_types(values))
+    return bool(np.ma.is_masked(values)) or any(masked)
 
 
 def _entry_types(values: object) -> set[type]:

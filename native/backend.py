@@ -39,7 +39,7 @@ def _machine(target: Target) -> Any:
     """LLVM's machine."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    made = binding.Target.from_triple(target.platform.triple)
+    made = binding.Target.from_triple(target.triple)
     return made.create_target_machine(target.cpu, target.features, opt=3, reloc="pic", codemodel="default")
 
 
@@ -47,7 +47,7 @@ def _machine(target: Target) -> Any:
 def _parsed(target: Target, text: str) -> Any:
     """A module to be linked into others, its functions simplified; most are called by several loops."""
     module = binding.parse_assembly(text)
-    module.triple, module.data_layout = target.platform.triple, str(_machine(target).target_data)
+    module.triple, module.data_layout = target.triple, str(_machine(target).target_data)
     _simplify(module, _passes(target))
     return module
 
@@ -79,7 +79,7 @@ def object_file(target: Target, symbol: str, function: str, texts: list[str]) ->
         If it calls something that is not among `SYMBOLS`.
     """
     machine, passes, module = _machine(target), _passes(target), binding.parse_assembly("")
-    module.name, module.triple, module.data_layout = symbol, target.platform.triple, str(machine.target_data)
+    module.name, module.triple, module.data_layout = symbol, target.triple, str(machine.target_data)
     if target.level == "x86-64-v3":
         texts = [*(text.replace(COMPRESS, "cylcollide.compress") for text in texts), COMPRESS_OF_AVX2]
     for text in texts:

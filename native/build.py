@@ -4,17 +4,18 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from hashlib import blake2b
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
-from cylcollide.runtime.sources import digest_of_files
+from cylcollide.runtime.sources import ROOT, digest_of_files
 from native import backend, linker, signatures, sources
 from native.levels import Target
 from native.signatures import Signature
+
+IN_PLACE = ROOT / sources.PACKAGE / "machine_code"
 
 Object = tuple[Target, str]
 """Which object file: the target and the name of the loop."""
@@ -29,10 +30,15 @@ def kept_objects() -> Path:
     return Path(of_user or "~/.cache").expanduser() / "cylcollide" / "objects"
 
 
-def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None:
+def say(text: str) -> None:
+    """Print a line at once."""
+    print(f"cylcollide: {text}", flush=True)
+
+
+def build(targets: list[Target], into: Path) -> None:
     """Make extension modules in a folder, and say what is done.
 
-    Beside each is a file with the names of all source files that machine code was made of; the module knows their
+    Those of an editable installation, in place, know the names of all source files that they were made of, and their
     digest.
 
     Raises
@@ -46,18 +52,17 @@ def build(targets: list[Target], into: Path, say: Callable[[str], None]) -> None
     kept.mkdir(parents=True, exist_ok=True)
     wanted = [(target, name) for target in targets for name in found]
     objects = {(target, name): kept / f"{_key(target, name, found[name])}.o" for target, name in wanted}
-    missing = [which for which, path in objects.items() if not path.exists()]
-    names = ", ".join(f"{target.level} ({target.platform.system})" for target in targets)
+    missing = {which: path for which, path in objects.items() if not path.exists()}
+    names = ", ".join(f"{target.level} ({target.system})" for target in targets)
     say(f"machine code of {len(found)} loops for {names}: {len(missing)} of {len(objects)} objects to make")
-    for done, (which, code) in enumerate(_compiled(found, missing), 1):
-        _write(objects[which], code)
-        say(f"[{done}/{len(missing)}] {which[0].level} {which[1]}")
+    if missing:
+        _compile(found, missing)
     listed = sorted({path for name in found for path in sources.files_of(_module(name))})
+    made_of = " ".join([digest_of_files(listed), *listed]) if into == IN_PLACE else ""
     into.mkdir(parents=True, exist_ok=True)
     for target in targets:
         of_target = [objects[target, name] for name in found]
-        linker.link(target, found, of_target, digest_of_files(listed), into / f"{target.module}{linker.suffix(target)}")
-        (into / f"{target.module}.sources").write_text("\n".join(listed))
+        linker.link(target, found, of_target, made_of, into / f"{target.module}{linker.suffix(target)}")
     say(f"done in {time.perf_counter() - begun:.0f} s")
 
 
@@ -74,29 +79,27 @@ def _module(name: str) -> str:
     return f"{sources.PACKAGE}.{name.rpartition('.')[0]}"
 
 
-def _compiled(found: dict[str, Signature], missing: list[Object]) -> Iterator[tuple[Object, bytes]]:
-    """The object files that are missing. This process runs numba, others LLVM."""
-    if not missing:
-        return
+def _compile(found: dict[str, Signature], missing: dict[Object, Path]) -> None:
+    """Make the object files that are missing. This process runs numba, others LLVM."""
     from native import frontend
 
     frontend.prepare()
     gc.disable()  # nearly all that numba makes here is in use to the end: collecting garbage takes a fifth of the time
-    processes = min(len({target for target, _ in missing}), os.cpu_count() or 1)
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        pending: dict[Future[bytes], Object] = {}
+    targets = {target for target, _ in missing}
+    with ProcessPoolExecutor(min(len(targets), os.cpu_count() or 1), get_context("spawn")) as pool:
+        made = []
         for name in sorted({name for _, name in missing}, key=lambda name: -found[name].words):  # the longest first
             symbol, (function, texts) = f"cylcollide_{linker.symbol_of(name)}", frontend.lower(name, found[name])
-            for target in (target for target, one in missing if one == name):
-                pending[pool.submit(backend.object_file, target, symbol, function, texts)] = target, name
-            for future in [future for future in pending if future.done()]:
-                yield pending.pop(future), future.result()
-        for future in as_completed(list(pending)):
-            yield pending[future], future.result()
+            for target in targets:
+                if path := missing.get((target, name)):
+                    made.append(pool.submit(_write, path, target, symbol, function, texts))
+        for one in as_completed(made):
+            one.result()
 
 
-def _write(path: Path, code: bytes) -> None:
-    """Write a file as a whole, or not at all."""
+def _write(path: Path, target: Target, symbol: str, function: str, texts: list[str]) -> None:
+    """Write an object file as a whole, or not at all."""
     part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_bytes(code)
+    part.write_bytes(backend.object_file(target, symbol, function, texts))
     part.replace(path)
+    say(f"{target.level} {symbol}")

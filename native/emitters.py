@@ -1,8 +1,8 @@
 """Code generation for vectors of eight numbers and the operations of `simd.py`: instructions of LLVM.
 
 An emitter takes LLVM's builder and the values of the arguments: a number, a vector of eight, or numba's struct of an
-array, with `data` and `shape`. It returns the value of the result: None if there is none, a list for a tuple. The
-functions of `simd.py` say what each operation does.
+array, with `data` and `shape`. If one of the numbers is a vector, all are. It returns the value of the result: None if
+there is none, a list for a tuple. The functions of `simd.py` say what each operation does.
 """
 
 import operator
@@ -23,36 +23,19 @@ _COUNT, _LONG, _TRUTH = ir.IntType(32), ir.IntType(64), ir.IntType(1)
 # Operations on numbers and on vectors.
 
 
-def _is_vector(value: Any) -> bool:
-    return isinstance(value.type, ir.VectorType)
-
-
-def _undefined(element: Any) -> Any:
-    return ir.Constant(ir.VectorType(element, LANES), ir.Undefined)
+def _undefined(element: Any, count: int = LANES) -> Any:
+    return ir.Constant(ir.VectorType(element, count), ir.Undefined)
 
 
 def _shuffled(builder: ir.IRBuilder, a: Any, b: Any, lanes: Iterable[int]) -> Any:
-    """Eight of the sixteen numbers of two vectors."""
+    """Eight of the numbers of two vectors."""
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_COUNT, LANES), list(lanes)))
 
 
-def _spread(builder: ir.IRBuilder, value: Any) -> Any:
-    """The vector, or one with the number in all eight lanes."""
-    if _is_vector(value):
-        return value
+def spread(builder: ir.IRBuilder, value: Any) -> Any:
+    """A vector with the number in all eight lanes."""
     first = builder.insert_element(_undefined(value.type), value, _COUNT(0))
     return _shuffled(builder, first, _undefined(value.type), [0] * LANES)
-
-
-def broadcasting(emit: Emitter) -> Emitter:
-    """The emitter, with scalars beside vectors broadcast first."""
-
-    def emit_broadcast(builder: ir.IRBuilder, *values: Any) -> Any:
-        if any(map(_is_vector, values)):
-            values = tuple(_spread(builder, value) for value in values)
-        return emit(builder, *values)
-
-    return emit_broadcast
 
 
 def _compare(relation: str) -> Emitter:
@@ -71,51 +54,11 @@ def _call(name: str) -> Emitter:
 
     def emit(builder: ir.IRBuilder, *values: Any) -> Any:
         kind = values[0].type
-        suffix = f"v{LANES}{kind.element.intrinsic_name}" if _is_vector(values[0]) else kind.intrinsic_name
+        vector = isinstance(kind, ir.VectorType)
+        suffix = f"v{LANES}{kind.element.intrinsic_name}" if vector else kind.intrinsic_name
         return _called(builder, f"llvm.{name}.{suffix}", kind, *values)
 
     return emit
-
-
-def _contractible(emit: Emitter) -> Emitter:
-    """Arithmetic of which float32, the numbers of boxes, may be joined to a fused multiply-add where there is one."""
-
-    def emit_flagged(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
-        return emit(builder, a, b, flags=("contract",) if a.type.element == ir.FloatType() else ())
-
-    return emit_flagged
-
-
-ARITHMETIC: dict[Emitter, Emitter] = {
-    operator.add: _contractible(ir.IRBuilder.fadd),
-    operator.sub: _contractible(ir.IRBuilder.fsub),
-    operator.mul: _contractible(ir.IRBuilder.fmul),
-    operator.truediv: ir.IRBuilder.fdiv,
-}
-COMPARISONS: dict[Emitter, Emitter] = {
-    operator.lt: _compare("<"),
-    operator.le: _compare("<="),
-    operator.gt: _compare(">"),
-    operator.ge: _compare(">="),
-    operator.eq: _compare("=="),
-}
-ELEMENTWISE: dict[Emitter, Emitter] = {
-    simd.larger: lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b),
-    simd.smaller: lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b),
-    simd.absolute: _call("fabs"),
-    simd.square_root: _call("sqrt"),
-    simd.truncate: _call("trunc"),
-    simd.with_sign: _call("copysign"),
-    simd.fused_multiply_add: _call("fma"),
-    simd.broadcast_like: lambda _builder, value, _like: value,
-    simd.logical_not: ir.IRBuilder.not_,
-}
-
-
-def _select(builder: ir.IRBuilder, truth: Any, a: Any, b: Any) -> Any:
-    if any(map(_is_vector, (truth, a, b))):  # one truth may choose between vectors
-        a, b = _spread(builder, a), _spread(builder, b)
-    return builder.select(truth, a, b)
 
 
 def _movemask(builder: ir.IRBuilder, truth: Any) -> Any:
@@ -130,9 +73,9 @@ def _entry(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
     return builder.gep(array.data, [offset])
 
 
-def _eight(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
-    """Pointer to eight consecutive entries."""
-    return builder.bitcast(_entry(builder, array, offset), ir.VectorType(array.data.type.pointee, LANES).as_pointer())
+def _vector(builder: ir.IRBuilder, array: Any, offset: Any, count: int = LANES) -> Any:
+    """Pointer to consecutive entries, eight of them or another number."""
+    return builder.bitcast(_entry(builder, array, offset), ir.VectorType(array.data.type.pointee, count).as_pointer())
 
 
 def _row(builder: ir.IRBuilder, rows: Any, first: Any, k: int) -> Any:
@@ -159,19 +102,13 @@ def _transposed(builder: ir.IRBuilder, lines: list[Any]) -> list[Any]:
 
 
 def _load(builder: ir.IRBuilder, array: Any, offset: Any) -> Any:
-    return builder.load(_eight(builder, array, offset), align=4)
+    return builder.load(_vector(builder, array, offset), align=4)
 
 
 def _load_triples(builder: ir.IRBuilder, array: Any, offset: Any) -> list[Any]:
-    """Twenty-four consecutive entries, de-interleaved: two rounds of shuffles each."""
-    a, b, c = (_load(builder, array, builder.add(offset, _LONG(LANES * k))) for k in range(3))
-    columns = []
-    for column in range(3):
-        entries = range(column, 3 * LANES, 3)
-        early = _shuffled(builder, a, b, [min(entry, 2 * LANES - 1) for entry in entries])
-        both = [k if entry < 2 * LANES else entry - LANES for k, entry in enumerate(entries)]
-        columns.append(_shuffled(builder, early, c, both))
-    return columns
+    numbers = builder.load(_vector(builder, array, offset, 3 * LANES), align=4)
+    nothing = _undefined(array.data.type.pointee, 3 * LANES)
+    return [_shuffled(builder, numbers, nothing, range(column, 3 * LANES, 3)) for column in range(3)]
 
 
 def _load_at(builder: ir.IRBuilder, array: Any, rows: Any, first: Any, stride: Any, column: Any) -> Any:
@@ -191,7 +128,7 @@ def _load_rows(builder: ir.IRBuilder, matrix: Any, rows: Any, first: Any, column
 
 def _store(builder: ir.IRBuilder, array: Any, offset: Any, value: Any, align: int = 1) -> None:
     """Rounded to float, truncated to integer; truths become 0 and 1."""
-    pointer = _eight(builder, array, offset)
+    pointer = _vector(builder, array, offset)
     vector, truths = pointer.type.pointee, value.type.element == _TRUTH
     if isinstance(vector.element, ir.IntType):
         value = builder.zext(value, vector) if truths else builder.fptosi(value, vector)
@@ -221,13 +158,47 @@ COMPRESS = "llvm.experimental.vector.compress.v8i32"
 def _append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, first: Any, truth: Any) -> Any:
     entries = _load(builder, rows, first)
     packed = _called(builder, COMPRESS, entries.type, entries, truth, entries.type(None))
-    builder.store(packed, _eight(builder, array, offset), align=4)
+    builder.store(packed, _vector(builder, array, offset), align=4)
     return builder.ctpop(_movemask(builder, truth))
 
 
-OTHERS: dict[Emitter, Emitter] = {
-    simd.select: _select,
-    simd.broadcast: _spread,
+def _contractible(emit: Emitter) -> Emitter:
+    """Arithmetic of which float32, the numbers of boxes, may be joined to a fused multiply-add where there is one."""
+
+    def emit_flagged(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+        return emit(builder, a, b, flags=("contract",) if a.type.element == ir.FloatType() else ())
+
+    return emit_flagged
+
+
+OPERATORS: dict[Callable[..., Any], Emitter] = {
+    operator.add: _contractible(ir.IRBuilder.fadd),
+    operator.sub: _contractible(ir.IRBuilder.fsub),
+    operator.mul: _contractible(ir.IRBuilder.fmul),
+    operator.truediv: ir.IRBuilder.fdiv,
+    operator.neg: ir.IRBuilder.fneg,
+    operator.lt: _compare("<"),
+    operator.le: _compare("<="),
+    operator.gt: _compare(">"),
+    operator.ge: _compare(">="),
+    operator.eq: _compare("=="),
+    operator.and_: ir.IRBuilder.and_,
+    operator.or_: ir.IRBuilder.or_,
+}
+"""Of vectors; numba has those of numbers."""
+
+OPERATIONS: dict[Callable[..., Any], Emitter] = {
+    simd.select: ir.IRBuilder.select,
+    simd.larger: lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b),
+    simd.smaller: lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b),
+    simd.absolute: _call("fabs"),
+    simd.square_root: _call("sqrt"),
+    simd.truncate: _call("trunc"),
+    simd.with_sign: _call("copysign"),
+    simd.fused_multiply_add: _call("fma"),
+    simd.broadcast_like: lambda _builder, value, _like: value,
+    simd.logical_not: ir.IRBuilder.not_,
+    simd.broadcast: lambda _builder, numbers: numbers,
     simd.lane: ir.IRBuilder.extract_element,
     simd.movemask: _movemask,
     simd.lowest_bit: lambda builder, number: builder.cttz(number, _TRUTH(0)),

@@ -6,6 +6,8 @@ machine code. So each function is lowered once, and optimised as a part of each 
 
 import sys
 from collections.abc import Callable
+from functools import cached_property
+from itertools import chain, count
 from typing import Any
 
 from numba import njit, types
@@ -23,6 +25,9 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "
 
 NEVER_INLINED = {function.__qualname__ for function, inlining in MARKED.items() if inlining is Inlining.NEVER}
 """Names of functions, which numba has no such option for."""
+
+NUMBERS = {float: "floats[{}]", int: "words[{}]", bool: "bool(words[{}] & 1)"}
+"""How a number is read from its word."""
 
 
 class TextLibrary(AOTCodeLibrary):
@@ -49,15 +54,10 @@ class TextLibrary(AOTCodeLibrary):
         """Nothing is left to do."""
         self._finalized = True
 
+    @cached_property
     def all_texts(self) -> list[str]:
         """Its texts, and those of all that it calls, directly or not."""
-        found, pending = dict.fromkeys(self.texts), [*self.called]
-        while pending:
-            library = pending.pop()
-            if not found.keys() >= set(library.texts):
-                found.update(dict.fromkeys(library.texts))
-                pending += library.called
-        return list(found)
+        return list(dict.fromkeys(chain(self.texts, *(library.all_texts for library in self.called))))
 
 
 class TextCodegen(AOTCPUCodegen):
@@ -102,7 +102,7 @@ def lower(name: str, signature: Signature) -> tuple[str, list[str]]:
     function = jitted(_with_words(name, signature))
     function.compile((types.int64,))
     (result,) = function.overloads.values()
-    return result.fndesc.mangled_name, result.library.all_texts()
+    return result.fndesc.mangled_name, result.library.all_texts
 
 
 def _with_words(name: str, signature: Signature) -> Callable[[int], Any]:
@@ -111,23 +111,20 @@ def _with_words(name: str, signature: Signature) -> Callable[[int], Any]:
     known: dict[str, Any] = {"loop": getattr(sys.modules[f"cylcollide.{module}"], function)}
     known |= {"words_at": array_at("i8", 1), "floats_at": array_at("f8", 1)}
     known |= {"bool": types.boolean, "int": types.int64, "float": types.float64}  # numba's int of an int32 is an int32
+    word = count()
 
-    def read(argument: Argument, word: int) -> str:
-        """The expression that reads an argument from this word on."""
-        symbol = f"f{len(known)}"
-        if argument.format[0] == "(":
-            known[symbol], items = argument.type, []
-            for item in argument.items:
-                items.append(read(item, word))
-                word += item.words
-            joined = ", ".join(items)
-            return f"({joined},)" if argument.type is tuple else f"{symbol}({joined})"
-        if argument.format[0] == "[":
-            known[symbol] = array_at(argument.type, argument.words - 1)
-            return f"{symbol}({', '.join(f'words[{word + k}]' for k in range(argument.words))})"
-        return {float: f"floats[{word}]", int: f"words[{word}]", bool: f"bool(words[{word}] & 1)"}[argument.type]
+    def read(argument: Argument) -> str:
+        """The expression that reads an argument from the words that follow."""
+        if argument.type in NUMBERS:
+            return NUMBERS[argument.type].format(next(word))
+        is_array = argument.format[0] == "["
+        known[made := f"made{len(known)}"] = array_at(argument.type, argument.words - 1) if is_array else argument.type
+        if is_array:
+            return f"{made}({', '.join(f'words[{next(word)}]' for _ in range(argument.words))})"
+        items = "".join(f"{read(item)}, " for item in argument.items)
+        return f"({items})" if argument.type is tuple else f"{made}({items})"
 
-    given, result = read(signature.arguments, 0), signature.result
+    given, result = read(signature.arguments), signature.result
     exec(
         f"def entry(at):\n    words, floats = words_at(at, {signature.words}), floats_at(at, {signature.words})\n"
         f"    return {'' if result is type(None) else result.__name__}(loop(*{given}))",

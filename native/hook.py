@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ PLATFORM = os.environ.get("CYLCOLLIDE_BUILD_PLATFORM", "")
 class MachineCodeHook(BuildHookInterface[Any]):
     """Runs `python -m native`."""
 
-    _made: str | None = None
+    _made: Sequence[str] = ()
+    """The folder of machine code for a wheel."""
 
     def dependencies(self) -> list[str]:
         """What the build needs besides: ziglang, where no compiler of C is there, and for other platforms."""
@@ -36,11 +38,9 @@ class MachineCodeHook(BuildHookInterface[Any]):
         """Make machine code, and add it to the wheel."""
         if self.target_name != "wheel" or LEVELS == PLAIN:
             return
-        root = Path(self.root)
-        self._made = None if version == "editable" else tempfile.mkdtemp()
-        into = Path(self._made or root / FOLDER)
-        command = [sys.executable, "-m", "native", "--into", str(into), "--levels", LEVELS, "--platform", PLATFORM]
-        if subprocess.run(command, cwd=root, check=False).returncode:
+        self._made = [] if version == "editable" else [tempfile.mkdtemp()]
+        into = [f"--into={folder}" for folder in self._made]
+        if subprocess.run([sys.executable, "-m", "native", *into], cwd=self.root, check=False).returncode:
             raise SystemExit(
                 "cylcollide: no wheel was built, for the reason above. CYLCOLLIDE_BUILD_LEVELS=plain builds one "
                 "without machine code, whose queries take some thousand times as long."
@@ -48,11 +48,11 @@ class MachineCodeHook(BuildHookInterface[Any]):
         own = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         tag = PLATFORM.replace("linux-", "manylinux_2_17_") or own
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{tag}"
-        if self._made is not None:
-            for module in (*into.glob("*.so"), *into.glob("*.pyd")):
+        for folder in self._made:
+            for module in (*Path(folder).glob("*.so"), *Path(folder).glob("*.pyd")):
                 build_data["force_include"][str(module)] = f"{FOLDER}/{module.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what the wheel has a copy of."""
-        if self._made is not None:
-            shutil.rmtree(self._made, ignore_errors=True)
+        for folder in self._made:
+            shutil.rmtree(folder, ignore_errors=True)

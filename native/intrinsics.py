@@ -1,10 +1,9 @@
 """Vectors of eight numbers, and the operations of `simd.py` and `addresses.py`, as numba compiles them.
 
-A `Lanes` is a vector of LLVM. A scalar operand beside one is broadcast.
+A `Lanes` is a vector of LLVM. A number beside one is converted: it becomes eight.
 """
 
 import inspect
-import operator
 from collections.abc import Callable
 from functools import partial, wraps
 from types import NoneType
@@ -14,14 +13,16 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
-from numba.core.typing.templates import ConcreteTemplate, infer_global
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from cylcollide.runtime import addresses
 from cylcollide.runtime.simd import LANES, Array, Real, Short
-from native.emitters import ARITHMETIC, COMPARISONS, ELEMENTWISE, OTHERS, Emitter, broadcasting
+from native.emitters import OPERATIONS, OPERATORS, Emitter, spread
+
+Function = Callable[..., Any]
 
 
 class Lanes(types.Type):
@@ -41,32 +42,38 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(manager, kind, vector)  # type: ignore[no-untyped-call, unused-ignore]
 
 
-Function = Callable[..., Any]
+@lower_cast(types.Number, Lanes)
+def _spread(context: Any, builder: Any, given: Any, kind: Lanes, value: Any) -> Any:
+    """A number beside lanes."""
+    return spread(builder, context.cast(builder, value, given, kind.element))
+
 
 LANES_OF: dict[Any, Any] = {element: Lanes(element) for element in (types.float64, types.float32)}
 """The types of eight numbers of a type."""
 TRUTHS: Any = Lanes(types.boolean)
 
 
-def _define(symbol: Function, cases: list[Any], emit: Emitter) -> None:
-    """Register an operator of Python with numba, with these signatures."""
+def _define(symbol: Function, emit: Emitter) -> None:
+    """Register an operator of Python with numba, for lanes."""
+    is_comparison = emit.__module__ != ir.IRBuilder.__module__
+
+    class OfLanes(AbstractTemplate):
+        """The signatures."""
+
+        def generic(self, given: Any, _named: Any) -> Any:
+            """That for arguments of these types; None if none of them is lanes."""
+            lanes = next((kind for kind in given if isinstance(kind, Lanes)), None)
+            return lanes and (TRUTHS if is_comparison else lanes)(*[lanes] * len(given))
 
     def generate(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-        return broadcasting(emit)(builder, *values)
+        return emit(builder, *values)
 
-    infer_global(symbol)(type(f"_{symbol.__name__}_of_lanes", (ConcreteTemplate,), {"cases": cases}))
-    for case in cases:
-        lower_builtin(symbol, *case.args)(generate)
+    infer_global(symbol)(OfLanes)
+    lower_builtin(symbol, *[Lanes] * len(inspect.signature(symbol).parameters))(generate)
 
 
-_PAIRS = [(kind, *pair) for of, kind in LANES_OF.items() for pair in ((kind, kind), (kind, of), (of, kind))]
-for _symbol, _emit in ARITHMETIC.items():
-    _define(_symbol, [kind(a, b) for kind, a, b in _PAIRS], _emit)
-for _symbol, _emit in COMPARISONS.items():
-    _define(_symbol, [TRUTHS(a, b) for _, a, b in _PAIRS], _emit)
-_define(operator.neg, [kind(kind) for kind in LANES_OF.values()], ir.IRBuilder.fneg)
-_define(operator.and_, [TRUTHS(TRUTHS, TRUTHS)], ir.IRBuilder.and_)
-_define(operator.or_, [TRUTHS(TRUTHS, TRUTHS)], ir.IRBuilder.or_)
+for _symbol, _emit in OPERATORS.items():
+    _define(_symbol, _emit)
 
 
 def _signature(plain: Function, kinds: tuple[Any, ...]) -> Any:
@@ -76,22 +83,21 @@ def _signature(plain: Function, kinds: tuple[Any, ...]) -> Any:
     loaded from an array, chosen by eight truths or broadcast is eight of these; a lane is one.
     """
     *hints, result = get_type_hints(plain).values()
-    real = [hint is Real or Short in get_args(hint) for hint in hints]
-    numbers = [kind for kind, is_real in zip(kinds, real, strict=True) if is_real]
-    lanes = next((kind for kind in numbers if isinstance(kind, Lanes)), None)
-    single = lanes.element if lanes else types.float32 if types.float32 in numbers else types.float64
-    given = [
-        types.int64 if hint is int else single if is_real and not isinstance(kind, Lanes) else kind
-        for kind, hint, is_real in zip(kinds, hints, real, strict=True)
-    ]
+    is_real = [hint is Real or Short in get_args(hint) for hint in hints]
+    numbers = [kind for kind, real in zip(kinds, is_real, strict=True) if real]
+    real: Any = next((kind for kind in numbers if isinstance(kind, Lanes)), None)
+    real = real or (types.float32 if types.float32 in numbers else types.float64)
     if Array in hints and (result is Real or get_args(result)):
-        single = _loaded(kinds[hints.index(Array)])
-        lanes = LANES_OF[single]
+        real = LANES_OF[_loaded(kinds[hints.index(Array)])]
     elif TRUTHS in kinds or plain.__name__ == "broadcast":
-        lanes = LANES_OF[single]
+        real = LANES_OF.get(real, real)
+    given = [
+        types.int64 if hint is int else real if of_real else kind
+        for kind, hint, of_real in zip(kinds, hints, is_real, strict=True)
+    ]
     if get_args(result):
-        return types.UniTuple(lanes, LANES if Ellipsis in get_args(result) else len(get_args(result)))(*given)
-    one = single if plain.__name__ == "lane" else lanes or single
+        return types.UniTuple(real, LANES if Ellipsis in get_args(result) else len(get_args(result)))(*given)
+    one = real.element if plain.__name__ == "lane" else real
     return {int: types.int64, NoneType: types.void, bool: kinds[0], Real: one}[result](*given)
 
 
@@ -151,8 +157,7 @@ def array_at(kind: Any, dimensions: int) -> Any:
 
 
 INTRINSICS: dict[Function, Any] = {
-    **{plain: _intrinsic(plain, broadcasting(emit)) for plain, emit in ELEMENTWISE.items()},
-    **{plain: _intrinsic(plain, emit) for plain, emit in OTHERS.items()},
+    **{plain: _intrinsic(plain, emit) for plain, emit in OPERATIONS.items()},
     **{plain: array_at(plain.args[0], 1) for plain in vars(addresses).values() if isinstance(plain, partial)},
 }
 """What numba compiles in place of each operation."""

@@ -11,30 +11,18 @@ CROSS = ("linux-x86_64", "linux-aarch64")
 """Platforms that any machine makes wheels for, by ziglang."""
 
 
-class Platform(NamedTuple):
-    """A system, as `sys.platform` has it, and an architecture."""
-
-    system: str
-    machine: str
-
-    @property
-    def triple(self) -> str:
-        """LLVM's name."""
-        return TRIPLES[self.system].format(self.machine)
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Its levels, best first."""
-        return X86_LEVELS if self.machine == "x86_64" else (self.machine,)
-
-
 class Target(NamedTuple):
     """What an extension module is made for."""
 
     level: str
-    platform: Platform
-    is_cross: bool
-    """Whether the platform was named: then ziglang links it, for old systems, too."""
+    system: str  # as `sys.platform` has it
+    machine: str
+    is_cross: bool  # whether the platform was named: then ziglang links it, for old systems, too
+
+    @property
+    def triple(self) -> str:
+        """LLVM's name of system and architecture."""
+        return TRIPLES[self.system].format(self.machine)
 
     @property
     def module(self) -> str:
@@ -44,7 +32,7 @@ class Target(NamedTuple):
     @property
     def cpu(self) -> str:
         """LLVM's name of the processor."""
-        return self.level if self.level in X86_LEVELS else "apple-m1" if self.platform.system == "darwin" else "generic"
+        return self.level if self.level in X86_LEVELS else "apple-m1" if self.system == "darwin" else "generic"
 
     @property
     def features(self) -> str:
@@ -69,11 +57,12 @@ def targets(levels: str = "", platform: str = "") -> list[Target]:
     """
     if platform and platform not in CROSS:
         raise ValueError(f"expected a platform among {', '.join(CROSS)}; got {platform!r}")
-    of = Platform(*platform.split("-")) if platform else Platform(sys.platform, machine())
-    chosen = of.levels if levels == "all" else [level for level in levels.split(",") if level] or [own_level()]
-    if unknown := ", ".join(level for level in chosen if level not in of.levels):
-        raise ValueError(f"expected levels among {', '.join(of.levels)}, or all; got {unknown}")
-    return [Target(level, of, bool(platform)) for level in chosen]
+    system, architecture = platform.split("-") if platform else (sys.platform, machine())
+    known = X86_LEVELS if architecture == "x86_64" else (architecture,)
+    chosen = known if levels == "all" else [level for level in levels.split(",") if level] or [own_level()]
+    if unknown := ", ".join(level for level in chosen if level not in known):
+        raise ValueError(f"expected levels among {', '.join(known)}, or all; got {unknown}")
+    return [Target(level, system, architecture, bool(platform)) for level in chosen]
 
 
 def own_level() -> str:

@@ -25,7 +25,7 @@ def compiler(target: Target) -> list[str]:
     """The command that compiles and links C for a target; empty if there is none."""
     zig = [sys.executable, "-m", "ziglang", "cc"] if find_spec("ziglang") else []
     if target.is_cross:
-        return zig and [*zig, "-target", f"{target.platform.machine}-linux-gnu.{GLIBC}"]
+        return zig and [*zig, "-target", f"{target.machine}-linux-gnu.{GLIBC}"]
     if given := shlex.split(os.environ.get("CC", "")):
         return given
     found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
@@ -34,7 +34,7 @@ def compiler(target: Target) -> list[str]:
 
 def suffix(target: Target) -> str:
     """What the names of extension modules in the stable interface end with."""
-    return ".pyd" if target.platform.system == "win32" else ".abi3.so"
+    return ".pyd" if target.system == "win32" else ".abi3.so"
 
 
 def symbol_of(loop: str) -> str:
@@ -68,7 +68,7 @@ def link(target: Target, signatures: dict[str, Signature], objects: list[Path], 
     of_system = {
         "darwin": ["-bundle", "-undefined", "dynamic_lookup"],
         "win32": ["-shared", f"-L{sys.base_prefix}/libs", "-lpython3"],
-    }.get(target.platform.system, ["-shared", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-lm"])
+    }.get(target.system, ["-shared", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-lm"])
     arguments = [
         *("-O2", "-std=c11", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter", "-s"),
         *(f"-D{name}={value}" for name, value in macros.items()),

@@ -225,33 +225,42 @@ static PyObject *are_vectors(PyObject *module, PyObject *const *given, Py_ssize_
 
 /* copy_frames(states, frames, first): write the first two items of each state, a position (x, y, z) and a quaternion
 (x, y, z, w), into the rows of frames (m, 7) from the first one on. False, with some rows written, if a state does not
-begin with such tuples of floats, or there are more than rows. */
-
-static int copy_floats(PyObject *tuple, Py_ssize_t count, double *to) {
-    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) return 0;
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *number = PyTuple_GetItem(tuple, k);
-        if (!PyFloat_CheckExact(number)) return 0;
-        to[k] = PyFloat_AsDouble(number);
-    }
-    return 1;
-}
-
+begin with such tuples of numbers, or there are more than rows. */
 static PyObject *copy_frames(PyObject *module, PyObject *const *given, Py_ssize_t count) {
-    PyArrayObject *frames = count == 3 ? (PyArrayObject *)given[1] : NULL;
-    const Py_ssize_t first = frames ? PyLong_AsSsize_t(given[2]) : -1;
-    if (first < 0 || !PyTuple_Check(given[0]) || !PyArray_CheckExact(given[1]) || PyArray_TYPE(frames) != NPY_DOUBLE ||
-        !PyArray_ISCARRAY(frames) || PyArray_NDIM(frames) != 2 || PyArray_DIM(frames, 1) != 7)
+    static const Loop loop = {"copy_frames", "[f82q", NULL};
+    int64_t words[4]; /* address, m, 7, first */
+    Reader reader = {&loop, loop.format, words};
+    if (count != 3 || !PyTuple_Check(given[0]))
         return PyErr_Format(PyExc_TypeError, "copy_frames: expected a tuple, an array (m, 7) of float64, and a row");
-    if (first + PyTuple_Size(given[0]) > PyArray_DIM(frames, 0)) Py_RETURN_FALSE;
+    if (!read_argument(&reader, given[1]) || !read_argument(&reader, given[2])) return NULL;
+    if (words[2] != 7 || words[3] < 0 || words[3] + PyTuple_Size(given[0]) > words[1]) Py_RETURN_FALSE;
     for (Py_ssize_t k = 0; k < PyTuple_Size(given[0]); k++) {
         PyObject *state = PyTuple_GetItem(given[0], k);
-        double *row = (double *)PyArray_DATA(frames) + 7 * (first + k);
-        if (!PyTuple_Check(state) || PyTuple_Size(state) < 2 || !copy_floats(PyTuple_GetItem(state, 0), 3, row) ||
-            !copy_floats(PyTuple_GetItem(state, 1), 4, row + 3))
+        Reader row = {&loop, "(ddd)(dddd)", (int64_t *)(intptr_t)words[0] + 7 * (words[3] + k)};
+        if (!PyTuple_Check(state) || PyTuple_Size(state) < 2 || !read_argument(&row, PyTuple_GetItem(state, 0)) ||
+            !read_argument(&row, PyTuple_GetItem(state, 1))) {
+            PyErr_Clear();
             Py_RETURN_FALSE;
+        }
     }
     Py_RETURN_TRUE;
+}
+
+/* builtin(name, function): a built-in function that calls one of Python. BulletClient passes its number on to built-in
+functions alone. */
+
+static PyObject *call_function(PyObject *function, PyObject *given, PyObject *named) {
+    return PyObject_Call(function, given, named);
+}
+
+static PyObject *builtin(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+    const char *name = count == 2 ? PyUnicode_AsUTF8AndSize(given[0], NULL) : NULL;
+    PyMethodDef *definition = name ? PyMem_Calloc(1, sizeof *definition + strlen(name) + 1) : NULL;
+    if (definition == NULL) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    definition->ml_name = strcpy((char *)(definition + 1), name);
+    definition->ml_meth = (PyCFunction)(void (*)(void))call_function;
+    definition->ml_flags = METH_VARARGS | METH_KEYWORDS;
+    return PyCFunction_New(definition, given[1]); /* the definition lives as long as the process */
 }
 
 static PyObject *supported(PyObject *module, PyObject *none) { return PyBool_FromLong(is_supported()); }
@@ -264,6 +273,7 @@ static PyMethodDef methods[] = {
     {"are_vectors", FAST(are_vectors), "Whether arguments are arrays of float64 in C order, (n, 3), equally long."},
     {"pack", pack, METH_O, "A tuple of arrays and numbers, read once: it stands for the tuple in calls of loops."},
     {"copy_frames", FAST(copy_frames), "Write the positions and quaternions of states into rows of an array."},
+    {"builtin", FAST(builtin), "A built-in function of this name that calls a function of Python."},
     {"supported", supported, METH_NOARGS, "Whether this processor can run the loops of this module."},
     {NULL, NULL, 0, NULL},
 };

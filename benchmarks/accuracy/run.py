@@ -128,20 +128,16 @@ def tables(run: Row, rows: list[Row]) -> str:
     settings = ", ".join(f"{name} {VERSIONS[name]}" for name in ENGINES)
     off = max(float(row["solid_off_m"]) for row in rows)
     ulps = max(float(row["distance_max_ulp"] or 0) for row in rows if row["engine"] == "cylcollide")
-
-    def table(titles: list[str], cells: Callable[[Row], list[str]], chosen: list[tuple[str, str]]) -> str:
-        lines = [["shape", "family", "hits", *(f"{name}: {title}" for name in ENGINES for title in titles)]]
-        lines += [["---", "---", *["--:"] * (1 + len(ENGINES) * len(titles))]]
-        for case in chosen:
-            answers = [by_engine.get((name, *case)) for name in ENGINES]
-            true_hits = str(by_engine["cylcollide", *case]["true_hits"])
-            lines += [[*case, true_hits, *(c for a in answers for c in (cells(a) if a else ["–"] * len(titles)))]]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
     with_wrong = [case for case in cases() if any(int(row["wrong"]) for row in rows if is_of(row, case))]
-    with_hits = [case for case in cases() if by_engine["cylcollide", *case]["true_hits"]]
-    compared = [case for case in with_hits if sum(is_of(row, case) for row in rows) > 1]
-    alone = [by_engine["cylcollide", *case] for case in with_hits if case not in compared]
+    verdicts = [
+        [*case, str(by_engine["cylcollide", *case]["true_hits"])]
+        + [f"{row['missed']}, {row['phantom']}" if (row := by_engine.get((name, *case))) else "–" for name in ENGINES]
+        for case in with_wrong
+    ]
+    errors = [
+        [shape] + [largest([row for row in rows if (row["engine"], row["shape"]) == (name, shape)]) for name in ENGINES]
+        for shape in LIMBS
+    ]
     return "\n\n".join(
         [
             f"{run['date']}; {run['machine']}; Python {run['python']}, numpy {run['numpy']}, {settings}. "
@@ -149,18 +145,22 @@ def tables(run: Row, rows: list[Row]) -> str:
             "### Wrong verdicts: missed, phantom",
             f"The other {len(cases()) - len(with_wrong)} of {len(cases())} rows have no wrong verdict."
             " A dash: no such shape.",
-            table(["wrong"], lambda row: [f"{row['missed']}, {row['phantom']}"], with_wrong),
-            "### Errors where truth and engine have a hit",
-            f"Distance: largest, median, mm. Normal: largest, degrees. Our largest distance error is {ulps:.2g} ulp. "
-            f"On shapes that only cylcollide has, distances err by {worst(alone, 'distance_max_mm')} mm and normals by "
-            f"{worst(alone, 'normal_max_deg')} degrees at most.",
-            table(
-                ["distance", "normal"],
-                lambda row: [f"{row['distance_max_mm']}, {row['distance_median_mm']}", str(row["normal_max_deg"])],
-                compared,
-            ),
+            table(["shape", "family", "hits", *ENGINES], verdicts),
+            "### Largest errors where truth and engine have a hit",
+            f"Distance in mm, normal in degrees, over all families. Our largest distance error is {ulps:.2g} ulp.",
+            table(["shape", *ENGINES], errors),
         ]
     )
+
+
+def table(head: list[str], lines: list[list[str]]) -> str:
+    """A table of the page."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines))
+
+
+def largest(rows: list[Row]) -> str:
+    """The largest distance and normal error of an engine on a shape."""
+    return f"{worst(rows, 'distance_max_mm')}, {worst(rows, 'normal_max_deg')}" if rows else "–"
 
 
 def is_of(row: Row, case: tuple[str, str]) -> bool:
@@ -170,7 +170,7 @@ def is_of(row: Row, case: tuple[str, str]) -> bool:
 
 def worst(rows: list[Row], column: str) -> str:
     """The largest number of a column, as it is written there."""
-    return max((str(row[column]) for row in rows), key=float)
+    return max((str(row[column]) for row in rows if row[column]), key=float)
 
 
 def machine() -> str:

@@ -3,14 +3,8 @@
     python benchmarks/bullet/bodies.py --out benchmarks/bullet_bodies.csv --page docs/bullet.md [--files r2d2.urdf ...]
 
 Each file is loaded with PyBullet's defaults in a process of its own, since some crash it. 10,000 rays from all around
-go through points in the boxes of the links. A ray differs if body or link do; its cause is settled with the exact
-limbs, the same grown by 1.05 mm (Bullet stops within 1 mm) and the same less half their margin (which rounds edges):
-
-within 1 mm: PyBullet hits a shape that the ray misses, by less than a millimetre.
-edge: PyBullet misses a shape at an edge that its margin rounds off, or that the ray only grazes.
-order: both shapes are hit, and PyBullet's too early, by the millimetre; or they are less than 2 mm apart on the ray.
-inside: the ray starts within 1 mm of a shape, or in it.
-open: none of these.
+go through points in the boxes of the links. A ray differs if body or link do; its cause is that of
+`cylcollide.bullet.differences`.
 """
 
 import argparse
@@ -25,19 +19,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
 import pybullet as p
 import pybullet_data
 from scenes import connect, rays
 
-import cylcollide as cc
 from cylcollide.bullet import Mirror
+from cylcollide.bullet.differences import CAUSES, causes_of
 
 RAYS = 10_000
-SHELL = 1.05e-3  # Bullet stops within 1 mm
-ROUNDED = 0.5  # of a margin: it takes (1 - 1 / sqrt 3) of itself off a corner
-CAUSES = ("within 1 mm", "edge", "order", "inside", "open")
-OWN_MARGIN, OWN_SHARE = 0.04, 0.1  # Bullet's own margin: so much, at most this share of the smallest half extent
 COLUMNS = (
     *("date", "machine", "file", "limbs", "planes", "wrapped", "kind", "hits", "differ"),
     *CAUSES,
@@ -45,7 +34,6 @@ COLUMNS = (
 )
 SECONDS = 90
 MARKS = "<!-- bodies: made by benchmarks/bullet/bodies.py -->", "<!-- end of bodies -->"
-Places = list[dict[tuple[int, int], float]]
 
 
 def files() -> list[str]:
@@ -53,79 +41,6 @@ def files() -> list[str]:
     root = Path(pybullet_data.getDataPath())
     found = [str(path.relative_to(root)) for kind in ("urdf", "sdf", "xml") for path in root.rglob(f"*.{kind}")]
     return sorted(name for name in found if not name.startswith("random_urdfs/") or name == "random_urdfs/000/000.urdf")
-
-
-def shrunk(limbs: cc.Limbs, by: float) -> cc.Limbs:
-    """The limbs with every face moved in."""
-    parts = []
-    for i, kind in enumerate(limbs.kind.tolist()):
-        p1, p2, radius = limbs.p1[[i]], limbs.p2[[i]], max(limbs.radius[i] - by, 1e-9)
-        if kind == cc.Shape.BOX:
-            half = np.maximum(limbs.half_extents[i] - by, 1e-9)
-            parts.append(cc.Limbs.boxes(p1, quaternion(limbs.box_axes[i].T), half))
-        elif kind == cc.Shape.SPHERE:
-            parts.append(cc.Limbs.spheres(p1, radius))
-        elif kind == cc.Shape.CAPSULE:
-            parts.append(cc.Limbs.capsules(p1, p2, radius))
-        else:
-            step = min(by / np.linalg.norm(p2 - p1), 0.49) * (p2 - p1)
-            parts.append(cc.Limbs.cylinders(p1 + step, p2 - step, radius))
-    return cc.Limbs.concat(parts)
-
-
-def quaternion(m: np.ndarray) -> np.ndarray:
-    """Quaternion x, y, z, w of a rotation matrix, by its eigenvector."""
-    k = np.empty((4, 4))
-    k[:3, :3] = m + m.T - np.trace(m) * np.eye(3)
-    k[3, :3] = k[:3, 3] = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-    k[3, 3] = np.trace(m)
-    return np.linalg.eigh(k)[1][:, -1]
-
-
-def crossed(mirror: Mirror, limbs: cc.Limbs, starts: np.ndarray, ends: np.ndarray) -> Places:
-    """The places of all limbs that each ray crosses, with the fraction of the first crossing."""
-    chords, places = cc.HitWorld(limbs).chords_segments(starts, ends), mirror.limb_places
-    found: Places = [{} for _ in starts]
-    for ray, limb, entry in zip(*(x.tolist() for x in (chords.ray, chords.limb, chords.entry_fraction)), strict=True):
-        found[ray].setdefault(tuple(places[limb]), entry)
-    return found
-
-
-def rounding(mirror: Mirror) -> float:
-    """What a margin takes off the edges of boxes and cylinders at most."""
-    limbs, margins = mirror.limbs, [0.0]
-    for i, place in enumerate(mirror.limb_places):
-        if limbs.kind[i] in (cc.Shape.BOX, cc.Shape.CYLINDER):
-            half_length = 0.5 * np.linalg.norm(limbs.p2[i] - limbs.p1[i])
-            is_box = limbs.kind[i] == cc.Shape.BOX
-            smallest = limbs.half_extents[i].min() if is_box else min(limbs.radius[i], half_length)
-            # of a compound PyBullet reports 0; the shapes in it have what Bullet gives each that nobody gave any
-            margins.append(mirror._client.getDynamicsInfo(*place)[11] or min(OWN_MARGIN, OWN_SHARE * smallest))
-    return ROUNDED * max(margins)
-
-
-def causes(mirror: Mirror, starts: np.ndarray, ends: np.ndarray, ours: list[Any], theirs: list[Any]) -> Counter[str]:
-    """Why verdicts differ, ray by ray."""
-    grown_limbs = mirror.limbs.inflated(SHELL)
-    exact, grown = crossed(mirror, mirror.limbs, starts, ends), crossed(mirror, grown_limbs, starts, ends)
-    small = crossed(mirror, shrunk(mirror.limbs, rounding(mirror)), starts, ends) if len(mirror.limbs) else exact
-    inside = cc.HitWorld(grown_limbs).cast_segments(starts, ends).started_inside
-    limbs = {tuple(place) for place in mirror.limb_places}
-    length = np.linalg.norm(ends - starts, axis=1)
-    counts: Counter[str] = Counter()
-    for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-        near = abs(a[2] - b[2]) * length[i] < 2e-3
-        if inside[i]:
-            counts["inside"] += 1
-        elif b[:2] in limbs and b[:2] not in exact[i]:
-            counts["within 1 mm" if b[:2] in grown[i] else "open"] += 1
-        elif a[:2] in limbs and small[i].get(a[:2], 2.0) > a[2] + 2e-3 / length[i]:
-            counts["edge"] += 1
-        elif a[0] >= 0 and b[0] >= 0 and (near or grown[i].get(b[:2], 2.0) <= b[2] < exact[i].get(b[:2], 0.0)):
-            counts["order"] += 1
-        else:
-            counts["open"] += 1
-    return counts
 
 
 def timed(calls: list[Any], rounds: int = 2) -> list[float]:
@@ -156,7 +71,7 @@ def measure(name: str) -> dict[str, Any] | None:
     ours = list(mirror.rayTestBatch(first, last))
     theirs = list(p.rayTestBatch(first, last, physicsClientId=c))
     rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[:2] != b[:2]]
-    counts = causes(mirror, starts[rows], ends[rows], [ours[i] for i in rows], [theirs[i] for i in rows])
+    counts = Counter(causes_of(mirror, starts[rows], ends[rows], [ours[i] for i in rows], [theirs[i] for i in rows]))
     bullet, own = timed(
         [lambda: p.rayTestBatch(first, last, physicsClientId=c), lambda: mirror.rayTestBatch(first, last)]
     )

@@ -1,13 +1,15 @@
 """A drop-in replacement for PyBullet's ray tests, exact, on the shapes of a live client; and a body of it as a rig.
 
 `Mirror(client)` reads the bodies of a client, follows their poses, and has `rayTest` and `rayTestBatch` with PyBullet's
-arguments and result tuples. `rig_of(client, body)` is a body as a `Rig`, and `poses_of(client, body)` where its bones
+arguments and result tuples. `with patched():` puts these in the place of PyBullet's own for a program that is not
+edited. `rig_of(client, body)` is a body as a `Rig`, and `poses_of(client, body)` where its bones
 are. `draw_rewound(client, history, time)` shows the limbs of a `PoseHistory` at a time beside those of now. Importing
 this needs no PyBullet; calling them does.
 """
 
 from cylcollide.bullet.draw_rewound import draw_rewound
 from cylcollide.bullet.mirror import Mirror
+from cylcollide.bullet.patching import patch, patched, unpatch
 from cylcollide.bullet.rig_of import poses_of, rig_of
 
-__all__ = ["Mirror", "draw_rewound", "poses_of", "rig_of"]
+__all__ = ["Mirror", "draw_rewound", "patch", "patched", "poses_of", "rig_of", "unpatch"]

@@ -32,10 +32,11 @@ class Client:
     """PyBullet's functions, bound to one client: `client.getNumBodies()`."""
 
     def __init__(self, client: Any) -> None:
-        from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
+        from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-        self.api: Any = pybullet
-        """The module `pybullet`."""
+        self._module = pybullet
+        self.api: Any = OWN
+        """PyBullet's own functions and constants."""
         self.number = self._number_of(client)
         """PyBullet's physicsClientId."""
         if not pybullet.isConnected(self.number):
@@ -85,7 +86,7 @@ class Client:
         return found
 
     def _number_of(self, client: Any) -> int:
-        if isinstance(client, ModuleType) and client is self.api:
+        if isinstance(client, ModuleType) and client is self._module:
             return 0
         number = getattr(client, "_client", client)
         if isinstance(number, bool) or not isinstance(number, int):

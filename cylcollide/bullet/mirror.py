@@ -69,8 +69,9 @@ class Mirror:
         validate.policy(inside)
         if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
-        self._client = Client(client)
-        self._reader = SceneReader(self._client, mesh or "wrap", warns=mesh is None)
+        self.client = Client(client)
+        """PyBullet's functions for the client."""
+        self._reader = SceneReader(self.client, mesh or "wrap", warns=mesh is None)
         self._inside, self._follow = inside, follow
         self._watched: Changes | None = None
         self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
@@ -94,7 +95,7 @@ class Mirror:
 
     def __repr__(self) -> str:
         return (
-            f"Mirror(client {self._client.number}: {len(self.limbs)} limbs, {len(self.sheets)} planes, "
+            f"Mirror(client {self.client.number}: {len(self.limbs)} limbs, {len(self.sheets)} planes, "
             f"{len(self._scene.shapes.wrapped)} wrapped)"
         )
 
@@ -110,13 +111,14 @@ class Mirror:
     def watch(self) -> WatchedClient:
         """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
 
+        Its `rayTest` and `rayTestBatch` are the mirror's.
         It takes the place of the client in the program, as a `BulletClient` would. Queries then read the client only
         after a call that may have changed an answer (`docs/bullet.md` lists them); filters are followed, too. What is
         changed by other means, through the module or another process, is not seen before the next such call, or
         `sync`. A client other than DIRECT may move by itself, and is read by every query.
         """
-        self._watched, self._seen = changes_of(self._client), None
-        return WatchedClient(self._client)
+        self._watched, self._seen = changes_of(self.client), None
+        return WatchedClient(self.client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
 
     def _sync_if_due(self) -> None:
         """Update the mirror if it follows its client, and something may have changed."""
@@ -125,7 +127,7 @@ class Mirror:
                 self.sync()
             return
         now, before = (self._watched.scene, self._watched.filters), self._seen
-        if now != before or not self._client.is_direct:
+        if now != before or not self.client.is_direct:
             self.sync(filters=before is None or now[1] != before[1])
             self._seen = now
 
@@ -197,8 +199,8 @@ class Mirror:
 
     def _request(self, threads: int, mask: int, number: int, client: int | None) -> Request:
         """The options of both ray tests, checked."""
-        if client is not None and client != self._client.number:
-            raise ValueError(f"physicsClientId: expected {self._client.number}, got {client}; make it a Mirror")
+        if client is not None and client != self.client.number:
+            raise ValueError(f"physicsClientId: expected {self.client.number}, got {client}; make it a Mirror")
         return Request(
             integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
         )
@@ -286,7 +288,7 @@ class Mirror:
         `hits`: what `rayTest` and `rayTestBatch` returned. Returns the number of lines; a DIRECT client shows none.
         """
         for item in self._drawn:
-            self._client.removeUserDebugItem(item)
+            self.client.removeUserDebugItem(item)
         parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         at_hits = debug_draw.crosses(hits)
@@ -295,7 +297,7 @@ class Mirror:
         return len(items)
 
     def _line(self, line: Float64Array, color: tuple[float, float, float]) -> int:
-        return int(self._client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
+        return int(self.client.addUserDebugLine(line[0].tolist(), line[1].tolist(), lineColorRGB=list(color)))
 
     def _parent(self, place: Place) -> Float64Array:
         """The frame of the centre of mass of one body or link, (7,)."""
@@ -304,5 +306,5 @@ class Mirror:
                 f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
                 "the base has link -1"
             )
-        frame: Float64Array = link_frames(self._client, {place.body: [place.link]})[0]
+        frame: Float64Array = link_frames(self.client, {place.body: [place.link]})[0]
         return frame

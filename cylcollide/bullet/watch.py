@@ -1,6 +1,6 @@
-"""A PyBullet client that passes every call through, and notes which calls may change a ray's answer."""
+"""A PyBullet client with a mirror's ray tests, which notes what calls may change a ray's answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import isbuiltin
 from itertools import count
@@ -37,10 +37,14 @@ def changes_of(client: Client) -> Changes:
 
 
 class WatchedClient:
-    """PyBullet's functions and constants, as a `BulletClient` has them, bound to one client: made by `Mirror.watch`."""
+    """PyBullet's functions and constants, as a `BulletClient` has them, bound to one client: made by `Mirror.watch`.
 
-    def __init__(self, client: Client) -> None:
+    `ray_tests`: what answers `rayTest` and `rayTestBatch`, by name.
+    """
+
+    def __init__(self, client: Client, ray_tests: Mapping[str, Callable[..., Any]]) -> None:
         self._client, self._api, self._changes = client.number, client.api, changes_of(client)
+        vars(self).update(ray_tests)
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._api, name)

@@ -125,9 +125,15 @@ def next_items(tree: Tree, stream: Stream, height: int, level: int, octant: int)
         How many pairs are in `Pairs.item` and `Pairs.item_ray`.
     """
     if level >= 0:
-        level, found = next_items_on_rays(tree, stream, level, octant)
+        if octant == MIXED:
+            level, found = next_items_on_rays(tree, stream, level, MIXED)
+        else:
+            level, found = next_items_on_rays(tree, stream, level, octant)
         return height, level, NO_ITEM, 0, 0, found
-    height, item, first, count, found = next_items_of_stream(tree, stream, height, octant)
+    if octant == MIXED:
+        height, item, first, count, found = next_items_of_stream(tree, stream, height, MIXED)
+    else:
+        height, item, first, count, found = next_items_of_stream(tree, stream, height, octant)
     level = deepest(stream.pairs, 0) if stream.pairs.queued[0] >= STEP or height == 0 else -1
     return height, level, item, first, count, found
 
@@ -228,8 +234,9 @@ def next_items_on_rays(tree: Tree, stream: Stream, level: int, octant: int) -> t
         y = near_and_far(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
         z = near_and_far(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
         enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
-        filled = load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH)  # in an empty slot low is above high
-        overlaps = filled & (enters <= smaller(leaves, broadcast(record[ray, REACH])))
+        overlaps = enters <= smaller(leaves, broadcast(record[ray, REACH]))
+        if octant == MIXED:  # in an empty slot low is above high
+            overlaps = overlaps & (load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH))
         node_count, item_count = push_children(tree, signs, code, ray, overlaps, pairs, level, node_count, item_count)
     pairs.queued[level], pairs.queued[level + 1] = begin, node_count
     return deepest(pairs, level + 1), item_count

@@ -78,8 +78,7 @@ def choose(requested: str | None) -> Choice:
     if requested is not None:
         _check(requested, there)
         return _fresh(requested, "CYLCOLLIDE_LEVEL asks for it")
-    best = next(filter(is_supported, there), None)
-    if best is not None:
+    if best := next(filter(is_supported, there), None):
         return _fresh(best, "the best one that is installed and that this processor has")
     if there:
         return _without(f"this processor has none of the installed levels, {', '.join(there)}", REMEDY)
@@ -102,12 +101,13 @@ def _check(level: str, there: list[str]) -> None:
 
 def _fresh(level: str, reason: str) -> Choice:
     """A level, unless sources of an editable installation differ from those that it was made of."""
-    from cylcollide.runtime.sources import digest_of_files, sources_of  # noqa: PLC0415  hashes and paths take time
-
     module = import_module(module_name(level))
-    names = sources_of(module)
-    if names is not None and digest_of_files(names) != module.sources:
-        return _without("sources have changed since machine code was built", REBUILD)
+    if module.sources:  # their digest and names; in a wheel there are none
+        from cylcollide.runtime.sources import digest_of_files  # noqa: PLC0415  hashes and paths take time
+
+        digest, *names = module.sources.split()
+        if digest_of_files(names) != digest:
+            return _without("sources have changed since machine code was built", REBUILD)
     return Choice(level, reason, module)
 
 

@@ -90,15 +90,10 @@ def acquire(size: int) -> NDArray[np.uint8]:
 
 
 def columns(n: int, *kinds: np.dtype[Any]) -> list[NDArray[Any]]:
-    """Uninitialised arrays (n,) of these dtypes, in one buffer; larger item sizes must come first, for alignment."""
-    size = n * sum([kind.itemsize for kind in kinds])
-    if size < SMALLEST_KEPT:
+    """Uninitialised arrays (n,) of these dtypes."""
+    if n * FLOAT64.itemsize < SMALLEST_KEPT:
         return [np.empty(n, kind) for kind in kinds]
-    buffer, begin, arrays = acquire(size), 0, []
-    for kind in kinds:
-        arrays.append(np.ndarray(n, kind, buffer, begin))
-        begin += n * kind.itemsize
-    return arrays
+    return [rows((n,), kind) for kind in kinds]
 
 
 def rows(shape: tuple[int, ...], kind: np.dtype[Any] = FLOAT64) -> NDArray[Any]:

@@ -8,10 +8,7 @@ divide, compare and negate as numbers do; truths have `&` and `|`.
 Operations on vectors of eight also take single numbers, with bit-equal results, so that a kernel is written once.
 """
 
-import ctypes
-from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
 from math import inf, isfinite
 from typing import Any, TypeAlias, cast
 
@@ -78,10 +75,9 @@ def with_sign(value: Real, sign: Real) -> Real:
 
 def fused_multiply_add(a: Real, b: Real, c: Real) -> Real:
     """The value a b + c with one rounding; in plain Python of float64 only."""
-    fused = _fma_of_c() or _fused_by_fractions
     if _any_lanes(a, b, c):
-        return cast(Real, np.array([fused(*one) for one in np.broadcast(a, b, c)]))
-    return fused(a, b, c)
+        return cast(Real, np.array([_fused_by_fractions(*one) for one in np.broadcast(a, b, c)]))
+    return _fused_by_fractions(a, b, c)
 
 
 def broadcast_like(value: Real, like: Real) -> Real:
@@ -95,17 +91,6 @@ def broadcast_like(value: Real, like: Real) -> Real:
 def logical_not(truth: Truth) -> Truth:
     """Not `truth`, of a bool or of eight."""
     return truth == 0
-
-
-@cache
-def _fma_of_c() -> Callable[[float, float, float], float] | None:
-    """The C library's `fma`, None if it cannot be loaded."""
-    try:
-        function = ctypes.CDLL(None).fma
-    except (AttributeError, OSError, TypeError):
-        return None
-    function.argtypes, function.restype = [ctypes.c_double] * 3, ctypes.c_double
-    return cast(Callable[[float, float, float], float], function)
 
 
 def _fused_by_fractions(a: float, b: float, c: float) -> float:

@@ -2,15 +2,8 @@
 
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-
-
-def sources_of(module: ModuleType) -> list[str] | None:
-    """The files that an extension module was made of; None in an installed wheel, whose files do not change."""
-    listed = Path(str(module.__file__)).with_name(f"{module.__name__.rpartition('.')[2]}.sources")
-    return listed.read_text().splitlines() if listed.is_file() else None
 
 
 def digest_of_files(names: list[str]) -> str:

@@ -19,27 +19,22 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-_forks, _renewing = 0, Lock()
-"""How many forks lead to this process, and what is held while an `OwnLock` gets a lock of this process."""
+_forks = 0
+"""How many forks lead to this process."""
 
 
 class OwnLock:
     """What `with lock():` holds: a lock of this process. The child of a fork, copies and pickles have new ones.
 
-    Threads that held it before a fork do not exist in the child, and have changed nothing there. Each lock compares a
-    count of forks: a list of all locks would need a destructor, which loses an interrupt.
+    Threads that held it before a fork do not exist in the child, and have changed nothing there.
     """
 
     def __init__(self) -> None:
-        self._lock, self._fork = Lock(), _forks
+        self._of_forks = {_forks: Lock()}
 
     def __call__(self) -> Lock:
         """The lock."""
-        if self._fork != _forks:
-            with _renewing:
-                if self._fork != _forks:
-                    self._lock, self._fork = Lock(), _forks
-        return self._lock
+        return self._of_forks.get(_forks) or self._of_forks.setdefault(_forks, Lock())
 
     def __reduce__(self) -> tuple[type["OwnLock"], tuple[()]]:
         """A lock that nobody holds."""
@@ -48,8 +43,8 @@ class OwnLock:
 
 def _count_fork() -> None:
     """In the child of a fork."""
-    global _forks, _renewing  # facts of the process
-    _forks, _renewing = _forks + 1, Lock()
+    global _forks  # noqa: PLW0603  # a fact of the process
+    _forks += 1
     shared_pool.cache_clear()  # a fork has no threads but the one that forked
 
 
@@ -66,7 +61,7 @@ class Task:
     """
 
     def __init__(self, function: Callable[[], object]) -> None:
-        self._function, self._process, self._has_ended, self._end = function, os.getpid(), False, Lock()
+        self._function, self._forks, self._has_ended, self._end = function, _forks, False, Lock()
         self._end.acquire()
         if _exiting:
             raise RuntimeError("Python is exiting: no thread can be started")
@@ -87,7 +82,7 @@ class Task:
     @property
     def is_running(self) -> bool:
         """Whether it has not ended; never in the child of a fork, which has no such thread."""
-        return not self._has_ended and self._process == os.getpid()
+        return not self._has_ended and self._forks == _forks
 
     def wait(self) -> None:
         """Return when it has ended."""
@@ -151,16 +146,16 @@ def in_chunks(
         shared = RAYS_PER_TASK if threads == 1 else RAYS_SHARED
     count = -(-n // shared)
     count += -count % threads  # equally many for each thread
-    pending = deque(range(count))
+    pending = deque((k, task) for k in range(count))  # a thread may keep `work` longer, but nothing of the caller's
     results: dict[int, Result] = {}
 
     def work() -> None:
         while pending:
             try:
-                k = pending.popleft()
+                k, task_of_chunk = pending.popleft()
             except IndexError:  # the queue was drained by another thread
                 return
-            results[k] = task(n * k // count, n * (k + 1) // count)
+            results[k] = task_of_chunk(n * k // count, n * (k + 1) // count)
 
     from concurrent.futures import wait  # noqa: PLC0415  not imported where one thread does all
 
@@ -176,7 +171,7 @@ def in_chunks(
         wait(started)
     for helper in started:
         helper.result()
-    return [results[k] for k in range(count)]
+    return [results.pop(k) for k in range(count)]
 
 
 @cache

@@ -6,6 +6,7 @@ import support.pybullet_scenes as scenes
 from support.cases.rigs import every_shape
 
 import cylcollide as cc
+from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, debug_draw
 
 LINES = {cc.Shape.CYLINDER: 28, cc.Shape.CAPSULE: 52, cc.Shape.SPHERE: 36, cc.Shape.BOX: 12}
@@ -63,8 +64,8 @@ def test_debug_draw_asks_for_every_line_and_takes_the_last_away(monkeypatch):
         hits = mirror.rayTestBatch([[0, 0, 5.0], [0.5, 9, 9], [1, 0, 5]], [[0, 0, -5.0], [0.5, 9, 8], [1, 0, -5]])
         assert mirror.debug_draw(hits) == sum(LINES.values()) + 5 + 2 * 3, "a DIRECT client draws nothing, and says so"
         drawn, removed = [], []
-        monkeypatch.setattr(p, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
-        monkeypatch.setattr(p, "removeUserDebugItem", lambda item, **_: removed.append(item))
+        monkeypatch.setattr(OWN, "addUserDebugLine", lambda a, b, **_: drawn.append((a, b)) or len(drawn))
+        monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
         count = mirror.debug_draw(hits)
         assert len(drawn) == count == sum(LINES.values()) + 5 + 2 * 3
         assert removed == []

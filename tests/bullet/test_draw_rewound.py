@@ -1,12 +1,12 @@
 """Limbs of a history in PyBullet's window: how many lines, where, and that an earlier drawing is replaced."""
 
 import numpy as np
-import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
+from cylcollide._pybullet import OWN
 from cylcollide.bullet import draw_rewound
 
 LINES = 28
@@ -33,8 +33,8 @@ def window(monkeypatch) -> tuple[dict, list]:
         lines[number] = (start, end, tuple(lineColorRGB))
         return number
 
-    monkeypatch.setattr(p, "addUserDebugLine", add)
-    monkeypatch.setattr(p, "removeUserDebugItem", lambda item, **_: removed.append(item))
+    monkeypatch.setattr(OWN, "addUserDebugLine", add)
+    monkeypatch.setattr(OWN, "removeUserDebugItem", lambda item, **_: removed.append(item))
     return lines, removed
 
 

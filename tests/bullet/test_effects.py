@@ -246,7 +246,7 @@ def test_what_is_done_past_the_watch_is_seen_only_if_the_client_may_move_by_itse
         watched.performCollisionDetection()
         assert mirror.rayTest(*ray)[0][2] == 0.37
         p.resetBasePositionAndOrientation(ball, [0, 0, 0], [0, 0, 0, 1], physicsClientId=c)
-        monkeypatch.setattr(mirror._client, "is_direct", False)
+        monkeypatch.setattr(mirror.client, "is_direct", False)
         assert mirror.rayTest(*ray)[0][2] == 0.47
 
 

@@ -7,6 +7,7 @@ import pybullet as p
 import pytest
 import support.pybullet_scenes as scenes
 
+from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror
 from cylcollide.bullet.client import TOKEN
 
@@ -60,7 +61,7 @@ def test_links_of_files_are_read_once_if_nothing_can_change_them(c, monkeypatch)
         read.append((body, link))
         return shapes_of(body, link, physicsClientId)
 
-    monkeypatch.setattr(p, "getCollisionShapeData", noted)
+    monkeypatch.setattr(OWN, "getCollisionShapeData", noted)
     p.stepSimulation(physicsClientId=c)
     mirror.sync()
     assert read == [(made, 0), (made, 1), (robot, -1)]

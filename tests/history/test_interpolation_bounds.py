@@ -159,7 +159,7 @@ def test_alphas_are_within_three_roundings():
 # How far from spherical interpolation -------------------------------------------------------------------------------
 
 FROM_SLERP = {5: 0.00015, 10: 0.0012, 20: 0.0098, 30: 0.033, 45: 0.112, 60: 0.267, 90: 0.92, 120: 2.23, 170: 6.76}
-"""Degrees, at most, by the turn in a tick; the table of docs/numerics.md."""
+"""Degrees, at most, by the turn in a tick; docs/numerics.md names some."""
 
 
 @pytest.mark.parametrize("turn", FROM_SLERP)

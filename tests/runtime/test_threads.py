@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -70,6 +71,22 @@ def test_without_more_threads_who_asks_does_it_all(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ThreadPoolExecutor, "submit", refused)
     n = 5 * RAYS_SHARED
     assert sum(in_chunks(n, 7, lambda begin, end: end - begin)) == n
+
+
+def test_a_thread_that_keeps_its_work_keeps_nothing_of_the_callers(monkeypatch: pytest.MonkeyPatch):
+    """A thread of the pool forgets its work a little after the caller has been told that it has ended."""
+    kept, submit, array = [], ThreadPoolExecutor.submit, np.zeros(3)
+
+    def keeping(pool, work):
+        kept.append(work)
+        return submit(pool, work)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", keeping)
+    alive = weakref.ref(array)
+    in_chunks(5 * RAYS_SHARED, 3, lambda begin, end, array=array: array.sum() + end - begin)
+    del array
+    assert len(kept) == 2
+    assert alive() is None
 
 
 SERVER = """

@@ -92,6 +92,7 @@ def check_every_bytecode(act: Callable[[Crowd], Any], check: Callable[[Crowd, li
     for due in range(1, 100_000):
         crowd.world.set_poses(crowd.ids[7], first[0], first_turn[0])
         trace, before = Trace(due, lambda: act(crowd)), sys.gettrace()
+        sys._getframe().f_trace_opcodes = True  # or CPython 3.12 sends no events of bytecodes
         sys.settrace(trace)
         try:
             with suppress(KeyboardInterrupt):

@@ -1,0 +1,74 @@
+"""Runs a PyBullet program with exact ray tests: `python -m cylcollide.bullet [--compare] PROGRAM arguments ...`."""
+
+import argparse
+import runpy
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cylcollide.bullet import patching
+from cylcollide.bullet.differences import CAUSES, causes_of
+from cylcollide.bullet.mirror import Mirror
+from cylcollide.bullet.passthrough import RayTestResult
+
+
+class Comparison:
+    """Asks PyBullet the same, and counts answers that differ by body or link, by cause."""
+
+    def __init__(self) -> None:
+        self.rays, self.calls, self.causes = 0, 0, Counter[str]()
+
+    def __call__(self, mirror: Mirror, given: dict[str, Any], ours: tuple[RayTestResult, ...]) -> None:
+        """Compare one call."""
+        theirs = mirror.client.rayTestBatch(**given)
+        self.rays, self.calls = self.rays + len(ours), self.calls + 1
+        rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a[:2] != b[:2]]
+        if given.get("parentObjectUniqueId", -1) >= 0:  # the ends are in the frame of a body
+            self.causes["open"] += len(rows)
+        elif rows:
+            starts, ends = (
+                np.asarray(given[name], np.float64)[rows] for name in ("rayFromPositions", "rayToPositions")
+            )
+            self.causes.update(causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows]))
+
+    def __str__(self) -> str:
+        words = ", ".join(f"{cause}: {self.causes[cause]:,}" for cause in CAUSES if self.causes[cause])
+        differ = f"PyBullet's answer differs for {self.causes.total():,}" + (f" ({words})" if words else "")
+        return f"cylcollide: {self.rays:,} rays in {self.calls:,} calls; {differ}"
+
+
+def main() -> None:
+    """Run the program, with its own arguments, output and exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m cylcollide.bullet",
+        description="Run a PyBullet program, unedited: its rayTest and rayTestBatch are answered exactly.",
+    )
+    parser.add_argument(
+        "--compare", action="store_true", help="ask PyBullet, too; at the end, say how many differ and why"
+    )
+    parser.add_argument("--mesh", choices=("wrap", "raise", "skip"), help="what to do with meshes; see Mirror")
+    parser.add_argument(
+        "--inside", choices=("ignore", "hit", "exit"), default="ignore", help="rays that start in a shape"
+    )
+    parser.add_argument("program", help="a Python file")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program")
+    options = parser.parse_args()
+    if not Path(options.program).is_file():
+        parser.error(f"{options.program}: no such file")
+    sys.argv = [options.program, *options.arguments]
+    sys.path[0] = str(Path(options.program).resolve().parent)
+    comparison = Comparison()
+    patching.observers.extend([comparison] if options.compare else [])
+    try:
+        with patching.patched(mesh=options.mesh, inside=options.inside):
+            runpy.run_path(options.program, run_name="__main__")
+    finally:
+        if options.compare:
+            print(comparison, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

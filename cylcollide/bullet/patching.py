@@ -1,0 +1,241 @@
+"""PyBullet's ray tests in this process, answered exactly: `with patched():` around a program that is not edited.
+
+`pybullet.rayTest` and `rayTestBatch` are replaced in the module, so that every client, a `BulletClient` too, has them.
+Each client has a `Mirror` of its own, which reads the client at every ray test and goes with `disconnect`. A function
+that was imported by its name before (`from pybullet import rayTest`) stays PyBullet's own.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from inspect import signature
+from threading import RLock
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from cylcollide import validate
+from cylcollide._types import InsidePolicy
+from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.mirror import Mirror
+from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.bullet.read_shapes import MeshPolicy
+from cylcollide.bullet.tuples import MISS
+from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.runtime.levels import MACHINE_CODE
+
+Observer: TypeAlias = Callable[[Mirror, dict[str, Any], tuple[RayTestResult, ...]], None]
+"""Takes a ray test: the mirror, the arguments of `rayTestBatch` by name, and the answer."""
+
+_Own: TypeAlias = Callable[[], tuple[RayTestResult, ...]]
+"""PyBullet's own answer to the same call."""
+
+
+class Options(NamedTuple):
+    """How a patch makes its mirrors."""
+
+    mesh: MeshPolicy | None
+    inside: InsidePolicy
+
+
+class _Known:
+    """The mirror of a client, and how many calls that may change filters it has seen."""
+
+    def __init__(self, client: int, options: Options, filters: int) -> None:
+        self.mirror, self.filters = Mirror(client, mesh=options.mesh, inside=options.inside, follow=False), filters
+
+    def sync(self, filters: int) -> None:
+        """Update the mirror from its client."""
+        self.mirror.sync(filters=self.filters != filters)
+        self.filters = filters
+
+
+_lock = RLock()
+_patches: list[Options] = []
+_mirrors: dict[tuple[int, Options], _Known] = {}
+_filters = 0
+"""How many calls so far may have changed collision filters, which PyBullet does not report."""
+
+observers: list[Observer] = []
+"""Are called after each ray test that a mirror has answered."""
+
+
+def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") -> None:
+    """Answer `pybullet.rayTest` and `rayTestBatch` exactly, for all clients of this process, until `unpatch`.
+
+    Parameters
+    ----------
+    mesh, inside
+        As `Mirror` takes them. Of nested patches the innermost one's hold.
+
+    Raises
+    ------
+    ImportError
+        Without pybullet: install `cylcollide[crosscheck]`.
+    RuntimeError
+        In plain Python: a `BulletClient` passes its number on to built-in functions alone, which machine code makes.
+    ValueError
+        For options that `Mirror` refuses.
+    """
+    from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
+
+    validate.policy(inside)
+    if mesh is not None:
+        validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
+    if MACHINE_CODE is None:
+        raise RuntimeError("patch: expected machine code, got plain Python; `cylcollide info` tells why it is in use")
+    with _lock:
+        _patches.append(Options(mesh, inside))
+        for name, function in _replacements().items():
+            setattr(pybullet, name, function)
+
+
+def unpatch() -> None:
+    """Undo the last `patch`; the last one that is undone restores PyBullet's own functions. Without one: nothing."""
+    from cylcollide._pybullet import OWN, pybullet  # noqa: PLC0415  # an extra: imported only when used
+
+    with _lock:
+        if _patches:
+            _patches.pop()
+        if not _patches:
+            for name in _replacements():
+                setattr(pybullet, name, getattr(OWN, name))
+            _mirrors.clear()
+
+
+@contextmanager
+def patched(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") -> Iterator[None]:
+    """`patch` for the length of a `with` block."""
+    patch(mesh=mesh, inside=inside)
+    try:
+        yield
+    finally:
+        unpatch()
+
+
+_made: dict[str, Any] = {}
+
+
+def _replacements() -> dict[str, Any]:
+    """What stands in the module in place of PyBullet's own functions, by name; built-in functions as those are."""
+    from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
+
+    if not _made:
+        as_builtin = MACHINE_CODE.builtin  # type: ignore[union-attr]  # `patch` needs machine code
+        changing = [name for name, effect in EFFECTS.items() if effect == Effect.FILTERS and hasattr(OWN, name)]
+        functions: dict[str, Callable[..., Any]] = {name: _noting(getattr(OWN, name)) for name in changing}
+        functions |= {"rayTest": _ray_test, "rayTestBatch": _ray_test_batch, "disconnect": _disconnecting}
+        _made.update({name: as_builtin(name, function) for name, function in functions.items()})
+    return _made
+
+
+def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; its calls may change filters."""
+
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        global _filters  # noqa: PLW0603  # a count of this process, as its clients are
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            with _lock:
+                _filters += 1
+
+    return call
+
+
+def _disconnecting(*arguments: Any, **keywords: Any) -> Any:
+    """As `pybullet.disconnect`; mirrors of clients that are gone go, too."""
+    from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
+
+    try:
+        return OWN.disconnect(*arguments, **keywords)
+    finally:
+        with _lock:
+            for client, options in list(_mirrors):
+                if not OWN.isConnected(client):
+                    del _mirrors[client, options]
+
+
+def _ray_test(
+    rayFromPosition: Any,
+    rayToPosition: Any,
+    collisionFilterMask: int = -1,
+    reportHitNumber: int = -1,
+    physicsClientId: int = 0,
+) -> tuple[RayTestResult, ...]:
+    """As `pybullet.rayTest`."""
+    from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
+
+    options = {"collisionFilterMask": collisionFilterMask, "reportHitNumber": reportHitNumber}
+    own = partial(OWN.rayTest, rayFromPosition, rayToPosition, physicsClientId=physicsClientId, **options)
+    return _answer(own, [rayFromPosition], [rayToPosition], physicsClientId, options)
+
+
+def _ray_test_batch(
+    rayFromPositions: Any, rayToPositions: Any, *arguments: Any, **keywords: Any
+) -> tuple[RayTestResult, ...]:
+    """As `pybullet.rayTestBatch`."""
+    from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
+
+    own: _Own = partial(OWN.rayTestBatch, rayFromPositions, rayToPositions, *arguments, **keywords)
+    try:
+        given = _BATCH.bind(None, rayFromPositions, rayToPositions, *arguments, **keywords).arguments
+    except TypeError:
+        return own()  # PyBullet's own error
+    options = {name: value for name, value in given.items() if name not in ("self", *RAYS)}
+    return _answer(own, rayFromPositions, rayToPositions, options.pop("physicsClientId", 0), options)
+
+
+_BATCH = signature(Mirror.rayTestBatch)
+RAYS = "rayFromPositions", "rayToPositions"
+"""The ends of rays, among the arguments of `rayTestBatch`."""
+
+
+def _answer(own: _Own, starts: Any, ends: Any, client: int, options: dict[str, Any]) -> tuple[RayTestResult, ...]:
+    """The answer of the client's mirror; PyBullet's own to what only it takes, and its errors."""
+    innermost = _patches[-1:]  # none in a thread that has found the function before it was undone
+    if not innermost:
+        return own()
+    try:
+        known = _known(client, innermost[0])
+    except ValueError as error:
+        answer = own()  # raises if the client is not connected
+        warnings.warn(f"{error}; PyBullet answers meanwhile", UserWarning, stacklevel=4)
+        return answer
+    try:
+        answer = known.mirror.rayTestBatch(starts, ends, **options)
+    except ValueError:
+        found = _answer_of_finite(known.mirror, starts, ends, options)
+        if found is None:
+            return own()
+        answer = found
+    for observer in observers:
+        observer(known.mirror, {"rayFromPositions": starts, "rayToPositions": ends, **options}, answer)
+    return answer
+
+
+def _known(client: int, options: Options) -> _Known:
+    """The mirror of a client, updated; ValueError if the client cannot be mirrored."""
+    with _lock:
+        if isinstance(client, int) and (client, options) in _mirrors:
+            known = _mirrors[client, options]
+            known.sync(_filters)
+        else:
+            known = _mirrors[client, options] = _Known(client, options, _filters)
+        return known
+
+
+def _answer_of_finite(
+    mirror: Mirror, starts: Any, ends: Any, options: dict[str, Any]
+) -> tuple[RayTestResult, ...] | None:
+    """The answer of the mirror to the rays that have numbers; the others are misses, as for PyBullet. None: neither."""
+    try:
+        rays = np.stack([np.asarray(starts, np.float64), np.asarray(ends, np.float64)], axis=1)
+        numbers = np.abs(rays.reshape(len(rays), 6)).max(axis=1) <= LARGEST_NUMBER
+        if rays.shape[1:] != (2, 3) or numbers.all():
+            return None
+        answers = iter(mirror.rayTestBatch(rays[numbers, 0], rays[numbers, 1], **options))
+    except (ValueError, TypeError):
+        return None
+    return tuple(next(answers) if has_numbers else MISS for has_numbers in numbers.tolist())

@@ -1,0 +1,206 @@
+"""PyBullet's own module with exact ray tests: every client as itself, restored at the end, errors as PyBullet's own."""
+
+import inspect
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pybullet as p
+import pytest
+from pybullet_utils.bullet_client import BulletClient
+
+from cylcollide._pybullet import OWN
+from cylcollide.bullet import Mirror, patch, patched, unpatch
+from cylcollide.bullet.effects import EFFECTS, Effect
+
+GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
+"""Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it, once it has computed the box of the ball."""
+THROUGH = [-3.0, 0.0, 0.0], [3.0, 0.0, 0.0]
+MISS = (-1, -1, 1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+def ball(client, x: float = 0.0) -> int:
+    return client.createMultiBody(0, client.createCollisionShape(p.GEOM_SPHERE, radius=0.5), basePosition=[x, 0, 0])
+
+
+@pytest.fixture
+def clients():
+    both = BulletClient(p.DIRECT), BulletClient(p.DIRECT)
+    for x, client in enumerate(both):
+        ball(client, x)
+        client.performCollisionDetection()
+    yield both
+    while p.rayTest is not OWN.rayTest:
+        unpatch()
+    for client in both:
+        if client._client >= 0:
+            client.disconnect()
+
+
+def replaced() -> list[str]:
+    return [name for name, value in vars(OWN).items() if getattr(p, name) is not value]
+
+
+def test_every_client_is_answered_as_itself_and_exactly(clients):
+    assert clients[0].rayTest(*GRAZE)[0][0] == 0
+    with patched():
+        for x, client in enumerate(clients):
+            assert client.rayTest(*THROUGH)[0][2] == pytest.approx((2.5 + x) / 6)
+            assert client.rayTestBatch([THROUGH[0]] * 2, [THROUGH[1]] * 2) == client.rayTest(*THROUGH) * 2
+            assert client.rayTest(*THROUGH) == p.rayTest(*THROUGH, -1, -1, client._client)
+        assert clients[0].rayTest(*GRAZE) == (MISS,)
+        assert inspect.isbuiltin(p.rayTest)
+        assert p.rayTest.__name__ == "rayTest"
+    assert clients[0].rayTest(*GRAZE)[0][0] == 0
+
+
+def test_nested_patches_hold_the_innermost_options_and_the_outermost_exit_restores(clients):
+    client, inside = clients[0], ([0.0, 0.0, 0.0], [3.0, 0.0, 0.0])
+    with pytest.raises(KeyError), patched():  # noqa: PT012  # what is restored by an exception
+        assert client.rayTest(*inside) == (MISS,)
+        with patched(inside="exit"):
+            assert client.rayTest(*inside)[0][2] == pytest.approx(1 / 6)
+        assert client.rayTest(*inside) == (MISS,)
+        assert set(replaced()) > {"rayTest", "rayTestBatch", "disconnect"}
+        raise KeyError
+    assert replaced() == []
+    patch()
+    patch()
+    unpatch()
+    assert replaced()
+    unpatch()
+    unpatch()
+    assert replaced() == []
+
+
+def test_steps_bodies_and_filters_are_followed(clients):
+    client = clients[0]
+    with patched():
+        assert client.rayTest(*THROUGH)[0][0] == 0
+        client.resetBasePositionAndOrientation(0, [0, 0, 9], [0, 0, 0, 1])
+        assert client.rayTest(*THROUGH) == (MISS,)
+        assert ball(client) == 1
+        assert client.rayTest(*THROUGH)[0][0] == 1
+        client.setCollisionFilterGroupMask(1, -1, 2, 2)
+        assert client.rayTest(*THROUGH, collisionFilterMask=1) == (MISS,)
+        client.resetSimulation()
+        assert client.rayTest(*THROUGH) == (MISS,)
+
+
+def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(clients):
+    with patched():
+        number = clients[1]._client
+        assert clients[1].rayTest(*THROUGH)[0][0] == 0
+        clients[1].disconnect()
+        with pytest.raises(p.error):
+            p.rayTest(*THROUGH, physicsClientId=number)
+        again = p.connect(p.DIRECT)
+        assert p.rayTest(*THROUGH, physicsClientId=again) == (MISS,)
+        p.disconnect(again)
+
+
+@pytest.mark.usefixtures("clients")
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ((1, 2), {}), (([0, 0, 0],), {}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": 77}),
+        (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}), (([0, 0, 0], [1, 0, 0]), {"unknown": 1}),
+        (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_input_is_what_it_is_for_pybullet(given, named):
+    """Those of the whole batch, too."""
+
+    def outcome(function, arguments):
+        try:
+            return function(*arguments, **named)
+        except (TypeError, p.error) as error:
+            return type(error)
+
+    with patched():
+        for name, arguments in (("rayTest", given), ("rayTestBatch", tuple([one] for one in given))):
+            assert outcome(getattr(p, name), arguments) == outcome(getattr(OWN, name), arguments), name
+
+
+def test_rays_without_numbers_leave_the_others_exact(clients):
+    starts, ends = [GRAZE[0], [np.nan, 0, 0], THROUGH[0]], [GRAZE[1], [1, 0, 0], THROUGH[1]]
+    with patched():
+        first, second, third = clients[0].rayTestBatch(starts, ends)
+        assert (first, second, third) == (MISS, MISS, clients[0].rayTest(*THROUGH)[0])
+
+
+def test_a_scene_that_cannot_be_mirrored_is_pybullets(clients):
+    client = clients[0]
+    client.resetBasePositionAndOrientation(0, [np.nan, 0, 0], [0, 0, 0, 1])
+    with patched(), pytest.warns(UserWarning, match=r"body 0 .*; PyBullet answers meanwhile"):
+        assert client.rayTest(*THROUGH) == (MISS,)
+
+
+def test_threads_that_ask_while_others_step(clients):
+    client, wrong = clients[0], []
+
+    def ask() -> None:
+        for _ in range(100):
+            if client.rayTest(*GRAZE) != (MISS,):
+                wrong.append(1)
+
+    with patched():
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in range(100):
+            clients[1].stepSimulation()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_ray_tests_of_a_mirror_in_the_module(clients, monkeypatch: pytest.MonkeyPatch):
+    """What everybody writes; the mirror itself asks PyBullet's own."""
+    mirror = Mirror(clients[0])
+    monkeypatch.setattr(p, "rayTest", mirror.rayTest)
+    monkeypatch.setattr(p, "rayTestBatch", mirror.rayTestBatch)
+    assert p.rayTest(*GRAZE) == (MISS,)
+    assert clients[0].rayTest(*THROUGH)[0][0] == 0
+    mirror.sync(filters=True)
+
+
+def test_options_are_checked_before_anything_is_replaced():
+    for options in ({"inside": "out"}, {"mesh": "melt"}):
+        with pytest.raises(ValueError, match="expected"):
+            patch(**options)
+    assert replaced() == []
+
+
+def test_all_calls_that_may_change_filters_are_noted():
+    with patched():
+        assert {name for name, effect in EFFECTS.items() if effect == Effect.FILTERS} <= set(replaced())
+
+
+PROGRAM = """
+import sys
+import pybullet as p
+p.connect(p.DIRECT)
+p.createMultiBody(0, p.createCollisionShape(p.GEOM_SPHERE, radius=0.5))
+p.stepSimulation()
+print(sys.argv[1:], __name__, p.rayTest([-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999])[0][0])
+sys.exit(3)
+"""
+
+
+def test_a_program_is_run_unedited(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cylcollide.bullet", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+
+    plain, compared = run(str(program), "--fast", "x"), run("--compare", str(program))
+    assert plain.returncode == compared.returncode == 3
+    assert "['--fast', 'x'] __main__ -1" in plain.stdout
+    assert "cylcollide" not in plain.stderr
+    assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)" in compared.stderr
+    assert run("nothing.py").returncode == 2
