@@ -17,7 +17,7 @@ from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
 from cylcollide.runtime.compile import LOOPS, MARKED, Inlining
-from native.intrinsics import INTRINSICS, array_at
+from native.intrinsics import INTRINSICS, array_at, arrays_at_addresses
 from native.signatures import Argument, Signature
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
@@ -75,7 +75,7 @@ def prepare() -> None:
     arrayobj.fix_integer_index = _index
     functions = {function: jitted(function, inlining) for function, inlining in MARKED.items()}
     calls = [(loop.call, functions[loop.function]) for loop in LOOPS.values()]
-    _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items()])
+    _replace_everywhere([*functions.items(), *calls, *INTRINSICS.items(), *arrays_at_addresses().items()])
 
 
 def _index(context: Any, builder: Any, kind: Any, index: Any, _size: Any) -> Any:

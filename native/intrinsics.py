@@ -18,7 +18,7 @@ from numba.extending import intrinsic, lower_builtin, lower_cast, models, regist
 from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
-from cylcollide.runtime import addresses
+from cylcollide.runtime.addresses import AT_ADDRESS
 from cylcollide.runtime.simd import LANES, Array, Real, Short
 from native.emitters import OPERATIONS, OPERATORS, Emitter, spread
 
@@ -156,8 +156,10 @@ def array_at(kind: Any, dimensions: int) -> Any:
     return _as_intrinsic(define, "address", *(f"length{k}" for k in range(dimensions)))
 
 
-INTRINSICS: dict[Function, Any] = {
-    **{plain: _intrinsic(plain, emit) for plain, emit in OPERATIONS.items()},
-    **{plain: array_at(plain.args[0], 1) for plain in vars(addresses).values() if isinstance(plain, partial)},
-}
+INTRINSICS: dict[Function, Any] = {plain: _intrinsic(plain, emit) for plain, emit in OPERATIONS.items()}
 """What numba compiles in place of each operation."""
+
+
+def arrays_at_addresses() -> dict[Function, Any]:
+    """The same of the functions that give arrays at addresses."""
+    return {plain: array_at(plain.args[0], 1) for plain in AT_ADDRESS if isinstance(plain, partial)}

@@ -4,9 +4,15 @@ import numpy as np
 
 from cylcollide._types import Column, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import NO_ITEM, local_ray, next_item_on_ray, stack_in, start_traversal
+from cylcollide.bvh.traverse import NO_FURTHER, local_ray, stack_in, visit_on_ray
 from cylcollide.kernels.ray import as_vector, make_ray
-from cylcollide.runtime.compile import compiled_loop
+from cylcollide.runtime.compile import compiled_loop, inlined
+
+
+@inlined
+def _stop(_query: None, _item: int, _found: bool) -> tuple[bool, float]:
+    """Go no further than to the first box."""
+    return True, NO_FURTHER
 
 
 @compiled_loop
@@ -29,11 +35,7 @@ def entering_rows(
         ray = make_ray(origin, (end[0] - origin[0], end[1] - origin[1], end[2] - origin[2]), True, 0.0)
         limit = ray.limit * min(until[i], 1.0)
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, limit)
-        enters = local.untrusted
-        if not enters and not local.misses_root:
-            _, item = next_item_on_ray(tree, stack, start_traversal(stack), local, local.reach)
-            enters = item != NO_ITEM
-        if enters:
+        if local.untrusted or visit_on_ray(tree, stack, local, _stop, None, False):
             rows[count] = i
             count += 1
     return count

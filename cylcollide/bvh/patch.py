@@ -1,7 +1,7 @@
-"""Patch: a tree without some items, and a tree with more of them, without a build of the whole.
+"""Patch: items are removed from a tree, or inserted into it, without a build of the whole.
 
-Items that go leave empty slots; a node that is left with one child gives way to it. Items that come are built to a tree
-of their own, whose branches are put where the boxes above grow least. Boxes must be fitted anew afterwards.
+Removed items leave empty slots; a node with one child left gives way to it. Inserted items are built to a tree of their
+own, whose branches are put where the boxes above grow least. Boxes must be fitted anew afterwards.
 """
 
 from math import inf
@@ -26,77 +26,50 @@ class Nodes(NamedTuple):
     bounds: NodeBoxes  # (nodes, 6, 8)
 
 
-def _empty_nodes(count: int) -> Nodes:
-    """Nodes to be written."""
-    return Nodes(
-        np.full((count, TREE_WIDTH), EMPTY, np.int32),
-        np.zeros(count, np.int8),
-        np.empty((count, 2 * HIGH, TREE_WIDTH), np.float32),
-    )
+Box: TypeAlias = tuple[float, float, float, float, float, float]
+"""Low and high corner, in the frame of the tree."""
 
 
-def renumbered(tree: Tree, number: Int32Array, items: int) -> Tree:
+def remove_items(tree: Tree, number: Int32Array, items: int) -> Tree:
     """The tree of `items` items, where item i of the given tree has `number[i]` (items,), or is none if that is -1.
 
     Boxes are those of the old tree, and may be larger than needed.
     """
-    count = len(tree.child)
-    nodes, code, place = _empty_nodes(count), np.empty(count, np.int32), np.empty(count, np.int32)
-    used = _renumber(Nodes(tree.child, tree.axis, tree.bounds), number, nodes, code, place)
-    return _finished(tree, nodes, used, items)
+    nodes = Nodes(tree.child.copy(), tree.axis, tree.bounds.copy())
+    _remove(nodes, number, np.empty(len(tree.child), np.int32))
+    return _in_order(tree, nodes, items)
 
 
 @compiled_loop
-def _renumber(old: Nodes, number: Column[np.int32], new: Nodes, code: Column[np.int32], place: Column[np.int32]) -> int:
-    """Write the nodes of `renumbered`; how many. `code` and `place` (nodes,) are scratch.
+def _remove(nodes: Nodes, number: Column[np.int32], instead: Column[np.int32]) -> None:
+    """Number the items anew, or remove them, and nodes with fewer than two children, for `remove_items`.
 
-    `code`: what stands for an old node; itself, its only child, or nothing. `place`: its new index.
+    `instead` (nodes,) is scratch: what stands for a node, which is itself, its only child, or nothing.
     """
-    for node in range(old.child.shape[0] - 1, -1, -1):
+    for node in range(nodes.child.shape[0] - 1, -1, -1):  # children have larger indices than their parents
         children, only = 0, EMPTY
         for slot in range(TREE_WIDTH):
-            kept = _kept(old.child[node, slot], number, code)
-            if kept != EMPTY:
-                children, only = children + 1, kept
-        code[node] = node if children > 1 or node == 0 else only
-    used = 0
-    for node in range(old.child.shape[0]):
-        place[node] = used
-        used += code[node] == node
-    for node in range(old.child.shape[0]):
-        if code[node] != node:
-            continue
-        row, filled = place[node], 0
-        new.axis[row] = old.axis[node]
-        for slot in range(TREE_WIDTH):
-            kept = _kept(old.child[node, slot], number, code)
-            if kept != EMPTY:
-                new.child[row, filled] = place[kept] if kept >= 0 else -2 - number[-2 - kept]
-                for k in range(2 * HIGH):
-                    new.bounds[row, k, filled] = old.bounds[node, k, slot]
-                filled += 1
-        _empty_slots(new.bounds, row, filled)
-    return used
+            code = nodes.child[node, slot]
+            if code >= 0:
+                code = instead[code]
+            elif code != EMPTY:
+                code = -2 - number[-2 - code] if number[-2 - code] >= 0 else EMPTY
+            nodes.child[node, slot] = code
+            if code == EMPTY:
+                _clear_slots(nodes.bounds, node, slot, slot + 1)
+            else:
+                children, only = children + 1, code
+        instead[node] = node if children > 1 or node == 0 else only
 
 
 @inlined
-def _kept(child: int, number: Int32Array, code: Int32Array) -> int:
-    """What is left of a child, by its old number: a node, an item, or nothing."""
-    if child >= 0:
-        below: int = code[child]
-        return below
-    return child if child != EMPTY and number[-2 - child] >= 0 else EMPTY
+def _clear_slots(bounds: Float32Array, node: int, first: int, last: int) -> None:
+    """Give the slots from `first` to `last` a box that intersects nothing."""
+    for slot in range(first, last):
+        _set_box(bounds, node, slot, (inf, inf, inf, -inf, -inf, -inf))
 
 
-@inlined
-def _empty_slots(bounds: Float32Array, node: int, filled: int) -> None:
-    """Give the slots from `filled` on a box that intersects nothing."""
-    for slot in range(filled, TREE_WIDTH):
-        for k in range(HIGH):
-            bounds[node, k, slot], bounds[node, HIGH + k, slot] = inf, -inf
-
-
-def grafted(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, items: int) -> Tree:
+def insert_items(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, items: int) -> Tree:
     """The tree of `items` items with those of the numbers `new` (k,), whose boxes are `low`, `high` (k, 3).
 
     Boxes above them are large enough in the space of the tree, which the new ones may leave.
@@ -105,111 +78,80 @@ def grafted(tree: Tree, new: Int32Array, low: Float64Array, high: Float64Array, 
         return tree._replace(items=items)
     added, before = build(low, high), len(tree.child)
     if tree.items == 0:
-        return renumbered(added, new, items)
-    more = Nodes(added.child, added.axis, fitted_bounds(added.child, low, high, tree.space))
-    nodes = _empty_nodes(before + len(new) + len(added.child))
-    nodes.child[:before], nodes.axis[:before], nodes.bounds[:before] = tree.child, tree.axis, tree.bounds
-    sizes, stack = np.empty((2, len(added.child) + 1), np.int32)
-    scratch = Scratch(sizes, stack, np.empty(len(nodes.child), np.int32))
-    used = _graft(nodes, before, more, new, scratch)
-    return _finished(tree, nodes, used, items)
-
-
-class Scratch(NamedTuple):
-    """Work arrays of `_graft`."""
-
-    sizes: Column[np.int32]  # (nodes that come,): how many items are below each
-    stack: Column[np.int32]  # (nodes that come + 1,): those still to be put
-    source: Column[np.int32]  # (all nodes,): of a copied node, the one it is a copy of
-
-
-Box: TypeAlias = tuple[float, float, float, float, float, float]
-"""Low and high corner, in the frame of the tree."""
+        return remove_items(added, new, items)
+    code, is_item = added.child, added.child < EMPTY
+    moved = np.where(is_item, -2 - new[np.where(is_item, -2 - code, 0)], np.where(code >= 0, code + before, code))
+    bounds, pairs = fitted_bounds(code, low, high, tree.space), len(new)  # each may need a node for a pair
+    nodes = Nodes(
+        np.concatenate([tree.child, moved, np.full((pairs, TREE_WIDTH), EMPTY)]).astype(np.int32),
+        np.concatenate([tree.axis, added.axis, np.zeros(pairs, np.int8)]),
+        np.concatenate([tree.bounds, bounds, np.empty((pairs, 2 * HIGH, TREE_WIDTH), np.float32)]),
+    )
+    sizes, stack = np.empty((2, before + len(code) + 1), np.int32)
+    _insert(nodes, before, before + len(code), sizes, stack)
+    return _in_order(tree, nodes, items)
 
 
 @compiled_loop
-def _graft(nodes: Nodes, used: int, more: Nodes, new: Column[np.int32], scratch: Scratch) -> int:
-    """Put the branches of `more` with at most LARGEST_BRANCH items into `nodes`; how many nodes these have then."""
-    sizes, stack = scratch.sizes, scratch.stack
-    for node in range(more.child.shape[0] - 1, -1, -1):
+def _insert(nodes: Nodes, first: int, last: int, sizes: Column[np.int32], stack: Column[np.int32]) -> None:
+    """Put the branches with at most LARGEST_BRANCH items of the tree of nodes `first` to `last` into that of node 0.
+
+    `sizes` and `stack` are scratch, a number a node: the number of items below it, and the nodes still to be put.
+    """
+    for node in range(last - 1, first - 1, -1):
         size = 0
         for slot in range(TREE_WIDTH):
-            code = more.child[node, slot]
-            if code >= 0:
-                size += sizes[code]
-            elif code != EMPTY:
-                size += 1
+            code = nodes.child[node, slot]
+            if code != EMPTY:
+                size += sizes[code] if code >= 0 else 1
         sizes[node] = size
-    stack[0], top = 0, 1
+    stack[0], top, used = first, 1, last
     while top > 0:
         top -= 1
         node = stack[top]
         if 1 < sizes[node] <= LARGEST_BRANCH:
-            used = _put_branch(nodes, used, more, node, new, scratch.source)
+            used = _put(nodes, used, node, _box(nodes.bounds, node, 0, TREE_WIDTH))
             continue
         for slot in range(TREE_WIDTH):
-            code = more.child[node, slot]
+            code = nodes.child[node, slot]
             if code >= 0:
                 stack[top] = code
                 top += 1
             elif code != EMPTY:
-                place, used = _slot_for(nodes, used, _box(more.bounds, node, slot, slot + 1))
-                nodes.child[place // TREE_WIDTH, place % TREE_WIDTH] = -2 - new[-2 - code]
-    return used
+                used = _put(nodes, used, code, _box(nodes.bounds, node, slot, slot + 1))
 
 
 @compiled
-def _put_branch(nodes: Nodes, used: int, more: Nodes, branch: int, new: Int32Array, source: Int32Array) -> int:
-    """Put a copy of a branch of `more` into a slot of `nodes`; how many nodes these have then."""
-    place, used = _slot_for(nodes, used, _box(more.bounds, branch, 0, TREE_WIDTH))
-    nodes.child[place // TREE_WIDTH, place % TREE_WIDTH] = used
-    copy, source[used] = used, branch
-    used += 1
-    while copy < used:
-        node = source[copy]
-        nodes.axis[copy] = more.axis[node]
-        for slot in range(TREE_WIDTH):
-            code = more.child[node, slot]
-            for k in range(2 * HIGH):
-                nodes.bounds[copy, k, slot] = more.bounds[node, k, slot]
-            if code >= 0:
-                nodes.child[copy, slot], source[used] = used, code
-                used += 1
-            elif code != EMPTY:
-                nodes.child[copy, slot] = -2 - new[-2 - code]
-        copy += 1
-    return used
+def _put(nodes: Nodes, used: int, code: int, box: Box) -> int:
+    """Put a branch or an item into an empty slot below node 0, and grow the boxes above; how many nodes are used then.
 
-
-@compiled
-def _slot_for(nodes: Nodes, used: int, box: Box) -> tuple[int, int]:
-    """An empty slot for a box, 8 · node + slot, and how many nodes there are then; bounds of it and above are written.
-
-    The first empty one on the way down through the slots that grow least with the box. A full node whose slots would
-    all grow more than two of them take together, gets an empty one: these two go into a node of their own.
+    The slot is the first empty one on the way down through the slots that grow least with the box. If every slot of a
+    full node would grow by more than the joint area of the closest pair, that pair is merged, and the freed slot used.
     """
     node = 0
     while True:
         best, least = 0, inf
         for slot in range(TREE_WIDTH):
             if nodes.child[node, slot] == EMPTY:
+                nodes.child[node, slot] = code
                 _set_box(nodes.bounds, node, slot, box)
-                return node * TREE_WIDTH + slot, used
+                return used
             old = _box(nodes.bounds, node, slot, slot + 1)
             growth = _half_area(_union(old, box)) - _half_area(old)
             if growth < least:
                 best, least = slot, growth
         first, second, area = _closest_pair(nodes.bounds, node)
         if area < least:
-            _make_pair(nodes, node, first, second, used)
+            _merge(nodes, node, first, second, used)
+            nodes.child[node, second] = code
             _set_box(nodes.bounds, node, second, box)
-            return node * TREE_WIDTH + second, used + 1
+            return used + 1
         old = _box(nodes.bounds, node, best, best + 1)
         _set_box(nodes.bounds, node, best, _union(old, box))
         if nodes.child[node, best] < 0:  # an item
             nodes.child[used, 0], nodes.child[node, best] = nodes.child[node, best], used
             _set_box(nodes.bounds, used, 0, old)
-            _empty_slots(nodes.bounds, used, 1)
+            _clear_slots(nodes.bounds, used, 1, TREE_WIDTH)
             used += 1
         node = nodes.child[node, best]
 
@@ -227,13 +169,13 @@ def _closest_pair(bounds: Float32Array, node: int) -> tuple[int, int, float]:
 
 
 @inlined
-def _make_pair(nodes: Nodes, node: int, first: int, second: int, used: int) -> None:
+def _merge(nodes: Nodes, node: int, first: int, second: int, used: int) -> None:
     """Put the children of two slots of a node into node `used`, which takes the first one's slot."""
     one, other = _box(nodes.bounds, node, first, first + 1), _box(nodes.bounds, node, second, second + 1)
     nodes.child[used, 0], nodes.child[used, 1] = nodes.child[node, first], nodes.child[node, second]
     _set_box(nodes.bounds, used, 0, one)
     _set_box(nodes.bounds, used, 1, other)
-    _empty_slots(nodes.bounds, used, 2)
+    _clear_slots(nodes.bounds, used, 2, TREE_WIDTH)
     nodes.child[node, first] = used
     _set_box(nodes.bounds, node, first, _union(one, other))
 
@@ -273,33 +215,33 @@ def _half_area(box: Box) -> float:
     return x * y + y * z + z * x
 
 
-def _finished(tree: Tree, nodes: Nodes, used: int, items: int) -> Tree:
-    """The tree of the first `used` nodes, put in the order of their levels."""
-    ordered = _empty_nodes(used)._replace(child=aligned((used, TREE_WIDTH), np.int32))
-    deepest = int(_sort_by_level(nodes, ordered, np.zeros(used, np.int32), np.ones(used, np.int32)))
-    for column in ordered:
+def _in_order(tree: Tree, nodes: Nodes, items: int) -> Tree:
+    """The tree of the nodes that can be reached, in the order of their levels."""
+    source, level, wide = np.zeros(len(nodes.child), np.int32), np.ones(len(nodes.child), np.int32), nodes.child.copy()
+    used = _sort_by_level(nodes.child, wide, source, level)
+    child: Int32Array = aligned((used, TREE_WIDTH), np.int32)
+    child[:], axis, bounds = wide[:used], nodes.axis[source[:used]], nodes.bounds[source[:used]]
+    for column in (child, axis, bounds):
         column.flags.writeable = False
-    child, axis, bounds = ordered
-    return tree._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=deepest * (TREE_WIDTH - 1) + 2)
+    stack_size = int(level[used - 1]) * (TREE_WIDTH - 1) + 2
+    return tree._replace(bounds=bounds, child=child, items=items, axis=axis, stack_size=stack_size)
 
 
 @compiled_loop
-def _sort_by_level(nodes: Nodes, ordered: Nodes, source: Column[np.int32], level: Column[np.int32]) -> int:
-    """Write the nodes in the order of their levels; how many levels. `source` and `level` begin as zeros and ones.
+def _sort_by_level(
+    child: Rows[np.int32], ordered: Rows[np.int32], source: Column[np.int32], level: Column[np.int32]
+) -> int:
+    """Write the child codes of the nodes in the order of their levels, and where each one was; how many there are.
 
-    Children have larger indices than their parents then.
+    `source` and `level` begin as zeros and ones. Children have larger indices than their parents then.
     """
-    used = 1
-    for node in range(ordered.child.shape[0]):
-        old = source[node]
-        ordered.axis[node] = nodes.axis[old]
+    used, node = 1, 0
+    while node < used:
         for slot in range(TREE_WIDTH):
-            code = nodes.child[old, slot]
-            for k in range(2 * HIGH):
-                ordered.bounds[node, k, slot] = nodes.bounds[old, k, slot]
+            code = child[source[node], slot]
             if code >= 0:
                 source[used], level[used], code = code, level[node] + 1, used
                 used += 1
-            ordered.child[node, slot] = code
-    deepest: int = level[ordered.child.shape[0] - 1]
-    return deepest
+            ordered[node, slot] = code
+        node += 1
+    return used

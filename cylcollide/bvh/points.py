@@ -1,56 +1,49 @@
 """Traversal by many points at once, as pairs of a point and a node."""
 
-import numpy as np
+from collections.abc import Callable
+from typing import TypeVar
 
 from cylcollide._types import Float32Array, Float64Array
-from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.ray_node_pairs import AHEAD, STEP, Pairs, deepest, prefetch_node, push_children
+from cylcollide.bvh.layout import Tree
+from cylcollide.bvh.ray_node_pairs import Pairs, next_pairs
 from cylcollide.bvh.traverse import in_boxes, local_point
-from cylcollide.constants import TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import LANES, broadcast, load_triples, store
+from cylcollide.runtime.compile import inlined
+from cylcollide.runtime.simd import LANES, Truth, broadcast, load_triples, store
+
+Query = TypeVar("Query")
+Found = TypeVar("Found")
 
 
 @inlined
-def start_pairs(space: Space, points: Float64Array, begin: int, end: int, place: Float32Array, pairs: Pairs) -> int:
-    """Pair the points from row `begin` to `end` with the root. Returns the first level to process, -1 without points.
+def visit_at_points(
+    tree: Tree, points: Float64Array, begin: int, end: int, place: Float32Array, pairs: Pairs,
+    visit: Callable[[Query, int, int, Found], Found], query: Query, found: Found,
+) -> Found:  # fmt: skip
+    """Visit each item with each of the points, rows `begin` to `end`, that its box contains.
 
-    Their coordinates in the frame of the tree are written into `place`, (3, points).
+    `visit(query, item, i, found)` returns what is found by then. `place` (3, points) and `pairs` are buffers.
     """
-    stride, count = place.shape[1], end - begin
-    eights = count - count % LANES
-    for k in range(0, eights, LANES):
-        x, y, z = local_point(space, load_triples(points, 3 * (begin + k)))
+    count, stride = end - begin, place.shape[1]
+    for k in range(0, count - LANES + 1, LANES):
+        x, y, z = local_point(tree.space, load_triples(points, 3 * (begin + k)))
         store(place, k, x)
         store(place, stride + k, y)
         store(place, 2 * stride + k, z)
-    for k in range(eights, count):
+    for k in range(count - count % LANES, count):
         i = begin + k
-        place[0, k], place[1, k], place[2, k] = local_point(space, (points[i, 0], points[i, 1], points[i, 2]))
+        place[0, k], place[1, k], place[2, k] = local_point(tree.space, (points[i, 0], points[i, 1], points[i, 2]))
     for k in range(count):
         pairs.node[0, k], pairs.ray[0, k] = 0, k
-    pairs.queued[0] = count
-    return 0 if count > 0 else -1
+    pairs.queued[0], level = count, 0 if count > 0 else -1
+    while level >= 0:
+        level, met = next_pairs(tree, pairs, level, _in_boxes_of, (tree.bounds, place))
+        for k in range(met):
+            found = visit(query, -2 - pairs.item[k], begin + pairs.item_ray[k], found)
+    return found
 
 
-@compiled
-def next_items_at_points(tree: Tree, place: Float32Array, pairs: Pairs, level: int) -> tuple[int, int]:
-    """Process up to `STEP` pairs of the deepest level that has any. Returns the next such level and a number of items.
-
-    The level is -1 when no pairs are left. So many items have a box that contains a point: `pairs.item` holds their
-    codes, `pairs.item_ray` the points as columns of `place`.
-    """
-    bounds, signs = tree.bounds, tree.child.reshape(-1).view(np.float32)
-    x, y, z = place[0], place[1], place[2]
-    nodes, points = pairs.node[level], pairs.ray[level]
-    end, node_count, item_count = pairs.queued[level], 0, 0
-    first = max(end - STEP, 0)
-    for k in range(first, end):
-        prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
-        code, point = nodes[k], points[k]
-        px, py, pz = broadcast(x[point]), broadcast(y[point]), broadcast(z[point])
-        base = code * 6 * TREE_WIDTH
-        inside = in_boxes(bounds, base, (px, py, pz))
-        node_count, item_count = push_children(tree, signs, code, point, inside, pairs, level, node_count, item_count)
-    pairs.queued[level], pairs.queued[level + 1] = first, node_count
-    return deepest(pairs, level + 1), item_count
+@inlined
+def _in_boxes_of(query: tuple[Float32Array, Float32Array], base: int, k: int) -> Truth:
+    """Which of a node's boxes contain point k."""
+    bounds, place = query
+    return in_boxes(bounds, base, (broadcast(place[0, k]), broadcast(place[1, k]), broadcast(place[2, k])))

@@ -5,15 +5,18 @@ mispredicted branches and on loads of nodes; pairs are independent of each other
 of others. The deepest level is processed first, `STEP` pairs at a time, which bounds the number of pairs.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from cylcollide._types import Column, Float32Array, Rows
+from cylcollide._types import Column, Rows
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load, logical_not, prefetch, store, with_sign
+
+Query = TypeVar("Query")
 
 STEP = 512
 """Pairs processed at a time: enough to hide the latency of each, few enough for the first-level cache."""
@@ -54,29 +57,29 @@ def prefetch_node(tree: Tree, code: int) -> None:
 
 
 @inlined
-def push_children(
-    tree: Tree,
-    signs: Float32Array,
-    code: int,
-    ray: int,
-    overlaps: Truth,
-    pairs: Pairs,
-    level: int,
-    node_count: int,
-    item_count: int,
+def next_pairs(
+    tree: Tree, pairs: Pairs, level: int, overlaps: Callable[[Query, int, int], Truth], query: Query
 ) -> tuple[int, int]:
-    """Append the pairs of a ray and those children of node `code` for which `overlaps` holds.
+    """Process up to `STEP` pairs of the deepest level that has any. Returns the next such level and a number of items.
 
-    Returns the number of pairs with nodes, which are of the next level, and with items; `node_count`, `item_count` are
-    the numbers so far. `signs` are all child codes read as float32, in which an item's has a minus sign.
+    `overlaps(query, base, ray)` says which of the eight boxes at number `base` of the tree's bounds a ray intersects.
+    The level is -1 when no pairs are left. Of so many items the codes are in `pairs.item`, their rays in
+    `pairs.item_ray`.
     """
-    child, slots, rays = tree.child, code * TREE_WIDTH, broadcast(np.float32(ray))
-    is_item = with_sign(1.0, load(signs, slots)) < broadcast(np.float32(0.0))
-    store(pairs.ray[level + 1], node_count, rays)
-    store(pairs.item_ray, item_count, rays)
-    node_count += append_where(pairs.node[level + 1], node_count, child, slots, overlaps & logical_not(is_item))
-    item_count += append_where(pairs.item, item_count, child, slots, overlaps & is_item)
-    return node_count, item_count
+    nodes, rays, end = pairs.node[level], pairs.ray[level], pairs.queued[level]
+    begin, node_count, item_count = max(end - STEP, 0), 0, 0
+    child, codes = tree.child, tree.child.reshape(-1).view(np.float32)  # read as float32, an item's has a minus sign
+    for k in range(begin, end):
+        prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
+        slots, ray, lanes_of_ray = nodes[k] * TREE_WIDTH, rays[k], broadcast(np.float32(rays[k]))
+        met = overlaps(query, slots * 6, ray)
+        is_item = with_sign(1.0, load(codes, slots)) < broadcast(np.float32(0.0))
+        store(pairs.ray[level + 1], node_count, lanes_of_ray)
+        store(pairs.item_ray, item_count, lanes_of_ray)
+        node_count += append_where(pairs.node[level + 1], node_count, child, slots, met & logical_not(is_item))
+        item_count += append_where(pairs.item, item_count, child, slots, met & is_item)
+    pairs.queued[level], pairs.queued[level + 1] = begin, node_count
+    return deepest(pairs, level + 1), item_count
 
 
 @inlined

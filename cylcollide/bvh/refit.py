@@ -56,13 +56,20 @@ def fit_bounds(child: Rows[np.int32], low: Vectors, high: Vectors, space: Space,
             for axis in range(3):
                 smallest, largest = inf, -inf
                 if code >= 0:
-                    for s in range(TREE_WIDTH):
-                        smallest = min(smallest, bounds[code, axis, s])
-                        largest = max(largest, bounds[code, HIGH + axis, s])
+                    smallest, largest = extent_of(bounds, code, axis)
                 elif code != EMPTY:
                     smallest = box_edge(low[-2 - code, axis], centre[axis], scale, -BOX_PAD)
                     largest = box_edge(high[-2 - code, axis], centre[axis], scale, BOX_PAD)
                 bounds[node, axis, slot], bounds[node, HIGH + axis, slot] = smallest, largest
+
+
+@inlined
+def extent_of(bounds: Float32Array, node: int, axis: int) -> tuple[float, float]:
+    """Between which coordinates of an axis all boxes of a node are."""
+    smallest, largest = inf, -inf
+    for slot in range(TREE_WIDTH):
+        smallest, largest = min(smallest, bounds[node, axis, slot]), max(largest, bounds[node, HIGH + axis, slot])
+    return smallest, largest
 
 
 class Places(NamedTuple):
@@ -159,10 +166,7 @@ def fit_branches(at: Places, bounds: Float32Array, dirty: BoolArray, corners: Fl
         if dirty[node] or node == 0:
             place = at.nodes[node]
             for axis in range(3):
-                smallest, largest = inf, -inf
-                for s in range(TREE_WIDTH):
-                    smallest = min(smallest, bounds[node, axis, s])
-                    largest = max(largest, bounds[node, HIGH + axis, s])
+                smallest, largest = extent_of(bounds, node, axis)
                 if node == 0:
                     corners[axis], corners[3 + axis] = smallest, largest
                 else:
@@ -252,10 +256,7 @@ def _fit_united(
             store(bounds, base + low, begins)
             store(bounds, base + high, ends)
     for axis in range(HIGH):
-        corners[axis], corners[HIGH + axis] = inf, -inf
-        for slot in range(TREE_WIDTH):
-            corners[axis] = min(corners[axis], bounds[0, axis, slot])
-            corners[HIGH + axis] = max(corners[HIGH + axis], bounds[0, HIGH + axis, slot])
+        corners[axis], corners[HIGH + axis] = extent_of(bounds, 0, axis)
 
 
 @inlined

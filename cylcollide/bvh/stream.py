@@ -2,28 +2,19 @@
 
 The cost of a node is shared by all rays in its list, and children are visited in the order of their centres along the
 octant, not sorted for each ray. Where a list would be short, its rays continue as pairs of a ray and a node
-(`ray_node_pairs.py`). Each call returns the next items with their rays; between two calls the caller may shorten the
-reach of each ray. Source of the lists: C. Wächter, A. Keller and others describe the scheme; see W. Fuetterling et al.,
+(`ray_node_pairs.py`). What happens at an item is up to functions that the caller passes, which may shorten the reach of
+each ray. Source of the lists: C. Wächter, A. Keller and others describe the scheme; see W. Fuetterling et al.,
 "Efficient ray tracing kernels for modern CPU architectures", JCGT 4(4), 2015 (dynamic ray streams).
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from cylcollide._types import Column, Int32Array, Rows
+from cylcollide._types import Column, Float32Array, Int32Array, Rows
 from cylcollide.bvh.layout import EMPTY, Tree
-from cylcollide.bvh.ray_node_pairs import (
-    AHEAD,
-    STEP,
-    Pairs,
-    deepest,
-    levels_of,
-    make_pairs,
-    prefetch_node,
-    push_children,
-)
-from cylcollide.bvh.traverse import NO_ITEM
+from cylcollide.bvh.ray_node_pairs import STEP, Pairs, deepest, levels_of, make_pairs, next_pairs, prefetch_node
 from cylcollide.constants import SMALLEST_LIST, TREE_WIDTH
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.memory import aligned
@@ -40,8 +31,13 @@ from cylcollide.runtime.simd import (
     store,
 )
 
+Query = TypeVar("Query")
+
 RECIPROCAL, PRODUCT, REACH, RECORD_SIZE = 0, 3, 6, 8
 """Columns of `Stream.record`, vectors by their first, see `LocalRay`; the last one is unused."""
+
+NO_ITEM = -1
+"""In place of an item when there is none."""
 
 MIXED = 8
 """Octant code of rays that have no octant in common."""
@@ -75,14 +71,6 @@ def make_stream(tree: Tree, rays: int) -> Stream:
 
 
 @inlined
-def start_stream(stream: Stream, count: int) -> int:
-    """Push the root with the first `count` rays of `live`; returns the stack height."""
-    stream.code[0] = 0
-    stream.first[0], stream.rays[0], stream.top[0] = 0, count, count
-    return 1 if count > 0 else 0
-
-
-@inlined
 def plane_offsets(octant: int) -> tuple[int, int, int, int, int, int]:
     """Offsets in a node's bounds of the planes across x, y, z that rays of an octant enter boxes by, and leave them by.
 
@@ -103,39 +91,59 @@ def near_and_far(octant: int, first: Any, last: Any) -> tuple[Any, Any]:
 
 
 @inlined
-def next_items(tree: Tree, stream: Stream, height: int, level: int, octant: int) -> tuple[int, int, int, int, int, int]:
-    """The next items whose boxes rays intersect: one with a list of rays, and pairs of an item and a ray.
+def visit_on_rays(
+    tree: Tree, stream: Stream, active: int, octant: int, visit_list: Callable[[Query, int, int, int], int],
+    visit: Callable[[Query, int, int], None], flush: Callable[[Query, bool], None], query: Query,
+) -> None:  # fmt: skip
+    """Visit each item with each of the rays that intersect its box, in lists where they are many.
 
     Parameters
     ----------
-    tree, stream
-        The tree, and the rays by `start_stream`.
-    height, level
-        As returned last, at first of `start_stream` and -1. The traversal ends when the height is 0 and the level -1.
+    tree, stream, active
+        The tree, and the rays: their records, and their numbers, the first `active` in `live`.
     octant
         Of the rays, or MIXED.
-
-    Returns
-    -------
-    height, level
-        Of the stack, and the deepest level of pairs if these are next, else -1.
-    item, first, count
-        The item, NO_ITEM if there is none; where in `live` the list of its rays begins, and their number.
-    found
-        How many pairs are in `Pairs.item` and `Pairs.item_ray`.
+    visit_list
+        `visit_list(query, item, first, end)` is called with a list of rays, `live[first:end]`. It returns the place of
+        the first that is left to `visit`.
+    visit
+        `visit(query, item, ray)` is called with one ray.
+    flush
+        `flush(query, is_last)` is called after each step, of at most `STEP` pairs with eight items each or a list, and
+        after the last one.
     """
-    if level >= 0:
-        if octant == MIXED:
-            level, found = next_items_on_rays(tree, stream, level, MIXED)
+    live, pairs = stream.live, stream.pairs
+    stream.code[0], stream.first[0], stream.rays[0], stream.top[0] = 0, 0, active, active
+    height, level, item, first, end = 1 if active > 0 else 0, -1, NO_ITEM, 0, 0
+    near_x, near_y, near_z, far_x, far_y, far_z = plane_offsets(octant)
+    boxes = octant, near_x, near_y, near_z, far_x, far_y, far_z, tree.bounds, stream.record
+    while height > 0 or level >= 0:
+        if level >= 0:
+            level, found = next_pairs(tree, pairs, level, _intersects_boxes, boxes)
         else:
-            level, found = next_items_on_rays(tree, stream, level, octant)
-        return height, level, NO_ITEM, 0, 0, found
-    if octant == MIXED:
-        height, item, first, count, found = next_items_of_stream(tree, stream, height, MIXED)
-    else:
-        height, item, first, count, found = next_items_of_stream(tree, stream, height, octant)
-    level = deepest(stream.pairs, 0) if stream.pairs.queued[0] >= STEP or height == 0 else -1
-    return height, level, item, first, count, found
+            if octant == MIXED:  # a constant: no branch inside
+                height, item, first, end, found = next_items_of_stream(tree, stream, height, MIXED)
+            else:
+                height, item, first, end, found = next_items_of_stream(tree, stream, height, octant)
+            level = deepest(pairs, 0) if pairs.queued[0] >= STEP or height == 0 else -1
+            if item != NO_ITEM:
+                for k in range(visit_list(query, item, first, end), end):
+                    visit(query, item, live[k])
+        for k in range(found):
+            visit(query, -2 - pairs.item[k], pairs.item_ray[k])
+        flush(query, False)
+    flush(query, True)
+
+
+@inlined
+def no_list(_query: object, _item: int, first: int, _end: int) -> int:
+    """A `visit_list` that leaves all rays to `visit`."""
+    return first
+
+
+@inlined
+def no_flush(_query: object, _is_last: bool) -> None:
+    """A `flush` where nothing is queued."""
 
 
 @inlined
@@ -143,7 +151,7 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
     """The next item whose box many rays of the stream intersect, and pairs of an item and a ray where they are few.
 
     Returns the stack height; the item, NO_ITEM if there is none yet or the traversal has ended; where in `live` the
-    list of its rays begins and their number; and the number of pairs in `Pairs.item` and `Pairs.item_ray`.
+    list of its rays begins and ends; and the number of pairs in `Pairs.item` and `Pairs.item_ray`.
     """
     near_x, near_y, near_z, far_x, far_y, far_z = plane_offsets(octant)
     planes, child, axes, pairs = tree.bounds.reshape(-1), tree.child, tree.axis, stream.pairs
@@ -156,7 +164,7 @@ def next_items_of_stream(tree: Tree, stream: Stream, height: int, octant: int) -
         code, first, count, top = codes[height], firsts[height], counts[height], tops[height]
         if code < 0:
             pairs.queued[0] = pair_count
-            return height, -2 - code, first, count, item_count
+            return height, -2 - code, first, first + count, item_count
 
         # eight rays at a time against one box after another; those that intersect it are appended to its list
         base, end, stride = code * 6 * TREE_WIDTH, first + count, -(-count // LANES) * LANES
@@ -212,31 +220,20 @@ def append_pairs(
 
 
 @inlined
-def next_items_on_rays(tree: Tree, stream: Stream, level: int, octant: int) -> tuple[int, int]:
-    """Process up to `STEP` pairs of the deepest level that has any. Returns the next such level and a number of items.
-
-    The level is -1 when no pairs are left. So many items have a box that a ray intersects: `pairs.item` holds their
-    codes, `pairs.item_ray` the rays.
-    """
-    near_x, near_y, near_z, far_x, far_y, far_z = plane_offsets(octant)
-    bounds, record, pairs, signs = tree.bounds, stream.record, stream.pairs, tree.child.reshape(-1).view(np.float32)
-    nodes, rays, zero = pairs.node[level], pairs.ray[level], broadcast(np.float32(0.0))
-    end, node_count, item_count = pairs.queued[level], 0, 0
-    begin = max(end - STEP, 0)
-    for k in range(begin, end):
-        prefetch_node(tree, nodes[min(k + AHEAD, end - 1)])
-        code, ray = nodes[k], rays[k]
-        base = code * 6 * TREE_WIDTH
-        rx, px = broadcast(record[ray, RECIPROCAL]), broadcast(record[ray, PRODUCT])
-        ry, py = broadcast(record[ray, RECIPROCAL + 1]), broadcast(record[ray, PRODUCT + 1])
-        rz, pz = broadcast(record[ray, RECIPROCAL + 2]), broadcast(record[ray, PRODUCT + 2])
-        x = near_and_far(octant, load(bounds, base + near_x) * rx - px, load(bounds, base + far_x) * rx - px)
-        y = near_and_far(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
-        z = near_and_far(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
-        enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
-        overlaps = enters <= smaller(leaves, broadcast(record[ray, REACH]))
-        if octant == MIXED:  # in an empty slot low is above high
-            overlaps = overlaps & (load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH))
-        node_count, item_count = push_children(tree, signs, code, ray, overlaps, pairs, level, node_count, item_count)
-    pairs.queued[level], pairs.queued[level + 1] = begin, node_count
-    return deepest(pairs, level + 1), item_count
+def _intersects_boxes(
+    query: tuple[int, int, int, int, int, int, int, Float32Array, Float32Array], base: int, ray: int
+) -> Any:
+    """Which of a node's boxes a ray intersects within its reach."""
+    octant, near_x, near_y, near_z, far_x, far_y, far_z, bounds, record = query
+    rx, px = broadcast(record[ray, RECIPROCAL]), broadcast(record[ray, PRODUCT])
+    ry, py = broadcast(record[ray, RECIPROCAL + 1]), broadcast(record[ray, PRODUCT + 1])
+    rz, pz = broadcast(record[ray, RECIPROCAL + 2]), broadcast(record[ray, PRODUCT + 2])
+    x = near_and_far(octant, load(bounds, base + near_x) * rx - px, load(bounds, base + far_x) * rx - px)
+    y = near_and_far(octant, load(bounds, base + near_y) * ry - py, load(bounds, base + far_y) * ry - py)
+    z = near_and_far(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
+    zero = broadcast(np.float32(0.0))
+    enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
+    overlaps = enters <= smaller(leaves, broadcast(record[ray, REACH]))
+    if octant == MIXED:  # in an empty slot low is above high
+        return overlaps & (load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH))
+    return overlaps

@@ -1,21 +1,21 @@
 """Traversal: the items whose boxes a ray intersects, the nearest first, or whose boxes contain a point.
 
-The caller holds a `Stack` and calls `next_item_...` until it returns `NO_ITEM`. A hit between two calls shortens the
-ray, so each call takes its current reach. No callback, no shape: the loop over limbs is the caller's.
+What happens at an item is a function that the caller passes. The build compiles a traversal once for each of them.
 
 The box test is the slab test with near and far planes chosen by the signs of the direction, eight boxes at once, in the
 tree's own frame and in float32. That it never loses a true hit is shown in `docs/numerics.md`, "Boxes".
 """
 
+from collections.abc import Callable
 from math import inf
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from cylcollide._types import Column, Float32Array, Float64Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.constants import BOX_PAD, FARTHEST_START, STEEPEST_RECIPROCAL, TREE_WIDTH
-from cylcollide.runtime.compile import compiled, inlined
+from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import (
     Real,
     Truth,
@@ -33,8 +33,10 @@ from cylcollide.runtime.simd import (
 
 Vector: TypeAlias = tuple[Real, Real, Real]
 
-NO_ITEM = -1
-"""Returned in place of an item when there is none."""
+Query = TypeVar("Query")
+Found = TypeVar("Found")
+NO_FURTHER = -1.0
+"""A reach that ends the traversal of a ray."""
 
 
 class LocalRay(NamedTuple):
@@ -114,13 +116,6 @@ def local_reach(limit: Real, scale: float, start: Real) -> Real:
     return (limit * scale - start) * (1.0 + BOX_PAD) + BOX_PAD
 
 
-@compiled
-def start_traversal(stack: Stack) -> int:
-    """Push the root; returns the stack height."""
-    stack.code[0], stack.near[0] = 0, 0.0
-    return 1
-
-
 @inlined
 def broadcast_float32(v: Vector) -> Any:
     """Each component of a vector, rounded to float32, in eight lanes."""
@@ -134,11 +129,19 @@ def plane_times(bounds: Float32Array, offset: int, reciprocal: Any, product: Any
 
 
 @inlined
-def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach: float) -> tuple[int, int]:
-    """The next item whose box the ray intersects within `reach`, a length as in `LocalRay`.
+def visit_on_ray(
+    tree: Tree, stack: Stack, ray: LocalRay, visit: Callable[[Query, int, Found], tuple[Found, float]], query: Query,
+    found: Found,
+) -> Found:  # fmt: skip
+    """Visit the items whose boxes a ray intersects, the nearest first; all items, if the ray is untrusted.
 
-    Returns the stack height and the item, NO_ITEM at the end of the traversal.
+    `visit(query, item, found)` is called at each item. It returns what is found by then, and how far the ray goes on, a
+    length as in `LocalRay`: a hit shortens the ray. Returns what is found in the end, `found` if no item is visited.
     """
+    if ray.untrusted:
+        for k in range(tree.items):
+            found, _ = visit(query, tree.items - 1 - k, found)
+        return found
     # offsets in a node's bounds of the planes that the ray enters and leaves the boxes by
     near_x = 0 if ray.reciprocal[0] >= 0.0 else 3 * TREE_WIDTH
     near_y = TREE_WIDTH if ray.reciprocal[1] >= 0.0 else 4 * TREE_WIDTH
@@ -146,16 +149,19 @@ def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
     far_x, far_y, far_z = 3 * TREE_WIDTH - near_x, 5 * TREE_WIDTH - near_y, 7 * TREE_WIDTH - near_z
     bounds, children = tree.bounds, tree.child
     codes, nears, entries = stack.code, stack.near, stack.entry
-    limit = np.float32(reach)
     rx, ry, rz = broadcast_float32(ray.reciprocal)
     px, py, pz = broadcast_float32(ray.product)
+    codes[0], nears[0] = 0, 0.0
+    height, limit = 0 if ray.misses_root else 1, np.float32(ray.reach)
     while height > 0:
         height -= 1
         code = codes[height]
         if nears[height] > limit:
             continue
         if code < 0:
-            return height, -2 - code
+            found, reach = visit(query, -2 - code, found)
+            limit = np.float32(reach)
+            continue
         # slab test of all eight boxes; insertion sort of those that the ray intersects, the nearest on top
         base = code * 6 * TREE_WIDTH
         entry = larger(plane_times(bounds, base + near_x, rx, px), plane_times(bounds, base + near_y, ry, py))
@@ -175,7 +181,7 @@ def next_item_on_ray(tree: Tree, stack: Stack, height: int, ray: LocalRay, reach
                 position -= 1
             codes[position], nears[position] = children[code, slot], distance
             height += 1
-    return 0, NO_ITEM
+    return found
 
 
 @inlined
@@ -204,25 +210,23 @@ def in_boxes(bounds: Float32Array, base: int, point: Vector) -> Truth:
 
 
 @inlined
-def next_item_at_point(tree: Tree, stack: Stack, height: int, point: Vector) -> tuple[int, int]:
-    """The next item whose box contains the point, in the frame of the tree. Returns as `next_item_on_ray` does."""
+def visit_at_point(
+    tree: Tree, stack: Stack, point: Vector, visit: Callable[[Query, int, Found], Found], query: Query, found: Found
+) -> Found:
+    """Visit the items whose boxes contain the point, in the coordinates of the world, as `visit_on_ray` does."""
     bounds, children, codes = tree.bounds, tree.child, stack.code
-    local = broadcast_float32(point)
+    local = broadcast_float32(local_point(tree.space, point))
+    codes[0], height = 0, 1
     while height > 0:
         height -= 1
         code = codes[height]
         if code < 0:
-            return height, -2 - code
+            found = visit(query, -2 - code, found)
+            continue
         containing = movemask(in_boxes(bounds, code * 6 * TREE_WIDTH, local))
         while containing != 0:
             slot = lowest_bit(containing)
             containing &= containing - 1
             codes[height] = children[code, slot]
             height += 1
-    return 0, NO_ITEM
-
-
-@compiled
-def next_item_of_all(height: int) -> tuple[int, int]:
-    """The next of all items, untested, for untrusted rays; `height` starts at `tree.items`. Returns as the others."""
-    return height - 1, height - 1 if height > 0 else NO_ITEM
+    return found

@@ -12,17 +12,7 @@ from cylcollide.history.ring import Ring
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.labels import NO_BONE, RowLabels
-from cylcollide.recorded.limbs import (
-    BONE,
-    BOX_ROW,
-    FIRST_ROW,
-    KIND,
-    MODEL,
-    OWNER,
-    PlacedRows,
-    place_bones,
-    place_recorded,
-)
+from cylcollide.recorded.limbs import place_bones, place_recorded
 from cylcollide.runtime import memory
 
 
@@ -47,9 +37,9 @@ def placed_rows(ring: Ring, at: Instants, offsets: Int64Array, row: Int32Array) 
     """Limbs at moments, given as compressed rows: of each moment the rows of its tick, (n + 1,) and (limbs,)."""
     n = len(row)
     solid, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
-    placed = PlacedRows(solid, character, mask, memory.rows((n, ROW)))
+    placed = LimbRows(solid, character, mask, memory.rows((n, ROW)), 0)
     place_recorded(ring.recorded, at.tick, at.alpha, offsets, row, placed)
-    return LimbRows(*placed, 0)
+    return placed
 
 
 class RewoundLimbs:
@@ -79,34 +69,35 @@ class RewoundLimbs:
         of_each = [np.flatnonzero(which == k) for k in range(len(distinct))]
         return [(one, own, self.state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
-    def column(self, name: str, *code: int) -> NDArray[Any]:
-        """A column of the models, by limb."""
-        parts = [(getattr(one.models, name), own, one.row[row, MODEL]) for one, own, row in self._parts]
-        column = np.empty((len(self.state_row), *parts[0][0].shape[1 + len(code) :]), parts[0][0].dtype)
+    def column(self, name: str, *field: str) -> NDArray[Any]:
+        """A column of the models, by limb; or one field of it."""
+        parts = [(getattr(one.models, name), own, one.limb["model"][row]) for one, own, row in self._parts]
+        parts = [(values[field[0]] if field else values, own, model) for values, own, model in parts]
+        column = np.empty((len(self.state_row), *parts[0][0].shape[1:]), parts[0][0].dtype)
         for values, own, model in parts:
-            column[own] = values[(model, *code)]
+            column[own] = values[model]
         return column
 
     def local_boxes(self) -> Float64Array:
         """Axes and half extents of the boxes among the limbs, in the frames of their bones; (boxes, 12)."""
         boxes = np.empty((len(self.state_row), 12))
         for one, own, row in self._parts:
-            box = one.models.codes[one.row[row, MODEL], BOX_ROW]
+            box = one.models.codes["box"][one.limb["model"][row]]
             if len(one.models.boxes):
                 boxes[own] = one.models.boxes[box]
-        return boxes[self.column("codes", BOX_ROW) >= 0]
+        return boxes[self.column("codes", "box") >= 0]
 
     @cached_property
     def table(self) -> LimbTable:
         """The columns of the limbs."""
         rows = self.kernel_rows.rows
-        kind: Int8Array = self.column("codes", KIND).astype(np.int8)
-        is_box = self.column("codes", BOX_ROW) >= 0
+        kind: Int8Array = self.column("codes", "kind").astype(np.int8)
+        is_box = self.column("codes", "box") >= 0
         p1, p2 = rows[:, P1 : P1 + 3].copy(), rows[:, P2 : P2 + 3].copy()
         p1[is_box] = p2[is_box] = rows[is_box, CENTRE : CENTRE + 3]
         box = np.where(is_box, np.cumsum(is_box) - 1, -1).astype(np.int32)
         boxes = np.ascontiguousarray(rows[is_box, BOX_AXES : BOX_AXES + 12])
-        radius, radius2 = self.column("numbers", 6), self.column("numbers", 7)
+        radius, radius2 = self.column("numbers")[:, 6:].T.copy()
         character, mask = self.kernel_rows.character, self.kernel_rows.mask
         return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, self.kernel_rows.solid, rows)
 
@@ -114,11 +105,11 @@ class RewoundLimbs:
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs; where ends are interpolated, no transforms of bones."""
         n, row = len(self.state_row), self.state_row
-        bone: Int32Array = self.column("codes", BONE).astype(np.int32)
+        bone: Int32Array = self.column("codes", "bone").astype(np.int32)
         carried, rig_limb = bone != NO_BONE, np.full(n, NO_LIMB, np.int32)
         for structure, own, of_state in self._parts:
             if len(structure.ids):
-                first = structure.characters[structure.row[of_state, OWNER], FIRST_ROW]
+                first = structure.characters["first_row"][structure.limb["owner"][of_state]]
                 rig_limb[own] = np.where(carried[own], of_state - first, NO_LIMB)
         transform, bones = np.full(n, NO_BONE, np.int32), (np.empty((0, 3)), np.empty((0, 4)))
         if not self._ring.by_ends:

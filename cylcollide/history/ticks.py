@@ -12,10 +12,10 @@ from cylcollide.bvh.refit import Places, united
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE, TREE_WIDTH
 from cylcollide.history.models import STAYS, Models, Structure
 from cylcollide.recorded import limbs as columns
-from cylcollide.recorded.limbs import BONE_SIZE, COLUMNS, NEXT_BONE, NEXT_ROW, ORDINARY, OWNER, Recorded
+from cylcollide.recorded.limbs import BONE_SIZE, COLUMNS, Recorded
 from cylcollide.recorded.swept_boxes import PAD, fill_bones, fill_growth
 from cylcollide.runtime import memory
-from cylcollide.runtime.addresses import address_of
+from cylcollide.runtime.addresses import Records, address_of
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
 
@@ -30,7 +30,7 @@ class Tick:
     time: float
     roster: Roster
     structure: Structure
-    characters: Int64Array
+    characters: Records
     """As in `recorded.limbs.TickRows`."""
     ends: tuple[Float64Array, Float64Array]
     """Ends p1, p2 of the bare limbs, or of all limbs if ends are interpolated."""
@@ -68,7 +68,7 @@ class Tick:
         boxes = after.bounds if is_same else self._boxes_at(tick, made.characters)
         return replace(made, tree=united(tree, after, boxes, growth, space))
 
-    def _characters_before(self, tick: "Tick", teleport_distance: float) -> Int64Array:
+    def _characters_before(self, tick: "Tick", teleport_distance: float) -> Records:
         """The characters, each with its places in the next tick."""
         mine, theirs = self.structure, tick.structure
         if not len(mine.ids):
@@ -81,9 +81,9 @@ class Tick:
         if mine is theirs and goes.all() and not far.any():
             return mine.settled  # the same numbers for many ticks: less memory, and more of it in the cache
         characters = mine.characters.copy()
-        for column, first in ((NEXT_ROW, columns.FIRST_ROW), (NEXT_BONE, columns.FIRST_BONE)):
-            characters[goes, column] = theirs.characters[place[goes], first]
-        characters[:, ORDINARY] = ~far[mine.rig]
+        for following, first in (("next_row", "first_row"), ("next_bone", "first_bone")):
+            characters[following][goes] = theirs.characters[first][place[goes]]
+        characters["is_ordinary"] = ~far[mine.rig]
         return characters
 
     def _goes_on(self, tick: "Tick", place: Int64Array, distance: float) -> BoolArray:
@@ -98,12 +98,12 @@ class Tick:
             goes[goes] = np.hypot(np.hypot(step[:, 0], step[:, 1]), step[:, 2]) <= distance
         return goes
 
-    def _boxes_at(self, tick: "Tick", characters: Int64Array) -> Float32Array:
+    def _boxes_at(self, tick: "Tick", characters: Records) -> Float32Array:
         """The boxes of the limbs at the next tick, in its frame, where the tree has them now; any of one that stays."""
         assert self.places is not None
         assert tick.places is not None
-        bare, owner, row = self.structure.bare, self.structure.row[:, OWNER], np.arange(self.structure.rows)
-        first, following = characters[owner[bare:], columns.FIRST_ROW], characters[owner[bare:], NEXT_ROW]
+        bare, owner, row = self.structure.bare, self.structure.limb["owner"], np.arange(self.structure.rows)
+        first, following = (characters[name][owner[bare:]] for name in ("first_row", "next_row"))
         row[bare:] = np.where(following == STAYS, 0, row[bare:] - first + following)
         here, there, bounds = self.places.items, tick.places.items[row], self.tree.bounds.copy()
         found = tick.tree.bounds[there // TREE_WIDTH, :, there % TREE_WIDTH]
@@ -120,7 +120,7 @@ class Tick:
         row[columns.SHARED_LAYERS] = structure.shared_layers
         row[columns.MODELS], row[columns.MODEL_BOXES] = len(models.codes), len(models.boxes)
         for column, array in (
-            (columns.ROW, structure.row), (columns.CHARACTER, self.characters), (columns.NUMBERS, models.numbers),
+            (columns.ROW, structure.limb), (columns.CHARACTER, self.characters), (columns.NUMBERS, models.numbers),
             (columns.CODES, models.codes), (columns.MODEL_BOX, models.boxes), (columns.P1, self.ends[0]),
             (columns.P2, self.ends[1]), (columns.AXES, self.axes), (columns.BONE_ROWS, self.bones),
         ):  # fmt: skip

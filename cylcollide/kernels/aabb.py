@@ -7,7 +7,7 @@ from cylcollide.constants import BOX_FLOOR
 from cylcollide.kernels.axis import MARGIN
 from cylcollide.kernels.dispatch import limb_aabb
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import Limb, LimbTable, limb_at
+from cylcollide.kernels.limb_table import Limb, LimbTable, fill_row, limb_at
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 
@@ -22,9 +22,32 @@ def limb_boxes(table: LimbTable) -> tuple[Float64Array, Float64Array]:
 def _fill_boxes(rows: Rows[np.float64], solids: Column[np.int8], low: Vectors, high: Vectors) -> None:
     """Write the corners of `limb_boxes`."""
     for i in range(solids.size):
-        smallest, largest = padded_box(limb_at(rows, solids, i))
-        for k in range(3):
-            low[i, k], high[i, k] = smallest[k], largest[k]
+        write_box(limb_at(rows, solids, i), low, high, i)
+
+
+@compiled_loop
+def refill_rows(table: LimbTable, limbs: Column[np.int32], low: Vectors, high: Vectors) -> None:
+    """Write `rows` and `solid` of these limbs (k,) of the table, whose ends are new, and corners (k, 3) of their boxes.
+
+    As `limb_table.make_table` and `limb_boxes` do for all.
+    """
+    for j in range(limbs.size):
+        refill_row(table, limbs[j], low, high, j)
+
+
+@inlined
+def refill_row(table: LimbTable, i: int, low: Float64Array, high: Float64Array, j: int) -> None:
+    """Write `rows` and `solid` of limb i, and corners j of its box."""
+    fill_row(table, i)
+    write_box(limb_at(table.rows, table.solid, i), low, high, j)
+
+
+@inlined
+def write_box(limb: Limb, low: Float64Array, high: Float64Array, j: int) -> None:
+    """Write the corners of `padded_box` into row j."""
+    smallest, largest = padded_box(limb)
+    for k in range(3):
+        low[j, k], high[j, k] = smallest[k], largest[k]
 
 
 @inlined

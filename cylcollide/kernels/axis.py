@@ -58,11 +58,7 @@ def height_and_distance(point: Vector, frame: Frame) -> tuple[Real, Real]:
 @compiled
 def dd_from_base(place: DoubleDoubleVector, base: Vector) -> DoubleDoubleVector:
     """Place - base, in double-double."""
-    return (
-        dd_add(place[0], (-base[0], 0.0)),
-        dd_add(place[1], (-base[1], 0.0)),
-        dd_add(place[2], (-base[2], 0.0)),
-    )
+    return (dd_add(place[0], (-base[0], 0.0)), dd_add(place[1], (-base[1], 0.0)), dd_add(place[2], (-base[2], 0.0)))
 
 
 class SurfacePoint(NamedTuple):

@@ -42,10 +42,7 @@ def ray_capsule(ray: Ray, limb: Limb) -> Span:
     outer = hull(hull(body.outer, first.outer), last.outer)
     inner = hull(hull(body.inner, first.inner), last.inner)
     return Span(
-        outer,
-        inner,
-        zone(line, half_length, (outer[0], inner[0])),
-        zone(line, half_length, (inner[1], outer[1])),
+        outer, inner, zone(line, half_length, (outer[0], inner[0])), zone(line, half_length, (inner[1], outer[1]))
     )
 
 

@@ -80,43 +80,26 @@ def make_table(
     mask: Uint32Array,
 ) -> LimbTable:
     """The table of limbs given by checked columns, as `LimbTable` names them."""
-    solid, rows = kind.copy(), aligned((len(radius), ROW), np.float64)
-    _fill_rows(kind, p1, p2, radius, radius2, box, boxes, solid, rows)
-    return LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, solid, rows)
+    rows = aligned((len(radius), ROW), np.float64)
+    table = LimbTable(kind, p1, p2, radius, radius2, box, boxes, character, mask, kind.copy(), rows)
+    _fill_rows(table)
+    return table
 
 
 @compiled_loop
-def _fill_rows(
-    kind: Column[np.int8],
-    p1: Vectors,
-    p2: Vectors,
-    radius: Column[np.float64],
-    radius2: Column[np.float64],
-    box: Column[np.int32],
-    boxes: Rows[np.float64],
-    solid: Column[np.int8],
-    rows: Rows[np.float64],
-) -> None:
-    """Write `rows` (n, ROW) and `solid` (n,)."""
-    for i in range(radius.size):
-        solid[i] = fill_row(kind, p1, p2, radius, radius2, box, boxes, rows, i)
+def _fill_rows(table: LimbTable) -> None:
+    """Write `rows` and `solid`."""
+    for i in range(table.radius.size):
+        fill_row(table, i)
 
 
 @inlined
-def fill_row(
-    kind: Int8Array,
-    p1: Float64Array,
-    p2: Float64Array,
-    radius: Float64Array,
-    radius2: Float64Array,
-    box: Int32Array,
-    boxes: Float64Array,
-    rows: Float64Array,
-    i: int,
-) -> int:
-    """Write row i of `rows` (n, ROW), as `write_row` does."""
-    of_box = boxes[box[i]] if box[i] >= 0 else rows[i]
-    return write_row(rows[i], kind[i], as_vector(p1, i), as_vector(p2, i), radius[i], radius2[i], of_box)
+def fill_row(table: LimbTable, i: int) -> None:
+    """Write `rows` and `solid` of limb i."""
+    row, box, radius, radius2 = table.rows[i], table.box[i], table.radius[i], table.radius2[i]
+    of_box = table.boxes[box] if box >= 0 else row
+    p1, p2 = as_vector(table.p1, i), as_vector(table.p2, i)
+    table.solid[i] = write_row(row, table.kind[i], p1, p2, radius, radius2, of_box)
 
 
 @inlined
@@ -174,11 +157,14 @@ def plain_limb(table: LimbTable, i: int) -> Limb:
 @inlined
 def limb_at(rows: Float64Array, solids: Int8Array, i: int) -> Limb:
     """Limb i, from `LimbRows.rows` and `LimbRows.solid`."""
-    return limb_of(
-        solids[i],
-        (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5], rows[i, 6], rows[i, 7]),
-        (rows[i, 8], rows[i, 9], rows[i, 10], rows[i, 11], rows[i, 12], rows[i, 13], rows[i, 14], rows[i, 15]),
-    )
+    return limb_of(solids[i], eight_of(rows, i, 0), eight_of(rows, i, 8))
+
+
+@inlined
+def eight_of(rows: Float64Array, i: int, first: int) -> tuple[float, float, float, float, float, float, float, float]:
+    """Eight numbers of row i, from column `first` on."""
+    a, b, c, d = rows[i, first], rows[i, first + 1], rows[i, first + 2], rows[i, first + 3]
+    return a, b, c, d, rows[i, first + 4], rows[i, first + 5], rows[i, first + 6], rows[i, first + 7]
 
 
 @inlined

@@ -138,10 +138,7 @@ def capped(walls: Bracket, slabs: Bracket, forward: Truth) -> Span:
     last = face_between(walls.outer[1] < slabs.inner[1], walls.inner, (slabs.inner[1], slabs.outer[1]))
     cap = select(forward, CAP1, CAP2)
     return Span(
-        inside.outer,
-        inside.inner,
-        select(first == CAP1, cap, first),
-        select(last == CAP1, CAP1 + CAP2 - cap, last),
+        inside.outer, inside.inner, select(first == CAP1, cap, first), select(last == CAP1, CAP1 + CAP2 - cap, last)
     )
 
 

@@ -74,9 +74,10 @@ def make_ray(origin: Vector, displacement: Vector, is_segment: bool, distance: R
 
 
 @compiled
-def exact_displacement(origin: Vector, second: Vector, is_segment: bool) -> DoubleDoubleVector:
-    """The displacement that the input defines: end - start without rounding, or the direction given."""
-    if is_segment:
+def exact_displacement(rays: Rays, i: int) -> DoubleDoubleVector:
+    """The displacement that the input of ray i defines: end - start without rounding, or the direction given."""
+    origin, second = as_vector(rays.origin, i), as_vector(rays.second, i)
+    if rays.is_segment:
         return vector_difference(second, origin)
     return (second[0], 0.0), (second[1], 0.0), (second[2], 0.0)
 

@@ -60,13 +60,7 @@ def product(a: Quadratic, b: Quadratic) -> Quartic:
 @inlined
 def square(a: Quadratic) -> Quartic:
     """The square of a quadratic."""
-    return (
-        a[0] * a[0],
-        a[0] * a[1],
-        (a[0] * a[2] + 2.0 * (a[1] * a[1])) * (1.0 / 3.0),
-        a[1] * a[2],
-        a[2] * a[2],
-    )
+    return (a[0] * a[0], a[0] * a[1], (a[0] * a[2] + 2.0 * (a[1] * a[1])) * (1.0 / 3.0), a[1] * a[2], a[2] * a[2])
 
 
 @inlined

@@ -193,13 +193,7 @@ def window_between(motion: Motion, begin: Real, end: Real) -> Window:
 
 @compiled
 def first_contact(
-    motion: Motion,
-    kind: int,
-    radius: float,
-    radius2: float,
-    first: float,
-    last: float,
-    errors: Errors,
+    motion: Motion, kind: int, radius: float, radius2: float, first: float, last: float, errors: Errors
 ) -> HitBounds:
     """The first contact between `first` and `last`, outside of which there is none."""
     begin, end, until = first, last, last  # no contact before `begin`, nor behind `end` unless `certain`

@@ -175,11 +175,8 @@ def approach_of(
     delta = MOVING_ROUNDING_BOUND * extent
     half_squared = longest_half_squared(rounded)
     near = square_root(near_squared(kind, half_squared, larger_radius, delta))
-    error = (
-        10.0
-        * UNIT_ROUNDOFF
-        * face_error(contact_errors(kind, half_squared, near, larger_radius, delta), kind, bounds.face)
-    )
+    errors = contact_errors(kind, half_squared, near, larger_radius, delta)
+    error = 10.0 * UNIT_ROUNDOFF * face_error(errors, kind, bounds.face)
     bend = largest_bend(rounded, kind, larger_radius, bounds.face, square_root(half_squared) + delta, near + delta)
     first = face_value(motion, low, kind, radius, radius2, bounds.face)[0]
     drop = first - face_value(motion, high, kind, radius, radius2, bounds.face)[0]

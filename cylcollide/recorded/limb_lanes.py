@@ -11,17 +11,7 @@ from cylcollide._types import Column
 from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.interpolation import between, turned_between
 from cylcollide.kernels.limb_table import Limb, limb_between
-from cylcollide.recorded.limbs import (
-    BONE,
-    BONE_SIZE,
-    CHARACTER_SIZE,
-    CODES_SIZE,
-    FIRST_BONE,
-    MODEL,
-    NEXT_BONE,
-    OWNER,
-    TickRows,
-)
+from cylcollide.recorded.limbs import BONE_SIZE, TickRows, model_of
 from cylcollide.runtime.compile import inlined
 from cylcollide.runtime.simd import Real, load, load_rows, prefetch, select
 
@@ -46,10 +36,10 @@ def make_lane_rows(count: int) -> LaneRows:
 @inlined
 def set_lane(lanes: LaneRows, k: int, ray: int, here: TickRows, there: TickRows, row: int, alpha: float) -> None:
     """Make limb k that of a row of a tick, which an ordinary character's bone carries; and prefetch its numbers."""
-    lanes.ray[k], lanes.row[k] = ray, row
-    model, base = here.row[2 * row + MODEL], CHARACTER_SIZE * here.row[2 * row + OWNER]
-    bone, following = here.codes[CODES_SIZE * model + BONE], here.character[base + NEXT_BONE]
-    lanes.model[k], lanes.bone[k] = model, here.character[base + FIRST_BONE] + bone
+    character, bone = here.character[here.limb[row]["owner"]], model_of(here, row)["bone"]
+    following = character["next_bone"]
+    lanes.ray[k], lanes.row[k], lanes.model[k] = ray, row, here.limb[row]["model"]
+    lanes.bone[k] = character["first_bone"] + bone
     lanes.next_bone[k] = following + bone if following >= 0 else 0
     lanes.alpha[k] = alpha if following >= 0 else 0.0
     prefetch(here.bones, BONE_SIZE * lanes.bone[k])

@@ -3,30 +3,19 @@
 The arrays of a tick are read by their addresses, so that one loop goes over rays of all ticks.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import (
-    Column,
-    Float64Array,
-    Int8Array,
-    Int32Array,
-    Int64Array,
-    LayerMasks,
-    Quaternions,
-    Rows,
-    Shape,
-    Vectors,
-)
+from cylcollide._types import Column, Float64Array, Int8Array, Quaternions, Rows, Shape, Vectors
 from cylcollide.bones.bone import Quaternion, carried, rotation_of
 from cylcollide.bones.interpolation import between, turned_between
 from cylcollide.bones.rig_rows import ORIGIN, is_placed
 from cylcollide.constants import SMALLEST_SIZE
 from cylcollide.kernels.double_double import Vector
-from cylcollide.kernels.limb_table import BOX_AXES, write_row
+from cylcollide.kernels.limb_table import BOX_AXES, LimbRows, write_row
 from cylcollide.kernels.ray import largest_component
-from cylcollide.runtime.addresses import float64_at, int32_at, int64_at
+from cylcollide.runtime.addresses import Records, float64_at, records_at
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 BOX = int(Shape.BOX)
@@ -38,23 +27,27 @@ BOX = int(Shape.BOX)
 """Columns of `Recorded.address`: eight counts, the layers that all limbs are in, then addresses."""
 COLUMNS = 21
 
-MODEL, OWNER = 0, 1
-"""Of a row: its limb among the bare ones and those of all rigs; its character, by place, or -1."""
-ID, LAYERS, FIRST_ROW, ROW_COUNT, FIRST_BONE, FIRST_BOX, NEXT_ROW, NEXT_BONE, ORDINARY = range(9)
-"""Of a posed character; `NEXT_ROW` and `NEXT_BONE` begin it in the next tick, -1 if it stays until then. An ordinary
-one has no number so large, and no axis so short, that it might be none between two ticks. The row of a character's box
-in its tick is its model's plus `FIRST_BOX`."""
-CHARACTER_SIZE = 9
-KIND, SOLID, BONE, BOX_ROW, MASK, LABEL, NEEDS_AXIS = range(7)
+LIMB_FIELDS = np.dtype([("model", np.int32), ("owner", np.int32)])
+"""Of a row of a tick: its limb among the bare ones and those of all rigs; its character, by place, or -1."""
+
+CHARACTER_FIELDS = np.dtype([(name, np.int64) for name in (
+    "id", "layers", "first_row", "rows", "first_bone", "first_box", "next_row", "next_bone", "is_ordinary",
+)])  # fmt: skip
+"""Of a posed character. `next_row` and `next_bone` begin it in the next tick, -1 if it stays until then. An ordinary
+character has no number so large, and no axis so short, that it might be none between two ticks. The row of a
+character's box in its tick is its model's plus `first_box`."""
+
+MODEL_FIELDS = np.dtype([(name, np.int64) for name in (
+    "kind", "shape", "bone", "box", "mask", "label", "needs_axis",
+)])  # fmt: skip
 """Of a model: its `Shape`, the one whose kernels apply, bone, row of boxes and layers, the character that a bare limb
 is labelled with, and whether its ends must differ."""
-CODES_SIZE = 7
 NUMBERS_SIZE, BONE_SIZE = 8, 8
 """Of a model: ends in the frame of its bone, radii. Of a bone: eight numbers are a line of the cache."""
 PER_LENGTH = 7
 """Of a bone: one over the length of its quaternion."""
 OWN_LAYERS = -1
-"""`LAYERS` of a character whose limbs have the layers of its rig."""
+"""`layers` of a character whose limbs have the layers of its rig."""
 
 
 class Recorded(NamedTuple):
@@ -68,10 +61,10 @@ class Recorded(NamedTuple):
 class TickRows(NamedTuple):
     """The arrays of one tick."""
 
-    row: Int32Array  # (rows · 2)
-    character: Int64Array  # (characters · CHARACTER_SIZE)
+    limb: Records  # (rows,), LIMB_FIELDS
+    character: Records  # (characters,), CHARACTER_FIELDS
+    model: Records  # (models,), MODEL_FIELDS
     numbers: Float64Array  # (models, NUMBERS_SIZE)
-    codes: Int64Array  # (models · CODES_SIZE)
     boxes: Float64Array  # (model boxes · 12)
     p1: Float64Array  # (ends · 3): of the bare limbs, or of all if ends were recorded
     p2: Float64Array
@@ -79,21 +72,30 @@ class TickRows(NamedTuple):
     bones: Float64Array  # (bones, BONE_SIZE): position, orientation, and one over the length of that
 
 
+limbs_at, characters_at, models_at = map(records_at, (LIMB_FIELDS, CHARACTER_FIELDS, MODEL_FIELDS))
+
+
 @inlined
 def tick_rows(recorded: Recorded, t: int) -> TickRows:
     """The arrays of the tick at place t."""
     a = recorded.address
     return TickRows(
-        int32_at(a[t, ROW], 2 * a[t, ROWS]),
-        int64_at(a[t, CHARACTER], CHARACTER_SIZE * a[t, CHARACTERS]),
+        limbs_at(a[t, ROW], a[t, ROWS]),
+        characters_at(a[t, CHARACTER], a[t, CHARACTERS]),
+        models_at(a[t, CODES], a[t, MODELS]),
         float64_at(a[t, NUMBERS], NUMBERS_SIZE * a[t, MODELS]).reshape(-1, NUMBERS_SIZE),
-        int64_at(a[t, CODES], CODES_SIZE * a[t, MODELS]),
         float64_at(a[t, MODEL_BOX], 12 * a[t, MODEL_BOXES]),
         float64_at(a[t, P1], 3 * a[t, ENDS]),
         float64_at(a[t, P2], 3 * a[t, ENDS]),
         float64_at(a[t, AXES], 12 * a[t, BOXES]),
         float64_at(a[t, BONE_ROWS], BONE_SIZE * a[t, BONES]).reshape(-1, BONE_SIZE),
     )
+
+
+@inlined
+def model_of(here: TickRows, row: int) -> Any:
+    """The model of a row."""
+    return here.model[here.limb[row]["model"]]
 
 
 @inlined
@@ -150,29 +152,42 @@ def local_ends(here: TickRows, model: int) -> tuple[Vector, Vector]:
 
 
 @compiled
-def character_is_placed(here: TickRows, there: TickRows, c: int, alpha: float) -> bool:
+def bones_of(here: TickRows, there: TickRows, row: int, alpha: float) -> tuple[int, int, bool]:
+    """The bone of a row in its tick and in the next one, -1 where it stays; and `character_is_placed`."""
+    character, j = here.character[here.limb[row]["owner"]], model_of(here, row)["bone"]
+    valid = character["is_ordinary"] != 0 or character_is_placed(here, there, character, alpha)
+    following = character["next_bone"] + j if character["next_bone"] >= 0 and valid else -1
+    return character["first_bone"] + j, following, valid
+
+
+@compiled
+def character_is_placed(here: TickRows, there: TickRows, character: Any, alpha: float) -> bool:
     """Whether all limbs of a character are in the accepted range at a moment, as its bones are; no axis too short."""
-    base = CHARACTER_SIZE * c
-    bone, following = here.character[base + FIRST_BONE], here.character[base + NEXT_BONE]
-    first = here.character[base + FIRST_ROW]
-    for row in range(first, first + here.character[base + ROW_COUNT]):
-        model = here.row[2 * row + MODEL]
-        j = here.codes[CODES_SIZE * model + BONE]
-        far = following + j if following >= 0 else -1
-        origin, turn = bone_between(here, bone + j, there, far, alpha)
+    bone, following, first = character["first_bone"], character["next_bone"], character["first_row"]
+    for row in range(first, first + character["rows"]):
+        j, model = model_of(here, row)["bone"], here.limb[row]["model"]
+        origin, turn = bone_between(here, bone + j, there, following + j if following >= 0 else -1, alpha)
         rotation, (local1, local2) = rotation_of(turn), local_ends(here, model)
         if not is_placed(local1, local2, carried(rotation, origin, local1), carried(rotation, origin, local2)):
             return False
     return True
 
 
-class PlacedRows(NamedTuple):
-    """Limbs at moments: what loops read of them, as `LimbRows` has it."""
+@inlined
+def next_row(here: TickRows, row: int) -> int:
+    """The row of a limb in the next tick, -1 for one that stays where it is until then."""
+    owner = here.limb[row]["owner"]
+    if owner < 0:
+        return row
+    character = here.character[owner]
+    return int(character["next_row"] + row - character["first_row"] if character["next_row"] >= 0 else -1)
 
-    solid: Column[np.int8]
-    character: Column[np.int32]
-    mask: LayerMasks  # none for a limb that is none at its moment
-    rows: Rows[np.float64]  # (n, ROW)
+
+@inlined
+def box_of(here: TickRows, row: int) -> int:
+    """The row of a box in the axes of its tick, whose limbs were recorded by their ends."""
+    owner = here.limb[row]["owner"]
+    return int(model_of(here, row)["box"] + (here.character[owner]["first_box"] if owner >= 0 else 0))
 
 
 @compiled
@@ -180,26 +195,17 @@ def place_by_ends(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
 ) -> bool:
     """Write limb k, whose ends were recorded; whether it has an axis, if it needs one. If not, it is where it was."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
-    far = row
-    if owner >= 0:
-        first = here.character[CHARACTER_SIZE * owner + NEXT_ROW]
-        far = first + row - here.character[CHARACTER_SIZE * owner + FIRST_ROW] if first >= 0 else -1
-    kind, box = here.codes[CODES_SIZE * model + KIND], here.codes[CODES_SIZE * model + BOX_ROW]
+    model, far, numbers = model_of(here, row), next_row(here, row), rows[k]
     a, b = end_between(here.p1, row, there.p1, far, alpha), end_between(here.p2, row, there.p2, far, alpha)
     axis = largest_component((b[0] - a[0], b[1] - a[1], b[2] - a[2]))
-    has_axis = axis >= SMALLEST_SIZE or (axis == 0.0 and here.codes[CODES_SIZE * model + NEEDS_AXIS] == 0)
+    has_axis = axis >= SMALLEST_SIZE or (axis == 0.0 and model["needs_axis"] == 0)
     if not has_axis:
         a, b = triple(here.p1, row), triple(here.p2, row)
-    numbers = rows[k]
-    if kind == BOX:
-        if owner >= 0:
-            box += here.character[CHARACTER_SIZE * owner + FIRST_BOX]
+    if model["kind"] == BOX:
+        box = 12 * box_of(here, row)
         for j in range(12):
-            numbers[BOX_AXES + j] = here.axes[12 * box + j]
-    solid[k] = write_row(
-        numbers, kind, a, b, here.numbers[model, 6], here.numbers[model, 7], numbers[BOX_AXES : BOX_AXES + 12]
-    )
+            numbers[BOX_AXES + j] = here.axes[box + j]
+    solid[k] = write_placed(here, row, a, b, numbers)
     return has_axis
 
 
@@ -208,28 +214,27 @@ def place_by_bone(
     here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
 ) -> bool:
     """Write limb k, which a bone carries; whether its character is in range. If not, it is where it was."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
-    base = CHARACTER_SIZE * owner
-    j, following = here.codes[CODES_SIZE * model + BONE], here.character[base + NEXT_BONE]
-    valid = here.character[base + ORDINARY] != 0 or character_is_placed(here, there, owner, alpha)
-    far = following + j if following >= 0 and valid else -1
-    bone = here.character[base + FIRST_BONE] + j
-    origin, turn = bone_between(here, bone, there, far, alpha)
-    rotation, (local1, local2) = rotation_of(turn), local_ends(here, model)
-    a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
-    kind, numbers = here.codes[CODES_SIZE * model + KIND], rows[k]
-    if kind == BOX:
-        box = 12 * here.codes[CODES_SIZE * model + BOX_ROW]
+    model, numbers = model_of(here, row), rows[k]
+    bone, following, valid = bones_of(here, there, row, alpha)
+    origin, turn = bone_between(here, bone, there, following, alpha)
+    rotation, (local1, local2) = rotation_of(turn), local_ends(here, here.limb[row]["model"])
+    if model["kind"] == BOX:
+        box = 12 * model["box"]
         for i in range(0, 9, 3):
-            local = (here.boxes[box + i], here.boxes[box + i + 1], here.boxes[box + i + 2])
-            side = carried(rotation, ORIGIN, local)
+            side = carried(rotation, ORIGIN, (here.boxes[box + i], here.boxes[box + i + 1], here.boxes[box + i + 2]))
             numbers[BOX_AXES + i], numbers[BOX_AXES + i + 1], numbers[BOX_AXES + i + 2] = side
-        for i in range(9, 12):
-            numbers[BOX_AXES + i] = here.boxes[box + i]
-    solid[k] = write_row(
-        numbers, kind, a, b, here.numbers[model, 6], here.numbers[model, 7], numbers[BOX_AXES : BOX_AXES + 12]
-    )
+            numbers[BOX_AXES + 9 + i // 3] = here.boxes[box + 9 + i // 3]
+    a, b = carried(rotation, origin, local1), carried(rotation, origin, local2)
+    solid[k] = write_placed(here, row, a, b, numbers)
     return valid
+
+
+@inlined
+def write_placed(here: TickRows, row: int, a: Vector, b: Vector, numbers: Float64Array) -> int:
+    """Write the row of kernels of a limb from a to b, in which a box's axes are already; the kernels' shape."""
+    model, axes = here.limb[row]["model"], numbers[BOX_AXES : BOX_AXES + 12]
+    kind, radius, radius2 = here.model[model]["kind"], here.numbers[model, 6], here.numbers[model, 7]
+    return write_row(numbers, kind, a, b, radius, radius2, axes)
 
 
 @inlined
@@ -237,7 +242,7 @@ def place_one(
     by_ends: bool, here: TickRows, there: TickRows, row: int, alpha: float, rows: Float64Array, solid: Int8Array, k: int
 ) -> bool:
     """Write limb k, a row of a tick; whether it is a limb at this moment. If not, it is where it was."""
-    if by_ends or here.row[2 * row + OWNER] < 0:
+    if by_ends or here.limb[row]["owner"] < 0:
         return place_by_ends(here, there, row, alpha, rows, solid, k)
     return place_by_bone(here, there, row, alpha, rows, solid, k)
 
@@ -245,17 +250,17 @@ def place_one(
 @inlined
 def layers_of(here: TickRows, row: int) -> int:
     """The layers of a limb."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
-    if owner >= 0 and here.character[CHARACTER_SIZE * owner + LAYERS] != OWN_LAYERS:
-        return int(here.character[CHARACTER_SIZE * owner + LAYERS])
-    return int(here.codes[CODES_SIZE * model + MASK])
+    owner = here.limb[row]["owner"]
+    if owner >= 0 and here.character[owner]["layers"] != OWN_LAYERS:
+        return int(here.character[owner]["layers"])
+    return int(model_of(here, row)["mask"])
 
 
 @inlined
 def character_of(here: TickRows, row: int) -> int:
     """The id of the character that a limb belongs to; of a bare limb, its label."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
-    return int(here.character[CHARACTER_SIZE * owner + ID] if owner >= 0 else here.codes[CODES_SIZE * model + LABEL])
+    owner = here.limb[row]["owner"]
+    return int(here.character[owner]["id"] if owner >= 0 else model_of(here, row)["label"])
 
 
 @compiled_loop
@@ -265,7 +270,7 @@ def place_recorded(
     alpha: Column[np.float64],
     offsets: Column[np.int64],
     row: Column[np.int32],
-    placed: PlacedRows,
+    placed: LimbRows,
 ) -> None:
     """Write limbs where they were at n moments.
 
@@ -278,7 +283,7 @@ def place_recorded(
     offsets, row
         The limbs at each moment, as rows of its tick: compressed rows, (n + 1,) and (limbs,).
     placed
-        Written.
+        Written; a limb that is none at its moment is in no layer.
     """
     last = recorded.address.shape[0] - 1
     for i in range(tick.size):
@@ -303,13 +308,9 @@ def place_bones(
     last = recorded.address.shape[0] - 1
     for k in range(row.size):
         here, there = tick_rows(recorded, tick[k]), tick_rows(recorded, min(tick[k] + 1, last))
-        model, owner = here.row[2 * row[k] + MODEL], here.row[2 * row[k] + OWNER]
-        if owner >= 0:
-            base, j = CHARACTER_SIZE * owner, here.codes[CODES_SIZE * model + BONE]
-            valid = here.character[base + ORDINARY] != 0 or character_is_placed(here, there, owner, alpha[k])
-            following = here.character[base + NEXT_BONE]
-            bone, far = here.character[base + FIRST_BONE] + j, following + j if following >= 0 and valid else -1
-            position, turn = bone_between(here, bone, there, far, alpha[k])
+        if here.limb[row[k]]["owner"] >= 0:
+            bone, following, _ = bones_of(here, there, row[k], alpha[k])
+            position, turn = bone_between(here, bone, there, following, alpha[k])
             positions[k, 0], positions[k, 1], positions[k, 2] = position
             for axis in range(4):
                 orientations[k, axis] = turn[axis]

@@ -15,22 +15,13 @@ from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import BOX
 from cylcollide.kernels.ray import dot
 from cylcollide.recorded.limbs import (
-    BONE,
-    BOX_ROW,
-    CHARACTER_SIZE,
-    CODES_SIZE,
-    FIRST_BONE,
-    FIRST_BOX,
-    FIRST_ROW,
-    KIND,
-    MODEL,
-    NEXT_BONE,
-    NEXT_ROW,
-    OWNER,
     PER_LENGTH,
     Recorded,
     TickRows,
     bone_turn,
+    box_of,
+    model_of,
+    next_row,
     tick_rows,
     triple,
 )
@@ -82,27 +73,24 @@ def fill_growth(
     """
     here, there = tick_rows(recorded, 0), tick_rows(recorded, 1)
     for i in range(slot.size):
-        model, owner = here.row[2 * i + MODEL], here.row[2 * i + OWNER]
-        base = CHARACTER_SIZE * owner
-        if owner >= 0 and here.character[base + NEXT_ROW] < 0:
+        model, owner, far = here.limb[i]["model"], here.limb[i]["owner"], next_row(here, i)
+        if far < 0:
             growth[slot[i]] = -1.0
         elif owner >= 0 and not recorded.by_ends:
-            cosine = cosine_of_half(here, there, base, here.codes[CODES_SIZE * model + BONE])
+            cosine = cosine_of_half(here, there, owner, here.model[model]["bone"])
             arc = 1.0 - cosine + PAD
             turned = arc / cosine if arc < cosine else 1.0
             growth[slot[i]] = (span[model] * arc + rim[model] * turned + least) * scale
         else:
-            far = i
-            if owner >= 0:
-                far += here.character[base + NEXT_ROW] - here.character[base + FIRST_ROW]
             turned = min(axes_apart(here, i, there, far) + PAD, 1.0) if rim[model] > 0.0 else 0.0
             growth[slot[i]] = (rim[model] * turned + least) * scale
 
 
 @inlined
-def cosine_of_half(here: TickRows, there: TickRows, base: int, bone: int) -> float:
+def cosine_of_half(here: TickRows, there: TickRows, owner: int, bone: int) -> float:
     """The cosine of ½θ for the angle by which a bone of a character turns to the next tick; at most 1."""
-    a, b = here.character[base + FIRST_BONE] + bone, here.character[base + NEXT_BONE] + bone
+    character = here.character[owner]
+    a, b = character["first_bone"] + bone, character["next_bone"] + bone
     p, q = bone_turn(here.bones, a), bone_turn(there.bones, b)
     m, n = here.bones[a, PER_LENGTH], there.bones[b, PER_LENGTH]
     cosine = (p[0] * m) * (q[0] * n) + (p[1] * m) * (q[1] * n) + (p[2] * m) * (q[2] * n) + (p[3] * m) * (q[3] * n)
@@ -112,7 +100,7 @@ def cosine_of_half(here: TickRows, there: TickRows, base: int, bone: int) -> flo
 @inlined
 def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
     """The distance between the unit axes of a limb at two ticks; of a box, the root of the sum over all three."""
-    if here.codes[CODES_SIZE * here.row[2 * a + MODEL] + KIND] == BOX:
+    if model_of(here, a)["kind"] == BOX:
         i, j, square = 12 * box_of(here, a), 12 * box_of(there, b), 0.0
         for k in range(9):
             square += (here.axes[i + k] - there.axes[j + k]) * (here.axes[i + k] - there.axes[j + k])
@@ -120,14 +108,6 @@ def axes_apart(here: TickRows, a: int, there: TickRows, b: int) -> float:
     u, v = unit_axis(here, a), unit_axis(there, b)
     apart = (v[0] - u[0], v[1] - u[1], v[2] - u[2])
     return float(square_root(dot(apart, apart)))
-
-
-@inlined
-def box_of(tick: TickRows, row: int) -> int:
-    """The row of a box in the axes of its tick, whose limbs were recorded by their ends."""
-    model, owner = tick.row[2 * row + MODEL], tick.row[2 * row + OWNER]
-    first = tick.character[CHARACTER_SIZE * owner + FIRST_BOX] if owner >= 0 else 0
-    return int(tick.codes[CODES_SIZE * model + BOX_ROW] + first)
 
 
 @inlined

@@ -9,8 +9,8 @@ import numpy as np
 from cylcollide._types import Column, NodeBoxes, Rows, Vectors
 from cylcollide.bvh.layout import SPACE_NUMBERS, Space, Tree, fill_space, space_of
 from cylcollide.bvh.refit import fit_bounds, tree_cost
+from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.query.loops.moved_rows import refill_row
 from cylcollide.runtime.compile import compiled_loop
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.state_rows import StateRows

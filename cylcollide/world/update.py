@@ -12,12 +12,11 @@ import numpy as np
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import HIGH, Tree, space_around
-from cylcollide.bvh.patch import grafted, renumbered
+from cylcollide.bvh.patch import insert_items, remove_items
 from cylcollide.bvh.refit import fit_bounds, refit_some, tree_cost
 from cylcollide.constants import FEW_MOVED, LIMBS_SHARED, MANY_ADDED, REBUILT_AT_ONCE, TREE_WIDTH
-from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.query.loops.moved_rows import refill_rows
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
@@ -121,7 +120,7 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
         return with_new_tree(wanted)
     tree, cost = state.tree, state.built_cost
     if not same:
-        tree = grafted(renumbered(tree, number, len(low)), new, low[new], high[new], len(low))
+        tree = insert_items(remove_items(tree, number, len(low)), new, low[new], high[new], len(low))
         cost *= len(low) / len(number)
     bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)

@@ -15,8 +15,8 @@ import cylcollide as cc
 from cylcollide._types import Float64Array
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.stream import MIXED, make_stream, next_items, start_stream
-from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray, make_stack, next_item_on_ray, start_traversal
+from cylcollide.bvh.stream import MIXED, make_stream, no_flush, no_list, visit_on_rays
+from cylcollide.bvh.traverse import LocalRay, local_ray, make_stack, visit_on_ray
 from cylcollide.constants import BOX_PAD, FARTHEST_START, SMALLEST_SAFE
 from cylcollide.kernels.ray import make_ray
 
@@ -172,13 +172,17 @@ def seen_from(tree: Tree, start: Float64Array, end: Float64Array) -> LocalRay:
 
 def met_alone(tree: Tree, ray: LocalRay) -> set[int]:
     """Return the items that one ray is led to."""
-    found, stack = set(), make_stack(tree)
-    height = 0 if ray.misses_root else start_traversal(stack)
-    while True:
-        height, item = next_item_on_ray(tree, stack, height, ray, ray.reach)
-        if item == NO_ITEM:
-            return found
-        found.add(item)
+    found: set[int] = set()
+
+    def visit(ray: LocalRay, item: int, found: set[int]) -> tuple[set[int], float]:
+        return found | {item}, ray.reach
+
+    return visit_on_ray(tree, make_stack(tree), ray, visit, ray, found)
+
+
+def note(found: list[set[int]], item: int, ray: int):
+    """Note that a ray is led to an item."""
+    found[ray].add(int(item))
 
 
 def met_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]]:
@@ -193,13 +197,7 @@ def met_together(tree: Tree, rays: list[LocalRay], mixed: bool) -> list[set[int]
             if (mixed or signs == octant) and not ray.misses_root:
                 stream.live[count] = k
                 count += 1
-        height, level, pairs = start_stream(stream, count), -1, stream.pairs
-        while height > 0 or level >= 0:
-            height, level, item, first, members, met = next_items(tree, stream, height, level, octant)
-            for k in stream.live[first : first + members].tolist():
-                found[k].add(item)
-            for k, code in zip(pairs.item_ray[:met].tolist(), pairs.item[:met].tolist(), strict=True):
-                found[k].add(-2 - code)
+        visit_on_rays(tree, stream, count, octant, no_list, note, no_flush, found)
     return found
 
 

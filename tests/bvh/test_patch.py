@@ -5,7 +5,7 @@ import pytest
 
 from cylcollide.bvh.build import build
 from cylcollide.bvh.layout import EMPTY, HIGH, Tree
-from cylcollide.bvh.patch import grafted, renumbered
+from cylcollide.bvh.patch import insert_items, remove_items
 from cylcollide.bvh.refit import places, refit, refit_some, tree_cost
 from cylcollide.constants import TREE_WIDTH
 
@@ -64,7 +64,7 @@ def test_items_that_go(n: int):
         kept = np.flatnonzero(rng.random(n) >= share)
         number = np.full(n, -1, np.int32)
         number[kept] = rng.permutation(len(kept))
-        part = renumbered(tree, number, len(kept))
+        part = remove_items(tree, number, len(kept))
         check_structure(part, len(kept))
         order = np.argsort(number[kept])
         check_boxes(part, low[kept][order], high[kept][order])
@@ -78,8 +78,8 @@ def test_items_that_come(before: int, added: int):
     low, high = random_boxes(rng, before + added)
     number = rng.permutation(before + added).astype(np.int32)
     old, new = number[:before], number[before:]
-    tree = renumbered(build(low[:before], high[:before]), np.arange(before, dtype=np.int32), before)
-    moved = grafted(renumbered(tree, old, before), new, low[before:], high[before:], before + added)
+    tree = remove_items(build(low[:before], high[:before]), np.arange(before, dtype=np.int32), before)
+    moved = insert_items(remove_items(tree, old, before), new, low[before:], high[before:], before + added)
     order = np.argsort(number)
     check_structure(moved, before + added)
     check_boxes(moved, low[order], high[order])
@@ -95,11 +95,11 @@ def test_a_life_of_coming_and_going():
         number = np.full(len(low), -1, np.int32)
         rows = np.r_[: min(gone, len(low)), min(gone + 17, len(low)) : len(low)]
         number[rows] = np.arange(len(rows))
-        tree, low, high = renumbered(tree, number, len(rows)), low[rows], high[rows]
+        tree, low, high = remove_items(tree, number, len(rows)), low[rows], high[rows]
         more_low, more_high = random_boxes(rng, 17 * rng.integers(0, 3))
         new = np.arange(len(low), len(low) + len(more_low), dtype=np.int32)
         low, high = np.vstack([low, more_low]), np.vstack([high, more_high])
-        tree = refit(grafted(tree, new, more_low, more_high, len(low)), low, high)
+        tree = refit(insert_items(tree, new, more_low, more_high, len(low)), low, high)
         check_structure(tree, len(low))
         check_boxes(tree, low, high)
         if len(low):

@@ -53,7 +53,7 @@ def test_a_copy_is_read_where_it_is(how: str, interpolate: str):
     for tick in other._ring.ticks:
         row, models = tick.addresses_with_tree, tick.structure.models
         for column, array in (
-            (columns.ROW, tick.structure.row), (columns.CHARACTER, tick.characters), (columns.CODES, models.codes),
+            (columns.ROW, tick.structure.limb), (columns.CHARACTER, tick.characters), (columns.CODES, models.codes),
             (columns.NUMBERS, models.numbers), (columns.P1, tick.ends[0]), (columns.P2, tick.ends[1]),
             (columns.BONE_ROWS, tick.bones), (columns.BOUNDS, tick.tree.bounds), (columns.CHILD, tick.tree.child),
         ):  # fmt: skip

@@ -9,7 +9,7 @@ from cylcollide.history.moving import request
 from cylcollide.history.moving.flights import checked_filters, checked_flights
 from cylcollide.history.moving.hits import MovingHit
 from cylcollide.history.moving.request import MovingRequest
-from cylcollide.query.loops.moving import LEFT_OUT
+from cylcollide.query.loops.moving_pair import LEFT_OUT
 
 pytestmark = pytest.mark.plain_python
 
@@ -39,7 +39,7 @@ def test_streams_find_what_single_bullets_find(monkeypatch: pytest.MonkeyPatch, 
     counts = np.diff(many.candidates.offsets)
     assert len(many.candidates.limb) > 2 * len(counts)  # more than there is room for at first
     if scale == 1e30:
-        assert (counts == len(single.limbs.ring.ticks[0].structure.row)).any()  # too far for float32: all of them
+        assert (counts == len(single.limbs.ring.ticks[0].structure.limb)).any()  # too far for float32: all of them
 
 
 def test_what_is_left_out_is_missed_and_is_most(monkeypatch: pytest.MonkeyPatch):

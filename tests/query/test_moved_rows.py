@@ -5,9 +5,8 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed
 from support.machine_code import interpreted
 
-from cylcollide.kernels.aabb import limb_boxes
+from cylcollide.kernels.aabb import limb_boxes, refill_rows
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.query.loops.moved_rows import refill_rows
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 

@@ -9,9 +9,9 @@ from support.machine_code import as_machine_code, interpreted
 import cylcollide as cc
 from cylcollide._types import Shape
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.kernels.limb_table import ROW
+from cylcollide.kernels.limb_table import ROW, LimbRows
 from cylcollide.recorded.limb_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
-from cylcollide.recorded.limbs import PlacedRows, Recorded, place_bones, place_recorded, tick_rows
+from cylcollide.recorded.limbs import Recorded, place_bones, place_recorded, tick_rows
 from cylcollide.recorded.sample_times import find_moments
 from cylcollide.runtime.simd import LANES, store_rows
 
@@ -27,7 +27,7 @@ def both(loop):
 def placed(loop, history: cc.PoseHistory, tick: int, alpha: float, rows: np.ndarray):
     """What the loop writes of these rows at one moment."""
     n = len(rows)
-    made = PlacedRows(np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32), np.zeros((n, ROW)))
+    made = LimbRows(np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32), np.zeros((n, ROW)), 0)
     at = np.full(1, tick, np.int32), np.full(1, alpha), np.array([0, n])
     loop(history._ring.recorded, *at, rows.astype(np.int32), made)
     return made

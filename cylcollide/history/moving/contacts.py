@@ -57,21 +57,20 @@ def found_contacts(request: MovingRequest, threads: int | None) -> Found:
 
 def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns, ContactRows]:
     """The first contact of each bullet as far as float64 decides it."""
-    n, filters = request.flights.bullets, (request.flights.mask, request.flights.ignored, request.resolution)
+    n, query = request.flights.bullets, request.query
     columns = memory.columns(n, *COLUMNS)
     time, target, alpha, lower, upper, stretch, piece, tick, limb, face, found_face, undecided, accurate = columns
     hits = MovingColumns(stretch, limb, lower, upper, found_face, undecided)
     contacts = ContactRows(memory.rows((n, 2)), time, target, alpha, piece, tick, face, accurate)
-    stretches, table, candidates = request.stretches, request.table, request.candidates
-    first_tick, flights = request.ticks[0].number, request.flight_rows
+    first_tick = request.ticks[0].number
 
     def task(begin: int, end: int) -> None:
         pairs, refined = make_pair_lanes(), make_refine_lanes()
         for first in range(begin, end, BLOCK_RAYS):
             last = min(first + BLOCK_RAYS, end)
-            leave_out_misses(stretches, table, candidates, first, last, pairs)
-            cast_moving_rows(stretches, table, candidates, *filters, first, last, hits)
-            refine_contacts(flights, stretches, table, hits, first_tick, first, last, refined, contacts)
+            leave_out_misses(query, first, last, pairs)
+            cast_moving_rows(query, first, last, hits)
+            refine_contacts(query, hits, first_tick, first, last, refined, contacts)
 
     in_chunks(n, threads, task)
     return hits, contacts
@@ -102,9 +101,8 @@ def _exits(
     n, stretches = request.flights.bullets, request.stretches
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
-    flights, limbs, table, candidates = request.flights, request.limbs, request.table, request.candidates
-    asked = (LimbPlaces(limbs.state_row, limbs.next_row), candidates, flights.mask, flights.ignored)
-    find_exits(request.flight_rows, stretches, table, *asked, bounded, contacts, 0, n, exits)
+    limbs = request.limbs
+    find_exits(request.query, LimbPlaces(limbs.state_row, limbs.next_row), bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
     is_protected = np.isin(limbs.character[bounded.limb[hit]], [*request.until])
     for i in hit[~accurate[hit] | is_protected].tolist():

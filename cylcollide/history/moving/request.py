@@ -11,10 +11,10 @@ from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.moving import LEFT_OUT, Candidates
+from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
 from cylcollide.query.loops.moving_rows import END, START
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.loops.recorded_pairs import RecordedPairs, find_recorded_pairs, sort_pairs
+from cylcollide.query.loops.recorded_pairs import rows_near_many
 from cylcollide.query.loops.recorded_sort import sorted_by_tick
 from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
@@ -35,6 +35,9 @@ class MovingRequest:
             number = np.where(self._is_hit(np.diff(offsets), number), number, np.int32(LEFT_OUT))
         self.candidates = Candidates(offsets, number, memory.rows((len(number),)))
         self.table = self.limbs.table
+        filters_of_bullets = flights.mask, flights.ignored, filters.resolution
+        self.query = MovingQuery(self.flight_rows, self.stretches, self.table, self.candidates, *filters_of_bullets)
+        """The same for loops."""
 
     def limbs_near(self, stretch: int) -> list[int]:
         """The limbs that the bullet of a stretch does not certainly miss there, by row."""
@@ -82,20 +85,7 @@ def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int6
     n, tree = len(tick), ring.deepest_tree
     order = sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks))
     state, stream, *_ = scratch_for_streams(tree, 0)
-    asked = (ring.recorded, order, state, stream)
-    pairs = _pairs(2 * n)
-    used = find_recorded_pairs(*asked, pairs)
-    if used > len(pairs.ray):
-        pairs = _pairs(used)
-        find_recorded_pairs(*asked, pairs)
-    offsets, found = np.empty(n + 1, np.int64), np.empty(used, np.int32)
-    sort_pairs(RecordedPairs(pairs.ray[:used], pairs.row[:used]), offsets, found)
-    return offsets, found
-
-
-def _pairs(n: int) -> RecordedPairs:
-    """Room for so many pairs."""
-    return RecordedPairs(*memory.columns(n, np.dtype(np.int32), np.dtype(np.int32)))
+    return rows_near_many(ring.recorded, order, state, stream)
 
 
 def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimbs, Int32Array]:

@@ -21,7 +21,7 @@ from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
 from cylcollide.query.loops.output import write_eight
 from cylcollide.query.loops.packets import one_limb, prefetch_sixteen, rays_from
-from cylcollide.query.loops.refine import FACES, refine_list
+from cylcollide.query.loops.refine import FACES, Refinement, refine_list
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, Truth, append_where, broadcast, load
 
@@ -48,14 +48,7 @@ def make_ray_lists(limbs: int) -> RayLists:
 
 @compiled_loop
 def cast_brute_force(
-    raw: RawRays,
-    batch: RayBatch,
-    table: LimbRows,
-    lists: RayLists,
-    begin: int,
-    end: int,
-    aim: int,
-    hits: HitColumns,
+    raw: RawRays, batch: RayBatch, table: LimbRows, lists: RayLists, begin: int, end: int, aim: int, hits: HitColumns
 ) -> int:
     """Copy and check the rays from `begin` to `end`, at least eight, and find their closest limbs; 0, or INVALID.
 
@@ -120,10 +113,7 @@ def cast_sixteen(batch: RayBatch, table: LimbRows, lists: RayLists, row: int, en
     other_entered = write_eight(other_best, other_undecided, other.per_length, two, hits)
     # rays tested a second time are in a list already
     lane = load(lists.lane, 0)
-    entered, other_entered = (
-        entered & (lane >= float(row - one)),
-        other_entered & (lane >= float(row + LANES - two)),
-    )
+    entered, other_entered = (entered & (lane >= float(row - one)), other_entered & (lane >= float(row + LANES - two)))
     for k in range(table.solid.size):
         first_face, end_face = faces(solids[k])
         enters, other_enters = entered & (best.limb == float(k)), other_entered & (other_best.limb == float(k))
@@ -142,8 +132,9 @@ def append(lists: RayLists, slot: int, row: int, truth: Truth) -> None:
 @compiled
 def refine_lists(batch: RayBatch, table: LimbRows, lists: RayLists, hits: HitColumns) -> None:
     """Refine the fractions of all rays in lists."""
+    work = Refinement(batch, table, hits, lists.fraction)
     for slot in range(lists.listed.size):
         count, rows = lists.listed[slot], lists.row[slot]
         if count > 0:
             rows[count : count + 2 * LANES] = rows[0]  # sixteen may be read from the last one on
-            refine_list(batch, table, slot // FACES, slot % FACES, rows, count, lists.fraction, hits)
+            refine_list(work, slot // FACES, slot % FACES, rows, count)

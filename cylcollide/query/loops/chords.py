@@ -9,24 +9,16 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_HIT, Column, Face, Int32Array, Int64Array, Rows
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import (
-    NO_ITEM,
-    Stack,
-    local_ray,
-    make_stack,
-    next_item_of_all,
-    next_item_on_ray,
-    start_traversal,
-)
+from cylcollide.bvh.traverse import Stack, local_ray, make_stack, visit_on_ray
 from cylcollide.kernels.chord import CertainChord, certain_chord
 from cylcollide.kernels.dispatch import pieces, ray_limb
 from cylcollide.kernels.inside_policy import ray_hit_bounds
 from cylcollide.kernels.interval import Span
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, limit_of, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, limit_of, ray_at
 from cylcollide.query.loops.columns import ChordColumns
-from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 MISSED = CertainChord(True, (nan, nan), (inf, inf), float(Face.NONE), float(Face.NONE))
 
@@ -43,9 +35,7 @@ def write_chord(chords: ChordColumns, row: int, limb: int, chord: CertainChord) 
 @inlined
 def chord_at(rays: Rays, i: int, ray: Ray, limb: Limb, span: Span) -> CertainChord:
     """`certain_chord` of ray i."""
-    origin = as_vector(rays.origin, i)
-    displacement = exact_displacement(origin, as_vector(rays.second, i), rays.is_segment)
-    return certain_chord(displacement, ray, limit_of(rays, i), limb, span)
+    return certain_chord(exact_displacement(rays, i), ray, limit_of(rays, i), limb, span)
 
 
 @compiled_loop
@@ -108,27 +98,26 @@ def find_pieces(
     """Write `pieces_of_rays`; how many there are, of which those beyond the size of `codes` are not written."""
     used = 0
     for k in range(rows.size):
-        i = rows[k]
-        ray = ray_at(batch.rays, i)
-        mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
+        ray = ray_at(batch.rays, rows[k])
         local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-        height = tree.items if local.untrusted else 0 if local.misses_root else start_traversal(stack)
-        while True:
-            if local.untrusted:
-                height, index = next_item_of_all(height)
-            else:
-                height, index = next_item_on_ray(tree, stack, height, local, local.reach)
-            if index == NO_ITEM:
-                break
-            if is_considered(table.character[index], table.mask[index], mask, ignored):
-                limb = limb_at(table.rows, table.solid, index)
-                for piece in range(pieces(limb.kind)):
-                    if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
-                        if used < codes.size:
-                            codes[used] = 2 * index + piece
-                        used += 1
+        query = ray, table, *filter_of(batch, rows[k]), codes, local.reach
+        used = visit_on_ray(tree, stack, local, write_pieces, query, used)
         offsets[k + 1] = used
     return used
+
+
+@compiled
+def write_pieces(query: tuple[Ray, LimbRows, int, int, Int32Array, float], index: int, used: int) -> tuple[int, float]:
+    """Append the pieces of a limb that a ray does not certainly miss; how many there are by then, and the reach."""
+    ray, table, mask, ignored, codes, reach = query
+    if is_considered(table.character[index], table.mask[index], mask, ignored):
+        limb = limb_at(table.rows, table.solid, index)
+        for piece in range(pieces(limb.kind)):
+            if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
+                if used < codes.size:
+                    codes[used] = 2 * index + piece
+                used += 1
+    return used, reach
 
 
 def pieces_of_crossings(

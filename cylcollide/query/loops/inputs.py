@@ -6,8 +6,8 @@ import numpy as np
 
 from cylcollide._types import Column, Float64Array, Int64Array, LayerMasks, Uint32Array, Vectors
 from cylcollide.constants import LARGEST_NUMBER, SMALLEST_SIZE
-from cylcollide.kernels.ray import Rays, as_vector, largest_component
-from cylcollide.runtime.compile import compiled, compiled_loop
+from cylcollide.kernels.ray import Rays, as_vector, broadcast_index, largest_component
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, absolute, broadcast, load, logical_not, movemask, store
 
 
@@ -55,6 +55,12 @@ class RayBatch(NamedTuple):
     mask: LayerMasks
     ignored: Column[np.int64]  # character, -1 for none
     policy: int
+
+
+@inlined
+def filter_of(batch: RayBatch, i: int) -> tuple[int, int]:
+    """The mask of ray i and the character that it ignores."""
+    return int(batch.mask[broadcast_index(batch.mask, i)]), int(batch.ignored[broadcast_index(batch.ignored, i)])
 
 
 RayOptions: TypeAlias = tuple[bool, Float64Array, Uint32Array, Int64Array, int]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, Aim, Column, Float32Array, Float64Array, Int32Array, Rows, Shape
-from cylcollide.bvh.stream import REACH
-from cylcollide.bvh.traverse import local_reach
+from cylcollide._types import NO_LIMB, Aim, Column, Float64Array, Int32Array, Rows, Shape
+from cylcollide.bvh.stream import REACH, Stream
+from cylcollide.bvh.traverse import NO_FURTHER, local_reach
 from cylcollide.kernels.closest import ClosestHit, closer
 from cylcollide.kernels.hit_bounds import two_hit_bounds
 from cylcollide.kernels.inside_policy import HitBounds
@@ -61,6 +61,17 @@ def make_ray_state(rays: int) -> RayState:
     return RayState(ray, best, step, nothing, start, per_length, make_pair_queue(), bounds, crossed, crossings)
 
 
+class LeafTest(NamedTuple):
+    """What tests of pairs read and write."""
+
+    policy: int
+    aim: int
+    rows: Float64Array  # of the limbs
+    scale: float  # of the tree
+    state: RayState
+    stream: Stream
+
+
 @inlined
 def closest_of(state: RayState, i: int) -> ClosestHit:
     """The closest hit of ray i so far."""
@@ -84,27 +95,21 @@ def eight_rays(state: RayState, chosen: Int32Array, first: int) -> Ray:
 
 @inlined
 def record_hits(
-    bounds: HitBounds,
-    valid: int,
-    chosen: Int32Array,
-    first: int,
-    limbs: Int32Array,
-    limb: int,
-    state: RayState,
-    local_rays: Float32Array,
-    scale: float,
-    aim: int,
+    test: LeafTest, bounds: HitBounds, valid: int, chosen: Int32Array, first: int, limbs: Int32Array, limb: int
 ) -> None:
     """Merge the hit bounds of eight pairs into the closest hits of their rays, those pairs whose bit in `valid` is set.
 
     The ray of pair k is row `chosen[first + k]`; the limb is `limb`, or `limbs[first + k]` if that is negative.
     A ray's reach in the tree is shortened to its hit, and ends at once if any hit will do.
     """
-    hits, scratch = movemask(bounds.possible | bounds.inside) & valid, state.bounds
+    hits, scratch = movemask(bounds.possible | bounds.inside) & valid, test.state.bounds
     if hits == 0:
         return
-    if aim == ALL:
-        record_crossings(hits, chosen, first, limbs, limb, state)
+    if test.aim == ALL:
+        while hits:
+            k = lowest_bit(hits)
+            hits &= hits - 1
+            record_crossing(test.state, chosen[first + k], limb if limb >= 0 else limbs[first + k])
         return
     store(scratch, LOWERS * LANES, bounds.lower)
     store(scratch, UPPERS * LANES, bounds.upper)
@@ -122,43 +127,36 @@ def record_hits(
             (inside >> k) & 1 != 0,
             scratch[FACES, k],
         )
-        merge_hit(one, i, index, state, local_rays, scale)
-        if aim == ANY and one.certain:
-            local_rays[i, REACH] = -1.0  # intersects no further box
+        merge_hit(test, one, i, index)
+        if test.aim == ANY and one.certain:
+            test.stream.record[i, REACH] = NO_FURTHER
 
 
 @inlined
-def merge_hit(bounds: HitBounds, i: int, limb: float, state: RayState, local_rays: Float32Array, scale: float) -> None:
+def merge_hit(test: LeafTest, bounds: HitBounds, i: int, limb: float) -> None:
     """Merge the hit bounds of ray i and a limb into its closest hit, and shorten its reach in the tree."""
+    state = test.state
     best = closer(closest_of(state, i), limb, bounds)
     row = state.best[i]
     row[LIMB], row[LOWER], row[UPPER] = best.limb, best.lower, best.upper
     row[FACE], row[NEXT_POSSIBLE], row[STARTS_INSIDE] = best.face, best.next_possible, select(best.inside, 1.0, 0.0)
-    local_rays[i, REACH] = local_reach(min(best.upper, state.ray[i, LIMIT]), scale, state.start[i])
+    reach = local_reach(min(best.upper, state.ray[i, LIMIT]), test.scale, state.start[i])
+    test.stream.record[i, REACH] = reach
 
 
 @inlined
-def record_crossings(hits: int, chosen: Int32Array, first: int, limbs: Int32Array, limb: int, state: RayState) -> None:
-    """Append pairs of a ray and a limb that it may cross to `state.crossed`, those of the set bits of `hits`.
-
-    Pairs beyond the size of that buffer are counted, not stored.
-    """
-    recorded, crossed = state.crossings[0], state.crossed
-    while hits:
-        k = lowest_bit(hits)
-        hits &= hits - 1
-        if recorded < len(crossed):
-            crossed[recorded, 0], crossed[recorded, 1] = chosen[first + k], limb if limb >= 0 else limbs[first + k]
-        recorded += 1
-    state.crossings[0] = recorded
+def record_crossing(state: RayState, ray: int, limb: int) -> None:
+    """Append a ray and a limb that it may cross to `state.crossed`; one beyond its size is counted, not stored."""
+    k = state.crossings[0]
+    if k < len(state.crossed):
+        state.crossed[k, 0], state.crossed[k, 1] = ray, limb
+    state.crossings[0] = k + 1
 
 
 @compiled
-def test_pair_batch(
-    shape: int, policy: int, rows: Float64Array, state: RayState, local_rays: Float32Array, scale: float, aim: int
-) -> None:
+def test_pair_batch(test: LeafTest, shape: int) -> None:
     """Test the queued pairs of one shape, and empty its queue."""
-    queue, first = state.pairs, int(shape) * PAIR_BATCH
+    rows, policy, state, queue, first = test.rows, test.policy, test.state, test.state.pairs, int(shape) * PAIR_BATCH
     rays, limbs = queue.row.reshape(-1), queue.limb.reshape(-1)
     ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
     if shape == CYLINDER:  # a constant: both tests become straight-line code
@@ -168,26 +166,15 @@ def test_pair_batch(
         limb, limb_of_other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
         bounds, other_bounds = two_hit_bounds(ray, other, limb, limb_of_other, policy)
     valid = (1 << queue.queued[shape]) - 1
-    record_hits(bounds, valid & ALL_LANES, rays, first, limbs, -1, state, local_rays, scale, aim)
-    record_hits(other_bounds, valid >> LANES, rays, first + LANES, limbs, -1, state, local_rays, scale, aim)
+    record_hits(test, bounds, valid & ALL_LANES, rays, first, limbs, -1)
+    record_hits(test, other_bounds, valid >> LANES, rays, first + LANES, limbs, -1)
     queue.queued[shape] = 0
 
 
 @compiled
-def test_ray_list(
-    limb: int,
-    shape: int,
-    policy: int,
-    rows: Float64Array,
-    live: Int32Array,
-    first: int,
-    end: int,
-    state: RayState,
-    local_rays: Float32Array,
-    scale: float,
-    aim: int,
-) -> int:
-    """Test one limb against rays `live[first]` to `live[end - 1]`, sixteen at a time; the first that is left over."""
+def test_ray_list(test: LeafTest, limb: int, shape: int, first: int, end: int) -> int:
+    """Test a limb against rays `live[first]` to `live[end - 1]`, sixteen at a time; the first that is left over."""
+    rows, policy, state, live = test.rows, test.policy, test.state, test.stream.live
     while first + 2 * LANES <= end:
         ray, other = eight_rays(state, live, first), eight_rays(state, live, first + LANES)
         if shape == CYLINDER:
@@ -196,7 +183,7 @@ def test_ray_list(
         else:
             one = one_limb(rows, shape, limb)
             bounds, other_bounds = two_hit_bounds(ray, other, one, one, policy)
-        record_hits(bounds, ALL_LANES, live, first, live, limb, state, local_rays, scale, aim)
-        record_hits(other_bounds, ALL_LANES, live, first + LANES, live, limb, state, local_rays, scale, aim)
+        record_hits(test, bounds, ALL_LANES, live, first, live, limb)
+        record_hits(test, other_bounds, ALL_LANES, live, first + LANES, live, limb)
         first += 2 * LANES
     return first

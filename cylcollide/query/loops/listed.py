@@ -5,14 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import HIT, NO_LIMB, POLICY_HIT, UNDECIDED, Column, Int32Array, Int64Array, Vectors
-from cylcollide.kernels.dispatch import pieces, ray_limb
-from cylcollide.kernels.inside_policy import ray_hit_bounds
-from cylcollide.kernels.limb_table import LimbRows, is_considered, limb_at
-from cylcollide.kernels.point import point_limb
-from cylcollide.kernels.ray import as_vector, broadcast_index, ray_at
-from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.points import PointColumns
+from cylcollide._types import NO_LIMB, Column, Int32Array, Int64Array, Vectors
+from cylcollide.kernels.limb_table import LimbRows
+from cylcollide.kernels.ray import as_vector, ray_at
+from cylcollide.query.loops.chords import write_pieces
+from cylcollide.query.loops.inputs import RayBatch, filter_of
+from cylcollide.query.loops.points import PointColumns, test_point
 from cylcollide.runtime.compile import compiled_loop
 
 
@@ -47,16 +45,9 @@ def find_listed_pieces(
     used = 0
     for j in range(rows.size):
         i = rows[j]
-        ray = ray_at(batch.rays, i)
-        mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
+        query = ray_at(batch.rays, i), table, *filter_of(batch, i), codes, inf
         for position in range(lists.offsets[i], lists.offsets[i + 1]):
-            k = lists.limbs[position]
-            if is_considered(table.character[k], table.mask[k], mask, ignored):
-                limb = limb_at(table.rows, table.solid, k)
-                for piece in range(pieces(limb.kind)):
-                    if ray.extent == inf or ray_hit_bounds(ray, ray_limb(ray, limb, piece), POLICY_HIT).possible:
-                        codes[used] = 2 * k + piece
-                        used += 1
+            used, _ = write_pieces(query, lists.limbs[position], used)
         offsets[j + 1] = used
     return used
 
@@ -66,14 +57,9 @@ def locate_listed(points: Vectors, table: LimbRows, lists: Lists, columns: Point
     """The limbs of each point's list that contain it; how many points are undecided."""
     count = 0
     for i in range(columns.limb.size):
-        point, lowest, containing, is_open = as_vector(points, i), NO_LIMB, 0, False
+        query, found = (as_vector(points, i), table), (NO_LIMB, 0, False)
         for position in range(lists.offsets[i], lists.offsets[i + 1]):
-            k = lists.limbs[position]
-            status = point_limb(point, limb_at(table.rows, table.solid, k))
-            is_open |= status == UNDECIDED
-            if status == HIT:
-                lowest = k if containing == 0 else min(lowest, k)
-                containing += 1
-        columns.limb[i], columns.limb_count[i], columns.undecided[i] = lowest, containing, is_open
-        count += is_open
+            found = test_point(query, lists.limbs[position], found)
+        columns.limb[i], columns.limb_count[i], columns.undecided[i] = found
+        count += found[2]
     return count

@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Column, LayerMasks
+from cylcollide._types import Column
 from cylcollide.constants import CONTACT_ERROR, MOVING_ROUNDING_BOUND, NARROW_CONTACT
 from cylcollide.kernels.double_double import DoubleDouble, dd_add, dd_multiply, dd_subtract, two_difference
 from cylcollide.kernels.inside_policy import HitBounds
 from cylcollide.kernels.interval import UNDECIDED_FACE
-from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.ray import as_vector, broadcast_index
+from cylcollide.kernels.ray import as_vector
 from cylcollide.moving.bounds import (
     Flight,
     MovingLimb,
@@ -25,24 +24,18 @@ from cylcollide.moving.bounds import (
 from cylcollide.moving.box import end_of_contact, first_contact, passage_of, place_in_box
 from cylcollide.moving.contact import Contact, accurate_contact
 from cylcollide.moving.solids import window_crossing
-from cylcollide.query.loops.moving import LEFT_OUT, Candidates, MovingColumns, moving_limb
-from cylcollide.query.loops.moving_refine import ContactRows, extent_of, motion_between, time_at
-from cylcollide.query.loops.moving_rows import (
-    ALPHA0,
-    ALPHA1,
-    BOX,
-    END,
-    START,
-    STAYS,
-    ZERO,
-    FlightRows,
-    Limits,
-    MovingRows,
-    StretchRows,
+from cylcollide.query.loops.moving import MovingColumns
+from cylcollide.query.loops.moving_pair import (
+    LEFT_OUT,
+    MovingQuery,
     box_path,
-    limits_of,
-    vector,
+    is_candidate,
+    motion_of,
+    moving_limb,
+    pair_of,
 )
+from cylcollide.query.loops.moving_refine import ContactRows, time_at
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, BOX, END, START, STAYS, ZERO, Limits, limits_of, vector
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import square_root
 
@@ -72,27 +65,17 @@ class LimbPlaces(NamedTuple):
 
 @compiled_loop
 def find_exits(
-    flights: FlightRows,
-    stretches: StretchRows,
-    table: MovingRows,
-    places: LimbPlaces,
-    candidates: Candidates,
-    mask: LayerMasks,
-    ignored: Column[np.int64],
-    hits: MovingColumns,
-    contacts: ContactRows,
-    begin: int,
-    end: int,
+    query: MovingQuery, places: LimbPlaces, hits: MovingColumns, contacts: ContactRows, begin: int, end: int,
     exits: ExitRows,
-) -> None:
+) -> None:  # fmt: skip
     """Write the exits of bullets from `begin` to `end` as far as float64 decides them, from stretch to stretch."""
+    flights, stretches = query.flights, query.stretches
     for i in range(begin, end):
         j = hits.stretch[i]
         exits.fraction[i], exits.time[i], exits.duration[i], exits.piece[i] = inf, nan, nan, -1
         exits.accurate[i] = j < 0
-        if j >= 0 and contacts.accurate[i] and table.solid[hits.limb[i]] != BOX:
-            layers, other = mask[broadcast_index(mask, i)], ignored[broadcast_index(ignored, i)]
-            j, contact = last_contact(flights, stretches, table, places, candidates, layers, other, hits, i)
+        if j >= 0 and contacts.accurate[i] and query.table.solid[hits.limb[i]] != BOX:
+            j, contact = last_contact(query, places, hits, i)
             piece, entered = stretches.piece[j], stretches.piece[hits.stretch[i]]
             limits, is_known = limits_of(flights, piece, stretches.tick[j])
             s = dd_add(limits.s[1], dd_multiply(contact.time, dd_subtract(limits.s[0], limits.s[1])))
@@ -107,78 +90,52 @@ def find_exits(
 
 
 @compiled
-def last_contact(
-    flights: FlightRows,
-    stretches: StretchRows,
-    table: MovingRows,
-    places: LimbPlaces,
-    candidates: Candidates,
-    mask: int,
-    ignored: int,
-    hits: MovingColumns,
-    i: int,
-) -> tuple[int, Contact]:
+def last_contact(query: MovingQuery, places: LimbPlaces, hits: MovingColumns, i: int) -> tuple[int, Contact]:
     """The stretch in which the contact of bullet i ends, and when: as u of that stretch flown backwards."""
     j, k, begin = hits.stretch[i], hits.limb[i], hits.upper[i]
     while True:
-        contact, stays = exit_contact(flights, stretches, table, j, k, begin)
-        if not stays or j + 1 == stretches.offsets[i + 1]:
+        contact, stays = exit_contact(query, j, k, begin)
+        if not stays or j + 1 == query.stretches.offsets[i + 1]:
             return j, contact
-        k, begin = same_limb(stretches, table, places, candidates, mask, ignored, j, k), 0.0
+        k, begin = same_limb(query, places, i, j, k), 0.0
         if k < 0:
             return j, Contact(ZERO, False)
         j += 1
 
 
 @inlined
-def same_limb(
-    stretches: StretchRows,
-    table: MovingRows,
-    places: LimbPlaces,
-    candidates: Candidates,
-    mask: int,
-    ignored: int,
-    j: int,
-    k: int,
-) -> int:
+def same_limb(query: MovingQuery, places: LimbPlaces, i: int, j: int, k: int) -> int:
     """Limb k of stretch j, as the next stretch has it; -1 if it is not certainly there from its first moment on."""
+    stretches, candidates = query.stretches, query.candidates
     ticks = stretches.tick[j + 1] - stretches.tick[j]
     row = places.row[k] if ticks == 0 else places.next_row[k] if ticks == 1 else STAYS
     for pair in range(candidates.offsets[j + 1], candidates.offsets[j + 2]):
         other = candidates.limb[pair]
         if other != LEFT_OUT and row >= 0 and places.row[other] == row:
-            is_hit = is_considered(table.character[other], table.mask[other], mask, ignored)
-            return other if is_hit and not stretches.is_open[j + 1] else -1
+            return other if is_candidate(query, other, i) and not stretches.is_open[j + 1] else -1
     return -1
 
 
 @compiled
-def exit_contact(
-    flights: FlightRows, stretches: StretchRows, table: MovingRows, j: int, k: int, begin: float
-) -> tuple[Contact, bool]:
+def exit_contact(query: MovingQuery, j: int, k: int, begin: float) -> tuple[Contact, bool]:
     """When a bullet that is in limb k at `begin` leaves it, as u of stretch j flown backwards; or whether it stays.
 
     It must certainly be in the limb at `begin`, unless that is 0: then only what is shown counts.
     """
-    piece, stretch, row = stretches.piece[j], stretches.rows[j], table.rows[k]
-    bullet, limb = Flight(vector(stretch, START), vector(stretch, END)), moving_limb(stretch, table, k)
-    extent = extent_of(stretch, row)
-    bounds = exit_bounds(bullet, limb, extent, begin)
+    flights, piece, pair = query.flights, query.stretches.piece[j], pair_of(query, j, k)
+    bounds = exit_bounds(pair.flight, moving_limb(pair), pair.extent, begin)
     if not bounds.possible:
         return Contact(ZERO, True), True
-    limits, is_known = limits_of(flights, piece, stretches.tick[j])
+    limits, is_known = limits_of(flights, piece, query.stretches.tick[j])
     if not (bounds.certain and is_known and bounds.lower > 0.0):
         return Contact(ZERO, False), False
-    start, goal = as_vector(flights.starts, piece), as_vector(flights.ends, piece)
     backwards = Limits((limits.s[1], limits.s[0]), (limits.alpha[1], limits.alpha[0]))
-    motion = motion_between(start, goal, row, backwards)
+    motion = motion_of(pair, as_vector(flights.starts, piece), as_vector(flights.ends, piece), backwards)
     # one minus a time is rounded
-    lower, upper = (
-        max(1.0 - bounds.upper - 2.0 * CONTACT_ERROR, 0.0),
-        min(1.0 - bounds.lower + 2.0 * CONTACT_ERROR, 1.0),
-    )
+    lower = max(1.0 - bounds.upper - 2.0 * CONTACT_ERROR, 0.0)
+    upper = min(1.0 - bounds.lower + 2.0 * CONTACT_ERROR, 1.0)
     reversed_bounds = HitBounds(True, True, lower, upper, False, bounds.face)
-    return accurate_contact(motion, limb.kind, limb.radius, limb.radius2, reversed_bounds, extent), False
+    return accurate_contact(motion, pair.shape, pair.radius, pair.radius2, reversed_bounds, pair.extent), False
 
 
 @compiled

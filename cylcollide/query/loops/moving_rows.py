@@ -1,4 +1,4 @@
-"""Flying bullets and limbs that move, as loops read them: pieces, stretches, and limbs at two ticks."""
+"""Flying bullets and limbs that move, as loops read them: pieces, stretches, limbs at two ticks, and a pair of both."""
 
 from math import inf
 from typing import NamedTuple
@@ -19,17 +19,7 @@ from cylcollide.kernels.double_double import (
     two_difference,
 )
 from cylcollide.kernels.ray import as_vector, largest_component
-from cylcollide.moving.box import BoxPath
 from cylcollide.recorded.limbs import (
-    BONE,
-    CHARACTER_SIZE,
-    CODES_SIZE,
-    FIRST_BONE,
-    FIRST_ROW,
-    KIND,
-    MODEL,
-    NEXT_ROW,
-    OWNER,
     Recorded,
     TickRows,
     bone_position,
@@ -37,11 +27,13 @@ from cylcollide.recorded.limbs import (
     character_of,
     layers_of,
     local_ends,
+    model_of,
+    next_row,
     tick_rows,
     triple,
 )
-from cylcollide.runtime.compile import compiled, compiled_loop, inlined
-from cylcollide.runtime.simd import Real
+from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.simd import Real, select
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
 
@@ -105,9 +97,7 @@ class MovingEnds(NamedTuple):
     """The columns of the same limbs that Python reads besides."""
 
     kind: Column[np.int8]  # Shape
-    next_row: Column[
-        np.int32
-    ]  # (n,): row of the state of the next tick, `STAYS` for one that stays where it is until then
+    next_row: Column[np.int32]  # row of the state of the next tick, `STAYS` for one that stays until then
     radius: Column[np.float64]
     radius2: Column[np.float64]
     here: Blocks[np.float64]  # (n, 2, 3): ends at the tick, recorded; of a box its centre twice
@@ -180,18 +170,21 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
     return Limits((s0, s1), (alpha0, alpha1)), is_known
 
 
-@compiled
+@inlined
 def dd_between(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
-    """The point between a and b."""
-    if share == ZERO:
-        return (a[0], 0.0), (a[1], 0.0), (a[2], 0.0)
-    if share == ONE:
-        return (b[0], 0.0), (b[1], 0.0), (b[2], 0.0)
-    return number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
+    """The point between a and b, at both ends these themselves; of one pair, or of eight."""
+    begins, ends = share[0] == 0.0, (share[0] == 1.0) & (share[1] == 0.0)
+    x, y, z = number_between(a[0], b[0], share), number_between(a[1], b[1], share), number_between(a[2], b[2], share)
+    exact = begins | ends
+    return (
+        (select(begins, a[0], select(ends, b[0], x[0])), select(exact, 0.0, x[1])),
+        (select(begins, a[1], select(ends, b[1], y[0])), select(exact, 0.0, y[1])),
+        (select(begins, a[2], select(ends, b[2], z[0])), select(exact, 0.0, z[1])),
+    )
 
 
 @inlined
-def number_between(a: float, b: float, share: DoubleDouble) -> DoubleDouble:
+def number_between(a: Real, b: Real, share: DoubleDouble) -> DoubleDouble:
     """The number between a and b."""
     return dd_add((a, 0.0), dd_multiply(share, two_difference(b, a)))
 
@@ -210,12 +203,12 @@ def fill_moving_rows(
         if tick[i] != current:
             current = tick[i]
             here, there = tick_rows(recorded, current), tick_rows(recorded, min(current + 1, last))
-        model, following = here.row[2 * row[i] + MODEL], STAYS
+        model, following = here.limb[row[i]]["model"], STAYS
         if current < last:
             following = next_row(here, row[i])
         p, q = recorded_ends(recorded.by_ends, here, row[i])
         u, v = recorded_ends(recorded.by_ends, there, following) if following >= 0 else (p, q)
-        kind = here.codes[CODES_SIZE * model + KIND]
+        kind = here.model[model]["kind"]
         if kind == BOX:
             q, v = p, u
         ends.kind[i], ends.next_row[i], table.box[i] = kind, following, boxes if kind == BOX else NO_BOX
@@ -239,23 +232,13 @@ def fill_moving_rows(
 @inlined
 def recorded_ends(by_ends: bool, here: TickRows, row: int) -> tuple[Vector, Vector]:
     """The ends of a limb at its tick, as recorded or carried by its bone; of a box, its centre comes first."""
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
+    owner = here.limb[row]["owner"]
     if by_ends or owner < 0:
         return triple(here.p1, row), triple(here.p2, row)
-    bone = here.character[CHARACTER_SIZE * owner + FIRST_BONE] + here.codes[CODES_SIZE * model + BONE]
+    bone = here.character[owner]["first_bone"] + model_of(here, row)["bone"]
     origin, rotation = bone_position(here.bones, bone), rotation_of(bone_turn(here.bones, bone))
-    local1, local2 = local_ends(here, model)
+    local1, local2 = local_ends(here, here.limb[row]["model"])
     return carried(rotation, origin, local1), carried(rotation, origin, local2)
-
-
-@inlined
-def next_row(here: TickRows, row: int) -> int:
-    """The row of a limb in the next tick, `STAYS` for one that stays where it is until then."""
-    owner = here.row[2 * row + OWNER]
-    if owner < 0:
-        return row
-    first = here.character[CHARACTER_SIZE * owner + NEXT_ROW]
-    return first + row - here.character[CHARACTER_SIZE * owner + FIRST_ROW] if first >= 0 else STAYS
 
 
 @inlined
@@ -282,23 +265,6 @@ def vector(row: Float64Array, first: int) -> Vector:
 
 
 @inlined
-def vector_between(row: Float64Array, first: int, last: int, alpha: float) -> Vector:
-    """The point between two points of a row."""
-    return place_between(vector(row, first), vector(row, last), alpha)
-
-
-@inlined
 def place_between(a: Vector, b: Vector, alpha: Real) -> Vector:
     """The point between two points; of one limb, or of eight."""
     return between(a[0], b[0], alpha), between(a[1], b[1], alpha), between(a[2], b[2], alpha)
-
-
-@inlined
-def box_path(path: Float64Array) -> BoxPath:
-    """A row of `MovingRows.paths`."""
-    turn = (path[TURN], path[TURN + 1], path[TURN + 2], path[TURN + 3])
-    turn_next = (path[TURN_NEXT], path[TURN_NEXT + 1], path[TURN_NEXT + 2], path[TURN_NEXT + 3])
-    axes = (vector(path, AXES), vector(path, AXES + 3), vector(path, AXES + 6))
-    return BoxPath(
-        vector(path, HERE), vector(path, THERE), turn, turn_next, vector(path, CENTRE), axes, vector(path, HALF)
-    )

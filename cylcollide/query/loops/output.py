@@ -82,13 +82,7 @@ def to_query_rows(number: Int32Array, base: int, count: int, recorded: int, stat
 
 @compiled
 def write_in_order(
-    table: LimbRows,
-    number: Int32Array,
-    base: int,
-    count: int,
-    state: RayState,
-    queue: RefineQueue,
-    hits: HitColumns,
+    table: LimbRows, number: Int32Array, base: int, count: int, state: RayState, queue: RefineQueue, hits: HitColumns
 ) -> None:
     """Write the hits of `count` rays that are consecutive rows of the query, eight at a time."""
     i = number[base]

@@ -2,20 +2,11 @@
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.kernels.double_double import DoubleDoubleVector, Vector, as_double_double, vector_difference
-from cylcollide.kernels.limb_table import Limb, limb_of
+from cylcollide.kernels.limb_table import Limb, eight_of, limb_of
 from cylcollide.kernels.ray import Ray, Rays, make_ray
 from cylcollide.query.loops.inputs import RawRays
 from cylcollide.runtime.compile import inlined
-from cylcollide.runtime.simd import (
-    LANES,
-    Real,
-    broadcast,
-    load,
-    load_at,
-    load_rows,
-    load_triples,
-    prefetch,
-)
+from cylcollide.runtime.simd import LANES, Real, broadcast, load, load_at, load_rows, load_triples, prefetch
 
 CACHE_LINE = 8
 """Float64 numbers in a cache line."""
@@ -49,26 +40,17 @@ def limbs_at(rows: Float64Array, shape: int, number: Int32Array, k: int) -> Limb
 
 
 @inlined
-def one_limb(r: Float64Array, shape: int, k: int) -> Limb:
+def one_limb(rows: Float64Array, shape: int, k: int) -> Limb:
     """Limb k, of this shape, in all eight lanes."""
-    low = (r[k, 0], r[k, 1], r[k, 2], r[k, 3], r[k, 4], r[k, 5], r[k, 6], r[k, 7])
-    high = (r[k, 8], r[k, 9], r[k, 10], r[k, 11], r[k, 12], r[k, 13], r[k, 14], r[k, 15])
-    return limb_of(shape, broadcast_row(low), broadcast_row(high))
+    return limb_of(shape, broadcast_row(eight_of(rows, k, 0)), broadcast_row(eight_of(rows, k, LANES)))
 
 
 @inlined
-def broadcast_row(numbers: tuple[float, ...]) -> tuple[Real, ...]:
+def broadcast_row(numbers: tuple[float, float, float, float, float, float, float, float]) -> tuple[Real, ...]:
     """Each of eight numbers in all eight lanes."""
-    return (
-        broadcast(numbers[0]),
-        broadcast(numbers[1]),
-        broadcast(numbers[2]),
-        broadcast(numbers[3]),
-        broadcast(numbers[4]),
-        broadcast(numbers[5]),
-        broadcast(numbers[6]),
-        broadcast(numbers[7]),
-    )
+    a, b, c, d, e, f, g, h = numbers
+    low, high = (broadcast(a), broadcast(b), broadcast(c), broadcast(d)), (broadcast(e), broadcast(f), broadcast(g))
+    return (*low, *high, broadcast(h))
 
 
 @inlined

@@ -10,18 +10,11 @@ import numpy as np
 
 from cylcollide._types import HIT, NO_LIMB, UNDECIDED, Column, Float64Array, Int32Array, Rows, Shape, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.points import next_items_at_points, start_pairs
+from cylcollide.bvh.points import visit_at_points
 from cylcollide.bvh.ray_node_pairs import Pairs
-from cylcollide.bvh.traverse import (
-    NO_ITEM,
-    Stack,
-    local_point,
-    make_stack,
-    next_item_at_point,
-    stack_in,
-    start_traversal,
-)
+from cylcollide.bvh.traverse import Stack, make_stack, stack_in, visit_at_point
 from cylcollide.constants import BLOCK_RAYS
+from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import LimbRows, limb_at
 from cylcollide.kernels.point import certain_side, point_axis_distance_squared, point_limb
 from cylcollide.kernels.ray import as_vector
@@ -63,7 +56,6 @@ def locate_points(
 
     Returns how many pairs of a point and a limb are undecided, or INVALID.
     """
-    rows, solid = table.rows, table.solid
     columns.limb[begin:end], columns.limb_count[begin:end], columns.undecided[begin:end] = NO_LIMB, 0, False
     queue.queued[:] = 0  # an earlier call may have ended by an error
     queue.row[:] = begin  # lanes without a pair read some point and limb of this query
@@ -74,16 +66,22 @@ def locate_points(
         valid, _ = copy_in_range(raw, points, first, last)
         if not valid:
             return INVALID
-        level = start_pairs(tree.space, points, first, last, place, pairs)
-        while level >= 0:
-            level, found = next_items_at_points(tree, place, pairs, level)
-            for k in range(found):
-                limb = -2 - pairs.item[k]
-                if enqueue_pair(queue, rows, solid[limb], first + pairs.item_ray[k], limb):
-                    undecided += test_pair_batch(solid[limb], points, rows, queue, columns)
+        query = table, points, queue, columns
+        undecided = visit_at_points(tree, points, first, last, place, pairs, test_or_enqueue, query, undecided)
     for shape in range(SHAPES):
         if queue.queued[shape] > 0:
-            undecided += test_pair_batch(shape, points, rows, queue, columns)
+            undecided += test_pair_batch(shape, points, table.rows, queue, columns)
+    return undecided
+
+
+@inlined
+def test_or_enqueue(
+    query: tuple[LimbRows, Float64Array, PairQueue, PointColumns], limb: int, i: int, undecided: int
+) -> int:
+    """Queue a pair of point i and a limb, and test a queue that is full; how many pairs are undecided by then."""
+    table, points, queue, columns = query
+    if enqueue_pair(queue, table.rows, table.solid[limb], i, limb):
+        undecided += test_pair_batch(table.solid[limb], points, table.rows, queue, columns)
     return undecided
 
 
@@ -139,24 +137,23 @@ def locate_single_points(
     valid, _ = copy_in_range(raw, points, 0, n)
     if not valid:
         return INVALID
-    limb_of, count, undecided = columns.limb, columns.limb_count, columns.undecided
     stack, undecided_rows = stack_in(memory[3 * n :], tree.stack_size), 0
     for i in range(n):
         point = as_vector(points, i)
-        lowest, containing, open_limb = NO_LIMB, 0, False
-        height, place = start_traversal(stack), local_point(tree.space, point)
-        while True:
-            height, limb = next_item_at_point(tree, stack, height, place)
-            if limb == NO_ITEM:
-                break
-            status = point_limb(point, limb_at(table.rows, table.solid, limb))
-            open_limb |= status == UNDECIDED
-            if status == HIT:
-                lowest = limb if containing == 0 else min(lowest, limb)
-                containing += 1
-        limb_of[i], count[i], undecided[i] = lowest, containing, open_limb
-        undecided_rows += open_limb
+        found = visit_at_point(tree, stack, point, test_point, (point, table), (NO_LIMB, 0, False))
+        columns.limb[i], columns.limb_count[i], columns.undecided[i] = found
+        undecided_rows += found[2]
     return undecided_rows
+
+
+@inlined
+def test_point(query: tuple[Vector, LimbRows], k: int, found: tuple[int, int, bool]) -> tuple[int, int, bool]:
+    """The lowest limb that contains a point, how many do, and whether any is undecided; with limb k by now."""
+    (point, table), (lowest, count, is_open) = query, found
+    status = point_limb(point, limb_at(table.rows, table.solid, k))
+    if status == HIT:
+        lowest, count = k if count == 0 else min(lowest, k), count + 1
+    return lowest, count, is_open or status == UNDECIDED
 
 
 def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
@@ -169,14 +166,14 @@ def limbs_near_point(point: Float64Array, tree: Tree) -> list[int]:
 @compiled_loop
 def find_limbs_near_point(point: Column[np.float64], tree: Tree, stack: Stack, found: Column[np.int32]) -> int:
     """Write every limb whose box contains the point into `found` (items,); how many there are."""
-    used, height = 0, start_traversal(stack)
-    place = local_point(tree.space, (point[0], point[1], point[2]))
-    while True:
-        height, limb = next_item_at_point(tree, stack, height, place)
-        if limb == NO_ITEM:
-            return used
-        found[used] = limb
-        used += 1
+    return visit_at_point(tree, stack, (point[0], point[1], point[2]), write_item, found, 0)
+
+
+@inlined
+def write_item(found: Int32Array, item: int, used: int) -> int:
+    """Append an item; how many there are by then."""
+    found[used] = item
+    return used + 1
 
 
 @compiled_loop

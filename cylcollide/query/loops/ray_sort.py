@@ -11,16 +11,7 @@ from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RawRays, copy_checked
 from cylcollide.query.loops.packets import displacement_of, vectors_from
 from cylcollide.runtime.compile import compiled, inlined
-from cylcollide.runtime.simd import (
-    LANES,
-    Real,
-    larger,
-    select,
-    smaller,
-    store,
-    truncate,
-    with_sign,
-)
+from cylcollide.runtime.simd import LANES, Real, larger, select, smaller, store, truncate, with_sign
 
 
 class SortScratch(NamedTuple):

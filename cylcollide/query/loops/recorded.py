@@ -6,11 +6,11 @@ import numpy as np
 
 from cylcollide._types import Column, Int32Array, Int64Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.traverse import NO_ITEM, Stack, local_ray, next_item_of_all, next_item_on_ray, start_traversal
+from cylcollide.bvh.traverse import Stack, local_ray, visit_on_ray
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.ray import broadcast_index, ray_at
-from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.kernels.ray import ray_at
+from cylcollide.query.loops.inputs import RayBatch, filter_of
 from cylcollide.recorded.limbs import (
     AXIS,
     BOUNDS,
@@ -24,7 +24,7 @@ from cylcollide.recorded.limbs import (
     tick_rows,
 )
 from cylcollide.runtime.addresses import float32_at, int8_at, int32_at
-from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
 class Protection(NamedTuple):
@@ -53,9 +53,8 @@ def is_protected(protection: Protection, character: int, i: int) -> bool:
 @inlined
 def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, all_layers: bool, i: int) -> bool:
     """Whether ray i considers a limb: by its layers, unless they do not matter, its character, and who is protected."""
-    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
     character = character_of(here, row)
-    considered = all_layers or is_considered(character, layers_of(here, row), mask, ignored)
+    considered = all_layers or is_considered(character, layers_of(here, row), *filter_of(batch, i))
     return considered and not is_protected(protection, character, i)
 
 
@@ -110,24 +109,35 @@ def find_recorded(
         if t >= 0:
             ray, here, tree = ray_at(batch.rays, i), tick_rows(recorded, t), tree_at(recorded, t, stack.code.size)
             local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-            height = tree.items if local.untrusted else 0 if local.misses_root else start_traversal(stack)
-            while True:
-                if local.untrusted:
-                    height, row = next_item_of_all(height)
-                else:
-                    height, row = next_item_on_ray(tree, stack, height, local, local.reach)
-                if row == NO_ITEM:
-                    break
-                if may_be_hit(here, row, batch, protection, all_layers, i):
-                    if used < found.size:
-                        j = used
-                        while j > first and found[j - 1] > row:
-                            found[j] = found[j - 1]
-                            j -= 1
-                        found[j] = row
-                    used += 1
+            query = here, batch, protection, all_layers, i, found, local.reach
+            used = visit_on_ray(tree, stack, local, write_row, query, used)
+            sort_part(found, first, min(used, found.size))
         offsets[i + 1] = used
     return used
+
+
+@compiled
+def write_row(
+    query: tuple[TickRows, RayBatch, Protection, bool, int, Int32Array, float], row: int, used: int
+) -> tuple[int, float]:
+    """Append a limb, if ray i considers it; how many there are by then, and the reach."""
+    here, batch, protection, all_layers, i, found, reach = query
+    if may_be_hit(here, row, batch, protection, all_layers, i):
+        if used < found.size:
+            found[used] = row
+        used += 1
+    return used, reach
+
+
+@inlined
+def sort_part(numbers: Int32Array, first: int, last: int) -> None:
+    """Sort the few numbers from `first` to `last`, ascending."""
+    for k in range(first + 1, last):
+        j, number = k, numbers[k]
+        while j > first and numbers[j - 1] > number:
+            numbers[j] = numbers[j - 1]
+            j -= 1
+        numbers[j] = number
 
 
 def rows_near_rays(

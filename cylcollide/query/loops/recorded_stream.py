@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Column, Float32Array, Float64Array, Int32Array, Rows, Shape
+from cylcollide._types import Aim, Column, Float64Array, Int32Array, Rows, Shape
 from cylcollide.bvh.layout import Tree
 from cylcollide.bvh.ray_node_pairs import STEP
-from cylcollide.bvh.stream import Stream, next_items, start_stream
+from cylcollide.bvh.stream import Stream, no_list, visit_on_rays
 from cylcollide.constants import STREAM_RAYS
 from cylcollide.kernels.closest import is_undecided
 from cylcollide.kernels.hit_bounds import limb_hit_bounds, two_hit_bounds
@@ -20,28 +20,24 @@ from cylcollide.kernels.limb_table import ROW, LimbRows, limb_at
 from cylcollide.kernels.ray import Ray
 from cylcollide.query.loops.columns import HitColumns
 from cylcollide.query.loops.inputs import RayBatch
-from cylcollide.query.loops.leaf import ALL_LANES, LIMB, RayState, closest_of, eight_rays, merge_hit, record_hits
+from cylcollide.query.loops.leaf import (
+    ALL_LANES,
+    LIMB,
+    LeafTest,
+    RayState,
+    closest_of,
+    eight_rays,
+    merge_hit,
+    record_hits,
+)
 from cylcollide.query.loops.output import write_hits
-from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES, PairQueue
+from cylcollide.query.loops.pair_queue import PAIR_BATCH, SHAPES
 from cylcollide.query.loops.recorded import Protection, may_be_hit, tree_at
 from cylcollide.query.loops.recorded_sort import OCTANTS, Order, group_of
 from cylcollide.query.loops.refine import RefineQueue, flush_refine
 from cylcollide.query.loops.stream import setup_in_order
 from cylcollide.recorded.limb_lanes import LaneRows, copy_lane, limbs_at_moments, make_lane_rows, set_lane
-from cylcollide.recorded.limbs import (
-    CHARACTER_SIZE,
-    CODES_SIZE,
-    KIND,
-    MODEL,
-    ORDINARY,
-    OWNER,
-    SHARED_LAYERS,
-    SOLID,
-    Recorded,
-    TickRows,
-    place_one,
-    tick_rows,
-)
+from cylcollide.recorded.limbs import SHARED_LAYERS, Recorded, TickRows, model_of, place_one, tick_rows
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store_rows
 
@@ -74,74 +70,74 @@ def make_recorded_scratch() -> RecordedScratch:
     )
 
 
-class Moment(NamedTuple):
-    """The rays of one stream, their tick and the next one."""
+class TickQuery(NamedTuple):
+    """The rays of one stream, which are about one tick: ray k is row `number[base + k]` of the query."""
 
     here: TickRows
-    there: TickRows
-    alpha: Float64Array  # in the order of the rays
-    number: Int32Array  # in this order, rays of the query
-    base: int  # where in it the first ray of the stream is
+    there: TickRows  # the next tick
     by_ends: bool
+    batch: RayBatch
+    alpha: Float64Array  # in the order of `number`
+    number: Int32Array
+    base: int
     protection: Protection
     accepts_all: bool  # all rays certainly consider all limbs
+    scratch: RecordedScratch
+    test: LeafTest
 
 
 @inlined
-def goes_in_lanes(moment: Moment, row: int) -> bool:
+def goes_in_lanes(query: TickQuery, row: int) -> bool:
     """Whether a limb is carried by an ordinary character's bone, and is no box."""
-    here = moment.here
-    model, owner = here.row[2 * row + MODEL], here.row[2 * row + OWNER]
-    if owner < 0 or moment.by_ends or here.codes[CODES_SIZE * model + KIND] == BOX:
+    here, owner = query.here, query.here.limb[row]["owner"]
+    if owner < 0 or query.by_ends or model_of(here, row)["kind"] == BOX:
         return False
-    return bool(here.character[CHARACTER_SIZE * owner + ORDINARY] != 0)
+    return bool(here.character[owner]["is_ordinary"] != 0)
+
+
+@inlined
+def place_in_scratch(query: TickQuery, row: int, ray: int, k: int) -> bool:
+    """Write a limb as limb k of the scratch, where it was at the moment of a ray; whether it is a limb then."""
+    alpha, scratch = query.alpha[query.base + ray], query.scratch
+    return place_one(query.by_ends, query.here, query.there, row, alpha, scratch.rows, scratch.solid, k)
 
 
 @compiled
-def test_one(
-    moment: Moment, ray: int, row: int, policy: int, scratch: RecordedScratch, state: RayState,
-    local_rays: Float32Array, scale: float,
-) -> None:  # fmt: skip
+def test_one(query: TickQuery, row: int, ray: int) -> None:
     """Test a limb that does not go side by side with others."""
-    alpha, rows, solid = moment.alpha[moment.base + ray], scratch.rows, scratch.solid
-    if place_one(moment.by_ends, moment.here, moment.there, row, alpha, rows, solid, SPARE):
-        r = state.ray[ray]
+    if place_in_scratch(query, row, ray, SPARE):
+        r, scratch, test = query.test.state.ray[ray], query.scratch, query.test
         one = Ray((r[0], r[1], r[2]), (r[3], r[4], r[5]), r[6], r[6], r[6], r[7])
-        bounds = limb_hit_bounds(one, limb_at(rows, solid, SPARE), policy)
+        bounds = limb_hit_bounds(one, limb_at(scratch.rows, scratch.solid, SPARE), test.policy)
         if bounds.possible or bounds.inside:
-            merge_hit(bounds, ray, float(row), state, local_rays, scale)
+            merge_hit(test, bounds, ray, float(row))
 
 
 @compiled
-def test_queue(
-    moment: Moment, shape: int, first: int, count: int, policy: int, lanes: LaneRows, state: RayState,
-    local_rays: Float32Array, scale: float,
-) -> None:  # fmt: skip
+def test_queue(query: TickQuery, shape: int, first: int, count: int) -> None:
     """Test `count` queued pairs of one shape, sixteen at most, from number `first` on."""
+    here, there, lanes, test = query.here, query.there, query.scratch.lanes, query.test
     rays, rows = lanes.ray, lanes.row
     for k in range(first + count, first + PAIR_BATCH):
         copy_lane(lanes, first, k)
-    ray, other = eight_rays(state, rays, first), eight_rays(state, rays, first + LANES)
-    limb = limbs_at_moments(moment.here, moment.there, shape, lanes, first)
-    limb_of_other = limbs_at_moments(moment.here, moment.there, shape, lanes, first + LANES)
-    bounds, other_bounds = two_hit_bounds(ray, other, limb, limb_of_other, policy)
+    ray, other = eight_rays(test.state, rays, first), eight_rays(test.state, rays, first + LANES)
+    limb = limbs_at_moments(here, there, shape, lanes, first)
+    limb_of_other = limbs_at_moments(here, there, shape, lanes, first + LANES)
+    bounds, other_bounds = two_hit_bounds(ray, other, limb, limb_of_other, test.policy)
     valid = (1 << count) - 1
-    record_hits(bounds, valid & ALL_LANES, rays, first, rows, -1, state, local_rays, scale, CLOSEST)
-    record_hits(other_bounds, valid >> LANES, rays, first + LANES, rows, -1, state, local_rays, scale, CLOSEST)
+    record_hits(test, bounds, valid & ALL_LANES, rays, first, rows, -1)
+    record_hits(test, other_bounds, valid >> LANES, rays, first + LANES, rows, -1)
 
 
 @compiled
-def test_queues(
-    moment: Moment, least: int, policy: int, scratch: RecordedScratch, state: RayState, local_rays: Float32Array,
-    scale: float,
-) -> None:  # fmt: skip
+def test_queues(query: TickQuery, least: int) -> None:
     """Test the queued pairs of all shapes, sixteen at a time, until fewer than `least` of each are left."""
-    lanes, queued = scratch.lanes, state.pairs.queued
+    lanes, queued = query.scratch.lanes, query.test.state.pairs.queued
     for shape in range(SHAPES):
         begin, done = shape * QUEUE, 0
         while queued[shape] - done >= least:
             count = min(PAIR_BATCH, queued[shape] - done)
-            test_queue(moment, shape, begin + done, count, policy, lanes, state, local_rays, scale)
+            test_queue(query, shape, begin + done, count)
             done += count
         if done > 0:
             for k in range(done, queued[shape]):
@@ -150,89 +146,71 @@ def test_queues(
 
 
 @inlined
-def all_queued(pairs: PairQueue) -> int:
-    """How many pairs of all shapes are queued."""
-    count = 0
-    for shape in range(SHAPES):
-        count += pairs.queued[shape]
-    return count
+def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
+    """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
+    place = query.base + ray
+    if query.accepts_all or may_be_hit(query.here, row, query.batch, query.protection, False, query.number[place]):
+        if goes_in_lanes(query, row):
+            shape, queued = model_of(query.here, row)["shape"], query.test.state.pairs.queued
+            k = shape * QUEUE + queued[shape]
+            set_lane(query.scratch.lanes, k, ray, query.here, query.there, row, query.alpha[place])
+            queued[shape] += 1
+        else:
+            test_one(query, row, ray)
 
 
 @inlined
-def test_or_queue(
-    moment: Moment, batch: RayBatch, ray: int, row: int, scratch: RecordedScratch, state: RayState,
-    local_rays: Float32Array, scale: float,
-) -> None:  # fmt: skip
-    """Queue a pair of a ray and a limb that it considers, and prefetch its bones; or test it at once."""
-    i, here = moment.number[moment.base + ray], moment.here
-    if moment.accepts_all or may_be_hit(here, row, batch, moment.protection, False, i):
-        if goes_in_lanes(moment, row):
-            shape = here.codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
-            k = state.pairs.queued[shape]
-            alpha = moment.alpha[moment.base + ray]
-            set_lane(scratch.lanes, shape * QUEUE + k, ray, here, moment.there, row, alpha)
-            state.pairs.queued[shape] = k + 1
-        else:
-            test_one(moment, ray, row, batch.policy, scratch, state, local_rays, scale)
+def flush(query: TickQuery, is_last: bool) -> None:
+    """Test the queued pairs: sixteen at a time once there are so many, all of them behind the last step."""
+    count = 0
+    for shape in range(SHAPES):
+        count += query.test.state.pairs.queued[shape]
+    if is_last or count >= PAIR_BATCH:
+        test_queues(query, 1 if is_last else PAIR_BATCH)
 
 
 @compiled
-def traverse_tick(
-    moment: Moment, batch: RayBatch, tree: Tree, octant: int, active: int, scratch: RecordedScratch, state: RayState,
-    stream: Stream,
-) -> None:  # fmt: skip
+def traverse_tick(query: TickQuery, tree: Tree, octant: int, active: int) -> None:
     """Traverse the tree of a tick with `active` rays, and merge the hits of all limbs that they may hit."""
-    live, local_rays, scale, pairs = stream.live, stream.record, tree.space.scale, stream.pairs
-    height, level = start_stream(stream, active), -1
-    while height > 0 or level >= 0:
-        height, level, row, first, count, found = next_items(tree, stream, height, level, octant)
-        for k in range(first, first + count):
-            test_or_queue(moment, batch, live[k], row, scratch, state, local_rays, scale)
-        for k in range(found):
-            test_or_queue(moment, batch, pairs.item_ray[k], -2 - pairs.item[k], scratch, state, local_rays, scale)
-        if all_queued(state.pairs) >= PAIR_BATCH:
-            test_queues(moment, PAIR_BATCH, batch.policy, scratch, state, local_rays, scale)
-    test_queues(moment, 1, batch.policy, scratch, state, local_rays, scale)
+    visit_on_rays(tree, query.test.stream, active, octant, no_list, test_or_enqueue, flush, query)
 
 
 @compiled
-def place_hits(moment: Moment, count: int, placed: int, scratch: RecordedScratch, state: RayState) -> int:
-    """Append the limbs that rays of the stream hit to those in `scratch`, and number them in `state` as there.
+def place_hits(query: TickQuery, count: int, placed: int) -> int:
+    """Append the limbs that rays of the stream hit to those in `scratch`, and number them in the state as there.
 
     How many there are by then, given how many there were.
     """
-    here, there, best, hits, alone = moment.here, moment.there, state.best, placed, 0
+    state, scratch, hits, alone = query.test.state, query.scratch, placed, 0
     for in_lanes in (True, False):
         for ray in range(count if in_lanes or alone > 0 else 0):
-            row = int(best[ray, LIMB])
+            row = int(state.best[ray, LIMB])
             if row >= 0 and not is_undecided(closest_of(state, ray)):
-                if goes_in_lanes(moment, row) != in_lanes:
+                if goes_in_lanes(query, row) != in_lanes:
                     alone += 1
                 else:
                     scratch.row[hits], scratch.ray[hits] = row, ray
                     if not in_lanes:
-                        alpha = moment.alpha[moment.base + ray]
-                        place_one(moment.by_ends, here, there, row, alpha, scratch.rows, scratch.solid, hits)
+                        place_in_scratch(query, row, ray, hits)
                     hits += 1
         if in_lanes:
-            store_lanes(moment, placed, hits, scratch)
+            store_lanes(query, placed, hits)
     for j in range(placed, hits):
-        best[scratch.ray[j], LIMB] = j
-        scratch.ray[j] = moment.number[moment.base + scratch.ray[j]]
+        state.best[scratch.ray[j], LIMB] = j
+        scratch.ray[j] = query.number[query.base + scratch.ray[j]]
     return hits
 
 
 @compiled
-def store_lanes(moment: Moment, begin: int, end: int, scratch: RecordedScratch) -> None:
+def store_lanes(query: TickQuery, begin: int, end: int) -> None:
     """Write the limbs from `begin` to `end` of the list in `scratch`, whose rays are those of the stream."""
-    here, lanes, codes = moment.here, scratch.lanes, moment.here.codes
+    here, there, scratch = query.here, query.there, query.scratch
     for first in range(begin, end, LANES):
         for k in range(LANES):
             j = min(first + k, end - 1)
-            row, alpha = scratch.row[j], moment.alpha[moment.base + scratch.ray[j]]
-            set_lane(lanes, k, 0, here, moment.there, row, alpha)
-            scratch.solid[first + k] = codes[CODES_SIZE * here.row[2 * row + MODEL] + SOLID]
-        limb = limbs_at_moments(here, moment.there, 0, lanes, 0)
+            set_lane(scratch.lanes, k, 0, here, there, scratch.row[j], query.alpha[query.base + scratch.ray[j]])
+            scratch.solid[first + k] = model_of(here, scratch.row[j])["shape"]
+        limb = limbs_at_moments(here, there, 0, scratch.lanes, 0)
         f, p, q = limb.frame, limb.p1, limb.p2
         c, u = f.centre, f.axis
         store_rows(scratch.rows, first, 0, (c[0], c[1], c[2], u[0], u[1], u[2], f.half_length, f.radius))
@@ -299,10 +277,14 @@ def cast_recorded(
                 if placed + count > scratch.row.size:
                     finish_hits(batch, placed, queue, scratch, hits)
                     placed = 0
-                moment = Moment(here, there, order.alpha, number, base, recorded.by_ends, protection, accepts_all)
+                test = LeafTest(batch.policy, CLOSEST, scratch.rows, tree.space.scale, state, stream)
+                query = TickQuery(
+                    here, there, recorded.by_ends, batch, order.alpha, number, base, protection, accepts_all, scratch,
+                    test,
+                )  # fmt: skip
                 active = setup_in_order(order.rays, tree.space, base, count, state, stream)
-                traverse_tick(moment, batch, tree, octant, active, scratch, state, stream)
-                placed = place_hits(moment, count, placed, scratch, state)
+                traverse_tick(query, tree, octant, active)
+                placed = place_hits(query, count, placed)
                 table = LimbRows(scratch.solid, scratch.row, batch.mask, scratch.rows, 0)
                 write_hits(table, number, base, 0, count, state, queue, hits)
     finish_hits(batch, placed, queue, scratch, hits)

@@ -33,6 +33,15 @@ class RefineQueue(NamedTuple):
     fraction: Column[np.float64]  # (16,): of the hits being refined
 
 
+class Refinement(NamedTuple):
+    """Rays and limbs, and the hits whose fractions are refined."""
+
+    batch: RayBatch
+    table: LimbRows
+    hits: HitColumns
+    fraction: Float64Array  # (16,): scratch
+
+
 def make_refine_queue(rays: int) -> RefineQueue:
     """Buffers for so many hits in any slot; pages that are never touched take no memory."""
     slots = SHAPES * FACES
@@ -54,102 +63,70 @@ def flush_refine(queue: RefineQueue, batch: RayBatch, table: LimbRows, hits: Hit
     """Refine the fractions of all queued hits, and empty the queue."""
     for slot in range(queue.queued.size):
         if queue.queued[slot] > 0:
-            refine_queued(queue, batch, table, slot, hits)
+            refine_queued(queue, slot, Refinement(batch, table, hits, queue.fraction))
 
 
 @noinline
-def refine_queued(queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: int, hits: HitColumns) -> None:
+def refine_queued(queue: RefineQueue, slot: int, work: Refinement) -> None:
     """Refine the fractions of the hits queued in one slot, and empty it."""
     shape, face = slot // FACES, slot % FACES
-    if shape == CYLINDER and face == SIDE and batch.rays.is_segment:  # constants: no branch inside
-        refine_queued_face(queue, with_constant_kind(batch, True), table, slot, CYLINDER, SIDE, hits)
+    if shape == CYLINDER and face == SIDE and work.batch.rays.is_segment:  # constants: no branch inside
+        refine_queued_face(queue, slot, with_constant_kind(work, True), CYLINDER, SIDE)
     elif shape == CYLINDER and face == SIDE:
-        refine_queued_face(queue, with_constant_kind(batch, False), table, slot, CYLINDER, SIDE, hits)
+        refine_queued_face(queue, slot, with_constant_kind(work, False), CYLINDER, SIDE)
     else:
-        refine_queued_face(queue, batch, table, slot, shape, face, hits)
+        refine_queued_face(queue, slot, work, shape, face)
     queue.queued[slot] = 0
 
 
 @inlined
-def with_constant_kind(batch: RayBatch, is_segment: bool) -> RayBatch:
-    """The batch with a compile-time constant for whether its rays are segments."""
-    rays = Rays(batch.rays.origin, batch.rays.second, is_segment, batch.rays.distance)
-    return RayBatch(rays, batch.mask, batch.ignored, batch.policy)
+def with_constant_kind(work: Refinement, is_segment: bool) -> Refinement:
+    """The same with a compile-time constant for whether rays are segments."""
+    (rays, mask, ignored, policy), table, hits, fraction = work
+    rays = Rays(rays.origin, rays.second, is_segment, rays.distance)
+    return Refinement(RayBatch(rays, mask, ignored, policy), table, hits, fraction)
 
 
 @inlined
-def refine_queued_face(
-    queue: RefineQueue, batch: RayBatch, table: LimbRows, slot: int, shape: int, face: int, hits: HitColumns
-) -> None:
+def refine_queued_face(queue: RefineQueue, slot: int, work: Refinement, shape: int, face: int) -> None:
     """`refine_queued`, sixteen at a time."""
-    number, limbs, rows = queue.ray[slot], queue.limb[slot], table.rows
-    count = queue.queued[slot]
-    number[count : count + 2 * LANES], limbs[count : count + 2 * LANES] = (
-        number[0],
-        limbs[0],
-    )  # padding: sixteen are read at a time
+    number, limbs, rows, count = queue.ray[slot], queue.limb[slot], work.table.rows, queue.queued[slot]
+    number[count : count + 2 * LANES] = number[0]  # padding: sixteen are read at a time
+    limbs[count : count + 2 * LANES] = limbs[0]
     for first in range(0, count, 2 * LANES):
         for k in range(first + 2 * LANES, first + 4 * LANES):  # the limbs of the next sixteen
             prefetch(rows, limbs[k] * ROW)
             prefetch(rows, limbs[k] * ROW + LANES)
         limb, other = limbs_at(rows, shape, limbs, first), limbs_at(rows, shape, limbs, first + LANES)
-        refine_sixteen(batch, table, number, first, count, limb, other, face, queue.fraction, hits)
+        refine_sixteen(work, number, first, count, limb, other, face)
 
 
 @compiled
-def refine_list(
-    batch: RayBatch,
-    table: LimbRows,
-    limb: int,
-    face: int,
-    number: Int32Array,
-    count: int,
-    scratch: Float64Array,
-    hits: HitColumns,
-) -> None:
+def refine_list(work: Refinement, limb: int, face: int, number: Int32Array, count: int) -> None:
     """Refine the fractions of the rays `number[:count]`, which all enter one limb through one face."""
-    shape = table.solid[limb]
-    if shape == CYLINDER and face == SIDE and batch.rays.is_segment:
-        refine_list_face(with_constant_kind(batch, True), table, limb, CYLINDER, SIDE, number, count, scratch, hits)
+    shape = work.table.solid[limb]
+    if shape == CYLINDER and face == SIDE and work.batch.rays.is_segment:
+        refine_list_face(with_constant_kind(work, True), limb, CYLINDER, SIDE, number, count)
     elif shape == CYLINDER and face == SIDE:
-        refine_list_face(with_constant_kind(batch, False), table, limb, CYLINDER, SIDE, number, count, scratch, hits)
+        refine_list_face(with_constant_kind(work, False), limb, CYLINDER, SIDE, number, count)
     else:
-        refine_list_face(batch, table, limb, shape, face, number, count, scratch, hits)
+        refine_list_face(work, limb, shape, face, number, count)
 
 
 @inlined
-def refine_list_face(
-    batch: RayBatch,
-    table: LimbRows,
-    limb: int,
-    shape: int,
-    face: int,
-    number: Int32Array,
-    count: int,
-    scratch: Float64Array,
-    hits: HitColumns,
-) -> None:
+def refine_list_face(work: Refinement, limb: int, shape: int, face: int, number: Int32Array, count: int) -> None:
     """`refine_list`, sixteen at a time; what depends on the limb alone is computed once."""
-    one = one_limb(table.rows, shape, limb)
+    one = one_limb(work.table.rows, shape, limb)
     for first in range(0, count, 2 * LANES):
-        refine_sixteen(batch, table, number, first, count, one, one, face, scratch, hits)
+        refine_sixteen(work, number, first, count, one, one, face)
 
 
 @inlined
 def refine_sixteen(
-    batch: RayBatch,
-    table: LimbRows,
-    number: Int32Array,
-    first: int,
-    count: int,
-    limb: Limb,
-    other: Limb,
-    face: int,
-    scratch: Float64Array,
-    hits: HitColumns,
+    work: Refinement, number: Int32Array, first: int, count: int, limb: Limb, other: Limb, face: int
 ) -> None:
     """Refine the fractions of the rays `number[first]` to `number[first + 15]`, or to the last of `count`."""
-    rays, times = batch.rays, hits.fraction
+    rays, scratch, times = work.batch.rays, work.fraction, work.hits.fraction
     one, one_solved = refine_eight(rays, number, first, limb, face, times)
     two, two_solved = refine_eight(rays, number, first + LANES, other, face, times)
     store(scratch, 0, one)
@@ -159,17 +136,16 @@ def refine_sixteen(
     while grazes:
         k = lowest_bit(grazes)
         grazes &= grazes - 1
-        i = number[first + k]
-        scratch[k] = graze_fraction(batch, table, i, hits.limb[i], float(face), times)
+        scratch[k] = graze_fraction(work, number[first + k], float(face))
     for k in range(end):
         times[number[first + k]] = scratch[k]
 
 
 @noinline
-def graze_fraction(batch: RayBatch, table: LimbRows, i: int, limb: int, face: float, times: Float64Array) -> float:
+def graze_fraction(work: Refinement, i: int, face: float) -> float:
     """`entry_fraction` of one ray, solved in full."""
-    ray, one = ray_at(batch.rays, i), limb_at(table.rows, table.solid, limb)
-    return entry_fraction(batch, i, ray, one, face, times[i])
+    ray, limb = ray_at(work.batch.rays, i), limb_at(work.table.rows, work.table.solid, work.hits.limb[i])
+    return entry_fraction(work.batch, i, ray, limb, face, work.hits.fraction[i])
 
 
 @inlined

@@ -9,22 +9,14 @@ import numpy as np
 
 from cylcollide._types import NO_LIMB, POLICY_EXIT, Column, Face, LayerMasks, Vectors
 from cylcollide.bvh.layout import Tree
-from cylcollide.bvh.traverse import (
-    NO_ITEM,
-    Stack,
-    local_ray,
-    local_reach,
-    next_item_on_ray,
-    stack_in,
-    start_traversal,
-)
+from cylcollide.bvh.traverse import Stack, local_ray, local_reach, stack_in, visit_on_ray
 from cylcollide.kernels.closest import ClosestHit, closer, is_undecided, no_hit
 from cylcollide.kernels.hit_bounds import limb_hit_bounds
 from cylcollide.kernels.limb_table import Limb, LimbRows, is_considered, limb_at
-from cylcollide.kernels.ray import Ray, Rays, as_vector, broadcast_index, exact_displacement, ray_at
+from cylcollide.kernels.ray import Ray, Rays, exact_displacement, ray_at
 from cylcollide.kernels.refine import face_crossing
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, copy_checked, filter_of
 from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 INSIDE, NONE = int(Face.INSIDE), int(Face.NONE)
@@ -35,10 +27,8 @@ def entry_fraction(batch: RayBatch, i: int, ray: Ray, limb: Limb, face: float, g
     """Fraction at which ray i hits a limb through a face, from a guess of it."""
     if face == INSIDE:
         return 0.0
-    rays = batch.rays
-    displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
     leaving = batch.policy == POLICY_EXIT and leaves(ray, limb)
-    return face_crossing(ray, displacement, guess, limb, face, not leaving)[0]
+    return face_crossing(ray, exact_displacement(batch.rays, i), guess, limb, face, not leaving)[0]
 
 
 @compiled
@@ -82,23 +72,23 @@ def closest_limb(
     batch: RayBatch, table: LimbRows, tree: Tree, stack: Stack, ray: Ray, i: int
 ) -> tuple[ClosestHit, bool]:
     """The closest limb along ray i, and whether that is undecided."""
-    best = no_hit(ray.limit)
-    local = local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
-    if local.untrusted:
-        return best, True
-    if local.misses_root:
-        return best, False
-    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
-    rows, solids = table.rows, table.solid
-    characters, masks, policy = table.character, table.mask, batch.policy
-    height, reach = start_traversal(stack), local.reach
-    while True:
-        height, k = next_item_on_ray(tree, stack, height, local, reach)
-        if k == NO_ITEM:
-            return best, is_undecided(best)
-        if is_considered(characters[k], masks[k], mask, ignored):
-            best = closer(best, float(k), limb_hit_bounds(ray, limb_at(rows, solids, k), policy))
-            reach = local_reach(min(best.upper, ray.limit), tree.space.scale, local.start)
+    best, local = no_hit(ray.limit), local_ray(tree.space, ray.origin, ray.direction, ray.extent, ray.limit)
+    if local.untrusted or local.misses_root:
+        return best, local.untrusted
+    query = ray, batch.policy, table, *filter_of(batch, i), tree.space.scale, local.start
+    best = visit_on_ray(tree, stack, local, test_limb, query, best)
+    return best, is_undecided(best)
+
+
+@inlined
+def test_limb(
+    query: tuple[Ray, int, LimbRows, int, int, float, float], k: int, best: ClosestHit
+) -> tuple[ClosestHit, float]:
+    """The closest hit of a ray after a test of limb k, and the reach up to there."""
+    ray, policy, table, mask, ignored, scale, start = query
+    if is_considered(table.character[k], table.mask[k], mask, ignored):
+        best = closer(best, float(k), limb_hit_bounds(ray, limb_at(table.rows, table.solid, k), policy))
+    return best, local_reach(min(best.upper, ray.limit), scale, start)
 
 
 @compiled

@@ -6,24 +6,20 @@ through the same kernels as in `single`, side by side, with bit-equal results: t
 """
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Aim, Float32Array, Int32Array
+from cylcollide._types import Aim, Int32Array
 from cylcollide.bvh.layout import Space, Tree
-from cylcollide.bvh.stream import MIXED, Stream, next_items, start_stream
-from cylcollide.bvh.traverse import NO_ITEM, LocalRay, local_ray
+from cylcollide.bvh.stream import MIXED, Stream, visit_on_rays
+from cylcollide.bvh.traverse import LocalRay, local_ray
 from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
-from cylcollide.kernels.ray import Ray, Rays, broadcast_index
+from cylcollide.kernels.ray import Ray, Rays
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch
-from cylcollide.query.loops.leaf import (
-    NEXT_POSSIBLE,
-    RayState,
-    test_pair_batch,
-    test_ray_list,
-)
+from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, filter_of
+from cylcollide.query.loops.leaf import NEXT_POSSIBLE, LeafTest, RayState, test_pair_batch, test_ray_list
 from cylcollide.query.loops.output import clear_hits, to_query_rows, write_any_hit, write_hits, write_in_order
 from cylcollide.query.loops.packets import prefetch_sixteen, rays_from, two_rays_from
 from cylcollide.query.loops.pair_queue import SHAPES, enqueue_pair
@@ -127,69 +123,58 @@ def store_ray_state(state: RayState, stream: Stream, row: int, ray: Ray, local: 
         store(state.best, k * LANES, nothing)
 
 
+class StreamQuery(NamedTuple):
+    """The rays of one stream: ray k is row `number[base + k]` of the query."""
+
+    batch: RayBatch
+    table: LimbRows
+    number: Int32Array
+    base: int
+    shared_filter: bool  # all rays consider the same limbs
+    accepts_all: bool  # which are all limbs
+    test: LeafTest
+
+
 @compiled
-def traverse_octant(
-    batch: RayBatch,
-    table: LimbRows,
-    tree: Tree,
-    number: Int32Array,
-    base: int,
-    octant: int,
-    active: int,
-    state: RayState,
-    stream: Stream,
-    aim: int,
-) -> None:
+def traverse_octant(query: StreamQuery, tree: Tree, octant: int, active: int) -> None:
     """Traverse the tree with `active` rays of one octant, and merge the hits of all limbs that they may hit.
 
-    Ray k of the stream is row `number[base + k]` of the query. A ray with a certain hit goes on, with a shorter reach,
-    unless the aim is ANY.
+    A ray with a certain hit goes on, with a shorter reach, unless the aim is ANY.
     """
-    policy, rows, live, local_rays, scale = batch.policy, table.rows, stream.live, stream.record, tree.space.scale
-    shared_filter = batch.mask.size == 1 and batch.ignored.size == 1
-    accepts_all = shared_filter and all_are_considered(table, batch.mask[0], batch.ignored[0])
-    height, level, pairs = start_stream(stream, active), -1, stream.pairs
-    while height > 0 or level >= 0:
-        height, level, limb, first, count, found = next_items(tree, stream, height, level, octant)
-        if limb != NO_ITEM:
-            end = first + count
-            if accepts_all or (shared_filter and accepts(batch, table, number[base], limb)):
-                shape = table.solid[limb]
-                first = test_ray_list(limb, shape, policy, rows, live, first, end, state, local_rays, scale, aim)
-            for k in range(first, end):
-                if accepts_all or accepts(batch, table, number[base + live[k]], limb):
-                    enqueue_or_flush(policy, table, live[k], limb, state, local_rays, scale, aim)
-        for k in range(found):
-            ray, limb = pairs.item_ray[k], -2 - pairs.item[k]
-            if accepts_all or accepts(batch, table, number[base + ray], limb):
-                enqueue_or_flush(policy, table, ray, limb, state, local_rays, scale, aim)
-    for shape in range(SHAPES):
-        if state.pairs.queued[shape] > 0:
-            test_pair_batch(shape, policy, rows, state, local_rays, scale, aim)
+    visit_on_rays(tree, query.test.stream, active, octant, test_list, test_or_enqueue, flush, query)
 
 
 @inlined
-def accepts(batch: RayBatch, table: LimbRows, i: int, limb: int) -> bool:
-    """Whether ray i of the query considers the limb, by mask and character: two loads more from memory."""
-    mask, ignored = batch.mask[broadcast_index(batch.mask, i)], batch.ignored[broadcast_index(batch.ignored, i)]
-    return is_considered(table.character[limb], table.mask[limb], mask, ignored)
+def test_list(query: StreamQuery, limb: int, first: int, end: int) -> int:
+    """Test a limb against most rays of a list, if all of them consider it; the first ray that is left over."""
+    if query.accepts_all or (query.shared_filter and accepts(query, limb, 0)):
+        return test_ray_list(query.test, limb, query.table.solid[limb], first, end)
+    return first
 
 
 @inlined
-def enqueue_or_flush(
-    policy: int,
-    table: LimbRows,
-    ray: int,
-    limb: int,
-    state: RayState,
-    local_rays: Float32Array,
-    scale: float,
-    aim: int,
-) -> None:
-    """Queue a pair of a ray and a limb, and test the queue of its shape once that is full."""
-    shape = table.solid[limb]
-    if enqueue_pair(state.pairs, table.rows, shape, ray, limb):
-        test_pair_batch(shape, policy, table.rows, state, local_rays, scale, aim)
+def test_or_enqueue(query: StreamQuery, limb: int, ray: int) -> None:
+    """Queue a pair of a ray and a limb that it considers, and test the queue of its shape once that is full."""
+    if query.accepts_all or accepts(query, limb, ray):
+        shape = query.table.solid[limb]
+        if enqueue_pair(query.test.state.pairs, query.table.rows, shape, ray, limb):
+            test_pair_batch(query.test, shape)
+
+
+@inlined
+def accepts(query: StreamQuery, limb: int, ray: int) -> bool:
+    """Whether a ray considers the limb, by mask and character: two loads more from memory."""
+    mask, ignored = filter_of(query.batch, query.number[query.base + ray])
+    return is_considered(query.table.character[limb], query.table.mask[limb], mask, ignored)
+
+
+@inlined
+def flush(query: StreamQuery, is_last: bool) -> None:
+    """Test all queued pairs behind the last step."""
+    if is_last:
+        for shape in range(SHAPES):
+            if query.test.state.pairs.queued[shape] > 0:
+                test_pair_batch(query.test, shape)
 
 
 @compiled_loop
@@ -220,6 +205,9 @@ def cast_stream(
     if in_order:
         size = min(size, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
+    shared = batch.mask.size == 1 and batch.ignored.size == 1
+    accepts_all = shared and all_are_considered(table, batch.mask[0], batch.ignored[0])
+    test = LeafTest(batch.policy, aim, table.rows, tree.space.scale, state, stream)
     if not in_order:
         if aim == CLOSEST:
             clear_hits(hits, begin, end)
@@ -232,7 +220,8 @@ def cast_stream(
                 return INVALID
             active = setup_rays(raw, batch.rays, tree.space, number, first, count, in_order, state, stream)
             recorded = state.crossings[0]
-            traverse_octant(batch, table, tree, number, first, octant, active, state, stream, aim)
+            query = StreamQuery(batch, table, number, first, shared, accepts_all, test)
+            traverse_octant(query, tree, octant, active)
             if aim == ALL:
                 to_query_rows(number, first, count, recorded, state)
             elif aim == ANY:

@@ -71,6 +71,16 @@ class SurfaceScratch(NamedTuple):
     lanes: Blocks[np.float64]  # (2, 6, LANES): positions and normals, before they are written
 
 
+class SurfaceQuery(NamedTuple):
+    """Rays and the limbs that they cross, and where positions and normals go."""
+
+    batch: RayBatch
+    table: LimbRows
+    fraction: Float64Array  # at which each ray crosses its limb
+    behind: bool  # the faces are those where the rays leave
+    columns: SurfaceColumns
+
+
 _kept = threading.local()
 
 
@@ -98,7 +108,8 @@ def write_surface(
     normal: Vectors,
 ) -> None:
     """`surface`, into columns that are not initialised."""
-    slots, columns, missing = SHAPES * SLOTS, SurfaceColumns(position, normal), broadcast(nan)
+    slots, missing = SHAPES * SLOTS, broadcast(nan)
+    query = SurfaceQuery(batch, table, fraction, behind, SurfaceColumns(position, normal))
     queued, rows, limbs, hits, scratch = work.queued, work.row, work.limb, work.hit, work.lanes
     for slot in range(slots):
         queued[slot] = 0
@@ -120,16 +131,14 @@ def write_surface(
             prefetch(table.rows, index * ROW + LANES)
             queued[slot] = k + 1
             if k + 1 == SURFACE_BATCH:
-                write_slot(
-                    batch, table, slot, rows[slot], limbs[slot], SURFACE_BATCH, fraction, behind, scratch, columns
-                )
+                write_slot(query, slot, rows[slot], limbs[slot], SURFACE_BATCH, scratch)
                 queued[slot] = 0
     for slot in range(slots):
         k = queued[slot]
         if k > 0:
             for j in range(k, SURFACE_BATCH):  # sixteen are read at a time
                 rows[slot, j], limbs[slot, j] = rows[slot, 0], limbs[slot, 0]
-            write_slot(batch, table, slot, rows[slot], limbs[slot], k, fraction, behind, scratch, columns)
+            write_slot(query, slot, rows[slot], limbs[slot], k, scratch)
 
 
 @inlined
@@ -143,41 +152,30 @@ def fill_rows(vectors: Float64Array, value: Real, begin: int, end: int) -> None:
 
 @compiled
 def write_slot(
-    batch: RayBatch,
-    table: LimbRows,
-    slot: int,
-    rows: Int32Array,
-    limbs: Int32Array,
-    count: int,
-    fraction: Float64Array,
-    behind: bool,
-    scratch: Float64Array,
-    columns: SurfaceColumns,
+    query: SurfaceQuery, slot: int, rows: Int32Array, limbs: Int32Array, count: int, scratch: Float64Array
 ) -> None:
     """Write positions and normals of the first `count` hits of one slot: one shape, one face."""
     shape, face = slot // SLOTS, slot % SLOTS
     for first in range(0, count, 2 * LANES):
         end, solved = min(2 * LANES, count - first), 0
         if shape == CYLINDER and face == SIDE:  # constants: no branch inside
-            one, one_is_right = eight_spots(batch, table, CYLINDER, SIDE, rows, limbs, first, fraction)
-            two, two_is_right = eight_spots(batch, table, CYLINDER, SIDE, rows, limbs, first + LANES, fraction)
+            one, one_is_right = eight_spots(query, CYLINDER, SIDE, rows, limbs, first)
+            two, two_is_right = eight_spots(query, CYLINDER, SIDE, rows, limbs, first + LANES)
             store_spot(scratch[0], one)
             store_spot(scratch[1], two)
             solved = movemask(one_is_right) | movemask(two_is_right) << LANES
         elif face < INSIDE:
             for half in range(2):
-                begin = first + half * LANES
-                spot, spot_is_right = eight_spots(batch, table, shape, face, rows, limbs, begin, fraction)
+                spot, spot_is_right = eight_spots(query, shape, face, rows, limbs, first + half * LANES)
                 store_spot(scratch[half], spot)
                 solved |= movemask(spot_is_right) << (half * LANES)
-        scatter(scratch[0], rows[first:], min(LANES, end), columns)
-        scatter(scratch[1], rows[first + LANES :], end - LANES, columns)
+        scatter(scratch[0], rows[first:], min(LANES, end), query.columns)
+        scatter(scratch[1], rows[first + LANES :], end - LANES, query.columns)
         unsolved = ~solved & ((1 << end) - 1)
         while unsolved:
             k = lowest_bit(unsolved)
             unsolved &= unsolved - 1
-            i = rows[first + k]
-            write_one(batch, table, i, limbs[first + k], fraction[i], float(face), behind, columns)
+            write_one(query, rows[first + k], limbs[first + k], float(face))
 
 
 @inlined
@@ -185,30 +183,19 @@ def scatter(scratch: Float64Array, rows: Int32Array, count: int, columns: Surfac
     """Scatter the first `count` of eight positions and normals into the rows of their rays."""
     for k in range(count):
         i = rows[k]
-        columns.position[i, 0], columns.position[i, 1], columns.position[i, 2] = (
-            scratch[0, k],
-            scratch[1, k],
-            scratch[2, k],
-        )
-        columns.normal[i, 0], columns.normal[i, 1], columns.normal[i, 2] = scratch[3, k], scratch[4, k], scratch[5, k]
+        for axis in range(3):
+            columns.position[i, axis], columns.normal[i, axis] = scratch[axis, k], scratch[3 + axis, k]
 
 
 @inlined
 def eight_spots(
-    batch: RayBatch,
-    table: LimbRows,
-    shape: int,
-    face: int,
-    rows: Int32Array,
-    limbs: Int32Array,
-    first: int,
-    fraction: Float64Array,
+    query: SurfaceQuery, shape: int, face: int, rows: Int32Array, limbs: Int32Array, first: int
 ) -> tuple[Spot, Truth]:
     """`spot_near` of the eight rays from `rows[first]` on."""
-    origin, second = vectors_at(batch.rays.origin, rows, first), vectors_at(batch.rays.second, rows, first)
-    displacement = displacements(origin, second, 1.0 if batch.rays.is_segment else 0.0)
-    limb = limbs_at(table.rows, shape, limbs, first)
-    return spot_near(origin, displacement, load_at(fraction, rows, first, 1, 0), limb, float(face))
+    rays, limb = query.batch.rays, limbs_at(query.table.rows, shape, limbs, first)
+    origin, second = vectors_at(rays.origin, rows, first), vectors_at(rays.second, rows, first)
+    displacement = displacements(origin, second, 1.0 if rays.is_segment else 0.0)
+    return spot_near(origin, displacement, load_at(query.fraction, rows, first, 1, 0), limb, float(face))
 
 
 @inlined
@@ -230,40 +217,23 @@ def displacements(origin: Vector, second: Vector, segment: float) -> DoubleDoubl
 
 
 @compiled
-def write_one(
-    batch: RayBatch,
-    table: LimbRows,
-    i: int,
-    k: int,
-    fraction: float,
-    face: float,
-    behind: bool,
-    columns: SurfaceColumns,
-) -> None:
+def write_one(query: SurfaceQuery, i: int, k: int, face: float) -> None:
     """Position and normal of one hit, solved in full: at a graze, near the axis, or where the ray starts or ends."""
-    rays, limb = batch.rays, limb_at(table.rows, table.solid, k)
-    crossing = (fraction, 0.0)
+    batch, limb = query.batch, limb_at(query.table.rows, query.table.solid, k)
+    crossing = (query.fraction[i], 0.0)
     if face < INSIDE:
-        ray = ray_at(rays, i)
-        displacement = exact_displacement(as_vector(rays.origin, i), as_vector(rays.second, i), rays.is_segment)
-        leaving = behind or (batch.policy == POLICY_EXIT and leaves(ray, limb))
-        crossing = face_crossing(ray, displacement, fraction, limb, face, not leaving)
-    write_spot(batch, i, limb, crossing, face, columns)
+        ray = ray_at(batch.rays, i)
+        leaving = query.behind or (batch.policy == POLICY_EXIT and leaves(ray, limb))
+        crossing = face_crossing(ray, exact_displacement(batch.rays, i), query.fraction[i], limb, face, not leaving)
+    write_spot(batch, i, limb, crossing, face, query.columns)
 
 
 @compiled
 def write_spot(
-    batch: RayBatch,
-    i: int,
-    limb: Limb,
-    fraction: DoubleDouble,
-    face: float,
-    columns: SurfaceColumns,
+    batch: RayBatch, i: int, limb: Limb, fraction: DoubleDouble, face: float, columns: SurfaceColumns
 ) -> None:
     """Position and normal where ray i crosses a face, at a fraction as a double-double."""
-    rays = batch.rays
-    origin = as_vector(rays.origin, i)
-    point = point_at(origin, exact_displacement(origin, as_vector(rays.second, i), rays.is_segment), fraction)
+    point = point_at(as_vector(batch.rays.origin, i), exact_displacement(batch.rays, i), fraction)
     n = outward_normal(point, limb, face)
     for axis in range(3):
         columns.position[i, axis], columns.normal[i, axis] = point[axis][0], n[axis]
