@@ -1,14 +1,16 @@
 """What the commands share: an error in one line, a folder that can be written, bars of how far the work has come."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 
 def stop(message: str, status: int = 2) -> NoReturn:
@@ -40,3 +42,17 @@ def bars(
             shown.update(tasks[what], completed=done, total=of, visible=True)
 
         yield progress
+
+
+def table(words: Sequence[str], numbers: Sequence[str] = (), title: str | None = None, **look: Any) -> Table:
+    """Return a table without rows: columns of words, then of numbers, whose heads break at spaces only.
+
+    With a title it is a table of results, whose first column stays on one line.
+    """
+    usual: dict[str, Any] = {"box": SIMPLE, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    shown = Table(title=title, title_justify="left", caption_justify="left", **(usual | look))
+    for place, name in enumerate(words):
+        shown.add_column(name, no_wrap=place == 0 and bool(title))
+    for name in numbers:
+        shown.add_column(name, justify="right", min_width=max(map(len, name.split())))
+    return shown

@@ -61,6 +61,15 @@ def _call(name: str) -> Emitter:
     return emit
 
 
+def _contractible(emit: Emitter) -> Emitter:
+    """Arithmetic of which float32, the numbers of boxes, may be joined to a fused multiply-add where there is one."""
+
+    def emit_flagged(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+        return emit(builder, a, b, flags=("contract",) if a.type.element == ir.FloatType() else ())
+
+    return emit_flagged
+
+
 def _movemask(builder: ir.IRBuilder, truth: Any) -> Any:
     return builder.zext(builder.bitcast(truth, ir.IntType(LANES)), _LONG)
 
@@ -162,15 +171,7 @@ def _append_where(builder: ir.IRBuilder, array: Any, offset: Any, rows: Any, fir
     return builder.ctpop(_movemask(builder, truth))
 
 
-def _contractible(emit: Emitter) -> Emitter:
-    """Arithmetic of which float32, the numbers of boxes, may be joined to a fused multiply-add where there is one."""
-
-    def emit_flagged(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
-        return emit(builder, a, b, flags=("contract",) if a.type.element == ir.FloatType() else ())
-
-    return emit_flagged
-
-
+COMPARISONS = operator.lt, operator.le, operator.gt, operator.ge, operator.eq
 OPERATORS: dict[Callable[..., Any], Emitter] = {
     operator.add: _contractible(ir.IRBuilder.fadd),
     operator.sub: _contractible(ir.IRBuilder.fsub),

@@ -20,7 +20,7 @@ from numba.np.numpy_support import from_dtype
 
 from cylcollide.runtime.addresses import AT_ADDRESS
 from cylcollide.runtime.simd import LANES, Array, Real, Short
-from native.emitters import OPERATIONS, OPERATORS, Emitter, spread
+from native.emitters import COMPARISONS, OPERATIONS, OPERATORS, Emitter, spread
 
 Function = Callable[..., Any]
 
@@ -55,7 +55,7 @@ TRUTHS: Any = Lanes(types.boolean)
 
 def _define(symbol: Function, emit: Emitter) -> None:
     """Register an operator of Python with numba, for lanes."""
-    is_comparison = emit.__module__ != ir.IRBuilder.__module__
+    is_comparison = symbol in COMPARISONS
 
     class OfLanes(AbstractTemplate):
         """The signatures."""

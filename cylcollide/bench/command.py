@@ -75,7 +75,7 @@ def _compare(
 ) -> None:
     rows: list[Row] = []
     for name in names:
-        rows += run([WORKLOADS[name]], chosen, rays, rounds, progress)
+        rows += run(WORKLOADS[name], chosen, rays, rounds, progress)
         write_csv(rows, out / "rays.csv")  # now, so that it is there if a later one is interrupted
     console.print(rays_table(rows))
     console.print(rays_notes(rows), style="dim")

@@ -8,7 +8,7 @@ from cylcollide._types import Float64Array
 from cylcollide.limbs.limbs import Limbs
 
 
-class Bone(NamedTuple):
+class WalkerBone(NamedTuple):
     """One limb of the skeleton. x points forward, y to the left, z up; lengths in metres."""
 
     name: str
@@ -22,35 +22,30 @@ class Bone(NamedTuple):
 
 
 TRUNK = (
-    Bone("pelvis", "", False, (0.0, 0.0, 0.92), (0.0, 0.0, 1.0), 0.14, 0.15, 0.03),
-    Bone("abdomen", "pelvis", True, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.16, 0.14, 0.04),
-    Bone("chest", "abdomen", True, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.26, 0.17, 0.05),
-    Bone("neck", "chest", True, (0.0, 0.0, 0.0), (0.1, 0.0, 1.0), 0.10, 0.055, 0.05),
-    Bone("head", "neck", True, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.22, 0.10, 0.05),
+    WalkerBone("pelvis", "", False, (0.0, 0.0, 0.92), (0.0, 0.0, 1.0), 0.14, 0.15, 0.03),
+    WalkerBone("abdomen", "pelvis", True, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.16, 0.14, 0.04),
+    WalkerBone("chest", "abdomen", True, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.26, 0.17, 0.05),
+    WalkerBone("neck", "chest", True, (0.0, 0.0, 0.0), (0.1, 0.0, 1.0), 0.10, 0.055, 0.05),
+    WalkerBone("head", "neck", True, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.22, 0.10, 0.05),
 )
 LEFT_SIDE = (
-    Bone("upper arm", "chest", True, (0.0, 0.21, -0.04), (0.0, 0.25, -1.0), 0.29, 0.05, 0.5),
-    Bone("forearm", "upper arm", True, (0.0, 0.0, 0.0), (0.35, 0.0, -1.0), 0.26, 0.04, 0.6),
-    Bone("hand", "forearm", True, (0.0, 0.0, 0.0), (0.3, 0.0, -1.0), 0.17, 0.035, 0.6),
-    Bone("thigh", "pelvis", False, (0.0, 0.10, 0.03), (0.0, 0.0, -1.0), 0.43, 0.08, -0.45),
-    Bone("shin", "thigh", True, (0.0, 0.0, 0.0), (-0.1, 0.0, -1.0), 0.42, 0.055, -0.35),
-    Bone("foot", "shin", True, (0.0, 0.0, 0.0), (1.0, 0.0, -0.1), 0.24, 0.045, 0.1),
+    WalkerBone("upper arm", "chest", True, (0.0, 0.21, -0.04), (0.0, 0.25, -1.0), 0.29, 0.05, 0.5),
+    WalkerBone("forearm", "upper arm", True, (0.0, 0.0, 0.0), (0.35, 0.0, -1.0), 0.26, 0.04, 0.6),
+    WalkerBone("hand", "forearm", True, (0.0, 0.0, 0.0), (0.3, 0.0, -1.0), 0.17, 0.035, 0.6),
+    WalkerBone("thigh", "pelvis", False, (0.0, 0.10, 0.03), (0.0, 0.0, -1.0), 0.43, 0.08, -0.45),
+    WalkerBone("shin", "thigh", True, (0.0, 0.0, 0.0), (-0.1, 0.0, -1.0), 0.42, 0.055, -0.35),
+    WalkerBone("foot", "shin", True, (0.0, 0.0, 0.0), (1.0, 0.0, -0.1), 0.24, 0.045, 0.1),
 )
 
 
-def _mirrored(bone: Bone, side: str) -> Bone:
+def _mirrored(bone: WalkerBone, side: str) -> WalkerBone:
     sign = 1.0 if side == "left" else -1.0
     parent = f"{side} {bone.parent}" if bone.parent not in {"chest", "pelvis"} else bone.parent
     (x, y, z), (hx, hy, hz) = bone.offset, bone.heading
     # The sides swing against each other.
-    return Bone(
-        f"{side} {bone.name}",
-        parent,
-        bone.from_end,
-        (x, sign * y, z),
-        (hx, sign * hy, hz),
-        *bone[5:7],
-        sign * bone.swing,
+    offset, heading = (x, sign * y, z), (hx, sign * hy, hz)
+    return bone._replace(
+        name=f"{side} {bone.name}", parent=parent, offset=offset, heading=heading, swing=sign * bone.swing
     )
 
 

@@ -1,12 +1,15 @@
 """Walking characters that are recorded, and the same queries of the past and of the present beside each other."""
 
+from functools import partial
+from itertools import count
+
 import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.bench.crowd import SPEED, STEPS
 from cylcollide.bench.runner import BASE
 from cylcollide.bench.timing import Work
-from cylcollide.bench.workloads import FRAME, WORKLOADS, Segments, Workload, crowd_of
+from cylcollide.bench.workloads import FRAME, WORKLOADS, Segments, Workload, cast_limbs, crowd_of
 from cylcollide.characters.rig import Rig
 from cylcollide.history import PoseHistory
 from cylcollide.world import HitWorld
@@ -75,7 +78,7 @@ class RecordedCrowd:
 
     def cast_present(self, segments: Segments) -> Work:
         """The same segments in the world as it is."""
-        return lambda: self.world.cast_segments(*segments, threads=1).limb
+        return partial(cast_limbs, self.world, segments)
 
 
 def past_works(rays: int) -> dict[str, dict[str, Work]]:
@@ -85,7 +88,7 @@ def past_works(rays: int) -> dict[str, dict[str, Work]]:
     arena_of = crowd_of(17 * PLAYERS)
     arena = RecordedCrowd(arena_of, TICKS)
     shots = arena_of.segments(arena.world, SHOTS)
-    poses = crowd.poses()
+    poses, times = crowd.poses(), count(float(crowd.history.times[-1]) + FRAME, FRAME)
     return {
         f"past: {rays:,} rays, {len(crowd.world):,} limbs": {
             BASE: crowd.cast_present(segments),
@@ -94,18 +97,6 @@ def past_works(rays: int) -> dict[str, dict[str, Work]]:
         f"past: {SHOTS} shots, {PLAYERS} characters": {BASE: arena.cast_present(shots), PAST: arena.cast_past(shots)},
         f"record, {len(crowd.world):,} limbs": {
             BASE: lambda: crowd.world.set_poses(crowd.ids, *poses),
-            PAST: _recording(crowd),
+            PAST: lambda: crowd.history.record(next(times)),
         },
     }
-
-
-def _recording(crowd: RecordedCrowd) -> Work:
-    """Record the world again and again, each time a frame later."""
-    time = float(crowd.history.times[-1])
-
-    def work() -> None:
-        nonlocal time
-        time += FRAME
-        crowd.history.record(time)
-
-    return work

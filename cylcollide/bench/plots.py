@@ -52,13 +52,14 @@ def plot_scaling(points: Sequence[Point], folder: Path) -> list[Path]:
     """Rays a second against limbs and batch, and memory against limbs."""
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    by_limbs = [point for point in points if point.against == "limbs"]
-    by_batch = [point for point in points if point.against == "batch"]
-    _line(left, by_limbs, [point.limbs for point in by_limbs], f"limbs ({by_limbs[0].batch:,} rays a call)")
-    _line(middle, by_batch, [point.batch for point in by_batch], f"rays a call ({by_batch[0].limbs:,} limbs)")
-    right.plot([p.limbs for p in by_limbs], [p.megabytes for p in by_limbs], "o-", color=OURS, markersize=4)
-    right.set(xscale="log", yscale="log", xlabel="limbs", title="memory of limbs and tree, MB")
-    _tidied(right)
+    by_limbs, by_batch = ([point for point in points if point.against == name] for name in ("limbs", "batch"))
+    for axis, part, name, x in (
+        (left, by_limbs, f"limbs ({by_limbs[0].batch:,} rays a call)", [p.limbs for p in by_limbs]),
+        (middle, by_batch, f"rays a call ({by_batch[0].limbs:,} limbs)", [p.batch for p in by_batch]),
+    ):
+        axis.fill_between(x, [p.rate_low for p in part], [p.rate_high for p in part], color=OURS, alpha=0.15)
+        _line(axis, x, [p.rate for p in part], name, RATE)
+    _line(right, [p.limbs for p in by_limbs], [p.megabytes for p in by_limbs], "limbs", "memory of limbs and tree, MB")
     return _saved(figure, folder / "scaling")
 
 
@@ -69,23 +70,22 @@ def plot_past(points: Sequence[PastPoint], folder: Path) -> list[Path]:
     for axis, against, fixed, color in ((left, "ticks", "limbs", OURS), (middle, "limbs", "ticks", INK)):
         part = [point for point in points if point.against == against]
         x, size = ([getattr(point, name) for point in part] for name in (against, fixed))
-        axis.plot(x, [point.rate for point in part], "o-", color=color, markersize=4, label="the past")
-        axis.plot(x, [point.present_rate for point in part], "o:", color=THEIRS, markersize=4, label="the present")
-        axis.set(
-            xscale="log", yscale="log", xlabel=f"{against} ({size[0]:,} {fixed})", title="rays a second, one thread"
-        )
+        axis.plot(x, [p.present_rate for p in part], "o:", color=THEIRS, markersize=4, label="the present")
+        _line(axis, x, [p.rate for p in part], f"{against} ({size[0]:,} {fixed})", RATE, color, label="the past")
         axis.legend(frameon=False, fontsize=8.5)
-        _tidied(axis)
-        right.plot([p.limbs * p.ticks for p in part], [p.megabytes for p in part], "o-", color=color, markersize=4)
-    right.set(xscale="log", yscale="log", xlabel="limbs times ticks", title="memory of the history, MB")
-    _tidied(right)
+        cells, size = [p.limbs * p.ticks for p in part], [p.megabytes for p in part]
+        _line(right, cells, size, "limbs times ticks", "memory of the history, MB", color)
     return _saved(figure, folder / "past")
 
 
-def _line(axis: Any, points: Sequence[Point], x: Sequence[int], label: str) -> None:
-    axis.fill_between(x, [p.rate_low for p in points], [p.rate_high for p in points], color=OURS, alpha=0.15)
-    axis.plot(x, [p.rate for p in points], "o-", color=OURS, markersize=4)
-    axis.set(xscale="log", yscale="log", xlabel=label, title="rays a second, one thread")
+RATE = "rays a second, one thread"
+
+
+def _line(
+    axis: Any, x: Sequence[float], y: Sequence[float], name: str, title: str, color: str = OURS, **look: str
+) -> None:
+    axis.plot(x, y, "o-", color=color, markersize=4, **look)
+    axis.set(xscale="log", yscale="log", xlabel=name, title=title)
     _tidied(axis)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -43,13 +44,11 @@ class Row:
     note: str = ""
 
 
-def run(workloads: Sequence[Workload], engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
-    """Measure engines, given by name, `BASE` first; `progress` is called with a line of text at each step."""
-    return [row for workload in workloads for row in run_one(workload, engines, rays, rounds, progress)]
+def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
+    """Measure engines, given by name, `BASE` first, on one workload: build all, then cast in turns.
 
-
-def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Row]:
-    """Measure one workload: build all engines, then cast in turns."""
+    `progress` is called with a line of text at each step.
+    """
     limbs = workload.limbs()
     world = HitWorld(limbs)
     segments = workload.segments(world, rays)
@@ -72,9 +71,9 @@ def run_one(workload: Workload, engines: Sequence[str], rays: int, rounds: int, 
                 workload.name, len(limbs), engine.name, version, len(share.starts), build_seconds=building, note=note
             )
         progress(f"{workload.name}: {rounds} rounds")
-        works = {name: _casting(engine, share) for name, (engine, share) in ready.items()}
+        works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
         results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
-        times = interleaved({**works, LEAN: _lean(world, segments)}, rounds)
+        times = interleaved({**works, LEAN: lambda: _lean(world, segments)}, rounds)
     rows[LEAN] = Row(workload.name, len(limbs), LEAN, rows[BASE].version, rays)
     per_ray = {name: taken / rows[name].rays for name, taken in times.items()}
     progress(f"{workload.name}: resolving disagreements")
@@ -119,16 +118,9 @@ def _affordable(engine: Engine, segments: Segments) -> int:
     return n if taken * n / probe <= TURN else min(n, max(FEWEST, int(TURN / taken * probe)))
 
 
-def _casting(engine: Engine, segments: Segments) -> Callable[[], EngineHits]:
-    return lambda: engine.cast_segments(*segments)
-
-
-def _lean(world: HitWorld, segments: Segments) -> Callable[[], object]:
-    def work() -> object:
-        hits = world.cast_segments(*segments, threads=1)
-        return hits.limb, hits.fraction
-
-    return work
+def _lean(world: HitWorld, segments: Segments) -> object:
+    hits = world.cast_segments(*segments, threads=1)
+    return hits.limb, hits.fraction
 
 
 def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, Wrong]:

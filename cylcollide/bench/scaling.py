@@ -1,15 +1,14 @@
 """Scaling: rays a second against limbs and batch size, with build time and memory; of the past against ticks, too."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from cylcollide._types import Int32Array
 from cylcollide.bench.crowd import LIMBS
 from cylcollide.bench.memory import nbytes
 from cylcollide.bench.past import PLAYERS, TICKS, RecordedCrowd
 from cylcollide.bench.runner import Progress
-from cylcollide.bench.timing import Work, interleaved, seconds, spread
-from cylcollide.bench.workloads import Segments, crowd_of
+from cylcollide.bench.timing import interleaved, repeated, seconds, spread
+from cylcollide.bench.workloads import Segments, cast_limbs, crowd_of
 from cylcollide.world import HitWorld
 
 LEAST_TIME = 0.02  # seconds that a timed loop of small batches takes at least
@@ -67,7 +66,7 @@ def _past_point(against: str, characters: int, ticks: int, rays: int, rounds: in
     for work in works.values():
         work()
     repeats = max(1, int(LEAST_TIME / seconds(works["present"])))
-    times = interleaved({name: _repeated(work, repeats) for name, work in works.items()}, rounds)
+    times = interleaved({name: repeated(work, repeats) for name, work in works.items()}, rounds)
     past, present = (spread(rays * repeats / times[name])[0] for name in ("past", "present"))
     size = (nbytes(crowd.history) - nbytes(crowd.world)) / 1e6
     record = []
@@ -103,10 +102,10 @@ def _world(limbs: int, rays: int) -> tuple[HitWorld, Segments, float, float]:
 def _measured(against: str, cases: list[tuple[HitWorld, Segments, float, float]], rounds: int) -> list[Point]:
     works, repeats, hits = {}, {}, []
     for row, (world, segments, _, _) in enumerate(cases):
-        work = _cast(world, segments)
+        work = partial(cast_limbs, world, segments)
         hits.append(float((work() >= 0).mean()))
         repeats[str(row)] = max(1, int(LEAST_TIME / seconds(work)))
-        works[str(row)] = _repeated(work, repeats[str(row)])
+        works[str(row)] = repeated(work, repeats[str(row)])
     times = interleaved(works, rounds)
     found = []
     for row, (world, segments, build, size) in enumerate(cases):
@@ -114,15 +113,3 @@ def _measured(against: str, cases: list[tuple[HitWorld, Segments, float, float]]
         median, low, high = spread(n * repeats[str(row)] / times[str(row)])
         found.append(Point(against, len(world), n, hits[row], median, low, high, build, size))
     return found
-
-
-def _cast(world: HitWorld, segments: Segments) -> Callable[[], Int32Array]:
-    return lambda: world.cast_segments(*segments, threads=1).limb
-
-
-def _repeated(work: Work, times: int) -> Work:
-    def repeated() -> None:
-        for _ in range(times):
-            work()
-
-    return repeated

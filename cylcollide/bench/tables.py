@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from rich.table import Table
 
 from cylcollide.bench.runner import Row
 from cylcollide.bench.scaling import PastPoint, Point
-from cylcollide.bench.tasks import Task
+from cylcollide.bench.tasks import TaskRow
 from cylcollide.runtime.levels import CHOICE
+from cylcollide.terminal import table
 
 UNITS = ((1e6, "M"), (1e3, "k"))
 
@@ -33,7 +35,7 @@ def machine() -> str:
     return f"{name}, {count} processors"
 
 
-def write_csv(rows: Sequence[Row | Task | Point | PastPoint], path: Path) -> None:
+def write_csv(rows: Sequence[Row | TaskRow | Point | PastPoint], path: Path) -> None:
     """Write one line a row, preceded by columns of date, machine and versions."""
     front = {
         "date": datetime.now(UTC).date().isoformat(),
@@ -57,15 +59,11 @@ def _exact(value: Any) -> Any:
 
 def rays_table(rows: Sequence[Row]) -> Table:
     """The table of all engines on all workloads."""
-    table = _table("Rays, one thread, engines taking turns")
-    for name in ("rays", "rays/s", "speed", "wrong", "limb", "build"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for place, row in enumerate(rows):
-        if place == 0 or rows[place - 1].workload != row.workload:
-            table.add_section()
-            table.add_row(f"[bold]{row.workload}  {row.limbs:,} limb{'s' * (row.limbs != 1)}[/]")
-        table.add_row(f"  {row.engine}", *_cells(row))
-    return table
+    lines = [
+        (f"{row.workload}  {row.limbs:,} limb{'s' * (row.limbs != 1)}", [row.engine, *_cells(row)]) for row in rows
+    ]
+    title = "Rays, one thread, engines taking turns"
+    return _sections(title, ["engine", "rays", "rays/s", "speed", "wrong", "limb", "build"], lines, headed=True)
 
 
 def _cells(row: Row) -> list[str]:
@@ -91,51 +89,52 @@ def rays_notes(rows: Sequence[Row]) -> str:
     return "\n".join(notes)
 
 
-def tasks_table(tasks: Sequence[Task]) -> Table:
+def tasks_table(tasks: Sequence[TaskRow]) -> Table:
     """The table of all tasks."""
-    table = _table("Other tasks")
-    for name in ("", "speed"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("note", overflow="fold")
-    for place, task in enumerate(tasks):
-        if place == 0 or tasks[place - 1].task != task.task:
-            table.add_section()
-            table.add_row(f"[bold]{task.task}[/]")
+    lines = []
+    for task in tasks:
         value = duration(1e-3 * task.value) if task.unit == "ms" else f"{task.value:.3g} {task.unit}"
-        table.add_row(f"  {task.engine}", value, "" if math.isnan(task.ratio) else f"{task.ratio:.3g}", task.note)
-    return table
+        ratio = "" if math.isnan(task.ratio) else f"{task.ratio:.3g}"
+        lines.append((task.task, [task.engine, value, ratio, task.note]))
+    return _sections("Other tasks", ["engine", "", "speed"], lines, headed=True, last="note")
 
 
 def scaling_table(points: Sequence[Point]) -> Table:
     """The table of the scaling measurements."""
-    table = _table("How cost grows: cylcollide, one thread", "limbs")
-    for name in ("rays a call", "hits", "rays/s", "build", "memory"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for place, point in enumerate(points):
-        if place and points[place - 1].against != point.against:
-            table.add_section()
-        cells = (f"{point.batch:,}", f"{point.hit_share:.0%}", rate(point.rate), duration(point.build_seconds))
-        table.add_row(f"{point.limbs:,}", *cells, f"{point.megabytes:.3g} MB")
-    return table
+    lines = []
+    for p in points:
+        cells = [f"{p.limbs:,}", f"{p.batch:,}", f"{p.hit_share:.0%}", rate(p.rate), duration(p.build_seconds)]
+        lines.append((p.against, [*cells, f"{p.megabytes:.3g} MB"]))
+    heads = ["limbs", "rays a call", "hits", "rays/s", "build", "memory"]
+    return _sections("How cost grows: cylcollide, one thread", heads, lines)
 
 
 def past_table(points: Sequence[PastPoint]) -> Table:
     """The table of histories of several lengths and crowds."""
-    table = _table("Queries of the past: cylcollide, one thread, beside the same in the present", "limbs")
-    for name in ("ticks", "rays/s", "speed", "record", "memory"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for place, point in enumerate(points):
-        if place and points[place - 1].against != point.against:
-            table.add_section()
-        cells = (rate(point.rate), f"{point.ratio:.3g}", duration(1e-3 * point.record_ms))
-        table.add_row(f"{point.limbs:,}", f"{point.ticks:,}", *cells, f"{point.megabytes:.3g} MB")
-    return table
+    lines = []
+    for p in points:
+        cells = [f"{p.limbs:,}", f"{p.ticks:,}", rate(p.rate), f"{p.ratio:.3g}", duration(1e-3 * p.record_ms)]
+        lines.append((p.against, [*cells, f"{p.megabytes:.3g} MB"]))
+    title = "Queries of the past: cylcollide, one thread, beside the same in the present"
+    return _sections(title, ["limbs", "ticks", "rays/s", "speed", "record", "memory"], lines)
 
 
-def _table(title: str, first: str = "engine") -> Table:
-    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1), title_justify="left")
-    table.add_column(first, no_wrap=True)
-    return table
+def _sections(
+    title: str, heads: Sequence[str], lines: Sequence[tuple[str, list[str]]], *, headed: bool = False, last: str = ""
+) -> Table:
+    """A table with a section for each name, which is its heading if ``headed``; ``last``: head of a wide column."""
+    shown = table(heads[:1], title=title, box=SIMPLE_HEAD, padding=(0, 1))
+    for head in heads[1:]:
+        shown.add_column(head, justify="right", no_wrap=True)
+    if last:
+        shown.add_column(last, overflow="fold")
+    for name, cells in groupby(lines, key=lambda line: line[0]):
+        shown.add_section()
+        if headed:
+            shown.add_row(f"[bold]{name}[/]")
+        for _, row in cells:
+            shown.add_row("  " * headed + row[0], *row[1:])
+    return shown
 
 
 def rate(value: float) -> str:

@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
 
 import numpy as np
 
@@ -12,8 +14,8 @@ from cylcollide.bench.crowd import Crowd
 from cylcollide.bench.memory import nbytes
 from cylcollide.bench.past import PAST, past_works
 from cylcollide.bench.runner import BASE, Progress, unsupported_reason
-from cylcollide.bench.timing import Work, interleaved, seconds, spread
-from cylcollide.bench.workloads import FRAME, WORKLOADS, points_near
+from cylcollide.bench.timing import Work, interleaved, repeated, seconds, spread
+from cylcollide.bench.workloads import FRAME, WORKLOADS, cast_limbs, points_near
 from cylcollide.engines import Engine, create
 from cylcollide.world import HitWorld
 
@@ -34,7 +36,7 @@ print(time.perf_counter() - began)
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskRow:
     """The measurement of one engine at one task."""
 
     task: str
@@ -45,7 +47,7 @@ class Task:
     note: str = ""
 
 
-def run_tasks(engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[Task]:
+def run_tasks(engines: Sequence[str], rays: int, rounds: int, progress: Progress) -> list[TaskRow]:
     """Measure all tasks; engines by name, `BASE` first."""
     found = []
     with ExitStack() as stack:
@@ -62,14 +64,14 @@ def run_tasks(engines: Sequence[str], rays: int, rounds: int, progress: Progress
     return found
 
 
-def _building(engines: Sequence[Engine], rounds: int) -> list[Task]:
+def _building(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
     limbs = WORKLOADS["W3"].limbs()
     fit = [engine for engine in engines if not unsupported_reason(engine, limbs)]
-    works = {engine.name: _bound(engine.build, limbs) for engine in fit}
+    works = {engine.name: partial(engine.build, limbs) for engine in fit}
     return _compared(f"build, {len(limbs):,} limbs", works, rounds, {})
 
 
-def _moving(engines: Sequence[Engine], rounds: int) -> list[Task]:
+def _moving(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
     """Time moving the limbs that `_building` has built in the engines."""
     workload = WORKLOADS["W3"]
     crowd = Crowd(workload.characters, workload.field, workload.seed)
@@ -81,18 +83,12 @@ def _moving(engines: Sequence[Engine], rounds: int) -> list[Task]:
 
 
 def _walking(engine: Engine, frames: Sequence[tuple[np.ndarray, np.ndarray]]) -> Work:
-    turn = 0
-
-    def work() -> None:
-        nonlocal turn
-        engine.set_endpoints(*frames[turn % len(frames)])
-        turn += 1
-
-    return work
+    turn = cycle(frames)
+    return lambda: engine.set_endpoints(*next(turn))
 
 
-def _compared(task: str, works: dict[str, Work], rounds: int, notes: dict[str, str]) -> list[Task]:
-    """A `Task` for each work, in milliseconds; slow ones are timed once."""
+def _compared(task: str, works: Mapping[str, Work], rounds: int, notes: dict[str, str]) -> list[TaskRow]:
+    """A `TaskRow` for each work, in milliseconds; slow ones are timed once."""
     once = {name: seconds(work) for name, work in works.items()}
     times = interleaved({name: work for name, work in works.items() if once[name] <= SLOW}, rounds)
     found = []
@@ -101,11 +97,11 @@ def _compared(task: str, works: dict[str, Work], rounds: int, notes: dict[str, s
         taken = times.get(name, np.array([once[name]]))
         remarks = [notes.get(name, ""), "once" if name not in times else ""]
         ratio = spread(base / taken)[0] if len(base) == len(taken) else float(np.median(base) / taken[0])
-        found.append(Task(task, name, 1e3 * spread(taken)[0], "ms", ratio, ", ".join(filter(None, remarks))))
+        found.append(TaskRow(task, name, 1e3 * spread(taken)[0], "ms", ratio, ", ".join(filter(None, remarks))))
     return found
 
 
-def _single_calls(engines: Sequence[Engine], rounds: int) -> list[Task]:
+def _single_calls(engines: Sequence[Engine], rounds: int) -> list[TaskRow]:
     """Time one ray at one humanoid: through the protocol for all, and by a direct call of this library."""
     workload = WORKLOADS["W2"]
     limbs = workload.limbs()
@@ -114,16 +110,16 @@ def _single_calls(engines: Sequence[Engine], rounds: int) -> list[Task]:
     fit = [engine for engine in engines if not unsupported_reason(engine, limbs)]
     for engine in fit:
         engine.build(limbs)
-    works: dict[str, Work] = {engine.name: _repeated(_bound(engine.cast_segments, start, end)) for engine in fit}
+    works: dict[str, Work] = {engine.name: repeated(partial(engine.cast_segments, start, end), CALLS) for engine in fit}
     direct = f"{BASE}, directly"
-    works[direct] = _repeated(lambda: world.cast_segments(start, end).limb)
+    works[direct] = repeated(lambda: world.cast_segments(start, end).limb, CALLS)
     for work in works.values():
         work()
     times = interleaved(works, rounds)
     task = "one ray, one humanoid"
     notes = {direct: "HitWorld.cast_segments(...).limb"}
     return [
-        Task(
+        TaskRow(
             task, name, 1e6 / CALLS * spread(taken)[0], "µs", spread(times[BASE] / taken)[0],
             notes.get(name, "its adapter"),
         )
@@ -131,51 +127,35 @@ def _single_calls(engines: Sequence[Engine], rounds: int) -> list[Task]:
     ]  # fmt: skip
 
 
-def _bound(call: Callable[..., object], *arguments: object) -> Work:
-    return lambda: call(*arguments)
-
-
-def _repeated(work: Work) -> Work:
-    def repeated() -> None:
-        for _ in range(CALLS):
-            work()
-
-    return repeated
-
-
-def _points(_: int, rounds: int) -> Task:
+def _points(_: int, rounds: int) -> TaskRow:
     limbs = WORKLOADS["W3"].limbs()
     world, points = HitWorld(limbs), points_near(limbs, POINTS)
     inside = float((world.contains_points(points, threads=1).limb >= 0).mean())
     taken = interleaved({BASE: lambda: world.contains_points(points, threads=1)}, rounds)[BASE]
     note = f"{POINTS:,} points, {inside:.0%} inside, 1 thread"
-    return Task(f"points, {len(limbs):,} limbs", BASE, POINTS / spread(taken)[0] / 1e6, "million/s", note=note)
+    return TaskRow(f"points, {len(limbs):,} limbs", BASE, POINTS / spread(taken)[0] / 1e6, "million/s", note=note)
 
 
-def _threads(rays: int, rounds: int) -> Task:
+def _threads(rays: int, rounds: int) -> TaskRow:
     workload = WORKLOADS["W3"]
     world = HitWorld(workload.limbs())
     segments = workload.segments(world, rays)
-
-    def cast(threads: int) -> Work:
-        return lambda: world.cast_segments(*segments, threads=threads).limb
-
-    times = interleaved({"1": cast(1), "2": cast(2)}, rounds)
+    times = interleaved({str(n): partial(cast_limbs, world, segments, n) for n in (1, 2)}, rounds)
     gain, low, high = spread(times["1"] / times["2"])
-    return Task("2 threads, W3", BASE, gain, "times", note=f"over 1 thread; {low:.2f} to {high:.2f}")
+    return TaskRow("2 threads, W3", BASE, gain, "times", note=f"over 1 thread; {low:.2f} to {high:.2f}")
 
 
-def _first_query(_: int, rounds: int) -> Task:
+def _first_query(_: int, rounds: int) -> TaskRow:
     def fresh() -> float:
         done = subprocess.run([sys.executable, "-c", FIRST_QUERY], capture_output=True, text=True, check=True)
         return float(done.stdout)
 
     fresh()  # compiles what is not on disk yet
     taken = [fresh() for _ in range(min(rounds, 5))]
-    return Task("import and first query", BASE, spread(taken)[0], "s", note="a fresh process, compiled code on disk")
+    return TaskRow("import and first query", BASE, spread(taken)[0], "s", note="a fresh process, compiled code on disk")
 
 
-def _memory(_: int, __: int) -> Task:
+def _memory(_: int, __: int) -> TaskRow:
     limbs = WORKLOADS["W4"].limbs()
     size = nbytes(HitWorld(limbs))
-    return Task(f"memory, {len(limbs):,} limbs", BASE, size / 1e6, "MB", note="arrays of the world: limbs and tree")
+    return TaskRow(f"memory, {len(limbs):,} limbs", BASE, size / 1e6, "MB", note="arrays of the world: limbs and tree")

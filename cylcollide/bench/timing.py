@@ -38,6 +38,16 @@ def interleaved(works: Mapping[str, Work], rounds: int, clock: Clock = time.perf
     return times
 
 
+def repeated(work: Work, times: int) -> Work:
+    """The work so many times in a row."""
+
+    def run() -> None:
+        for _ in range(times):
+            work()
+
+    return run
+
+
 def spread(values: Sequence[float] | Float64Array) -> tuple[float, float, float]:
     """Median, least and largest."""
     return float(np.median(values)), float(np.min(values)), float(np.max(values))

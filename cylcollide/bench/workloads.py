@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from cylcollide._types import Float64Array
+from cylcollide._types import Float64Array, Int32Array
 from cylcollide.bench.crowd import LIMBS, Crowd
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
@@ -34,6 +34,11 @@ class Segments(NamedTuple):
     def first(self, n: int) -> "Segments":
         """The first n of them."""
         return Segments(self.starts[:n], self.ends[:n])
+
+
+def cast_limbs(world: HitWorld, segments: Segments, threads: int = 1) -> Int32Array:
+    """The closest limb of each segment, no other field computed."""
+    return world.cast_segments(*segments, threads=threads).limb
 
 
 @dataclass(frozen=True)

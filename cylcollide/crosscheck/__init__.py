@@ -1,1 +1,1 @@
-"""The cross-check: the same bullets at the same solids, here and in another engine, every disagreement settled."""
+"""The cross-check: casts the same segments here and in another engine, and settles every disagreement."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from cylcollide._pybullet import pybullet
 from cylcollide.engines import Engine, registry
-from cylcollide.engines._bullet_bodies import Body, Construction
+from cylcollide.engines._bullet_bodies import BulletBody, Construction
 from cylcollide.engines.bullet import BulletEngine
 
 
@@ -26,7 +26,7 @@ class Setup:
 
     @property
     def is_default(self) -> bool:
-        """Whether any engine can be asked, since nothing of PyBullet's own is wanted."""
+        """Whether the setup needs none of PyBullet's own settings, so that any engine can hold it."""
         return self == Setup()
 
     @property
@@ -84,7 +84,7 @@ class NamedEngine:
 
 
 _IDLE: list[int] = []
-"""Empty DIRECT clients of this process that nobody uses."""
+"""Empty DIRECT clients of this process, ready for reuse."""
 
 
 class BulletClient(BulletEngine):
@@ -97,7 +97,7 @@ class BulletClient(BulletEngine):
     def _connected(self) -> int:
         return _IDLE.pop() if _IDLE else super()._connected()
 
-    def _add(self, body: Body, stem: Path) -> int:
+    def _add(self, body: BulletBody, stem: Path) -> int:
         setup = self.setup
         if setup.spin:
             body = body._replace(turn=_spun(body.turn, setup.spin))
@@ -109,13 +109,13 @@ class BulletClient(BulletEngine):
         return added
 
     def _finish(self) -> None:
-        # Bodies that are made and left alone keep the boxes that a user gets.
+        # A body that was not changed keeps the boxes that a user gets.
         changed = self.setup.margin is not None or self.setup.moved
         if self.setup.fresh or (changed and not self.setup.stale):
             self.refresh_boxes()
 
     def close(self) -> None:
-        """Empty the client and leave it to the next one; connecting costs more than most questions."""
+        """Empty the client and keep it for reuse: connecting takes longer than most casts."""
         if self._client >= 0:
             pybullet.resetSimulation(physicsClientId=self._client)
             _IDLE.append(self._client)
@@ -130,6 +130,6 @@ def _spun(turn: tuple[float, ...], angle: float) -> tuple[float, ...]:
 
 
 def disconnect_idle() -> None:
-    """Disconnect the clients that were left to the next one."""
+    """Disconnect the clients that are kept for reuse."""
     while _IDLE:
         pybullet.disconnect(physicsClientId=_IDLE.pop())

@@ -1,19 +1,17 @@
-"""Records as files hold them: JSON without nan, CSV with a number a column."""
+"""Records for files: JSON without nan, CSV with one number a column."""
 
 import csv
 import io
 import json
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 JsonObject = dict[str, Any]
 
 FIGURES = ("median", "99", "max")
-"""What a column of three figures becomes in CSV: three columns."""
+"""Endings of the three CSV columns of a field with three figures."""
 
 
 def plain(value: Any) -> Any:
@@ -27,13 +25,8 @@ def plain(value: Any) -> Any:
     return value
 
 
-def texts(name: str) -> dict[str, JsonObject]:
-    """The tables of a file of texts of this package, by its path below ``cylcollide/crosscheck``."""
-    return tomllib.loads(files("cylcollide.crosscheck").joinpath(name).read_text(encoding="utf-8"))
-
-
 def one_line(error: BaseException, *, named: bool = False) -> str:
-    """What an error says, on one line; ``named``: after its class."""
+    """The message of an error on one line; ``named``: after the name of its class."""
     return " ".join((f"{type(error).__name__}: {error}" if named else str(error)).split())
 
 

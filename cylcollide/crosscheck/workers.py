@@ -1,4 +1,4 @@
-"""Processes that Ctrl-C at the terminal does not reach: whoever started them ends them, and nothing else is said."""
+"""Worker processes that ignore Ctrl-C at the terminal: the process that started them ends them."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Hold SIGINT back: processes started meanwhile never get it, this one gets it at the end."""
+    """Block SIGINT: processes started meanwhile never get it, this one gets it at the end."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows, which has no such masks
         yield
         return
@@ -26,7 +26,7 @@ def interrupts_blocked() -> Iterator[None]:
 
 
 class _Workers(ProcessPoolExecutor):
-    """Starts its processes, which it does when work is handed in, without SIGINT."""
+    """Starts its processes, on submit, with SIGINT blocked."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         with interrupts_blocked():

@@ -1,14 +1,15 @@
 """The base class of adapters: checks, misses and positions. An adapter adds how its engine builds and casts."""
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array
-from cylcollide.engines.protocol import Capabilities, EngineHits, refuse_unknown_shapes
+from cylcollide._types import Float64Array
+from cylcollide.engines.protocol import Engine, EngineHits, refuse_unknown_shapes
 from cylcollide.limbs.limbs import Limbs
 
 
@@ -26,33 +27,14 @@ def peer(module: str, extra: str = "peers") -> Any:
 
 def installed(*distributions: str) -> str:
     """Version of the first of these distributions that is installed."""
-    known = [version(name) for name in distributions if _has(name)]
-    return known[0] if known else "unknown"
+    for name in distributions:
+        with suppress(ModuleNotFoundError):
+            return version(name)
+    return "unknown"
 
 
-def _has(distribution: str) -> bool:
-    try:
-        version(distribution)
-    except ModuleNotFoundError:
-        return False
-    return True
-
-
-class RawHits(NamedTuple):
-    """The result of an engine for n segments; rows whose limb is -1 may hold any values in the other fields."""
-
-    limb: Int32Array  # (n,)
-    fraction: Float64Array  # (n,)
-    normal: Float64Array  # (n, 3)
-    position: Float64Array | None = None  # (n, 3); None: to be computed from the fraction
-
-
-class Adapter(ABC):
+class Adapter(Engine, ABC):
     """An engine whose limbs may move; see :class:`cylcollide.engines.Engine`."""
-
-    name: str
-    capabilities: Capabilities
-    versions: dict[str, str]
 
     def __init__(self) -> None:
         self._limbs: Limbs | None = None
@@ -66,8 +48,12 @@ class Adapter(ABC):
         self._build(limbs)
 
     @abstractmethod
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
-        """Cast at least one segment against at least one limb; starts, ends (n, 3)."""
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
+        """Cast at least one segment against at least one limb; starts, ends (n, 3).
+
+        Write the answers into ``hits``, which are misses. Rows whose limb stays -1 may get any values elsewhere;
+        positions only if the capabilities include them.
+        """
 
     def build(self, limbs: Limbs) -> None:
         """Replace all limbs by these; ValueError for a shape that the engine does not have."""
@@ -92,22 +78,14 @@ class Adapter(ABC):
 
     def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
         """The closest hit of each segment; starts, ends (n, 3) in metres."""
-        n = len(starts)
-        if len(self._built()) == 0 or n == 0:
-            missing = np.full((n, 3), np.nan)
-            return EngineHits(np.full(n, -1, np.int32), np.full(n, np.nan), missing, missing.copy())
-        hits = self._cast(starts, ends)
-        miss = hits.limb < 0
-        fraction = np.array(hits.fraction, np.float64)
-        fraction[miss] = np.nan
-        if hits.position is None:
-            position = starts + fraction[:, None] * (ends - starts)
-        else:
-            position = np.array(hits.position, np.float64)
-            position[miss] = np.nan
-        normal = np.array(hits.normal, np.float64)
-        normal[miss] = np.nan
-        return EngineHits(np.asarray(hits.limb, np.int32), fraction, position, normal)
+        hits = EngineHits.misses(len(starts))
+        if len(self._built()) and len(starts):
+            self._cast(starts, ends, hits)
+            for column in (hits.fraction, hits.position, hits.normal):
+                column[hits.limb < 0] = np.nan
+            if not self.capabilities.position:
+                hits.position[:] = starts + hits.fraction[:, None] * (ends - starts)
+        return hits
 
     def _built(self) -> Limbs:
         if self._limbs is None:
@@ -117,11 +95,3 @@ class Adapter(ABC):
     def close(self) -> None:
         """Release the limbs; closing twice is harmless."""
         self._limbs = None
-
-    def __enter__(self) -> Self:
-        """Return the engine itself."""
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        """Close the engine."""
-        self.close()

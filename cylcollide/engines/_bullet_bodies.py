@@ -25,7 +25,7 @@ URDF = """<robot name="limb"><link name="limb">
 MJCF = "<mujoco><worldbody><geom {}/></worldbody></mujoco>"
 
 
-class Body(NamedTuple):
+class BulletBody(NamedTuple):
     """One limb as PyBullet describes it: a solid centred at the origin along z, rotated and then translated."""
 
     kind: Shape
@@ -36,7 +36,7 @@ class Body(NamedTuple):
     turn: tuple[float, ...]  # quaternion x, y, z, w
 
 
-def add_body(body: Body, construction: Construction, stem: Path, client: int) -> int:
+def add_body(body: BulletBody, construction: Construction, stem: Path, client: int) -> int:
     """Add a static body and return its number in PyBullet.
 
     `stem` is a path without suffix for a file, never used before: PyBullet caches files by name.
@@ -56,7 +56,7 @@ def add_body(body: Body, construction: Construction, stem: Path, client: int) ->
     return added
 
 
-def _create(body: Body, client: int) -> int:
+def _create(body: BulletBody, client: int) -> int:
     match body.kind:
         case Shape.CYLINDER:
             sizes = {"shapeType": pybullet.GEOM_CYLINDER, "radius": body.radius, "height": body.length}
@@ -77,23 +77,15 @@ def _create(body: Body, client: int) -> int:
     return added
 
 
-def _urdf_geometry(body: Body) -> str:
-    match body.kind:
-        case Shape.CYLINDER | Shape.CAPSULE:
-            return f'<{body.kind.name.lower()} radius="{body.radius!r}" length="{body.length!r}"/>'
-        case Shape.SPHERE:
-            return f'<sphere radius="{body.radius!r}"/>'
-        case _:
-            return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
+def _urdf_geometry(body: BulletBody) -> str:
+    kind = body.kind.name.lower()
+    if body.kind == Shape.BOX:
+        return f'<box size="{" ".join(repr(2 * half) for half in body.half_extents)}"/>'
+    length = "" if body.kind == Shape.SPHERE else f' length="{body.length!r}"'
+    return f'<{kind} radius="{body.radius!r}"{length}/>'
 
 
-def _mjcf_geometry(body: Body) -> str:
-    sizes: tuple[float, ...]
-    match body.kind:
-        case Shape.CYLINDER | Shape.CAPSULE:
-            sizes = (body.radius, 0.5 * body.length)
-        case Shape.SPHERE:
-            sizes = (body.radius,)
-        case _:
-            sizes = body.half_extents
-    return f'type="{body.kind.name.lower()}" size="{" ".join(repr(size) for size in sizes)}"'
+def _mjcf_geometry(body: BulletBody) -> str:
+    round_sizes = (body.radius,) if body.kind == Shape.SPHERE else (body.radius, 0.5 * body.length)
+    sizes = body.half_extents if body.kind == Shape.BOX else round_sizes
+    return f'type="{body.kind.name.lower()}" size="{" ".join(map(repr, sizes))}"'

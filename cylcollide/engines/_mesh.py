@@ -4,7 +4,7 @@ A circle becomes a polygon whose corners lie as far outside it as the middles of
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from cylcollide.engines._poses import poses
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
 
+Vertices: TypeAlias = NDArray[np.float32]
+
 BOX_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 BOX_TRIANGLES = np.array(
     [
@@ -22,14 +24,6 @@ BOX_TRIANGLES = np.array(
         [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
     ]
 )  # fmt: skip
-
-
-class Mesh(NamedTuple):
-    """Triangles of many limbs, wound so that their normals point outward."""
-
-    vertices: NDArray[np.float32]  # (v, 3)
-    triangles: Int32Array  # (t, 3)
-    limb: Int32Array  # (t,): the limb that each triangle belongs to
 
 
 class MeshEngine(Adapter):
@@ -61,17 +55,19 @@ class MeshEngine(Adapter):
         self._limb_of_triangle: Int32Array = np.empty(0, np.int32)
 
     @abstractmethod
-    def _build_mesh(self, mesh: "Mesh") -> None:
-        """Replace the engine's scene by this mesh."""
+    def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
+        """Replace the engine's scene by a mesh: vertices (v, 3), triangles (t, 3)."""
 
     def _build(self, limbs: Limbs) -> None:
-        mesh = tessellate(limbs, self._sides)
-        self._build_mesh(mesh)
-        self._limb_of_triangle = mesh.limb
+        vertices, triangles, self._limb_of_triangle = tessellate(limbs, self._sides)
+        self._build_mesh(vertices, triangles)
 
 
-def tessellate(limbs: Limbs, sides: int) -> Mesh:
-    """The mesh of all limbs, with polygons of so many sides for circles."""
+def tessellate(limbs: Limbs, sides: int) -> tuple[Vertices, Int32Array, Int32Array]:
+    """The mesh of all limbs, with polygons of so many sides for circles.
+
+    Returns vertices (v, 3), triangles (t, 3) whose normals point outward, and the limb of each triangle (t,).
+    """
     vertices, triangles, owner, count = [], [], [], 0
     for kind in np.unique(limbs.kind).tolist():
         rows = np.flatnonzero(limbs.kind == kind)
@@ -82,7 +78,7 @@ def tessellate(limbs: Limbs, sides: int) -> Mesh:
         triangles.append((corners + first[:, None, None]).reshape(-1, 3))
         owner.append(np.repeat(rows, len(corners)))
         count += points.shape[0] * points.shape[1]
-    return Mesh(
+    return (
         np.concatenate(vertices).astype(np.float32),
         np.concatenate(triangles).astype(np.int32),
         np.concatenate(owner).astype(np.int32),

@@ -11,7 +11,7 @@ FLOAT32_ROUNDING = 2.0**-22
 """Four roundings of float32, relative to a coordinate: two for each end of a limb."""
 
 
-class Poses(NamedTuple):
+class SolidPoses(NamedTuple):
     """n limbs as solids centred at the origin along z, rotated and then translated."""
 
     kind: Int8Array  # (n,): Shape
@@ -22,7 +22,7 @@ class Poses(NamedTuple):
     half_extents: Float64Array  # (n, 3): of a box
 
 
-def poses(limbs: Limbs) -> Poses:
+def poses(limbs: Limbs) -> SolidPoses:
     """Centre, rotation and sizes of every limb, in float64."""
     axis = limbs.p2 - limbs.p1
     # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
@@ -42,7 +42,7 @@ def poses(limbs: Limbs) -> Poses:
     boxes = limbs.kind == int(Shape.BOX)
     turn[boxes] = quaternions(limbs.box_axes[boxes])
     length = np.linalg.norm(axis, axis=1)
-    return Poses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)
+    return SolidPoses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)
 
 
 def same_lengths(before: Limbs, after: Limbs) -> bool:

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, Body, Construction, add_body
+from cylcollide.engines._adapter import Adapter
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS, BulletBody, Construction, add_body
 from cylcollide.engines._poses import quaternions
-from cylcollide.engines.protocol import Capabilities, EngineHits, refuse_unknown_shapes
+from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 BATCH = 16_000
@@ -37,7 +38,7 @@ def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:
     return quaternion
 
 
-class BulletEngine:
+class BulletEngine(Adapter):
     """PyBullet's ``rayTestBatch`` against the limbs of one pose; see :class:`cylcollide.engines.Engine`.
 
     Parameters
@@ -73,51 +74,27 @@ class BulletEngine:
         self.construction, self.margin, self.threads = construction, margin, threads
         if construction == "urdf":
             self.capabilities = self.capabilities.replaced(sides=32, accuracy=4e-3)  # a hull, and the margin outside it
+        super().__init__()
         self.versions = {"pybullet": version("pybullet")}
         self._client = self._connected()
-        self._limbs: Limbs | None = None
         self._limb_of_body: dict[int, int] = {}
 
     def _connected(self) -> int:
         return connect()
 
-    def build(self, limbs: Limbs) -> None:
-        """Replace all bodies by one per limb.
-
-        Raises
-        ------
-        ValueError
-            If a limb is not a cylinder, capsule, sphere or box.
-        """
-        refuse_unknown_shapes(self.name, self.capabilities, limbs)
-        self._limbs = limbs
-        self.set_endpoints(np.asarray(limbs.p1), np.asarray(limbs.p2))
-
-    def set_endpoints(self, p1: Float64Array, p2: Float64Array) -> None:
-        """Rebuild all bodies at these axes, since PyBullet cannot change the length of a shape.
-
-        Raises
-        ------
-        ValueError
-            If there is not one axis per limb of the last ``build``.
-        """
-        expected = (0 if self._limbs is None else len(self._limbs), 3)
-        if self._limbs is None or p1.shape != expected or p2.shape != expected:
-            raise ValueError(
-                f"p1 and p2 must be {expected}, one axis per limb built, got {p1.shape} and {p2.shape}; "
-                "call build() with the new limbs first"
-            )
+    def _build(self, limbs: Limbs) -> None:
+        # Also when limbs move: PyBullet cannot change the length of a shape.
         pybullet.resetSimulation(physicsClientId=self._client)
         with TemporaryDirectory(prefix="cylcollide-") as folder:
             self._limb_of_body = {
-                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(bodies(self._limbs, p1, p2))
+                self._add(body, Path(folder, str(limb))): limb for limb, body in enumerate(bodies(limbs))
             }
         if self.margin is not None:
             for body in self._limb_of_body:
                 pybullet.changeDynamics(body, -1, collisionMargin=self.margin, physicsClientId=self._client)
         self._finish()
 
-    def _add(self, body: Body, stem: Path) -> int:
+    def _add(self, body: BulletBody, stem: Path) -> int:
         """Add one body; `stem` is a path without suffix for a file."""
         return add_body(body, self.construction, stem, self._client)
 
@@ -130,21 +107,15 @@ class BulletEngine:
         """Make the broad phase recompute its boxes."""
         pybullet.performCollisionDetection(physicsClientId=self._client)
 
-    def cast_segments(self, starts: Float64Array, ends: Float64Array) -> EngineHits:
-        """The closest hits by ``rayTestBatch``, in as many calls as its limit needs.
-
-        Raises
-        ------
-        RuntimeError
-            If PyBullet returns another number of results than rays.
-        """
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
+        """Cast in as many calls as the limit of a batch needs; RuntimeError if PyBullet loses rays."""
         results: list[Any] = []
         for first in range(0, len(starts), BATCH):
             rows = slice(first, first + BATCH)
             results += self.cast_batch(starts[rows], ends[rows])
         if len(results) != len(starts):
             raise RuntimeError(f"PyBullet answered {len(results)} of {len(starts)} rays")
-        return self.as_hits(results, len(starts))
+        self.fill(hits, results)
 
     def cast_batch(self, starts: Any, ends: Any) -> Sequence[Any]:
         """The results of one call of ``rayTestBatch`` with arrays or lists, (n, 3); possibly fewer than rays."""
@@ -153,14 +124,12 @@ class BulletEngine:
         )
         return results
 
-    def as_hits(self, results: Sequence[Any], n: int) -> EngineHits:
-        """PyBullet's results as arrays of length n; rays without a result are misses."""
-        limb = np.full(n, -1, dtype=np.int32)
-        fraction, position, normal = np.full(n, np.nan), np.full((n, 3), np.nan), np.full((n, 3), np.nan)
-        for row, (body, _, t, point, n_out) in enumerate(results):
+    def fill(self, hits: EngineHits, results: Sequence[Any]) -> None:
+        """Write PyBullet's results into the first rows of some misses."""
+        for row, (body, _, fraction, position, normal) in enumerate(results):
             if body >= 0:
-                limb[row], fraction[row], position[row], normal[row] = self._limb_of_body[body], t, point, n_out
-        return EngineHits(limb, fraction, position, normal)
+                hits.limb[row], hits.fraction[row] = self._limb_of_body[body], fraction
+                hits.position[row], hits.normal[row] = position, normal
 
     def close(self) -> None:
         """Disconnect the client."""
@@ -168,17 +137,10 @@ class BulletEngine:
             pybullet.disconnect(physicsClientId=self._client)
             self._client = -1
 
-    def __enter__(self) -> Self:
-        """Return the engine itself."""
-        return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        """Close the engine."""
-        self.close()
-
-
-def bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
-    """The limbs at these ends as PyBullet describes bodies."""
+def bodies(limbs: Limbs) -> list[BulletBody]:
+    """The limbs as PyBullet describes bodies."""
+    p1, p2 = np.asarray(limbs.p1), np.asarray(limbs.p2)
     axis = p2 - p1
     length = np.linalg.norm(axis, axis=1)
     center = p1 + 0.5 * axis
@@ -188,6 +150,6 @@ def bodies(limbs: Limbs, p1: Float64Array, p2: Float64Array) -> list[Body]:
         turn = tuple(frames[limb].tolist()) if kind == Shape.BOX else axis_quaternion(axis[limb])
         sizes = tuple(limbs.half_extents[limb].tolist())
         bodies.append(
-            Body(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
+            BulletBody(Shape(kind), float(limbs.radius[limb]), float(length[limb]), sizes, center[limb].tolist(), turn)
         )
     return bodies

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
-from cylcollide.engines._adapter import RawHits, installed, peer
-from cylcollide.engines._mesh import Mesh, MeshEngine
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.engines._adapter import installed, peer
+from cylcollide.engines._mesh import MeshEngine, Vertices
+from cylcollide.engines.protocol import EngineHits
 
 scenes: Any = peer("embreex.rtcore_scene")
 meshes: Any = peer("embreex.mesh_construction")
@@ -22,18 +23,19 @@ class EmbreeEngine(MeshEngine):
         self.versions = {"embreex": installed("embreex")}
         self._scene: Any = None
 
-    def _build_mesh(self, mesh: Mesh) -> None:
+    def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
         self._scene = scenes.EmbreeScene()
-        meshes.TriangleMesh(self._scene, mesh.vertices, mesh.triangles)
+        meshes.TriangleMesh(self._scene, vertices, triangles)
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         n = len(starts)
         origins, along = starts.astype(np.float32), (ends - starts).astype(np.float32)
         found = self._scene.run(origins, along, dists=np.ones(n, np.float32), output=True)
         triangle, normal = found["primID"], found["Ng"].astype(np.float64)
         with np.errstate(invalid="ignore"):  # a miss has no normal
-            normal /= np.linalg.norm(normal, axis=1)[:, None]
-        return RawHits(np.where(triangle < 0, -1, self._limb_of_triangle[triangle]), found["tfar"], normal)
+            hits.normal[:] = normal / np.linalg.norm(normal, axis=1)[:, None]
+        hits.limb[:] = np.where(triangle < 0, -1, self._limb_of_triangle[triangle])
+        hits.fraction[:] = found["tfar"]
 
     def close(self) -> None:
         """Release the scene."""

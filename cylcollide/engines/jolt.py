@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import Adapter, RawHits, installed, peer
-from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
-from cylcollide.engines.protocol import Capabilities
+from cylcollide.engines._adapter import Adapter, installed, peer
+from cylcollide.engines._poses import SolidPoses, poses, same_lengths, y_up
+from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 culverin: Any = peer("culverin")
@@ -70,13 +70,13 @@ class JoltEngine(Adapter):
             move(handle, center, turn)
         self._world.step(0.0)
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         along = ends - starts
         length = np.linalg.norm(along, axis=1)
         with np.errstate(invalid="ignore"):
             unit = np.where(length[:, None] > 0, along / length[:, None], 0.0)
         rows = np.zeros(len(starts), HIT)
-        fraction = np.empty(len(starts))
+        fraction = hits.fraction
         exponent = np.frexp(length)[1]
         for each in np.unique(exponent):
             batch, limit = np.flatnonzero(exponent == each), float(np.ldexp(1.0, each))
@@ -85,9 +85,8 @@ class JoltEngine(Adapter):
             with np.errstate(invalid="ignore", divide="ignore"):
                 fraction[batch] = rows["fraction"][batch].astype(np.float64) * (limit / length[batch])
         hit = (rows["handle"] != 0) & (fraction <= 1.0)
-        limb = np.full(len(starts), -1, np.int32)
-        limb[hit] = self._limb_of_slot[(rows["handle"][hit] & np.uint64(SLOT)).astype(np.int64)]
-        return RawHits(limb, fraction, rows["normal"], rows["position"])
+        hits.limb[hit] = self._limb_of_slot[(rows["handle"][hit] & np.uint64(SLOT)).astype(np.int64)]
+        hits.normal[:], hits.position[:] = rows["normal"], rows["position"]
 
     def close(self) -> None:
         """Release the world."""
@@ -95,12 +94,12 @@ class JoltEngine(Adapter):
         self._world, self._handles = None, []
 
 
-def _turns(solids: Poses) -> Float64Array:
+def _turns(solids: SolidPoses) -> Float64Array:
     """Quaternions x, y, z, w (n, 4) for Jolt, whose cylinders and capsules lie along y."""
     return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
 
 
-def _shape(solids: Poses, i: int) -> dict[str, Any]:
+def _shape(solids: SolidPoses, i: int) -> dict[str, Any]:
     """The shape and size of solid i as arguments of `create_body`."""
     half, radius = float(solids.half_length[i]), float(solids.radius[i])
     match Shape(int(solids.kind[i])):

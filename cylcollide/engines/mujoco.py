@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, RawHits, peer
+from cylcollide.engines._adapter import Adapter, peer
 from cylcollide.engines._poses import poses
-from cylcollide.engines.protocol import Capabilities
+from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 mujoco: Any = peer("mujoco")
@@ -52,17 +52,14 @@ class MujocoEngine(Adapter):
         model.geom_size[:], model.geom_pos[:], model.geom_quat[:] = _columns(limbs)
         mujoco.mj_kinematics(model, self._data)
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
-        n = len(starts)
-        limb, normal, one = np.full(n, -1, np.int32), np.empty((n, 3)), np.zeros(1, np.int32)
-        fraction = np.empty(n)
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
+        limb, fraction, normal, one = hits.limb, hits.fraction, hits.normal, np.zeros(1, np.int32)
         cast, model, data = mujoco.mj_ray, self._model, self._data
         along = ends - starts
         for i in np.flatnonzero(np.linalg.norm(along, axis=1) >= mujoco.mjMINVAL).tolist():
             fraction[i] = cast(model, data, starts[i], along[i], None, True, -1, one, normal[i])
             limb[i] = one[0]
         limb[(fraction < 0) | (fraction > 1)] = -1
-        return RawHits(limb, fraction, normal)
 
 
 def _columns(limbs: Limbs) -> tuple[Float64Array, Float64Array, Float64Array]:

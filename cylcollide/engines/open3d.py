@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
-from cylcollide.engines._adapter import RawHits, peer
-from cylcollide.engines._mesh import Mesh, MeshEngine
+from cylcollide._types import Float64Array, Int32Array
+from cylcollide.engines._adapter import peer
+from cylcollide.engines._mesh import MeshEngine, Vertices
+from cylcollide.engines.protocol import EngineHits
 
 o3d: Any = peer("open3d")
 
@@ -25,18 +26,17 @@ class Open3dEngine(MeshEngine):
         self._threads = threads
         self._scene: Any = None
 
-    def _build_mesh(self, mesh: Mesh) -> None:
+    def _build_mesh(self, vertices: Vertices, triangles: Int32Array) -> None:
         self._scene = o3d.t.geometry.RaycastingScene()
-        self._scene.add_triangles(o3d.core.Tensor(mesh.vertices), o3d.core.Tensor(mesh.triangles.astype(np.uint32)))
+        self._scene.add_triangles(o3d.core.Tensor(vertices), o3d.core.Tensor(triangles.astype(np.uint32)))
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         rays = np.concatenate([starts, ends - starts], axis=1).astype(np.float32)
         found = self._scene.cast_rays(o3d.core.Tensor(rays), nthreads=self._threads)
         fraction, triangle = found["t_hit"].numpy(), found["primitive_ids"].numpy()
         hit = fraction <= 1.0
-        limb = np.full(len(starts), -1, np.int32)
-        limb[hit] = self._limb_of_triangle[triangle[hit]]
-        return RawHits(limb, fraction, found["primitive_normals"].numpy())
+        hits.limb[hit] = self._limb_of_triangle[triangle[hit]]
+        hits.fraction[:], hits.normal[:] = fraction, found["primitive_normals"].numpy()
 
     def close(self) -> None:
         """Release the scene."""

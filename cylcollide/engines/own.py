@@ -1,17 +1,15 @@
 """cylcollide as one engine among others, used through the same protocol."""
 
-from typing import Self
-
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide._version import __version__
-from cylcollide.engines.protocol import Capabilities, EngineHits
+from cylcollide.engines.protocol import Capabilities, Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld
 
 
-class OwnEngine:
+class OwnEngine(Engine):
     """`HitWorld.cast_segments`; see :class:`cylcollide.engines.Engine`.
 
     Parameters
@@ -51,11 +49,3 @@ class OwnEngine:
     def close(self) -> None:
         """Release the world."""
         self._world = None
-
-    def __enter__(self) -> Self:
-        """Return the engine itself."""
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        """Close the engine."""
-        self.close()

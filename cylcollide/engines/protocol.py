@@ -19,6 +19,11 @@ class EngineHits:
     position: Float64Array  # metres, (n, 3)
     normal: Float64Array  # outward, unit length, (n, 3); nan where the engine reports none
 
+    @classmethod
+    def misses(cls, n: int) -> Self:
+        """Return n misses, to be filled in."""
+        return cls(np.full(n, -1, np.int32), np.full(n, np.nan), np.full((n, 3), np.nan), np.full((n, 3), np.nan))
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -93,9 +98,11 @@ class Engine(Protocol):
 
     def __enter__(self) -> Self:
         """Return the engine itself."""
+        return self
 
     def __exit__(self, *exc_info: object) -> None:
         """Close the engine."""
+        self.close()
 
 
 def refuse_unknown_shapes(name: str, capabilities: Capabilities, limbs: Limbs) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, RawHits, installed, peer
-from cylcollide.engines._poses import Poses, poses, same_lengths, y_up
-from cylcollide.engines.protocol import Capabilities
+from cylcollide.engines._adapter import Adapter, installed, peer
+from cylcollide.engines._poses import SolidPoses, poses, same_lengths, y_up
+from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 rapier3d: Any = peer("rapier3d")
@@ -49,7 +49,7 @@ class RapierEngine(Adapter):
         else:
             self._place(poses(limbs))
 
-    def _place(self, solids: Poses) -> None:
+    def _place(self, solids: SolidPoses) -> None:
         box = (solids.kind == int(Shape.BOX))[:, None]
         turn = np.where(box, solids.turn, y_up(solids.turn))[:, [3, 0, 1, 2]]  # w first
         colliders, place, rotation = self._world.colliders, rapier3d.Isometry3, rapier3d.Rotation3
@@ -58,16 +58,13 @@ class RapierEngine(Adapter):
         self._world.detect_collisions()
         self._world.update_query_pipeline()
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
-        n = len(starts)
-        limb, fraction, normal = np.full(n, -1, np.int32), np.empty(n), np.empty((n, 3))
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         cast, ray = self._world.query_pipeline.cast_ray_and_get_normal, rapier3d.Ray
         for i, (start, along) in enumerate(zip(starts.tolist(), (ends - starts).tolist(), strict=True)):
             found = cast(ray(start, along), 1.0, True)
             if found is not None:
-                limb[i], fraction[i], n_out = found[0].index, found[1].toi, found[1].normal
-                normal[i] = tuple(n_out)
-        return RawHits(limb, fraction, normal)
+                hits.limb[i], hits.fraction[i] = found[0].index, found[1].toi
+                hits.normal[i] = tuple(found[1].normal)
 
     def close(self) -> None:
         """Release the world."""
@@ -75,7 +72,7 @@ class RapierEngine(Adapter):
         self._world, self._handles = None, []
 
 
-def _collider(solids: Poses, i: int) -> Any:
+def _collider(solids: SolidPoses, i: int) -> Any:
     """The collider of solid i, centred at the origin; cylinders and capsules lie along y."""
     match Shape(int(solids.kind[i])):
         case Shape.CYLINDER:

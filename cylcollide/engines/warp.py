@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, RawHits, peer
-from cylcollide.engines.protocol import Capabilities
+from cylcollide.engines._adapter import Adapter, peer
+from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 wp: Any = peer("warp")
@@ -43,14 +43,14 @@ class WarpEngine(Adapter):
             column.assign(values.astype(np.float32))
         self._bvh.refit()
 
-    def _cast(self, starts: Float64Array, ends: Float64Array) -> RawHits:
+    def _cast(self, starts: Float64Array, ends: Float64Array, hits: EngineHits) -> None:
         n = len(starts)
         limb, fraction = wp.empty(n, dtype=wp.int32, device="cpu"), wp.empty(n, dtype=wp.float32, device="cpu")
         normal = wp.empty(n, dtype=wp.vec3, device="cpu")
         rays = [_vectors(starts), _vectors(ends - starts)]
         inputs = [self._bvh.id, *self._columns[:3], *rays, limb, fraction, normal]
         wp.launch(kernel.closest, dim=n, inputs=inputs, device="cpu")
-        return RawHits(limb.numpy(), fraction.numpy(), normal.numpy())
+        hits.limb[:], hits.fraction[:], hits.normal[:] = limb.numpy(), fraction.numpy(), normal.numpy()
 
     def close(self) -> None:
         """Release the tree."""

@@ -56,28 +56,6 @@ def test_the_next_body_after_a_reset_and_a_step(c):
     assert seen(mirror) == both(c) == body
 
 
-def test_the_same_number_through_another_client_object(c):
-    """Two mirrors share the tokens of bodies; neither takes a new body for the old one."""
-    shape = scenes.shape(c, 3)
-    body = p.createMultiBody(0.0, shape, physicsClientId=c)
-    p.setCollisionFilterGroupMask(body, -1, 8, -1, physicsClientId=c)
-    one, other = Mirror(c), Mirror(c)
-    p.removeBody(body, physicsClientId=c)
-    assert p.createMultiBody(0.0, shape, physicsClientId=c) == body
-    assert [seen(mirror, collisionFilterMask=2) for mirror in (one, other, one)] == [body] * 3
-
-
-def test_a_mass_of_zero_changes_the_group(c):
-    body = scenes.body(c, 1, [0, 0, 0], mass=1.0)
-    mirror = Mirror(c)
-    for mass in (0.0, 2.0, 0.0):
-        p.changeDynamics(body, -1, mass=mass, physicsClientId=c)
-        group = 1 if mass else 2
-        for mask in (1, 2):
-            expected = body if mask == group else -1
-            assert seen(mirror, collisionFilterMask=mask) == both(c, collisionFilterMask=mask) == expected
-
-
 def test_bodies_of_a_batch_that_the_client_does_not_list(c):
     shape = scenes.shape(c, 0)
     mirror = Mirror(c)
@@ -85,18 +63,6 @@ def test_bodies_of_a_batch_that_the_client_does_not_list(c):
     assert p.getNumBodies(c) == 1, "if this fails, PyBullet was mended"
     assert [both(c, x) for x in (0, 2, 4)] == list(made)
     assert [seen(mirror, x) for x in (0, 2, 4)] == list(made)
-
-
-def test_scaling_one_body_scales_all_that_share_its_shape(c):
-    shape = scenes.shape(c, 0)
-    one, other = (p.createMultiBody(1.0, shape, basePosition=[x, 0, 0], physicsClientId=c) for x in (0, 3))
-    mirror = Mirror(c)
-    ray = ([3.0, 0.0, 5.0], [3.0, 0.0, -5.0])
-    before = mirror.rayTest(*ray)[0]
-    p.unsupportedChangeScaling(one, [2, 2, 2], physicsClientId=c)
-    after = mirror.rayTest(*ray)[0]
-    assert (before[0], after[0]) == (other, other)
-    np.testing.assert_allclose([before[2], after[2]], [0.47, 0.44], rtol=1e-12)
 
 
 @pytest.mark.parametrize("link", [-1, 0])
@@ -125,18 +91,6 @@ def test_a_pose_of_a_mesh_that_is_no_number_names_its_body(c):
     p.resetBasePositionAndOrientation(body, [np.nan, 0, 0], [0, 0, 0, 1], physicsClientId=c)
     with pytest.raises(ValueError, match=rf"body {body} \('.*'\), link -1: expected a finite pose"):
         mirror.sync()
-
-
-NONE_FITS = [2**32, 2**40 + 1, -(2**31) - 1, 1.5, "1", None, np.nan]
-
-
-@pytest.mark.parametrize("value", NONE_FITS)
-@pytest.mark.parametrize("name", ["collisionFilterMask", "reportHitNumber", "numThreads", "parentObjectUniqueId",
-                                  "parentLinkIndex"])  # fmt: skip
-def test_a_number_that_is_none_or_does_not_fit_is_refused_by_name(c, name, value):
-    mirror = Mirror(c)
-    with pytest.raises(ValueError, match=f"{name}: expected a whole number from .* got .*leave it out"):
-        mirror.rayTestBatch([[0, 0, 1]], [[0, 0, 0]], **{name: value})
 
 
 def test_other_arguments_that_are_none(c):

@@ -79,11 +79,7 @@ class Histories(RuleBasedStateMachine):
     @rule(seed=seeds)
     def teleport(self, seed):
         self.life.rng = np.random.default_rng(seed)
-        for who, member in list(self.life.living.items())[:2]:
-            at, turn = self.life.pose(member.rig, 1)
-            self.life.world.set_poses(who, at, turn, teleport=True)
-            member.pose = at[0], turn[0]
-            self.jumps.add((self.count - 1, who))
+        self.jumps.update((self.count - 1, who) for who in self.life.teleport())
 
     @rule(step=st.sampled_from([2.0**-30, 0.125, 0.25, 1000.0]))
     def record(self, step):
@@ -122,11 +118,8 @@ class Histories(RuleBasedStateMachine):
         times = self.times(rng, 6)
         safe = {int(who): float(times[0]) for who in rng.integers(0, 12, 2)} if seed % 3 == 0 else None
         moments = moments_of(self.history, times, 4, safe)
-        moments = [moment for moment in moments if len(moment.world)]
         if not moments:
             return
-        for k, moment in enumerate(moments):
-            moment.rows = slice(4 * k, 4 * k + 4)
         volley = draw_volley(moments, 4, rng)
         for name, query in queries(policy, on_rays).items():
             want = of_worlds(query, moments, volley, {"inside": inside})

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from support.check_cylinders import sized
 from support.check_shapes import Asked, compare_chords, compare_hits
 from support.oracle import any_shape
 from support.oracle.lines import Solid
+from support.oracle.shapes.rows import Shapes
 
 import cylcollide as cc
 
@@ -50,33 +52,21 @@ class Worlds(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 30), power=powers)
     def begin(self, seed: int, power: int):
         self.unit = 2.0**power
-        shapes = mixed(COUNT, seed=seed)
-        whole = mixed(COUNT, seed=seed).limbs()
-        self.limbs = cc.Limbs.concat([self.one(whole, shapes.orientation, i, self.unit) for i in range(COUNT)])
+        self.limbs = self.on_a_grid(mixed(COUNT, seed=seed), self.unit)
         self.world = cc.HitWorld(self.limbs)
 
     @staticmethod
-    def one(limbs: cc.Limbs, turn: np.ndarray, i: int, unit: float) -> cc.Limbs:
-        """Return limb i, its lengths on a coarse grid of the unit, so that limbs touch and rays graze."""
-        a, b = (np.round(2 * end[i]) / 2 for end in (limbs.p1, limbs.p2))
-        b = b + (a == b).all() * (limbs.p1[i] != limbs.p2[i]).any() * np.array([0.0, 0.0, 1.0])
-        a, b = a * unit, b * unit
-        r, r2 = (np.ceil(8 * x[i]) / 8 * unit for x in (limbs.radius, limbs.radius2))
-        label = {"character": i // 4, "mask": 1 << (i % 2), "name": str(i)}
-        match cc.Shape(int(limbs.kind[i])):
-            case cc.Shape.CYLINDER:
-                return cc.Limbs.cylinders(a, b, r, **label)
-            case cc.Shape.TUBE:
-                return cc.Limbs.tubes(a, b, r + r2, r2, **label)
-            case cc.Shape.TAPERED:
-                return cc.Limbs.tapered_cylinders(a, b, r, r2, **label)
-            case cc.Shape.ELLIPSOID:
-                return cc.Limbs.ellipsoids(a, b, r, **label)
-            case cc.Shape.CAPSULE:
-                return cc.Limbs.capsules(a, b, r, **label)
-            case cc.Shape.SPHERE:
-                return cc.Limbs.spheres(a, r, **label)
-        return cc.Limbs.boxes(a, turn[i], np.ceil(4 * limbs.half_extents[i]) / 4 * unit, **label)
+    def on_a_grid(shapes: Shapes, unit: float) -> cc.Limbs:
+        """Return the limbs, their lengths on a coarse grid of the unit, so that limbs touch and rays graze."""
+        p1, p2 = np.round(2 * shapes.p1) / 2, np.round(2 * shapes.p2) / 2
+        p2[(p1 == p2).all(axis=1) & (shapes.p1 != shapes.p2).any(axis=1), 2] += 1.0
+        r, r2, half = np.ceil(8 * shapes.radius) / 8, np.ceil(8 * shapes.radius2) / 8, np.ceil(4 * shapes.half) / 4
+        r = r + np.where(shapes.kind == cc.Shape.TUBE, r2, 0.0)
+        lengths = {"p1": p1, "p2": p2, "radius": r, "radius2": r2, "half": half}
+        limbs = replace(shapes, **{name: column * unit for name, column in lengths.items()}).limbs()
+        row = np.arange(COUNT, dtype=np.int32)
+        table = limbs.table._replace(character=row // 4, mask=(1 << row % 2).astype(np.uint32))
+        return cc.Limbs(table, limbs.hit_group, tuple(map(str, row)))
 
     # What changes the world ------------------------------------------------------------------------------------------
 

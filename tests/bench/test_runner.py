@@ -59,7 +59,7 @@ def test_two_wrong_answers_to_one_ray_both_count():
 
 @pytest.mark.usefixtures("planted")
 def test_a_slow_wrong_engine_gets_fewer_rays_and_is_found_out():
-    rows = {row.engine: row for row in runner.run_one(SMALL, ["cylcollide", "inflated"], 6000, 2, silent)}
+    rows = {row.engine: row for row in runner.run(SMALL, ["cylcollide", "inflated"], 6000, 2, silent)}
     bad, ours, lean = rows["Inflated"], rows["cylcollide"], rows[runner.LEAN]
     assert 200 <= bad.rays < 1000
     assert bad.note == "slow: fewer rays"
@@ -74,7 +74,7 @@ def test_a_slow_wrong_engine_gets_fewer_rays_and_is_found_out():
 
 @pytest.mark.usefixtures("planted")
 def test_engines_that_cannot_take_part_say_why():
-    rows = {r.engine: r for r in runner.run_one(SMALL, ["cylcollide", "spheres", "few"], 300, 1, silent)}
+    rows = {r.engine: r for r in runner.run(SMALL, ["cylcollide", "spheres", "few"], 300, 1, silent)}
     assert rows["Spheres"].note == "does not hold cylinder"
     assert rows["Few"].note == "left out above 100 limbs: building takes minutes"
     assert rows["Few"].rays == 0
@@ -84,7 +84,7 @@ def test_engines_that_cannot_take_part_say_why():
 
 def test_our_own_mistakes_count_against_us(monkeypatch):
     monkeypatch.setattr(runner, "create", lambda name: Forgetful() if name == "cylcollide" else OwnEngine())
-    rows = runner.run_one(SMALL, ["cylcollide", "true"], 2000, 1, silent)
+    rows = runner.run(SMALL, ["cylcollide", "true"], 2000, 1, silent)
     world = cc.HitWorld(SMALL.limbs())
     hit = world.cast_segments(*SMALL.segments(world, 2000)).hit
     assert rows[0].wrong_verdicts == len(np.flatnonzero(hit)[::10]) > 20
@@ -96,5 +96,5 @@ def test_an_entry_point_takes_part(monkeypatch):
             return FewOnly
 
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point("few", "theirs:FewOnly", group)])
-    rows = runner.run_one(WORKLOADS["W2"], ["cylcollide", "few"], 300, 1, silent)
+    rows = runner.run(WORKLOADS["W2"], ["cylcollide", "few"], 300, 1, silent)
     assert (rows[-1].engine, rows[-1].rays) == ("Few", 300)

@@ -96,7 +96,7 @@ def test_the_past_and_its_figure(tmp_path):
 
 @pytest.mark.usefixtures("planted")
 def test_the_figure_names_every_engine(tmp_path):
-    rows = runner.run([SMALL], ["cylcollide", "inflated", "few"], 2000, 1, silent)
+    rows = runner.run(SMALL, ["cylcollide", "inflated", "few"], 2000, 1, silent)
     _, svg = plot_rays(rows, tmp_path)
     text = svg.read_text()
     for words in ("Inflated", "cylcollide, lean", "small: 340 limbs", "0 wrong of 2,000"):

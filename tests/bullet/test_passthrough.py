@@ -9,10 +9,8 @@ import pytest
 import support.pybullet_scenes as scenes
 
 import cylcollide as cc
-from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, crash_guard
 from cylcollide.bullet.client import Client, Place
-from cylcollide.query import exact_fallback
 
 STOCK = (
     *("r2d2.urdf", "kuka_iiwa/model.urdf", "husky/husky.urdf", "laikago/laikago_toes.urdf", "laikago/laikago.urdf"),
@@ -107,36 +105,6 @@ def test_every_stock_body_works_at_the_first_try(c, path):
     assert sum(a[:2] == b[:2] for a, b in zip(ours, theirs, strict=True)) > 950
 
 
-@pytest.mark.parametrize("path", ["mjcf/swimmer.xml", "quadruped/vision60.urdf"])
-def test_which_rays_are_handed_on_is_decided_in_float64(c, path, monkeypatch):
-    """Boxes of symmetric robots lie in common planes, and Bullet's fraction differs from the exact one by an ulp."""
-    (p.loadMJCF if path.endswith("xml") else p.loadURDF)(path, physicsClientId=c)
-    mirror, resolved, handed_on = Mirror(c, mesh="wrap"), [], []
-    p.performCollisionDetection(physicsClientId=c)
-    resolve, ray_hits = exact_fallback.resolve_any, Client.ray_hits
-    monkeypatch.setattr(exact_fallback, "resolve_any", lambda *rows: resolved.extend(rows[4]) or resolve(*rows))
-    monkeypatch.setattr(
-        Client, "ray_hits", lambda *rays, **options: handed_on.append(len(rays[1])) or ray_hits(*rays, **options)
-    )
-    mirror.rayTestBatch(*scenes.aimed_rays(c, np.random.default_rng(1), 2000))
-    assert len(handed_on) > 2, "some rays are asked about by number"
-    assert sum(handed_on) > 500
-    assert not resolved
-
-
-@pytest.mark.parametrize(("path", "calls"), [("kuka_iiwa/model.urdf", 0), ("humanoid/humanoid.urdf", 1)])
-def test_poses_are_read_of_links_with_exact_shapes_alone(c, path, calls, monkeypatch):
-    body = p.loadURDF(path, flags=p.URDF_USE_IMPLICIT_CYLINDER, physicsClientId=c)
-    mirror, read = Mirror(c, mesh="wrap", follow=False), []
-    for name in ("getLinkStates", "getBasePositionAndOrientation"):
-        function = getattr(p, name)
-        monkeypatch.setattr(OWN, name, lambda *given, call=function: read.append(given[0]) or call(*given))
-    p.resetBasePositionAndOrientation(body, [1.0, 2.0, 3.0], [0.0, 0.0, 0.0, 1.0], physicsClientId=c)
-    mirror.sync()
-    assert read == [body] * calls
-    assert np.array_equal(mirror.limbs.p1, Mirror(c, mesh="skip").limbs.p1)
-
-
 def test_meshes_beside_limbs_in_exact_order(c):
     terrain = p.createCollisionShape(
         p.GEOM_MESH, fileName="terrain.obj", flags=p.GEOM_FORCE_CONCAVE_TRIMESH, meshScale=[0.3] * 3, physicsClientId=c
@@ -228,21 +196,6 @@ def test_capsules_that_end_the_process_are_not_asked_about(c, tmp_path, geoms):
     assert mirror.limb_places == [(harmless, -1)]
     p.performCollisionDetection(physicsClientId=c)
     assert_bullet_decides(mirror, c, 3, 0.4, (0.05, 0.1, 0.25))
-
-
-def test_children_are_asked_once(c, monkeypatch):
-    scenes.compounds(c, np.random.default_rng(1))
-    asked = []
-    monkeypatch.setattr(
-        "cylcollide.bullet.reader.crashing",
-        lambda client, places: asked.append(places) or crash_guard.crashing(client, places),
-    )
-    mirror = Mirror(c)
-    for _ in range(3):
-        p.stepSimulation(physicsClientId=c)
-        mirror.sync()
-    assert len(asked[0]) > 10
-    assert asked[1:] == []
 
 
 def test_where_no_child_can_ask_a_visible_capsule_is_left_to_bullet(c, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.oracle import pose
 
 from cylcollide.bullet.pose_loops import (
     BOX,
@@ -38,29 +39,6 @@ def scene(rng, n):
     return frames, rng.integers(len(frames), size=n), kind, 10.0 ** rng.uniform(-3, 3, (n, 3)), position, rotation
 
 
-def turned(quaternion, vector):
-    """The vector turned by a quaternion of any length, exactly."""
-    x, y, z, w = map(Fraction, quaternion)
-    s = 2 / (x * x + y * y + z * z + w * w)
-    rows = (
-        (1 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
-        (s * (x * y + z * w), 1 - s * (x * x + z * z), s * (y * z - x * w)),
-        (s * (x * z - y * w), s * (y * z + x * w), 1 - s * (x * x + y * y)),
-    )
-    return [sum((a * Fraction(b) for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in rows]
-
-
-def product(a, b):
-    """Hamilton's product, exactly: b, then a."""
-    (x, y, z, w), (i, j, k, r) = map(Fraction, a), map(Fraction, b)
-    return (
-        w * i + r * x + y * k - z * j,
-        w * j + r * y + z * i - x * k,
-        w * k + r * z + x * j - y * i,
-        w * r - x * i - y * j - z * k,
-    )
-
-
 def test_places_and_axes_are_those_of_rational_arithmetic():
     given = scene(np.random.default_rng(1), 300)
     made, bad = place(*given)
@@ -72,8 +50,9 @@ def test_places_and_axes_are_those_of_rational_arithmetic():
     assert (made.turn == rotation_matrices(made.rotation)).all(), "as limbs that are made anew have them"
     for i in range(len(at)):
         frame, local = frames[at[i]].tolist(), position[i].tolist()
-        centre = [Fraction(a) + b for a, b in zip(frame[:3], turned(frame[3:], local), strict=True)]
-        half = turned(product(frame[3:], rotation[i].tolist()), [0, 0, Fraction(length[i]) / 2])
+        centre = pose.carried(frame[3:], frame[:3], local)
+        turn = pose.hamilton(pose.rational(frame[3:]), pose.rational(rotation[i].tolist()))
+        half = pose.turned(turn, (Fraction(0), Fraction(0), Fraction(length[i]) / 2))
         ends = ((made.p1[limb_row[i]], -1), (made.p2[limb_row[i]], 1)) if kind[i] != PLANE else ()
         for made_by_loop, sign in ((made.position[i], 0), *ends):
             off = [abs(Fraction(a) - c - sign * h) for a, c, h in zip(made_by_loop, centre, half, strict=True)]

@@ -128,14 +128,6 @@ def test_the_rig_is_that_of_its_file(client, robot):
             assert getattr(one, column)[i] == pytest.approx(getattr(read.limbs, column)[other], abs=1e-14), column
 
 
-@pytest.mark.parametrize("robot", ["turned"], indirect=True)
-def test_round_trips_through_json(client, robot, tmp_path):
-    rig = rig_of(client, robot[0])
-    rig.save(tmp_path / "rig.json")
-    assert cc.Rig.load(tmp_path / "rig.json") == rig
-    assert rig.limb_names == ("a", "a_2", "b", "c")
-
-
 def test_a_body_of_mjcf(client):
     """Loaded without the flag its capsules are hulls, about which PyBullet cannot be asked."""
     path = str(data_folder() / "mjcf" / "humanoid_symmetric_no_ground.xml")

@@ -1,7 +1,6 @@
 """Scenes after scenes: in the same arrays, unless something still reads them."""
 
 import threading
-from collections import deque
 
 import numpy as np
 import pybullet as p
@@ -59,17 +58,6 @@ def test_what_was_asked_for_stays_and_what_comes_is_as_if_made_anew(c, held):
     assert len(kept) == (0 if held == "nothing" else 8)
 
 
-def test_two_sets_of_arrays_serve_in_turn_if_nothing_else_reads_them(c):
-    move(c, 0)
-    mirror, seen = Mirror(c, follow=False), []
-    for k in range(1, 9):
-        move(c, k)
-        mirror.sync()
-        seen.append(mirror._scene.state.world.columns.rows.ctypes.data)
-    assert seen[0] != seen[1]
-    assert seen == [seen[0], seen[1]] * 4
-
-
 def test_a_sync_that_fails_leaves_the_mirror_as_it_was(c):
     mirror = Mirror(c, follow=False)
     for k in range(6):
@@ -81,19 +69,6 @@ def test_a_sync_that_fails_leaves_the_mirror_as_it_was(c):
             with pytest.raises(ValueError, match="body 7"):
                 mirror.sync()
             assert state_of(mirror) == before
-
-
-def test_a_thread_that_takes_the_arrays_between_a_look_and_the_taking(c):
-    class Taken(deque):
-        def __len__(self):
-            return self.maxlen
-
-    mirror = Mirror(c, follow=False)
-    mirror._reader._stages = Taken(maxlen=2)
-    for k in range(3):
-        move(c, k)
-        mirror.sync()
-        assert state_of(mirror) == state_of(Mirror(c, follow=False))
 
 
 def test_threads_sync_one_mirror(c):

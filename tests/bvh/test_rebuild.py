@@ -114,18 +114,6 @@ def test_a_world_as_large_as_can_be_comes_back(crowd: cc.Limbs):
     check_answers(world, crowd)
 
 
-@pytest.mark.skipif(sized(2) < 2, reason="plain Python builds a thousand limbs for long")
-@pytest.mark.parametrize("limbs_count", [1023, 1024])
-def test_where_threads_begin(limbs_count: int, monkeypatch: pytest.MonkeyPatch):
-    begun = []
-    monkeypatch.setattr(hit_world, "Task", lambda *arguments: begun.append(1) or Task(*arguments))
-    world = cc.HitWorld(make_crowd(limbs_count))
-    limbs = leap(world, 1)
-    world.finish_rebuild()
-    assert len(begun) == (limbs_count == 1024)
-    assert same_tree(world, limbs)
-
-
 def test_an_update_does_not_wait_for_the_tree(crowd: cc.Limbs, held: Held):
     world = cc.HitWorld(crowd)
     tree = world.snapshot().tree

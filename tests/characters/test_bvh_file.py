@@ -5,35 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases.posed_shapes import rotation_matrix
+from support.cases.text_files import BVH, BVH_HIERARCHY, BVH_ROWS
 
 import cylcollide as cc
-
-HIERARCHY = """HIERARCHY
-ROOT hip
-{
-  OFFSET 1 2 3
-  CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
-  JOINT upper leg
-  {
-    OFFSET 0 -4 0.5
-    CHANNELS 3 %s
-    End Site
-    {
-      OFFSET 0 -5 0
-    }
-  }
-  JOINT arm
-  {
-    OFFSET 1e1 0 .5
-    CHANNELS 0
-  }
-}
-MOTION
-Frames: 2
-Frame Time: 0.25
-"""
-ROWS = "10 20 30 40 50 60 -70 15 100\n11 21 31 0 0 90 0 90 0\n"
-TEXT = HIERARCHY % "Zrotation Xrotation Yrotation" + ROWS
 
 
 def about(axis, degrees):
@@ -44,15 +19,6 @@ def about(axis, degrees):
     m[i, i] = m[j, j] = np.cos(a)
     m[j, i], m[i, j] = np.sin(a), -np.sin(a)
     return m
-
-
-def matrix(q):
-    x, y, z, w = q
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
 
 
 @pytest.fixture
@@ -66,7 +32,7 @@ def load(tmp_path):
 
 
 def test_what_a_file_holds(load):
-    clip = load(TEXT)
+    clip = load(BVH)
     assert clip.bone_names == ("hip", "upper leg", "arm")
     assert clip.parents.tolist() == [-1, 0, 0]
     assert clip.offsets.tolist() == [[1, 2, 3], [0, -4, 0.5], [10, 0, 0.5]]
@@ -74,7 +40,9 @@ def test_what_a_file_holds(load):
     assert clip.times.tolist() == [0, 0.25]
     assert (clip.duration, clip.frame_rate) == (0.25, 4.0)
     assert clip.root_positions.tolist() == [[10, 20, 30], [11, 21, 31]]
-    np.testing.assert_allclose(matrix(clip.orientations[0, 0]), about(2, 40) @ about(1, 50) @ about(0, 60), atol=1e-15)
+    np.testing.assert_allclose(
+        rotation_matrix(clip.orientations[0, 0]), about(2, 40) @ about(1, 50) @ about(0, 60), atol=1e-15
+    )
     np.testing.assert_allclose(clip.orientations[:, 2], [[0, 0, 0, 1]] * 2)
 
 
@@ -82,12 +50,12 @@ def test_what_a_file_holds(load):
 def test_rotations_in_any_order(load, order):
     degrees = [-70, 15, 100][: len(order)]
     channels = " ".join(f"{axis}rotation" for axis in order)
-    text = (HIERARCHY % channels).replace("CHANNELS 3 " + channels, f"CHANNELS {len(order)} {channels}")
+    text = (BVH_HIERARCHY % channels).replace("CHANNELS 3 " + channels, f"CHANNELS {len(order)} {channels}")
     clip = load(text + "0 0 0 0 0 0 " + " ".join(map(str, degrees)) + "\n" + "0 " * (6 + len(order)))
     expected = np.eye(3)
     for axis, angle in zip(order, degrees, strict=True):
         expected = expected @ about("XYZ".index(axis), angle)
-    np.testing.assert_allclose(matrix(clip.orientations[0, 1]), expected, atol=1e-15)
+    np.testing.assert_allclose(rotation_matrix(clip.orientations[0, 1]), expected, atol=1e-15)
 
 
 def test_unit_and_up(load):
@@ -98,22 +66,22 @@ def test_unit_and_up(load):
         rig = cc.Rig(clip.bone_names, clip.parents, clip.offsets, turns, cc.Limbs.spheres([[0, 0, 0]], 1.0), 0)
         return rig.forward(*clip.at(clip.times, rig))
 
-    plain, turned = load(TEXT), load(TEXT, up="z", scale=0.01)
+    plain, turned = load(BVH), load(BVH, up="z", scale=0.01)
     positions, _ = bones(plain)
     new, orientations = bones(turned)
     np.testing.assert_allclose(new, 0.01 * positions[..., [0, 2, 1]] * [1, -1, 1], atol=1e-14)
-    tip = new[:, 1] + [matrix(q) @ turned.tips[1] for q in orientations[:, 1]]
-    old = positions[:, 1] + [matrix(q) @ plain.tips[1] for q in bones(plain)[1][:, 1]]
+    tip = new[:, 1] + [rotation_matrix(q) @ turned.tips[1] for q in orientations[:, 1]]
+    old = positions[:, 1] + [rotation_matrix(q) @ plain.tips[1] for q in bones(plain)[1][:, 1]]
     np.testing.assert_allclose(tip, 0.01 * old[:, [0, 2, 1]] * [1, -1, 1], atol=1e-14)
 
 
 def test_layout_does_not_matter(load):
-    expected = load(TEXT)
+    expected = load(BVH)
     for text in (
-        TEXT.replace("\n", "\r\n\r\n"),
-        TEXT.replace("  ", "\t"),
-        TEXT.replace("rotation", "ROTATION"),
-        TEXT + "\n \n",
+        BVH.replace("\n", "\r\n\r\n"),
+        BVH.replace("  ", "\t"),
+        BVH.replace("rotation", "ROTATION"),
+        BVH + "\n \n",
     ):
         clip = load(text)
         np.testing.assert_array_equal(clip.orientations, expected.orientations)
@@ -122,7 +90,7 @@ def test_layout_does_not_matter(load):
 
 def test_a_root_without_position_channels_stays_at_its_offset(load):
     text = (
-        TEXT.replace("6 Xposition Yposition Zposition Zrot", "4 Yposition Zrot")
+        BVH.replace("6 Xposition Yposition Zposition Zrot", "4 Yposition Zrot")
         .replace("10 20 30", "20")
         .replace("11 21 31", "21")
     )
@@ -130,11 +98,11 @@ def test_a_root_without_position_channels_stays_at_its_offset(load):
 
 
 def test_positions_of_other_bones_must_stay(load):
-    text = TEXT.replace("CHANNELS 0", "CHANNELS 1 Xposition")
-    rows = ROWS.replace("100\n", "100 10\n").replace("90 0\n", "90 0 %s\n")
-    assert load(text.replace(ROWS, rows % "10")).offsets[2].tolist() == [10, 0, 0.5]
+    text = BVH.replace("CHANNELS 0", "CHANNELS 1 Xposition")
+    rows = BVH_ROWS.replace("100\n", "100 10\n").replace("90 0\n", "90 0 %s\n")
+    assert load(text.replace(BVH_ROWS, rows % "10")).offsets[2].tolist() == [10, 0, 0.5]
     with pytest.raises(ValueError, match=r"clip.bvh, line 15: expected positions that stay.*'arm'"):
-        load(text.replace(ROWS, rows % "11"))
+        load(text.replace(BVH_ROWS, rows % "11"))
 
 
 @pytest.mark.parametrize(
@@ -146,40 +114,32 @@ def test_positions_of_other_bones_must_stay(load):
         ("JOINT arm", "JOINT hip", 15, "expected a name that no other bone has, got 'hip'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 -4", 8, "expected 3 numbers, x, y and z of the offset, got '2'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 four 0", 8, "expected finite numbers.*got 'four'"),
-        ("OFFSET 0 -4 0.5", "OFFSET 0 nan 0", 8, "got 'nan'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 1e400 0", 8, "got '1e400'"),
-        ("OFFSET 0 -4 0.5", "OFFSET 0 1_0 0", 8, "got '1_0'"),
         ("OFFSET 0 -4 0.5", "OFFSET 0 0 0\nOFFSET 0 0 0", 9, "once each"),
         ("    OFFSET 0 -4 0.5\n", "", 13, "OFFSET and CHANNELS once each.*in upper leg"),
         ("CHANNELS 3", "CHANNELS 2", 9, "expected a count and so many different channels"),
-        ("CHANNELS 3 Z", "CHANNELS 3 W", 9, "expected a count"),
         ("CHANNELS 3 Zrotation", "CHANNELS 3 Xrotation", 9, "expected a count"),
-        ("CHANNELS 3 Zrotation Xrotation Yrotation", "CHANNELS", 9, "expected a count"),
         ("End Site", "End", 10, "End Site or }}? in upper leg, got 'End'"),
         ("MOTION", "", 22, "expected MOTION"),
         ("}\nMOTION", "MOTION", 20, "in hip, got 'MOTION'"),
-        ("Frames: 2", "Frames: two", 22, "got 'two'"),
         ("Frames: 2", "Frames: 0", 22, "whole number of frames"),
-        ("Frames: 2", "Frames: 2.5", 22, "whole number of frames"),
         ("Frames: 2", "Frames: 1000000000000", 26, "frame 3 of 1000000000000, got 'the end of the file'.*cut off"),
         ("Frames: 2", "Frames: 1", 25, "the end of the file after 1 frames"),
         ("Frame Time: 0.25", "Frame Time: 0", 23, "seconds > 0"),
-        ("Frame Time: 0.25", "Frame Time: -1", 23, "seconds > 0"),
         ("11 21 31", "11 21", 25, "expected 9 numbers, one a channel, got '8'"),
         ("11 21 31", "11 21 31 41", 25, "expected 9 numbers, one a channel, got '10'"),
         ("11 21 31", "11 NaN 31", 25, "got 'NaN'"),
-        ("11 21 31", "11 inf 31", 25, "got 'inf'"),
         ("11 21 31", "11 2,1 31", 25, "got '2,1'"),
     ],
 )  # fmt: skip
 def test_broken_files_are_refused_with_the_line(load, old, new, line, message):
-    assert TEXT.count(old) >= 1
+    assert BVH.count(old) >= 1
     with pytest.raises(ValueError, match=rf"clip\.bvh, line {line}: .*{message}"):
-        load(TEXT.replace(old, new, 1))
+        load(BVH.replace(old, new, 1))
 
 
 def test_a_file_that_is_cut_off_anywhere_is_refused(load):
-    whole = TEXT.rstrip()
+    whole = BVH.rstrip()
     for length in range(len(whole)):
         with pytest.raises(ValueError, match=r"clip\.bvh, line \d+: expected"):
             load(whole[:length])
@@ -196,9 +156,9 @@ def test_deep_skeletons_are_read(load):
 
 def test_wrong_options_are_refused(load):
     with pytest.raises(ValueError, match="up: expected 'y' or 'z', got 'x'"):
-        load(TEXT, up="x")
+        load(BVH, up="x")
     for scale in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="scale: expected"):
-            load(TEXT, scale=scale)
+            load(BVH, scale=scale)
     with pytest.raises(FileNotFoundError):
         cc.Clip.load_bvh(Path("no such file.bvh"))

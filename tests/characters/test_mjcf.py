@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases.text_files import MJCF
 
 import cylcollide as cc
 from cylcollide._pybullet import data_folder
@@ -14,35 +15,8 @@ mujoco = pytest.importorskip("mujoco")
 
 STILL = [0.0, 0.0, 0.0, 1.0]
 
-MODEL = """<mujoco model="mannequin">
-  <compiler angle="degree"/>
-  <default><geom density="500"/><default class="stick"><geom type="capsule" size="0.05"/></default></default>
-  <worldbody>
-    <geom name="floor" type="plane" size="1 1 1"/>
-    <body name="hip" pos="0 0 1" euler="0 0 30">
-      <freejoint/>
-      <geom type="sphere" size="0.2" pos="0.1 0 0"/>
-      <geom name="belt" type="cylinder" size="0.3 0.1" euler="90 0 0"/>
-      <geom name="shine" type="sphere" size="0.5" contype="0" conaffinity="0"/>
-      <body name="thigh" pos="0 0.1 0" quat="1 1 0 0">
-        <joint type="ball"/>
-        <geom class="stick" fromto="0 0 0 0.3 0 -0.4"/>
-        <geom name="pad" type="box" size="0.1 0.2 0.3" pos="0 0 -0.2" axisangle="0 1 0 40"/>
-        <body pos="0.3 0 -0.4">
-          <joint type="hinge" axis="0 1 0"/>
-          <geom type="ellipsoid" size="0.3 0.1 0.1" euler="10 20 30"/>
-          <geom type="ellipsoid" size="0.1 0.3 0.1" euler="10 20 30"/>
-          <geom type="ellipsoid" size="0.1 0.1 0.3" euler="10 20 30"/>
-        </body>
-      </body>
-    </body>
-    <body name="ball" pos="3 0 0"><freejoint/><geom type="sphere" size="0.1"/></body>
-  </worldbody>
-</mujoco>
-"""
 
-
-def rig_of(tmp_path: Path, text: str = MODEL, **options: str) -> cc.Rig:
+def rig_of(tmp_path: Path, text: str = MJCF, **options: str) -> cc.Rig:
     (tmp_path / "model.xml").write_text(text)
     return cc.Rig.from_mjcf(tmp_path / "model.xml", **options)
 
@@ -66,7 +40,7 @@ def test_bodies_are_bones_and_geoms_limbs(tmp_path):
 
 def models(tmp_path: Path) -> list[Path]:
     """Return the model above, and PyBullet's that MuJoCo compiles and that have limbs."""
-    (tmp_path / "model.xml").write_text(MODEL)
+    (tmp_path / "model.xml").write_text(MJCF)
     names = ("ant", "humanoid", "humanoid_symmetric_no_ground", "inverted_pendulum", "pusher", "cylinder_fromtoX")
     return [tmp_path / "model.xml", *(data_folder() / "mjcf" / f"{name}.xml" for name in names)]
 
@@ -106,15 +80,9 @@ def test_at_rest_the_bodies_are_where_mujoco_puts_them(tmp_path):
         assert positions[0] == pytest.approx(data.xpos[1:], abs=1e-14)
 
 
-def test_round_trips_through_json(tmp_path):
-    rig = rig_of(tmp_path)
-    rig.save(tmp_path / "rig.json")
-    assert cc.Rig.load(tmp_path / "rig.json") == rig
-
-
 def swap(old: str, new: str) -> str:
-    assert old in MODEL
-    return MODEL.replace(old, new, 1)
+    assert old in MJCF
+    return MJCF.replace(old, new, 1)
 
 
 MESH = swap("<worldbody>", '<asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>').replace(
@@ -122,7 +90,7 @@ MESH = swap("<worldbody>", '<asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 
 )
 BAD = {
     "nothing": ("", r"expected MJCF that MuJoCo compiles"),
-    "cut off": (MODEL[:900], r"expected MJCF that MuJoCo compiles"),
+    "cut off": (MJCF[:900], r"expected MJCF that MuJoCo compiles"),
     "another format": ("<sdf/>", r"expected MJCF that MuJoCo compiles"),
     "an unknown field": (swap('size="0.2"', 'size="0.2" taste="sour"'), r"MuJoCo compiles, got .*'taste'"),
     "no size": (swap(' size="0.2"', ""), r"expected MJCF that MuJoCo compiles"),

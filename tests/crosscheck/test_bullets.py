@@ -6,8 +6,8 @@ from support.oracle import cylinder as oracle
 
 import cylcollide as cc
 from cylcollide.bullet.humanoid import Humanoid
+from cylcollide.crosscheck.compare.truth import clearances, exact_first_limbs
 from cylcollide.crosscheck.generate.bullets import AIMED, BULLET_FAMILIES, GRAZE, MISS, RIM, draw_bullets
-from cylcollide.crosscheck.judge.truth import clearances, exact_first_limbs
 
 
 @pytest.fixture(scope="module")

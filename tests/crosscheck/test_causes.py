@@ -7,10 +7,11 @@ from support.runs.families import SAMPLED, sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
+from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
-from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, of_pybullet
-from cylcollide.crosscheck.generate.shots import Body
-from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
+from cylcollide.crosscheck.generate import of_pybullet
+from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.shots import Target
 from cylcollide.crosscheck.run.chunk import compute_chunk, fire
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -208,7 +209,7 @@ def by_cause(findings: Disagreements, kind):
 
 def test_margins():
     rng = np.random.default_rng(2)
-    body = Body.draw(rng, 0.05, 0.2, aligned=False)
+    body = Target.draw(rng, 0.05, 0.2, aligned=False)
     found = {scene.setup.margin: fired(scene).found for scene in of_pybullet.margin_sweep(rng, body, 3300)}
     assert by_cause(found[0.0], Kind.MISSED)[Cause.NO_CORE_DISTANCE] > 5
     assert Cause.NO_CORE_DISTANCE not in by_cause(found[1e-3], Kind.MISSED)
@@ -290,7 +291,7 @@ def test_this_side_is_checked_too(monkeypatch):
             limb[np.flatnonzero(limb >= 0)[::50]] = -1
             return hits
 
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", Flipped)
     plan = FamiliesPlan(("generic",), 600, 0, PlainEngine(ExactEngine))
     record = compute_chunk(plan, plan.keys[0]).record
     assert [row["proved"] for row in record["families"]] == [0]

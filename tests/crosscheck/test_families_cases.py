@@ -9,12 +9,12 @@ import pytest
 from support.html_page import Page
 from support.runs.families import paged
 
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
-from cylcollide.crosscheck.report.advice import RULES, advice
-from cylcollide.crosscheck.report.case_choice import Drawn, clearest_cases, worst_cases
+from cylcollide.crosscheck.cases.wording import advice
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+from cylcollide.crosscheck.report.drawn_case import Drawn, shown_cases, worst_cases
+from cylcollide.crosscheck.report.figures import facts
 from cylcollide.crosscheck.report.page import page_html
 from cylcollide.crosscheck.report.pictures import NAMES, _origin, cut, outward
-from cylcollide.crosscheck.report.sentences import change_rows, ratio_words
 from cylcollide.engines.rounded_cylinder import signed_distance, taken
 
 pytestmark = pytest.mark.long  # whole runs and pages: minutes where nothing is compiled yet
@@ -33,41 +33,30 @@ def page(result):
 # Advice ---------------------------------------------------------------------------------------------------------------
 
 
+def given(summary):
+    return {item["title"]: item for item in advice(summary, facts(summary))}
+
+
 def test_advice_stands_on_numbers_of_the_run(result):
-    given = {item.title: item for item in advice(result.summary)}
-    assert {"Start rays outside of the limbs", "Load cylinders as cylinders"} <= set(given)
-    assert not [title for title in given if "rays in a call" in title or "margin" in title or "boxes" in title]
-    inside = next(row for row in result.summary["families"] if row["family"] == "inside-start")
-    share = f"{100 * inside['missed'] / inside['hits']:.1f}"
-    assert given["Start rays outside of the limbs"].evidence[0].startswith(share.removesuffix(".0"))
-    assert all(item.evidence and all(re.search(r"\d", line) for line in item.evidence) for item in given.values())
-    assert advice({**result.summary, "engine": "Other"}) == []
-    nothing = {**result.summary, "families": result.summary["families"][-1:], "causes": [], "setups": [], "calls": []}
-    assert advice(nothing) == []
-    assert len(RULES) == 8
+    found = given(result.summary)
+    assert {"Start rays outside of the limbs", "Load cylinders as cylinders"} <= set(found)
+    assert not [title for title in found if "rays in a call" in title or "boxes" in title]
+    inside = next(row for row in result.summary["causes"] if row["cause"] == Cause.INSIDE_START.label)
+    first, second = found["Start rays outside of the limbs"]["evidence"]
+    assert first.startswith(f"{inside['count']:,} disagreements of this cause, inside-start policy: ")
+    assert re.match(r"(all )?\d+ (of \d+ )?trials did as predicted: start moved out of the limb", second)
+    assert given({**result.summary, "engine": "Other"}) == given({**result.summary, "causes": []}) == {}
 
 
-def test_advice_on_calls_and_margins_needs_their_numbers(result):
-    calls = [
-        {"asked": 16_383, "as_lists": False, "answered": 16_383},
-        {"asked": 16_384, "as_lists": True, "answered": 16_383},
-    ]
-    titles = [item.title for item in advice({**result.summary, "calls": calls})]
-    assert "Send at most 16,383 rays in a call" in titles
-    assert "rays in a call" not in str(advice({**result.summary, "calls": calls[:1]}))
-    setup = result.summary["setups"][0]["setup"]
-    sweep = [
-        {"family": "margin-sweep", "setup": {**setup, "margin": margin}, "radius": 0.05, "rays": 200, "hits": 100,
-         "missed": missed, "phantom": 50, "wrong_limb": 0, "lost": 0}
-        for margin, missed in ((0.0, 12), (1e-3, 0), (0.1, 11))
-    ]  # fmt: skip
-    kept = next(item for item in advice({**result.summary, "setups": sweep}) if "margin" in item.title)
-    assert (
-        kept.evidence[0].replace("\u00a0", " ").startswith("margin 0: 12 % of the hits are missed, 50 % of the misses")
-    )
-    # Where the default is no better, nothing is advised.
-    sweep[1]["missed"] = 30
-    assert not [item for item in advice({**result.summary, "setups": sweep}) if "margin" in item.title]
+def test_advice_needs_a_trial_that_held(result):
+    row = result.summary["causes"][0]
+    lost = {"change": "asked alone", "predicted": "vanishes", "held": 2, "failed": 1}
+    calls = [{"asked": n, "as_lists": True, "answered": 16_383} for n in (16_383, 16_384)]
+    cause = {**row, "cause": Cause.API_LIMIT.label, "interventions": {**row["interventions"], "changes": [lost]}}
+    said = given({**result.summary, "causes": [cause], "calls": calls})
+    assert said["Send at most 16,383 rays in a call"]["evidence"][1] == "2 of 3 trials did as predicted: asked alone"
+    lost["held"] = 0
+    assert given({**result.summary, "causes": [cause], "calls": calls}) == {}
 
 
 # Cases and their cuts -------------------------------------------------------------------------------------------------
@@ -75,7 +64,7 @@ def test_advice_on_calls_and_margins_needs_their_numbers(result):
 
 def test_telling_cases_are_of_their_cause_and_worst_ones_take_turns(result):
     cases = result.tally.cases
-    phantom, early = clearest_cases(cases, Cause.TERMINATION)
+    phantom, early = shown_cases(cases, Cause.TERMINATION)[:2]
     assert (phantom.kind_code, early.kind_code) == (Kind.PHANTOM, Kind.EARLY)
     for case in (phantom, early):
         like = [c for c in cases if (c.cause, c.kind, c.setup) == (case.cause, case.kind, case.setup)]
@@ -92,7 +81,7 @@ def test_telling_cases_are_of_their_cause_and_worst_ones_take_turns(result):
 def test_a_cut_draws_the_surfaces_where_they_are(result):
     checked = dict.fromkeys(NAMES.values(), 0)
     for cause in (Cause.TERMINATION, Cause.RIM_ROUNDING, Cause.SHAPE):
-        for case in clearest_cases(result.tally.cases, cause):
+        for case in shown_cases(result.tally.cases, cause)[:2]:
             drawn = Drawn(case, result.summary["calibrations"])
             assert drawn.calibration is not None
             figure = cut(drawn)
@@ -128,26 +117,3 @@ def test_every_view_has_limbs_answers_and_a_cut(page):
         assert [trace["type"] for trace in scene["poses"][view["pose"]]].count("mesh3d") >= 1
         assert any(trace.get("fill") == "toself" for trace in view["section"]["data"])
         assert any(trace.get("name") in ("true hit", "reported hit") for trace in view["answers"])
-
-
-def test_changes_of_one_direction_are_put_together():
-    changes = [
-        {"change": "world x 10", "predicted": "shrinks", "held": 2, "failed": 1},
-        {"change": "world x 1000", "predicted": "shrinks", "held": 3, "failed": 0},
-        {"change": "world x 0.1", "predicted": "shrinks", "held": 1, "failed": 0},
-        {"change": "boxes refreshed", "predicted": "vanishes", "held": 4, "failed": 0},
-    ]
-    said = [(row["change"], row["must"], row["held"], row["failed"]) for row in change_rows(changes)]
-    assert said == [
-        ("world larger: × 10 to 1,000", "shrink", 5, 1),
-        ("world smaller: × 0.1", "shrink", 1, 0),
-        ("boxes refreshed", "vanish", 4, 0),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("ratio", "said"), [(0.36811, "36.8 %"), (0.99992, "99.992 %"), (0.9999999987, "99.9999999 %")]
-)
-def test_a_share_of_a_bound_is_not_rounded_to_the_whole(ratio, said):
-    assert ratio_words(ratio).replace("\u00a0", " ") == said
-    assert ratio_words(1.0).replace("\u00a0", " ") == "100 %"

@@ -13,8 +13,8 @@ import pytest
 from support.runs.families import PAGED, paged, with_summary
 
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
-from cylcollide.crosscheck.report.csv_tables import DISAGREEMENTS, write_tables
 from cylcollide.crosscheck.report.page import page_html, write_page
+from cylcollide.crosscheck.report.tables import DISAGREEMENTS, write_tables
 from cylcollide.crosscheck.run.run import local_processes, run_plan
 from cylcollide.crosscheck.run.tally import Tally
 

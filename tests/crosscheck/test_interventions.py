@@ -8,19 +8,19 @@ from support.runs.families import sampled
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.crosscheck.generate.families.aimed import aimed
-from cylcollide.crosscheck.generate.families.surface import grazes
-from cylcollide.crosscheck.generate.families.surface import rim as draw_rim
-from cylcollide.crosscheck.generate.shots import Body
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.shots import Target
+from cylcollide.crosscheck.generate.surface import grazes
+from cylcollide.crosscheck.generate.surface import rim as draw_rim
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run
 
-TURNED = Body.draw(np.random.default_rng(4), 0.05, 0.2, aligned=False)
+TURNED = Target.draw(np.random.default_rng(4), 0.05, 0.2, aligned=False)
 
 
 def ask(scene, scale=1.0):

@@ -9,11 +9,12 @@ from support.faulty_engines import ExactEngine, InflatedEngine, LossyEngine, Ope
 from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.minimise import KEPT_SHARE, PASSES, NotReproducedError, is_valid, minimise, only, size
-from cylcollide.crosscheck.cases.recast import CaseRunner, recast
+from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.compare.disagreements import Cause
+from cylcollide.crosscheck.compare.truth import exact_first_limbs
 from cylcollide.crosscheck.engine import PlainEngine, Setup
-from cylcollide.crosscheck.judge.disagreements import Cause
-from cylcollide.crosscheck.judge.truth import exact_first_limbs
 from cylcollide.engines import EngineHits
 
 

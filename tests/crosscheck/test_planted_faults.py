@@ -6,15 +6,15 @@ from support.planted import DONE, ELSEWHERE, FAULTS, FIELDS, TO
 from support.runs.scoreboard import planted_engines
 
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
-from cylcollide.crosscheck.cases.story import replayed
-from cylcollide.crosscheck.cases.words import headline
+from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.cases.wording import headline
+from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import NamedEngine
-from cylcollide.crosscheck.judge.disagreements import Kind
 from cylcollide.crosscheck.report.page import write_page
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan, PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
-from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 
 VERDICTS = ("missed", "phantom", "wrong_limb", "lost")
 SHOWN = {
@@ -98,7 +98,7 @@ def test_a_case_replays_it_on_a_new_engine(found, fault, tmp_path):
         kinds.setdefault((case.kind, bool(case.was), bool(case.before or case.after)), case)
     assert kinds
     for case in kinds.values():
-        again = replayed(case)
+        again = recast(case)
         assert again.reproduced, again.instead
         assert headline(again.again).startswith("planted")
 
@@ -124,7 +124,7 @@ def test_a_run_by_families_names_it_too_and_its_cases_replay_it(fault):
     first = {case.kind: case for case in cases}
     assert set(first) == {kind.replace("_", " ") for kind in kinds}
     for case in first.values():
-        again = replayed(case)
+        again = recast(case)
         assert again.reproduced, again.instead
     for case in cases:
         needed = any(word in fault for word in ("stale", "swapped", "seventh"))

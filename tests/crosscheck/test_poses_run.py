@@ -5,14 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from support.runs.poses import timeless
+from support.runs.poses import right_hits, timeless
 
 import cylcollide as cc
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Kind
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, MISS
 from cylcollide.crosscheck.generate.poses import spread_poses
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Kind
-from cylcollide.crosscheck.report.measures import right_hits
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import RAYS_SCHEMA, SCHEMA, local_processes, run_plan, write_numbers, wrong_bullets
 from cylcollide.engines import EngineHits
@@ -48,7 +47,7 @@ def test_bullet_is_wrong_and_everything_is_proved(result, wrong):
     assert aimed["hits"] == aimed["rays"]
     assert aimed["missed"] == 0
     assert miss["hits"] == 0
-    assert len(right_hits(result.tally).error) == total["hits"] - total["missed"] - total["wrong_limb"]
+    assert len(right_hits(result.tally)[1]) == total["hits"] - total["missed"] - total["wrong_limb"]
 
 
 def test_every_kind_has_the_clearance_it_promises(wrong):
@@ -92,13 +91,13 @@ def test_errors_are_those_of_the_two_points(result):
         along /= np.linalg.norm(along, axis=1)[:, None]
         error.append(np.einsum("ni,ni->n", theirs.position[rows] - ours.position[rows], along))
         tilt.append(np.einsum("ni,ni->n", ours.normal[rows], theirs.normal[rows]))
-    hits = right_hits(result.tally)
-    np.testing.assert_allclose(hits.error, np.concatenate(error), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(np.cos(np.radians(hits.tilt)), np.concatenate(tilt), rtol=0, atol=1e-9)
-    row, late = result.summary["families"][-1], hits.error > 0
-    assert row["early_mm"][2] == pytest.approx(-1000 * hits.error.min())
-    assert row["late_mm"][0] == pytest.approx(1000 * np.median(hits.error[late]))
-    assert row["normal_deg"][1] == pytest.approx(np.percentile(hits.tilt, 99))
+    _, measured, turned = right_hits(result.tally)
+    np.testing.assert_allclose(measured, np.concatenate(error), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.cos(np.radians(turned)), np.concatenate(tilt), rtol=0, atol=1e-9)
+    row, late = result.summary["families"][-1], measured > 0
+    assert row["early_mm"][2] == pytest.approx(-1000 * measured.min())
+    assert row["late_mm"][0] == pytest.approx(1000 * np.median(measured[late]))
+    assert row["normal_deg"][1] == pytest.approx(np.percentile(turned, 99))
 
 
 def assert_same(one, other):
@@ -230,7 +229,7 @@ class FaultyWorld(cc.HitWorld):
 
 
 def test_a_fault_on_our_side_is_not_proved(monkeypatch):
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", FaultyWorld)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", FaultyWorld)
     plan = PosesPlan(2000, 7, ("walk",))
     found = run_plan(plan)
     wrong = wrong_bullets(found, plan)

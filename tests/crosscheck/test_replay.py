@@ -13,12 +13,11 @@ from support.runs.replay import BULLET, cases, made, of_each_kind_and_cause
 
 from cylcollide import cli
 from cylcollide.crosscheck.cases.case import read_cases, write_cases
-from cylcollide.crosscheck.cases.recast import CaseRunner, recast
-from cylcollide.crosscheck.cases.story import answers_apart
-from cylcollide.crosscheck.cases.words import EXPLAINED, why
+from cylcollide.crosscheck.cases.case_runner import CaseRunner
+from cylcollide.crosscheck.cases.recast import answers_apart, recast
+from cylcollide.crosscheck.cases.wording import CAUSES, length, why
+from cylcollide.crosscheck.compare.disagreements import Cause
 from cylcollide.crosscheck.engine import PlainEngine
-from cylcollide.crosscheck.judge.disagreements import Cause
-from cylcollide.crosscheck.number_format import length
 from cylcollide.crosscheck.run.run import write_numbers
 from cylcollide.engines import registry
 
@@ -43,7 +42,7 @@ def replay(monkeypatch, capsys):
 @pytest.fixture
 def alone(monkeypatch):
     """No other engine is asked, for speed."""
-    monkeypatch.setattr("cylcollide.crosscheck.cases.story.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
+    monkeypatch.setattr("cylcollide.crosscheck.cases.recast.answers_apart", lambda names, _: dict.fromkeys(names, "no"))
 
 
 @pytest.fixture
@@ -220,11 +219,11 @@ def test_a_planted_engine_is_asked_like_any_other():
 
 
 def test_every_cause_has_words():
-    assert set(EXPLAINED) == set(Cause)
+    assert set(CAUSES) == set(Cause)
     known = {"stop": 1e-3, "rim": 1e-3, "big": 1.0}
     for case in cases("rim"):
         text = why(case, known)
-        assert text.startswith(EXPLAINED[case.cause_code][:12].replace("{engine}", "PyBullet")[:8])
+        assert text.startswith(CAUSES[case.cause_code]["explained"][:12].replace("{engine}", "PyBullet")[:8])
         said = [length(abs(number)) for number in (case.measured, case.bound) if number is not None]
         assert case.kind == "normal" or all(number in text for number in said)
         assert "nan" not in text

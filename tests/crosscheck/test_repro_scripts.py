@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.runs.poses import swept
+from support.runs.poses import right_hits, swept
 from support.runs.replay import cases, of_each_kind_and_cause
 
 from cylcollide.crosscheck.cases.case import read_cases
-from cylcollide.crosscheck.judge.disagreements import Kind
-from cylcollide.crosscheck.report.case_choice import worst_in_turns
-from cylcollide.crosscheck.report.measures import right_hits
+from cylcollide.crosscheck.compare.disagreements import Kind
+from cylcollide.crosscheck.report.drawn_case import worst_cases
 from cylcollide.crosscheck.report.repro_scripts import write_case_files
 from cylcollide.crosscheck.run.chunk import WORST_KINDS
 from cylcollide.crosscheck.run.run import wrong_bullets
@@ -26,11 +25,11 @@ def result():
 
 
 def test_worst_bullets_take_turns(result):
-    worst = worst_in_turns(result.tally.cases)
+    worst = worst_cases(result.tally.cases)
     # PyBullet's positions are where its fractions lead.
     assert [case.kind_code for case in worst] == [kind for kind in WORST_KINDS if kind != Kind.POSITION] * 2
     kind, clearance = (wrong_bullets(result, result.plan)[name] for name in ("kind", "clearance"))
-    error = right_hits(result.tally).error
+    error = right_hits(result.tally)[1]
     phantom, missed, _, early, late = (case.amount for case in worst[:5])
     assert phantom == clearance[kind == Kind.PHANTOM].max()
     assert missed == clearance[kind == Kind.MISSED].max()
@@ -42,14 +41,14 @@ def test_worst_bullets_take_turns(result):
 def test_worst_bullets_do_not_depend_on_the_order_of_rows(result):
     found = result.tally.cases
     shuffled = [found[row] for row in np.random.default_rng(1).permutation(len(found))]
-    assert worst_in_turns(shuffled, 25) == worst_in_turns(found, 25)
+    assert worst_cases(shuffled, most=25) == worst_cases(found, most=25)
 
 
 def test_unknown_measures_come_last(result):
     found = result.tally.cases
-    worst = worst_in_turns(found, 1)[0]
+    worst = worst_cases(found, most=1)[0]
     unknown = [replace(case, amount=None) if case == worst else case for case in found]
-    everything = worst_in_turns(unknown, 10_000)
+    everything = worst_cases(unknown, most=10_000)
     assert [case.address for case in everything if case.kind == worst.kind][-1] == worst.address
     assert len(everything) == len(found)
 
@@ -57,7 +56,7 @@ def test_unknown_measures_come_last(result):
 def test_every_script_shows_the_wrong_answer_beside_the_right_one(result, tmp_path):
     (tmp_path / "repro").mkdir()
     (tmp_path / "repro" / "99.py").write_text("stale")
-    worst = worst_in_turns(result.tally.cases)
+    worst = worst_cases(result.tally.cases)
     paths = [script for _, script in write_case_files(worst, tmp_path)]
     assert paths == sorted((tmp_path / "repro").iterdir())
     assert len(paths) == len(worst) == 10
@@ -74,7 +73,7 @@ def test_every_script_shows_the_wrong_answer_beside_the_right_one(result, tmp_pa
 
 
 def test_script_repeats_the_numbers_to_the_last_bit(result, tmp_path):
-    case = worst_in_turns(result.tally.cases, 1)[0]
+    case = worst_cases(result.tally.cases, most=1)[0]
     ((_, script),) = write_case_files([case], tmp_path)
     assigned = [node for node in ast.parse(script.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign)]
     values = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}

@@ -9,16 +9,16 @@ from support.runs.scoreboard import OURS, RAYS, SEED, scoreboard_by_name, verdic
 
 import cylcollide as cc
 from cylcollide.crosscheck.cases.case import Case, read_cases, write_cases
-from cylcollide.crosscheck.cases.story import replayed
+from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.compare.comparison import Comparison, usable
+from cylcollide.crosscheck.compare.truth import Truth, clearances
 from cylcollide.crosscheck.engine import NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import usable
-from cylcollide.crosscheck.judge.truth import Truth, clearances
 from cylcollide.crosscheck.run.chunk import compute_chunk
+from cylcollide.crosscheck.run.engine_errors import EngineErrors
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.crosscheck.scoreboard.engine_errors import EngineErrors
-from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 from cylcollide.engines import EngineHits, registry
 
 
@@ -143,7 +143,7 @@ def test_what_exact_arithmetic_does_not_confirm_is_no_fault_of_the_engine(monkey
             limb[np.flatnonzero(limb >= 0)[::5]] = -1
             return hits
 
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.HitWorld", Flipped)
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.HitWorld", Flipped)
     (score,) = scoreboard_by_name("exact")
     assert score.unproved > 10
     assert verdicts(score) == {}
@@ -154,7 +154,7 @@ def test_exact_arithmetic_is_asked_once(monkeypatch):
     shots = type("Shots", (), {"start": np.array([[-2.0, 0, 0.5]] * 3), "end": np.array([[2.0, 0, 0.5]] * 3)})
     truth = Truth(replace(scene, shots=shots))
     assert truth.confirms(np.array([0, 2])).all()
-    monkeypatch.setattr("cylcollide.crosscheck.judge.truth.exact_first_limbs", lambda *a: np.full(len(a[0]), 7))
+    monkeypatch.setattr("cylcollide.crosscheck.compare.truth.exact_first_limbs", lambda *a: np.full(len(a[0]), 7))
     assert truth.confirms(np.array([0, 1, 2])).tolist() == [True, False, True]
 
 
@@ -170,7 +170,7 @@ def test_the_worst_of_every_family_and_kind_replays_on_the_engine_it_came_from(s
     assert len({(case.family, case.kind, bool(case.was)) for case in found}) == len(found)
     assert {case.engine for case in found} <= {name}
     for case in found[:3]:
-        assert replayed(case).reproduced
+        assert recast(case).reproduced
 
 
 @pytest.mark.usefixtures("planted")
@@ -178,12 +178,12 @@ def test_a_run_by_families_names_its_engine_in_its_cases():
     plan = FamiliesPlan(("rim",), 240, SEED, NamedEngine("inflated"))
     found = [Case.read(case) for case in compute_chunk(plan, plan.keys[0]).record["cases"]]
     assert {case.engine for case in found} == {"inflated"}
-    assert replayed(found[0]).again == found[0]
+    assert recast(found[0]).again == found[0]
     plan = FamiliesPlan(("rim",), 240, SEED, PlainEngine(InflatedEngine))
     unnamed = compute_chunk(plan, plan.keys[0]).record["cases"]
     assert {case["engine"] for case in unnamed} == {"planted"}
     with pytest.raises(ValueError, match=r"expected one of .*, got 'planted'"):
-        replayed(Case.read(unnamed[0]))
+        recast(Case.read(unnamed[0]))
 
 
 @pytest.mark.usefixtures("planted")
@@ -197,7 +197,7 @@ def test_variants_are_told_from_each_other_in_cases():
         return EngineHits(np.zeros(len(start), np.int32), np.zeros(len(start)), start, np.zeros((len(start), 3)))
 
     for each in both:
-        each.add(key, 4, truth, usable(answers(truth.start, truth.end), 20, 1), answers)
+        each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1)), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
     assert (polygon.engine, polygon.options, polygon.built.is_default) == ("embree", {"sides": 256}, True)
     assert (bare.engine, bare.options, bare.built.margin) == ("bullet", {}, 0.0)

@@ -2,13 +2,10 @@
 
 from string import Formatter
 
-import pytest
-
-from cylcollide.crosscheck.cases.words import TEXTS
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
-from cylcollide.crosscheck.records import texts
-from cylcollide.crosscheck.report import advice
-from cylcollide.crosscheck.report.page import CHARTS
+from cylcollide.crosscheck.cases.trials import OF_CAUSE
+from cylcollide.crosscheck.cases.wording import CAUSES, TEXTS
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+from cylcollide.crosscheck.report.figures import FIGURES
 
 
 def fields(text):
@@ -16,8 +13,8 @@ def fields(text):
 
 
 def test_every_cause_has_a_text_with_known_fields_and_kinds():
-    assert list(TEXTS) == list(Cause)  # in this order, too: that of the figure of the bounds
-    for said in TEXTS.values():
+    assert list(CAUSES) == list(Cause)  # in this order, too: that of the figure of the bounds
+    for said in CAUSES.values():
         assert set(said) <= {"explained", "measured", "number", "shows"}
         assert fields(said["explained"]) <= {"engine", "stop", "rim", "big"}
         assert fields(said.get("measured", "")) <= {"engine", "measured", "bound"}
@@ -25,21 +22,15 @@ def test_every_cause_has_a_text_with_known_fields_and_kinds():
         assert not {"measured", "number"} <= set(said)
 
 
-def test_every_chart_has_a_text_and_a_cause_to_stand_with():
-    words = texts("report/charts.toml")
-    assert set(words) == set(CHARTS)
-    for said in words.values():
-        assert set(said) == {"causes", "title", "caption"}
-        assert said["causes"]
-        assert all(cause in Cause.__members__ for cause in said["causes"])
-        assert fields(said["caption"]) <= {"engine", "earlier", "spread", "stop", "arm", "beyond"}
+def test_every_figure_has_a_text():
+    assert set(TEXTS["figures"]) == set(FIGURES)
+    for said in TEXTS["figures"].values():
+        assert {"title", "caption"} <= set(said) <= {"causes", "title", "caption"}
+        assert all(cause in Cause.__members__ for cause in said.get("causes", ()))
+        assert fields(said["caption"]) <= {"engine", "grazed", "bound", "beyond"}
 
 
-def test_every_advice_has_a_rule():
-    assert [rule.__name__.removeprefix("_") for rule in advice.RULES] == list(advice.TEXTS)
-    assert all(set(said) <= {"title", "text", "code"} for said in advice.TEXTS.values())
-
-
-def test_a_file_that_is_not_there():
-    with pytest.raises(FileNotFoundError):
-        texts("report/nonesuch.toml")
+def test_every_advice_names_a_cause_with_trials():
+    for said in TEXTS["advice"]:
+        assert {"cause", "change", "title", "text"} <= set(said) <= {"cause", "change", "title", "text", "code"}
+        assert Cause[said["cause"]] in OF_CAUSE

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cylcollide as cc
-from cylcollide.crosscheck.scoreboard import scoreboard
+from cylcollide.crosscheck.run import scoreboard
 from cylcollide.engines import registry
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adding_an_engine.md").read_text()

@@ -1,7 +1,5 @@
 """What the past is at its bounds: a row a situation, each by every kind of query; what is refused changes nothing."""
 
-import itertools
-
 import numpy as np
 import pytest
 from support.one_limb import about_z, one_limb_world
@@ -133,27 +131,6 @@ def test_situations(story: PoseHistory, what: str):
     assert (hits.rig_limb[0], hits.bone[0], hits.character[0]) == (0, 0, 1 if length == 1.0 else 2)
     assert hits.tick[0] == int(time)
     assert hits.alpha[0] == time - int(time)
-
-
-def test_all_situations_in_one_batch_as_alone(story: PoseHistory):
-    times = np.array([time for time, _ in ROWS.values()])
-    places = np.array([0.0 if limb is None else limb[1] + 0.5 for _, limb in ROWS.values()])
-    start = np.column_stack([places, places * 0 - 1, places * 0])
-    hits = story.cast_segments(start, start + np.array([0, 2, 0]), times)
-    assert hits.hit.tolist() == [limb is not None for _, limb in ROWS.values()]
-    for i in np.flatnonzero(hits.hit).tolist():
-        alone = story.cast_segments(start[i], start[i] + [0, 2, 0], times[i])
-        assert (alone.fraction[0], alone.limb[0], alone.tick[0]) == (hits.fraction[i], hits.limb[i], hits.tick[i])
-
-
-def test_every_pair_of_situations_in_one_batch(story: PoseHistory):
-    """Moments of a batch do not look at each other: each pair of rows is answered as each alone."""
-    rows = [(time, limb) for time, limb in ROWS.values()]
-    for (one, a), (other, b) in itertools.combinations(rows, 2):
-        x = np.array([0.5 if limb is None else limb[1] + 0.5 for limb in (a, b)])
-        start = np.column_stack([x, x * 0 - 1, x * 0])
-        hits = story.cast_segments(start, start + np.array([0, 2, 0]), [one, other])
-        assert hits.hit.tolist() == [a is not None, b is not None], (one, other)
 
 
 # What is not kept ---------------------------------------------------------------------------------------------------

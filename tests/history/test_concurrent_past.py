@@ -6,8 +6,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from support.cases.everyday_worlds import make_crowd
+from support.character_life import Life
 from support.matches.answers import HIT, OF_BONES, columns, differing, in_order
-from support.matches.script import Match
 from support.matches.volley import Moment, draw_volley
 
 import cylcollide as cc
@@ -18,12 +19,12 @@ SHOTS = 6
 
 
 class Record(threading.Thread):
-    """Plays a match: moves, records by either interpolation, and keeps a snapshot of each tick."""
+    """A life of characters: moves, records by either interpolation, and keeps a snapshot of each tick."""
 
-    def __init__(self, match: Match, until: float) -> None:
+    def __init__(self, life: Life, until: float) -> None:
         super().__init__()
-        self.match, self.until = match, until
-        self.histories = [PoseHistory(match.world, RING, mode) for mode in ("bones", "ends")]
+        self.life, self.until, self.ticks = life, until, 0
+        self.histories = [PoseHistory(life.world, RING, mode) for mode in ("bones", "ends")]
         self.snapshots: dict[int, cc.Snapshot] = {}
         self.error: BaseException | None = None
         for _ in range(RING):
@@ -31,16 +32,18 @@ class Record(threading.Thread):
 
     def step(self) -> None:
         """Record a tick; its snapshot is known before it is."""
-        self.match.step()
-        self.snapshots[self.match.tick - 1] = self.match.world.snapshot()
-        self.snapshots.pop(self.match.tick - 1 - 10 * RING, None)
+        for _ in range(4):
+            self.life.step()
+        self.snapshots[self.ticks] = self.life.world.snapshot()
+        self.snapshots.pop(self.ticks - 10 * RING, None)
         for history in self.histories:
-            history.record(self.match.time)
+            history.record(self.ticks / 64)
+        self.ticks += 1
 
     @property
     def goes_on(self) -> bool:
         """Whether the time is not over, or the ring has not been filled a few times."""
-        return self.error is None and (time.monotonic() < self.until or self.match.tick < 4 * RING)
+        return self.error is None and (time.monotonic() < self.until or self.ticks < 4 * RING)
 
     def run(self) -> None:
         """Go on until the time is over."""
@@ -71,13 +74,13 @@ class Asker(threading.Thread):
 
     def ask_ticks(self, history: PoseHistory) -> None:
         """Assert that ticks are as their snapshots; by time, as they may be forgotten meanwhile."""
-        last = self.record.match.tick - 2
+        last = self.record.ticks - 2
         known = [k for k in range(last - RING, last + 1) if k in self.record.snapshots]
         ticks = self.rng.choice(known, 4)
         states = [self.record.snapshots.get(int(k)) for k in ticks]
         kept = [(int(k), state) for k, state in zip(ticks, states, strict=True) if state is not None]
         moments = [
-            Moment((k + 1) / 60, slice(i * SHOTS, (i + 1) * SHOTS), np.empty(0), cc.HitWorld(state.limbs))
+            Moment(k / 64, slice(i * SHOTS, (i + 1) * SHOTS), np.empty(0), cc.HitWorld(state.limbs))
             for i, (k, state) in enumerate(kept)
         ]
         volley = draw_volley(moments, SHOTS, self.rng)
@@ -108,7 +111,7 @@ class Asker(threading.Thread):
         chords = history.chords_segments(volley.start, volley.end, volley.time, on_old="miss")
         for moment in moments:
             shots = volley.rows(moment.rows)
-            tick = int(np.floor(moment.time * 60.0 + 1e-9)) - 1
+            tick = int(np.floor(moment.time * 64))
             if self.check(history, hits[moment.rows], tick, moment.time, HIT, moment.world, shots):
                 of_rays, want = chords[moment.rows], moment.world.chords_segments(shots.start, shots.end)
                 if of_rays.tick[0] >= 0:
@@ -136,8 +139,7 @@ class Asker(threading.Thread):
 
 @pytest.mark.parametrize("seconds", [3.0, pytest.param(60.0, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_the_past_is_asked_while_it_is_recorded(seconds: float):
-    match = Match(np.random.default_rng(4), 24)
-    record = Record(match, time.monotonic() + seconds)
+    record = Record(Life(np.random.default_rng(4), make_crowd(8)), time.monotonic() + seconds)
     threads = [record, Asker(record, 1), Asker(record, 2)]
     for thread in threads:
         thread.start()
@@ -147,8 +149,8 @@ def test_the_past_is_asked_while_it_is_recorded(seconds: float):
         if thread.error is not None:
             raise thread.error
     seen = threads[1].seen + threads[2].seen
-    print(match.tick, seen)
-    assert match.tick >= 4 * RING
+    print(record.ticks, seen)
+    assert record.ticks >= 4 * RING
     assert min(threads[1].seen["answers"], threads[2].seen["answers"]) > 60
     assert seen["hits"] > 60
     assert seen["chords"] > 30

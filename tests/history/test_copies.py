@@ -1,5 +1,6 @@
 """Copies and pickles of histories: the ticks that they had, answers bit for bit, and a life of their own."""
 
+import gc
 import os
 import signal
 
@@ -12,8 +13,6 @@ from support.copies import COPIES
 from support.one_limb import about_z, one_limb_world
 
 import cylcollide as cc
-from cylcollide.recorded import limbs as columns
-from cylcollide.runtime.addresses import address_of
 
 
 @pytest.mark.parametrize("how", COPIES)
@@ -36,32 +35,9 @@ def test_a_copy_answers_as_the_history_did(how: str, interpolate: str):
     life.step()
     history.record(50.0)
     assert other.ticks.tolist() == list(range(5, 15))
+    del history, life  # whose arrays a copy does not read
+    gc.collect()
     assert not same_bits(want, other.cast_segments(start, end, times, on_old="clamp"))
-
-
-@pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_a_copy_is_read_where_it_is(how: str, interpolate: str):
-    """Loops read ticks by the addresses of their arrays: those of a copy are the copy's, also if others are known."""
-    life = Life(np.random.default_rng(2), make_crowd(6))
-    history = cc.PoseHistory(life.world, 10, interpolate)
-    for k in range(6):
-        life.step()
-        history.record(k)
-    history.cast_segments(*life.rays(50), life.rng.uniform(0, 5, 50))
-    other = COPIES[how](history)
-    for tick in other._ring.ticks:
-        row, models = tick.addresses_with_tree, tick.structure.models
-        for column, array in (
-            (columns.ROW, tick.structure.limb), (columns.CHARACTER, tick.characters), (columns.CODES, models.codes),
-            (columns.NUMBERS, models.numbers), (columns.P1, tick.ends[0]), (columns.P2, tick.ends[1]),
-            (columns.BONE_ROWS, tick.bones), (columns.BOUNDS, tick.tree.bounds), (columns.CHILD, tick.tree.child),
-        ):  # fmt: skip
-            assert row[column] == address_of(array)
-    rows = [tick.addresses_with_tree for tick in other._ring.ticks]
-    assert np.array_equal(other._ring.recorded.address, rows)
-    same = [a is b for a, b in zip(other._ring.ticks, history._ring.ticks, strict=True)]
-    assert all(same) if how == "copy" else not any(same)
 
 
 @pytest.mark.parametrize("how", COPIES)
@@ -118,13 +94,3 @@ def test_what_is_recorded_is_not_written_through_a_copy():
         limbs = COPIES[how](history).limbs_at(0)
         with pytest.raises(ValueError, match="read-only"):
             limbs.p1[0] = 5.0
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_explanations_are_copied(how: str):
-    world, _, ids = one_limb_world()
-    history = cc.PoseHistory(world)
-    world.set_poses(ids, [[0, 0, 0]], [about_z(0.0)])
-    history.record(0)
-    why = history.explain_miss([0.5, -1, 1], [0.5, 1, 1], 0)
-    assert str(COPIES[how](why)) == str(why)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from cylcollide.history import hit_times as searching
 from cylcollide.history.hit_times import intervals, searched_times
 
 
@@ -39,15 +38,6 @@ def test_ends_are_exact(seed: int):
     assert len(found) >= 4
 
 
-def test_never_and_always():
-    times = searched_times(np.array([0.0, 1.0, 2.0]), None)
-    assert intervals(lambda t: np.zeros(len(t), bool), times).shape == (0, 2)
-    assert intervals(lambda t: np.ones(len(t), bool), times).tolist() == [[0.0, 2.0]]
-    alone = searched_times(np.array([5.0]), None)
-    assert alone.tolist() == [5.0]
-    assert intervals(lambda t: t == 5.0, alone).tolist() == [[5.0, 5.0]]
-
-
 def test_a_single_moment_at_a_tick():
     """What is so at a tick alone is found, though it is so at no time beside it."""
     times = searched_times(np.array([0.0, 1.0, 2.0]), None)
@@ -73,25 +63,3 @@ def test_steps_are_as_long_as_is_said(resolution: float | None, longest: float, 
     assert (steps > 0.0).all()
     assert set(ticks) <= set(times)
     assert len(times) == pytest.approx(count, abs=count // 100 + 3)
-
-
-def test_many_times_go_in_batches(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(searching, "TIMES_AT_ONCE", 10)
-    sizes, is_so = [], between([0.2, 0.7])
-    times = searched_times(np.arange(9.0) / 8.0, None)
-
-    def counted(asked: np.ndarray) -> np.ndarray:
-        sizes.append(len(asked))
-        return is_so(asked)
-
-    assert intervals(counted, times).tolist() == [[0.2, np.nextafter(0.7, 0.0)]]
-    assert sum(sizes[: -(-len(times) // 10)]) == len(times)
-    assert max(sizes[: -(-len(times) // 10)]) == 10
-    assert len(sizes) < 30, "both ends at once, sixteen parts at a time"
-
-
-def test_too_fine_a_resolution_is_refused():
-    with pytest.raises(
-        ValueError, match=r"resolution: expected at most 1000000 steps from 0.0 to 2.0, got 1e-07, which are 2e\+07"
-    ):
-        searched_times(np.array([0.0, 2.0]), 1e-7)

@@ -9,7 +9,7 @@ from support.one_limb import about_z, one_limb_world
 import cylcollide as cc
 from cylcollide.history import PoseHistory
 
-pytestmark = pytest.mark.plain_python
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 BIG = 2.0**500
 

@@ -1,30 +1,30 @@
 """Queries in the past: bit for bit those of a world of the limbs of that time, whatever has happened since."""
 
-import threading
+from collections import Counter
+from itertools import islice, product
 
 import numpy as np
 import pytest
 from support.cases.everyday_worlds import make_crowd
 from support.character_life import Life
 from support.check_cylinders import IS_COMPILED, same_bits
+from support.matches.answers import Ask, Columns, differing, in_order, of_worlds, queries
+from support.matches.volley import draw_volley, moments_of
 from support.one_limb import about_z, one_limb_world
-from support.oracle.pose import rational
 
 import cylcollide as cc
-from cylcollide.characters.policy import Policy
 from cylcollide.history import PoseHistory
 
-pytestmark = pytest.mark.plain_python
-
-FIELDS = ("limb_name", "hit_group", "bone", "rig_limb")
-OPTIONS = ({}, {"inside": "exit"}, {"inside": "ignore", "mask": 2}, {"ignore_character": 13})
+pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
 
 def record_life(life: Life, history: PoseHistory, ticks: int) -> None:
-    """So many ticks, with a few steps of the life before each."""
+    """So many ticks, with a few steps of the life before each; in one of four somebody leaps."""
     for _ in range(ticks):
         for _ in range(int(life.rng.integers(1, 4))):
             life.step()
+        if life.rng.random() < 0.25:
+            life.teleport()
         history.record(float(len(history.times) and history.times[-1]) + life.rng.uniform(0.01, 0.05))
 
 
@@ -39,115 +39,54 @@ def shots(history: PoseHistory, rng: np.random.Generator, n: int) -> tuple[np.nd
     return start, start + 2.0 * (aim - start), times
 
 
-def check_row(fresh: cc.HitWorld, hits, chords, i: int, shot: tuple, options: dict) -> bool:
-    """Assert that row i of both answers is that of a fresh world; whether it hits."""
-    start, end = shot
-    want = fresh.cast_segments(start, end, **options)
-    assert not same_bits(hits[i : i + 1], want)
-    assert hits.limb_name[i] == want.limb_name[0]
-    assert hits.hit_group[i] == want.hit_group[0]
-    of_ray, expected = chords[i], fresh.chords_segments(start, end, **options)
-    for name in ("limb", "character", "entry_fraction", "exit_fraction", "entry_face", "exit_face", "thickness",
-                 "entry_position", "entry_normal", "exit_position", "exit_normal"):  # fmt: skip
-        assert np.array_equal(getattr(of_ray, name), getattr(expected, name), equal_nan=True), name
-    return bool(want.hit[0])
-
-
 @pytest.mark.parametrize("interpolate", ["bones", "ends"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_past_is_a_world_of_its_limbs(seed: int, interpolate: str):
-    life = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs)
-    history = PoseHistory(life.world, 12, interpolate)
-    record_life(life, history, 30)
-    n, hit = (120 if IS_COMPILED else 12), 0
-    start, end, times = shots(history, life.rng, n)
-    for options in OPTIONS:
-        hits = history.cast_segments(start, end, times, **options)
-        chords = history.chords_segments(start, end, times, **options)
-        assert np.array_equal(history.occluded_segments(start, end, times, **options), hits.hit)
-        points = history.contains_points(end, times)
-        for i in range(n):
-            fresh = cc.HitWorld(history.limbs_at(times[i]))
-            hit += check_row(fresh, hits, chords, i, (start[i], end[i]), options)
-            inside = fresh.contains_points(end[i])
-            assert (points.limb[i], points.count[i]) == (inside.limb[0], inside.count[0])
-            assert points.axis_distance_squared[i] == inside.axis_distance_squared[0]
-    assert hit > n
-    assert len(set(hits.tick.tolist())) > (8 if IS_COMPILED else 3)
+    """Every query and policy, with filters for each shot; characters come, go, hide and leap, and the ring wraps."""
+    life, seen = Life(np.random.default_rng(seed), make_crowd(12) if seed else cc.HitWorld().limbs), Counter[str]()
+    life.world.spawn(cc.Rig.humanoid(), 0)  # its hit groups are known from now on
+    history = PoseHistory(life.world, 12, interpolate, teleport_distance=9.0)
+    while len(life.living) < 6:
+        life.spawn()
+    life.move_all()
+    record_life(life, history, 12)
+    rounds = product(range(4), (False, True), ("hit", "exit", "ignore"))
+    for policy, on_rays, inside in islice(rounds, 0, None, 1 if IS_COMPILED else 7):
+        record_life(life, history, 2)
+        options = {"inside": inside, "threads": int(life.rng.integers(1, 3))}
+        compare(history, life.rng, queries(policy, on_rays), options, seen)
+    assert min(seen.values()) > (50 if IS_COMPILED else 3), seen
+    assert min(life.steps[name] for name in ("despawn", "teleport", "set_layers")) > 1
 
 
-def test_rays_are_as_segments():
-    life = Life(np.random.default_rng(3), make_crowd(5))
-    history = PoseHistory(life.world)
-    record_life(life, history, 15)
-    start, end, times = shots(history, life.rng, 40)
-    hits = history.cast_rays(start, end - start, times, max_distance=7.0)
-    chords = history.chords_rays(start, end - start, times, max_distance=7.0)
-    blocked = history.occluded_rays(start, end - start, times, max_distance=7.0)
-    for i in range(40):
-        fresh = cc.HitWorld(history.limbs_at(times[i]))
-        want = fresh.cast_rays(start[i], end[i] - start[i], max_distance=7.0)
-        assert not same_bits(hits[i : i + 1], want)
-        assert blocked[i] == want.hit[0]
-        assert np.array_equal(chords[i].limb, fresh.chords_rays(start[i], end[i] - start[i], max_distance=7.0).limb)
-    assert 5 < blocked.sum() < 40
+def compare(history: PoseHistory, rng: np.random.Generator, asked: dict[str, Ask], options: dict, seen: Counter[str]):
+    """Assert that shuffled shots at six moments, together and alone, are answered as by a world of each moment."""
+    first, last = history.times[[0, -1]]
+    times = rng.uniform(2 * first - last, 2 * last - first, 6)
+    times[::2] = np.append(rng.choice(history.times, 2), first)
+    since = {int(who): float(rng.uniform(first, last)) for who in rng.integers(0, 20, 6)}
+    moments = moments_of(history, times, 4, since)
+    shots = draw_volley(moments, 4, rng)
+    order = rng.permutation(len(shots.time))
+    shuffled = shots.rows(order)
+    for name, ask in asked.items():
+        want = of_worlds(ask, moments, shots, options)
+        past = {**options, "protected_since": since, "on_old": "clamp"}
+        got = in_order(ask(history, shuffled, {**past, "time": shuffled.time}), np.argsort(order))
+        assert not differing(got, want), (name, past)
+        one = ask(history, shots.rows(order[:1]), {**past, "time": shots.time[order[0]]})
+        assert not differing(one, in_order(want, order[:1])), (name, past)
+        seen[name] += hits_in(want)
+        forgotten = ask(history, shots, {**past, "on_old": "miss", "time": np.nextafter(first, -np.inf)})
+        assert hits_in(forgotten) == 0, name
 
 
-def test_policies_judge_the_past():
-    life = Life(np.random.default_rng(4), make_crowd(5))
-    history = PoseHistory(life.world)
-    record_life(life, history, 15)
-    start, end, times = shots(history, life.rng, 40)
-    policy = Policy.penetration(loss={"head": 3.0}, damage={"head": 2.0}, default=1.0)
-    judged = history.judge_segments(start, end, policy, times, energy=5.0)
-    rays = history.judge_rays(start, end - start, policy, times, np.linalg.norm(end - start, axis=1), 5.0)
-    for i in range(40):
-        state = cc.HitWorld(history.limbs_at(times[i]))
-        want = state.judge_segments(
-            start[i], end[i], Policy.penetration(loss={"head": 3.0}, damage={"head": 2.0}, default=1.0,
-                                                 groups={"head": 1}), energy=5.0)  # fmt: skip
-        for name in ("hit", "limb", "character", "damage", "energy_left", "distance"):
-            assert getattr(judged, name)[i] == getattr(want, name)[0], name
-    assert judged.hit.sum() > 10
-    assert np.array_equal(judged.limb, rays.limb)
-    assert np.array_equal(judged.time, times)
+def hits_in(found: Columns) -> int:
+    """How many shots hit, or chords there are."""
+    return int((found["hit"] if "hit" in found else found["limb"] >= 0).sum())
 
 
 # What lies between two ticks ----------------------------------------------------------------------------------------
-
-
-def test_bones_are_interpolated_by_the_stated_operations():
-    """Positions linearly; orientations normalised, short way, linearly: in rational arithmetic, to a few ulp."""
-    world, rig, ids = one_limb_world()
-    history, rng = PoseHistory(world), np.random.default_rng(1)
-    places, turns = rng.normal(size=(6, 3)), rng.normal(size=(6, 4)) * 10.0 ** rng.uniform(-3, 3, (6, 1))
-    turns[3] = -turns[2] + 0.1 * turns[2, ::-1]  # the long way, if signs were not looked at
-    for k in range(6):
-        world.set_poses(ids, places[k : k + 1][None], turns[k : k + 1][None])
-        history.record(k)
-    for k in range(5):
-        for alpha in (0.25, 0.5, 0.9):
-            limbs = history.limbs_at(k + alpha)
-            p, q = (np.array([float(x) for x in rational(turn / np.linalg.norm(turn))]) for turn in turns[k : k + 2])
-            turn = (1 - alpha) * p + alpha * q * np.sign(p @ q)
-            want = rig.place(((1 - alpha) * places[k] + alpha * places[k + 1])[None], turn[None])
-            assert np.allclose(limbs.p1, want.p1, rtol=0, atol=1e-14)
-            assert np.allclose(limbs.p2, want.p2, rtol=0, atol=1e-14)
-
-
-def test_turns_are_nearly_spherical():
-    """Within 0.01 degrees of spherical interpolation for turns of 20 degrees a tick, and shapes keep their length."""
-    world, _, ids = one_limb_world()
-    history = PoseHistory(world)
-    for k in range(2):
-        world.set_poses(ids, [[0, 0, 0]], [about_z(np.radians(20.0 * k))])
-        history.record(k)
-    worst = 0.0
-    for alpha in np.linspace(0, 1, 201):
-        end = history.limbs_at(alpha).p2[0]
-        assert abs(np.linalg.norm(end) - 1.0) < 1e-15
-        worst = max(worst, abs(np.degrees(np.arctan2(end[1], end[0])) - 20.0 * alpha))
-    assert 0.009 < worst < 0.01
 
 
 def test_ends_drift_and_bones_do_not():
@@ -232,26 +171,3 @@ def test_the_live_world_is_not_touched():
     assert life.world.snapshot() is before
     record_life(life, history, 3)
     assert not same_bits(first, history.cast_segments(start, end, times))
-
-
-def test_queries_go_on_while_ticks_are_recorded():
-    """A query keeps the ring as it was when it began."""
-    life = Life(np.random.default_rng(9), make_crowd(5))
-    history = PoseHistory(life.world, ticks=40)
-    record_life(life, history, 20)
-    start, end, times = shots(history, life.rng, 50)
-    want, errors, done = history.cast_segments(start, end, times), [], threading.Event()
-
-    def ask() -> None:
-        while not done.is_set():
-            if same_bits(want, history.cast_segments(start, end, times)):
-                errors.append("another answer")
-
-    threads = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    record_life(life, history, 15)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert not errors

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.cases.everyday_shape_worlds import mixed
+from support.explained import THIN, needles_and_sheets
 from support.oracle import distance as oracle
 from support.oracle.lines import NAMES
 
@@ -143,17 +144,9 @@ def test_any_unit(power: int):
         assert np.ldexp(far.point, -power) == pytest.approx(plain.point, abs=1e-6)
 
 
-@pytest.mark.parametrize("thin", [2.0**-490, 1e-100, 1e-17, 1e17, 1e100, 2.0**490])
+@pytest.mark.parametrize("thin", THIN)
 def test_needles_and_sheets(thin: float):
-    for limb in (
-        cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4]], thin),
-        cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 4]], thin, thin / 2),
-        cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], thin),
-        cc.Limbs.cones([[0, 0, 0]], [[0, 0, thin]], 1.0),
-        cc.Limbs.ellipsoids([[0, 0, 0]], [[0, 0, 4]], thin),
-        cc.Limbs.capsules([[0, 0, 0]], [[0, 0, 4]], thin),
-        cc.Limbs.boxes([[0, 0, 2]], [0, 0, 0, 1], [[thin, 1, 2]]),
-    ):
+    for limb in needles_and_sheets(thin):
         far = 20.0 * (oracle.size(limb) + 1.0)
         for start, end in (([-9, 3, 1], [9, 3, 2]), ([-far, 3, -1], [far, 3, -1]), ([1, 1, -1], [1, 1, -1])):
             if limb.cast_segments(start, end).hit[0]:

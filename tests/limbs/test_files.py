@@ -8,7 +8,6 @@ import re
 import signal
 import stat
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -98,17 +97,14 @@ SPHERE = 6
 
 BAD = {
     "p1 nan": (*put("p1", 2, np.nan), r"column p1: expected finite.*row 2\b"),
-    "p2 inf": (*put("p2", 5, np.inf), r"column p2: expected finite.*row 5\b"),
     "no axis": ("p2", lambda p2: p2 * 0.0, r"column p\d: "),
     "p1 too short": ("p1", lambda p1: p1[:-1], rf"column p1: expected {N} rows"),
     "p1 of planes": ("p1", lambda p1: p1[:, :2], r"column p1: expected shape \(n, 3\)"),
     "negative radius": (*put("radius", 4, -1.0), r"column radius: expected > 0.*got -1.0 in row 4\b"),
-    "radius nan": (*put("radius", 4, np.nan), r"column radius: expected finite.*row 4\b"),
     "one radius for all": ("radius", lambda r: r[0], r"shape \(\) in column radius"),
     "a wall of nothing": (*put("radius2", 4, 10.0), r"column radius2: expected less than .*column radius, got 10.0"),
     "a radius too many": (*put("radius2", 0, 0.5), r"0.5 in column radius2, row 0, where a cylinder has 0"),
     "an unknown shape": (*put("kind", 1, 7), r"column kind: expected 0 to 6, got 7 in row 1\b"),
-    "shapes as text": ("kind", lambda kind: kind.astype(str), r"column kind: expected integers"),
     "shapes in a square": ("kind", lambda kind: kind.reshape(2, -1), r"shape \(2, 12\) in column kind"),
     "a box that is not there": (*put("box", N - 1, 3), r"column box: expected -1 to 2, got 3 in row 23\b"),
     "a cylinder with a box": (*put("box", 0, 0), r"0 in column box, row 0, which is not a box"),
@@ -116,22 +112,14 @@ BAD = {
     "no boxes": ("boxes", lambda boxes: boxes[:0], r"column box: expected -1 to -1"),
     "boxes of six": ("boxes", lambda boxes: boxes[:, :6], r"shape \(3, 6\) of float64 in column boxes"),
     "a flat box": ("boxes", lambda boxes: boxes * ([1.0] * 11 + [0.0]), r"column boxes for row 21, which is no box"),
-    "a box of huge axes": ("boxes", lambda boxes: boxes * ([1e200] * 9 + [1.0] * 3), r"row 21, which is no box"),
     "a box of no axes": ("boxes", lambda boxes: boxes + ([np.nan] * 9 + [0.0] * 3), r"row 21, which is no box"),
-    "a box of an endless axis": (
-        "boxes",
-        lambda boxes: np.hstack([np.tile([1.0, np.inf, 0, 0, 1, 0, 0, 0, 1], (len(boxes), 1)), boxes[:, 9:]]),
-        r"row 21, which is no box",
-    ),
     "a tiny box": ("boxes", lambda boxes: boxes * ([1.0] * 9 + [1e-200] * 3), r"row 21, which is no box"),
-    "a box of endless size": ("boxes", lambda boxes: boxes * ([1.0] * 9 + [np.inf] * 3), r"row 21, which is no box"),
     "p1 beyond the range": (*put("p1", 2, 1e200), r"column p1: expected finite.*2\*\*500.*row 2\b"),
     "radius below the range": (*put("radius", 4, 1e-200), r"column radius: expected > 0.*2\*\*-500.*row 4\b"),
     "a sheared box": ("boxes", lambda boxes: boxes + 1e-9, r"column boxes for row 21, which is no box"),
     "a mask of 33 bits": ("mask", lambda m: m.astype(np.int64) << 32, r"column mask: expected 0 to 4294967295"),
     "a character below -1": (*put("character", 3, -2), r"column character: expected -1 to .*row 3\b"),
     "hit groups of another length": ("hit_group", lambda h: h[1:], r"shape \(23,\) in column hit_group for 24"),
-    "too few names": ("names", lambda _: as_bytes(NAMES[1:]), r"column names that does not hold 24 strings"),
     "names that are numbers": ("names", lambda _: as_bytes(list(range(N))), r"column names that does not hold"),
     "names cut off": ("names", lambda names: names[:-5], r"damaged names"),
     "objects": ("names", lambda _: np.array([{}] * N, object), r"cannot be read"),
@@ -243,32 +231,3 @@ def wait_for_saves(folder: Path) -> None:
             return
         time.sleep(0.01)
     pytest.fail(f"left over: {list(folder.iterdir())}")
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals")
-def test_an_interrupt_during_a_save_comes_out(limbs: cc.Limbs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """It falls into no bookkeeping of zipfile's, and leaves the old file."""
-    write, ended = np.savez_compressed, threading.Event()
-
-    def slow(*arguments: Any, **columns: Any) -> None:
-        try:
-            time.sleep(0.3)
-            write(*arguments, **columns)
-        finally:
-            ended.set()
-
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    limbs.save(tmp_path / "limbs")
-    monkeypatch.setattr(np, "savez_compressed", slow)
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
-        with pytest.raises(KeyboardInterrupt):
-            limbs[:2].save(tmp_path / "limbs")
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert ended.wait(5.0)
-    wait_for_saves(tmp_path)
-    assert cc.Limbs.load(tmp_path / "limbs") == limbs

@@ -1,14 +1,13 @@
-"""Rounding of contacts with moving limbs: how much of the bound is used, extreme numbers, and plain Python's bits."""
+"""Rounding of contacts with moving limbs: how much of the bound is used, and extreme numbers."""
 
 from math import inf
 from random import Random
 
 import numpy as np
 import pytest
-from support.cases.motions import SHAPES, everyday, spinning, vector
-from support.check_cylinders import IS_COMPILED, sized
-from support.machine_code import interpreted
-from support.moving_kernels import flight_columns, flight_parameter, fly, kernel_arguments
+from support.cases.motions import SHAPES, everyday, vector
+from support.check_cylinders import sized
+from support.moving_kernels import flight_parameter, kernel_arguments
 
 from cylcollide.constants import MOVING_ROUNDING_BOUND
 from cylcollide.exact.moving import contact_intervals
@@ -120,17 +119,3 @@ def test_a_bullet_that_moves_with_the_limb_is_where_it_is(shape):
         place = (x, 2.0, 3.5)
         bounds = moving_hit_bounds(Flight(place, place), limb, 20.0)
         assert (bounds.possible, bounds.inside) == (possible, possible)
-
-
-# Plain Python and machine code --------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not IS_COMPILED, reason="there is no machine code")
-def test_machine_code_has_the_bits_of_plain_python():
-    rng = Random(8)
-    arguments = flight_columns([rng.choice([everyday, spinning])(rng, shape) for shape in SHAPES for _ in range(12)])
-    compiled_found, plain_found = np.zeros((len(arguments[0]), 7)), np.zeros((len(arguments[0]), 7))
-    fly(*arguments, compiled_found)
-    interpreted(fly)(*arguments, plain_found)
-    assert compiled_found.tobytes() == plain_found.tobytes()
-    assert (compiled_found[:, 6] > 0).sum() > 15

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from support.check_cylinders import sized
-from support.machine_code import as_machine_code, interpreted
+from support.machine_code import as_machine_code
 from support.moving_boxes import Cases, cases_of, contacts, coordinates, deepest, depth
 
 import cylcollide as cc
@@ -93,7 +93,7 @@ def check(cases: Cases, samples: int, resolution: float = RESOLUTION) -> np.ndar
 @pytest.mark.parametrize("aim", ["near", "surface"])
 @pytest.mark.parametrize("most_turn", [0.35, np.pi])
 def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
-    rows = check(cases_of(sized(1500), 1, aim, most_turn), samples=40)
+    rows = check(cases_of(sized(800), 1, aim, most_turn), samples=40)
     assert 0.5 < rows[:, CERTAIN].mean() < 0.9
     assert (rows[:, INSIDE] == 1.0).mean() > 0.02
 
@@ -102,7 +102,7 @@ def test_what_is_certain_is_not_contradicted(aim: str, most_turn: float):
 @pytest.mark.parametrize("aim", ["near", "surface"])
 def test_nor_at_a_coarse_resolution(aim: str, resolution: float):
     """Where one part of a stretch has to do for much of a turn; some bullets come out and in again by one face."""
-    rows = check(cases_of(sized(6000), 3, aim), 40, resolution)
+    rows = check(cases_of(sized(3000), 3, aim), 40, resolution)
     assert undecided(rows).mean() > 0.003
 
 
@@ -141,13 +141,6 @@ def test_a_finer_resolution_decides_more():
     assert shares[0] > shares[1] > shares[2] >= shares[3] > 0.0
     for coarse, fine in pairwise(open_rows):
         assert not (fine & ~coarse).any()
-
-
-def test_plain_python_has_the_same_bits():
-    cases = cases_of(250, 4, "surface")
-    rows = found(cases)
-    assert np.array_equal(rows, found(cases, loop=np.errstate(all="ignore")(interpreted(contacts))), equal_nan=True)
-    assert len(np.unique(rows[:, FACE])) > 6
 
 
 def one(**changed) -> np.ndarray:

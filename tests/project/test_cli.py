@@ -10,8 +10,7 @@ from support.package import ABOVE_PACKAGE
 
 import cylcollide as cc
 from cylcollide import cli
-from cylcollide.crosscheck.commands import crosscheck as crosscheck_command
-from cylcollide.crosscheck.judge import truth
+from cylcollide.crosscheck.compare import truth
 
 
 def run(*arguments, code=None):
@@ -127,7 +126,3 @@ def test_an_unproved_verdict_fails_loudly_and_is_saved(monkeypatch, here, tmp_pa
     assert "NOT confirmed" in said
     with np.load(tmp_path / "rays.npz") as rays:
         assert 0 < np.sum(~rays["proved"]) < len(rays["proved"])
-
-
-def test_default_is_two_hundred_thousand_bullets():
-    assert crosscheck_command.DEFAULT_RAYS == 200_000

@@ -1,12 +1,6 @@
 """The soak: whatever a wrong answer is wrong in is counted and kept as a case, and nothing finished is lost."""
 
-import csv
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,11 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.check_cylinders import IS_COMPILED
 from support.oracle.shapes.rows import Shots
-from support.package import ABOVE_PACKAGE
 from support.soak import judge, tally
-from support.soak.questions import PLAN, ROWS, Batch, batches
+from support.soak.questions import ROWS, Batch, batches
 
 SOAK = Path(__file__).parents[2] / "benchmarks" / "soak.py"
 FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_found")
@@ -147,68 +139,3 @@ def test_what_is_finished_is_kept_whatever_its_order(tmp_path: Path):
     with pytest.raises(ValueError, match=r"seed-7\.json: expected chunks of version 2\.0, got those of 1\.0; "):
         tally.Tally(tmp_path, 7, "2.0")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cases", "seed-7.json"]
-
-
-def test_chunks_follow_from_seed_and_number():
-    for chunk in range(len(PLAN)):
-        if chunk in (6, 14, 15):
-            for (one, inside), (two, again) in zip(batches(3, chunk), batches(3, chunk), strict=True):
-                assert inside == again
-                assert np.array_equal(one.shots.start, two.shots.start)
-                assert np.array_equal(one.limbs.p1, two.limbs.p1)
-    assert not np.array_equal(next(batches(3, 6))[0].shots.start, next(batches(4, 6))[0].shots.start)
-
-
-def soak(folder: Path, *more: str) -> subprocess.Popen[str]:
-    """Start the script in a process of its own."""
-    command = [
-        sys.executable,
-        str(SOAK),
-        "--folder",
-        str(folder),
-        "--csv",
-        str(folder / "soak.csv"),
-        "--jobs",
-        "1",
-        *more,
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(ABOVE_PACKAGE)}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-
-
-def runs(pid: int) -> bool:
-    """Return whether there is such a process, and it has not ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not IS_COMPILED or not hasattr(signal, "setitimer"), reason="a hundred times slower")
-def test_an_interrupted_soak_goes_on(tmp_path: Path):
-    """One line, status 130, no worker left; then the same rows as in one go."""
-    run = soak(tmp_path, "--pairs", "1e12")
-    kept = tmp_path / "seed-1.json"
-    for _ in range(3000):
-        if kept.exists():
-            break
-        time.sleep(0.1)
-    workers = [int(pid) for pid in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=120)
-    assert (run.returncode, err) == (130, ""), err
-    assert "the same command goes on" in out
-    time.sleep(1)
-    assert not [pid for pid in workers if runs(pid)]
-    done = json.loads(kept.read_text())["next"]
-    pairs = sum(row["pairs"] for row in json.loads(kept.read_text())["rows"].values())
-    rows = list(csv.DictReader((tmp_path / "soak.csv").read_text().splitlines()))
-    assert sum(int(row["pairs"]) for row in rows) == pairs
-    run = soak(tmp_path, "--pairs", str(pairs + 1))
-    out, _ = run.communicate(timeout=300)
-    assert run.returncode == 0
-    assert f"from chunk {done} on" in out
-    again = list(csv.DictReader((tmp_path / "soak.csv").read_text().splitlines()))
-    assert sum(int(row["pairs"]) for row in again) > pairs
-    assert {row["wrong"] for row in again} == {"0"}

@@ -8,29 +8,9 @@ import pytest
 from support.cases.everyday_shape_worlds import mixed, shots_at
 from support.cases.everyday_worlds import make_crowd, shots
 from support.check_cylinders import IS_COMPILED
-from support.force_loop import MIXED, SINGLE, STREAMS, forced
+from support.force_loop import SINGLE, STREAMS, forced
 
 import cylcollide as cc
-
-
-def test_chords_and_points_in_any_order_and_split():
-    """The queries that have one way now: order, split and threads change no row of theirs either."""
-    limbs = make_crowd(33)
-    world, n, rng = cc.HitWorld(limbs), 1001 if IS_COMPILED else 41, np.random.default_rng(4)
-    start, end = shots(limbs, n)
-    with forced(MIXED, RAYS_PER_TASK=n // 10, RAYS_SHARED=n // 10):
-        chords, held = world.chords_segments(start, end, threads=1), world.contains_points(start, threads=1)
-        order = rng.permutation(n)
-        for threads in (2, 4):
-            other = world.chords_segments(start[order], end[order], threads=threads)
-            points = world.contains_points(start[order], threads=threads)
-            for name in ("limb", "count", "axis_distance_squared"):
-                assert getattr(points, name).tobytes() == getattr(held, name)[order].tobytes(), name
-            assert np.array_equal(np.diff(other.offsets), np.diff(chords.offsets)[order])
-            rows = np.concatenate([np.arange(*chords.offsets[i : i + 2]) for i in order])
-            for name in ("limb", "entry_fraction", "exit_fraction", "entry_face", "exit_face"):
-                assert getattr(other, name).tobytes() == getattr(chords, name)[rows].tobytes(), name
-    assert min(len(chords), (held.limb >= 0).sum()) > n // 20
 
 
 def chord_columns(chords: cc.Chords) -> dict[str, bytes]:

@@ -13,23 +13,15 @@ from support.cases.everyday_worlds import make_crowd
 from support.cases.frames import Array
 from support.check_cylinders import IS_COMPILED
 from support.machine_code import replace_loop
-from support.oracle.shapes.table import SHAPE_ROWS
 from support.thresholds import set_threshold
 
 import cylcollide as cc
-from cylcollide._types import Float64Array, Int8Array, Int32Array
 from cylcollide.bvh import points as together
-from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
-from cylcollide.kernels.dispatch import outside_by
-from cylcollide.kernels.limb_table import limb_at
-from cylcollide.kernels.ray import as_vector
+from cylcollide.constants import TREE_WIDTH
 from cylcollide.query import exact_points, scratch
 from cylcollide.query.loops import points as point_loops
-from cylcollide.query.loops.packets import limbs_at, vectors_at
-from cylcollide.runtime.compile import compiled
-from cylcollide.runtime.simd import LANES, store
 
-COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1023, 1025, 4095, 4097)
+COUNTS = (0, 1, 7, 8, 9, 31, 33, 63, 64, 65, 1025, 4097)
 LARGEST = max(COUNTS) if IS_COMPILED else 40
 BATCHES = [n for n in COUNTS if n <= LARGEST]
 COLUMNS = ("limb", "count", "axis_distance_squared")
@@ -118,14 +110,6 @@ def test_odd_sizes(kind: str, limbs_count: int):
     if kind == "in one place" and limbs_count:
         assert set(np.unique(all_at_once.count)) == {0, limbs_count}
         assert set(np.unique(all_at_once.limb)) == {-1, 0}
-
-
-def test_what_is_shipped_takes_both_ways():
-    world = world_of("cylinders", 20)
-    with ways(SMALLEST_BATCH) as taken:
-        for n in (1, SMALLEST_BATCH - 1, SMALLEST_BATCH):
-            world.contains_points(np.zeros((n, 3)))
-    assert taken == {FEW: 2, MANY: 1}
 
 
 @pytest.mark.parametrize("kind", ["cylinders", "all shapes"])
@@ -226,34 +210,3 @@ def test_numbers_that_change_while_they_are_read(monkeypatch: pytest.MonkeyPatch
     replace_loop(monkeypatch, point_loops.locate_single_points, refuse)
     with pytest.raises(ValueError, match=r"points: expected numbers that stay.*pass copies"):
         world.contains_points(points)
-
-
-@compiled
-def _one_by_one(points: Float64Array, rows: Float64Array, solids: Int8Array, answer: Float64Array) -> None:
-    for i in range(answer.size):
-        answer[i] = outside_by(as_vector(points, i), limb_at(rows, solids, i))
-
-
-@compiled
-def _eight_by_eight(
-    points: Float64Array, rows: Float64Array, shape: int, number: Int32Array, answer: Float64Array
-) -> None:
-    for k in range(0, answer.size, LANES):
-        store(answer, k, outside_by(vectors_at(points, number, k), limbs_at(rows, shape, number, k)))
-
-
-@pytest.mark.parametrize("shape", SHAPE_ROWS)
-def test_eight_excesses_are_each_ones(shape: cc.Shape):
-    """Kernels are written once, for a number or eight: every bit of theirs agrees."""
-    n = 7 * (400 if IS_COMPILED else 80)
-    every = mixed(n).limbs()
-    limbs = every[np.flatnonzero(every.table.kind == shape)]
-    limbs = limbs[: len(limbs) // LANES * LANES]
-    rows, solids = limbs.table.rows, limbs.table.solid
-    middle, rng = 0.5 * (limbs.p1 + limbs.p2), np.random.default_rng(4)
-    points = middle + 0.4 * rng.normal(size=middle.shape)
-    one, eight = np.empty((2, len(limbs)))
-    _one_by_one(points, rows, solids, one)
-    _eight_by_eight(points, rows, int(solids[0]), np.arange(len(limbs), dtype=np.int32), eight)
-    assert one.tobytes() == eight.tobytes()
-    assert min((one < 0).sum(), (one > 0).sum()) > 0

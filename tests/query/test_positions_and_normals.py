@@ -14,9 +14,6 @@ from support.force_loop import POLICIES
 from support.oracle.shapes.table import SHAPE_ROWS
 
 import cylcollide as cc
-from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops import surface as surface_loops
-from cylcollide.query.loops.inputs import RayBatch
 
 SPOTS = ("position", "normal", "exit_position", "exit_normal")
 FAR = (0.0, 1e3, 1e7, 1e12)
@@ -70,31 +67,6 @@ def test_grazes_and_rows_settled_exactly_get_the_same_bits_alone(inside: str):
             assert np.array_equal(spots(drawn.take(np.array([i])).cast(inside))[0], expected[i]), drawn.family[i]
         assert many.rechecked > 0.05 * len(drawn)
         assert many.hit[rows].sum() > len(rows) // 4
-
-
-@pytest.mark.parametrize("is_segment", [True, False])
-def test_eight_side_by_side_agree_with_one_by_its_double_double(is_segment: bool):
-    """The two paths to a normal share no rounding: that of hits and exits, and that of rows settled exactly."""
-    shapes = mixed(70, seed=13)
-    start, end = shots_at(shapes, sized(2000), seed=14)
-    limbs = shapes.limbs()
-    world = cc.HitWorld(limbs)
-    second = end if is_segment else end - start
-    hits = world.cast_segments(start, end) if is_segment else world.cast_rays(start, second)
-    rays = Rays(start, second, is_segment, np.full(1, np.inf))
-    query = RayBatch(rays, np.full(1, 2**32 - 1, np.uint32), np.full(1, -1, np.int64), 0)
-    for face, fraction, names in (
-        (hits.face, hits.fraction, SPOTS[:2]),
-        (hits.exit_face, hits.exit_fraction, SPOTS[2:]),
-    ):
-        position, normal = np.full((2, len(start), 3), np.nan)
-        rows, both = np.arange(len(start)), np.stack([fraction, np.zeros(len(start))], axis=1)
-        surface_loops.write_exactly(query, limbs.table.kernel_rows, rows, hits.limb, both, face, position, normal)
-        # the fraction is right to an ulp; normals turn by that much times the curvature, but at a pole or an apex
-        np.testing.assert_allclose(getattr(hits, names[0]), position, rtol=0, atol=1e-14)
-        off = np.abs(getattr(hits, names[1]) - normal)[hits.hit].max(axis=1)
-        assert (off > 1e-13).sum() <= 2
-        assert len({*face[hits.hit]}) >= 10
 
 
 def test_a_position_is_rounded_once():

@@ -11,7 +11,6 @@ from cylcollide.bvh.layout import HIGH, Tree
 from cylcollide.history import ticks
 from cylcollide.kernels.aabb import limb_boxes
 from cylcollide.kernels.limb_table import make_table
-from cylcollide.recorded.swept_boxes import fill_bones
 
 pytestmark = [pytest.mark.plain_python, pytest.mark.coverage]
 
@@ -55,16 +54,6 @@ def test_limbs_are_in_their_boxes(monkeypatch: pytest.MonkeyPatch, plain: bool, 
         assert (high - low < (most - least) + 1.0).all()
 
 
-@pytest.mark.parametrize("interpolate", ["bones", "ends"])
-def test_plain_python_has_the_same_boxes(monkeypatch: pytest.MonkeyPatch, interpolate: str):
-    loop = history_of(monkeypatch, False, interpolate, 1)._ring.ticks
-    plain = history_of(monkeypatch, True, interpolate, 1)._ring.ticks
-    for one, other in zip(loop, plain, strict=True):
-        assert np.array_equal(one.tree.bounds, other.tree.bounds)
-        assert one.tree.space == other.tree.space
-        assert np.array_equal(one.bones, other.bones)
-
-
 def test_a_world_that_stands_still_has_the_boxes_of_its_limbs():
     """Walls as well as people: boxes between two ticks are larger than the world's own by roundings alone."""
     rig, walls = cc.Rig.humanoid(), cc.Limbs.cylinders([[0, 0, 0]] * 3, [[3, 0, 1], [0, 3, 1], [0, 1, 3]], 0.5)
@@ -99,17 +88,6 @@ def test_the_tree_of_another_state_is_read_where_its_limbs_are():
             a, b = limb_boxes(history.limbs_at(tick=tick, alpha=alpha).table)
             assert (low <= a).all()
             assert (b <= high).all()
-
-
-def test_reciprocal_lengths_of_bones():
-    """Of any accepted length: one over it, within four roundings."""
-    rng = np.random.default_rng(3)
-    turn = rng.normal(size=(40, 4)) * 2.0 ** rng.integers(-480, 480, (40, 1))
-    bones = np.zeros((41, 8))
-    fill_bones(rng.normal(size=(40, 3)), turn, bones)
-    largest = np.abs(turn).max(axis=1)
-    length = np.linalg.norm(turn / largest[:, None], axis=1)
-    assert np.abs(bones[:40, 7] * largest * length - 1.0).max() < 8 * 2.0**-53
 
 
 FLAT = cc.Limbs.concat(

@@ -21,7 +21,7 @@ if __name__ == "__main__":
 import numpy as np
 from support.cases.recorded_world import recorded_world
 from support.mixed_questions import HIT_FIELDS, columns, digests
-from support.processes import environment
+from support.package import environment
 
 import cylcollide as cc
 from cylcollide.runtime import levels

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from support.check_cylinders import IS_COMPILED
-from support.processes import environment
+from support.package import environment
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 

@@ -9,11 +9,12 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from support.processes import PACKAGE, environment
+from support.package import ABOVE_PACKAGE, environment
 
 import cylcollide as cc
 from cylcollide.runtime import levels
 
+PACKAGE = ABOVE_PACKAGE / "cylcollide"
 HAS = [level for level in levels.installed() if import_module(levels.module_name(level)).supported()]
 """Levels that are installed and that this processor has."""
 

@@ -117,8 +117,9 @@ def test_one_truth_chooses_between_eights(way):
 OPERATIONS = """
 import sys
 import numpy as np
-from support import simd_operations
+from support import packing, simd_operations
 
+packing.check_append_where(lambda f: f)
 columns = simd_operations.triples(simd_operations.EDGES)
 np.save(sys.argv[1], simd_operations.results_of(simd_operations.eight, columns, 21))
 """
@@ -147,15 +148,11 @@ def run(script, environment, *arguments):
 @pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
 @pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
 def test_operations_are_bit_equal_on_lesser_processors(tmp_path, processor):
-    """Four vectors of SSE2 without a fused multiply-add, or two of AVX, give what this processor gives."""
+    """Four vectors of SSE2 without a fused multiply-add, or two of AVX, give what this processor gives.
+
+    Without an instruction that packs, the places behind a list once held what lay in memory, and were read as rows.
+    """
     run(OPERATIONS, lesser(processor), tmp_path / "results.npy")
     columns = triples(EDGES)
     want = results_of(eight, columns, 21)
     assert same(np.load(tmp_path / "results.npy"), want)
-
-
-@pytest.mark.skipif(not IS_COMPILED, reason="about machine code")
-@pytest.mark.parametrize("processor", ["generic", "no AVX-512"])
-def test_lists_are_packed_alike_on_lesser_processors(processor):
-    """Without an instruction for it the places behind a list once held what lay in memory, and were read as rows."""
-    run("from support import packing as t; t.check_append_where(lambda f: f)", lesser(processor))

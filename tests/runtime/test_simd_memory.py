@@ -1,6 +1,5 @@
 """Lanes from and to memory, one by one, and as bits: compiled and interpreted."""
 
-import inspect
 from math import inf, nan
 
 import numpy as np
@@ -10,7 +9,6 @@ from support.machine_code import as_machine_code, interpreted
 from support.packing import check_append_where
 from support.simd_operations import EDGES, FLOAT32_EDGES, same
 
-from cylcollide.runtime import simd
 from cylcollide.runtime.simd import (
     LANES,
     broadcast,
@@ -160,13 +158,3 @@ def test_lowest_and_highest_bit(way):
 def test_loads_refuse_what_they_would_misread(array):
     with pytest.raises(pytest.importorskip("numba").TypingError, match="in C order, got"):
         write(array, 0, np.zeros(8))
-
-
-def test_public_operations_say_what_they_do():
-    defined = [one for one in vars(simd).values() if getattr(one, "__module__", "") == simd.__name__]
-    operations = [one for one in defined if not one.__name__.startswith("_")]
-    assert len(operations) == 23
-    for operation in operations:
-        plain = inspect.unwrap(operation)
-        assert plain.__doc__ == operation.__doc__ is not None
-        assert "return" in plain.__annotations__

@@ -21,7 +21,7 @@ import cylcollide as cc
 from cylcollide.constants import RAYS_SHARED, SMALLEST_STREAM
 from cylcollide.query import chords
 from cylcollide.runtime.simd import LANES
-from cylcollide.runtime.threads import Task, in_chunks, shared_pool
+from cylcollide.runtime.threads import Task, in_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50, 100_000])
@@ -32,14 +32,6 @@ def test_however_many_threads_a_share_is_worth_a_stream(threads: int):
     assert min(end - begin for begin, end in shares) >= SMALLEST_STREAM >= LANES
     assert [begin for begin, _ in shares] == [0, *(end for _, end in shares[:-1])]
     assert shares[-1][1] == n
-
-
-def test_batches_of_any_size_share_one_pool():
-    """A pool for each number of shares that pay would fill the process with threads."""
-    shared_pool.cache_clear()
-    for n in range(12_600, 30_000, 1_700):
-        assert sum(in_chunks(n, 90, lambda begin, end: end - begin)) == n
-    assert shared_pool.cache_info().currsize == 1
 
 
 def test_an_error_waits_for_all_who_have_begun():
@@ -169,22 +161,6 @@ def test_python_does_not_exit_in_the_middle_of_a_task(way: str):
         [sys.executable, "-c", EXITS_MEANWHILE, way], cwd=ABOVE_PACKAGE, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["interrupted", "ended"], "")
-
-
-def test_many_wait_for_a_task():
-    """Before it ends, while it does, and when it has."""
-    go = threading.Event()
-    task = Task(go.wait)
-    assert task.is_running
-    with ThreadPoolExecutor(8) as pool:
-        waits = [pool.submit(task.wait) for _ in range(8)]
-        time.sleep(0.05)
-        assert not any(wait.done() for wait in waits)
-        go.set()
-        for wait in waits:
-            wait.result(60)
-    assert not task.is_running
-    task.wait()
 
 
 def test_a_task_that_fails_has_ended(monkeypatch: pytest.MonkeyPatch):

@@ -3,6 +3,24 @@
 import numpy as np
 from support.oracle.shapes.table import SHAPE_ROWS
 
+import cylcollide as cc
+
+THIN = [2.0**-490, 1e-100, 1e-17, 1e17, 1e100, 2.0**490]
+
+
+def needles_and_sheets(thin: float) -> tuple[cc.Limbs, ...]:
+    """Return limbs of every kind, as thin or as thick beside their length of 4."""
+    return (
+        cc.Limbs.cylinders([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.tubes([[0, 0, 0]], [[0, 0, 4]], thin, thin / 2),
+        cc.Limbs.cones([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.cones([[0, 0, 0]], [[0, 0, thin]], 1.0),
+        cc.Limbs.ellipsoids([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.capsules([[0, 0, 0]], [[0, 0, 4]], thin),
+        cc.Limbs.boxes([[0, 0, 2]], [0, 0, 0, 1], [[thin, 1, 2]]),
+    )
+
+
 BY_HAND = {name: case for row in SHAPE_ROWS.values() for name, case in row.explained.items()}
 
 

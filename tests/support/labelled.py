@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from support.oracle.pose import rational, turned
 
 import cylcollide as cc
 from cylcollide.query.labels import RowLabels
@@ -35,11 +36,5 @@ def carried(limbs: cc.Limbs, seed: int = 5) -> cc.Snapshot:
 
 def into_frame(turn: NDArray[np.float64], vector: list[Fraction]) -> list[Fraction]:
     """Return a vector in the frame that a quaternion x, y, z, w of any length but 0 turns, in rational numbers."""
-    x, y, z, w = (Fraction(value) for value in turn.tolist())
-    square = x * x + y * y + z * z + w * w
-    matrix = (
-        (1 - 2 * (y * y + z * z) / square, 2 * (x * y - z * w) / square, 2 * (x * z + y * w) / square),
-        (2 * (x * y + z * w) / square, 1 - 2 * (x * x + z * z) / square, 2 * (y * z - x * w) / square),
-        (2 * (x * z - y * w) / square, 2 * (y * z + x * w) / square, 1 - 2 * (x * x + y * y) / square),
-    )
-    return [sum((matrix[i][j] * vector[i] for i in range(3)), Fraction(0)) for j in range(3)]
+    x, y, z, w = rational(turn)
+    return [*turned((-x, -y, -z, w), tuple(vector))]

@@ -6,6 +6,7 @@ What each limb does, and what each bullet is aimed at, is drawn (`MOTIONS`, `FAM
 from typing import NamedTuple
 
 import numpy as np
+from support.oracle.shapes.rows import Shapes
 
 import cylcollide as cc
 from cylcollide._types import Shape
@@ -39,19 +40,8 @@ class Bullets(NamedTuple):
 
 def limbs_of(kind: Array, p1: Array, p2: Array, radii: Array) -> cc.Limbs:
     """Limbs of these shapes, in this order."""
-    made = []
-    for shape, a, b, (r, r2) in zip(kind, p1, p2, radii, strict=True):
-        made.append(
-            {
-                Shape.CYLINDER: lambda a, b, r, _: cc.Limbs.cylinders([a], [b], r),
-                Shape.TUBE: lambda a, b, r, r2: cc.Limbs.tubes([a], [b], r, r2),
-                Shape.TAPERED: lambda a, b, r, r2: cc.Limbs.tapered_cylinders([a], [b], r, r2),
-                Shape.ELLIPSOID: lambda a, b, r, _: cc.Limbs.ellipsoids([a], [b], r),
-                Shape.CAPSULE: lambda a, b, r, _: cc.Limbs.capsules([a], [b], r),
-                Shape.SPHERE: lambda a, _b, r, _: cc.Limbs.spheres([a], r),
-            }[Shape(shape)](a, b, r, r2)
-        )
-    return cc.Limbs.concat(made)
+    r, r2 = radii.T
+    return Shapes(kind, p1, p2, r, r2, np.zeros((len(kind), 4)), np.zeros((len(kind), 3))).limbs()
 
 
 def scene_of(rng: np.random.Generator, whole: bool) -> Scene:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+from support.cases.posed_shapes import rotation_matrix
 
 IDENTITY = [0.0, 0.0, 0.0, 1.0]
 
@@ -88,24 +89,11 @@ def arguments(mesh, weights=None, names=("bone",), parents=(-1,), positions=((0.
 def rotation(rng):
     """A random rotation matrix and its quaternion x, y, z, w."""
     q = rng.normal(size=4)
-    q /= np.linalg.norm(q)
-    x, y, z, w = q
-    matrix = np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
-    return matrix, q
+    return rotation_matrix(q), q / np.linalg.norm(q)
 
 
 def matrix(position, q):
     """The transform of a bone, 4 by 4."""
-    x, y, z, w = q / np.linalg.norm(q)
     m = np.eye(4)
-    m[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    m[:3, 3] = position
+    m[:3, :3], m[:3, 3] = rotation_matrix(q), position
     return m

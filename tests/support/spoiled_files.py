@@ -1,127 +1,19 @@
 """Good files of every format of text that is read, how each is read and used, and a grammar of ways to spoil them."""
 
-import base64
 import json
 import re
-import struct
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support.cases.gltf import document, glb, gltf, known
 from support.cases.rigs import mixed_rig
-from support.skins import cylinder
+from support.cases.text_files import BVH, DEEPMIMIC, MJCF, URDF
 
 import cylcollide as cc
 from cylcollide.characters.skin import Skin
-
-URDF = b"""<?xml version="1.0"?>
-<robot name="scarecrow">
-  <link name="pole"><collision name="foot"><origin xyz="0 0 -1" rpy="0 0 1"/>
-    <geometry><box size="0.6 0.4 0.2"/></geometry></collision>
-    <collision><origin xyz="0 0 1"/><geometry><cylinder length="2" radius="0.1"/></geometry></collision></link>
-  <link name="arm"><collision><geometry><capsule length="0.5" radius="0.2"/></geometry></collision></link>
-  <link name="head"><collision><geometry><sphere radius="0.15"/></geometry></collision></link>
-  <joint name="shoulder" type="revolute"><origin xyz="0.1 0 0.5" rpy="0 0 1.5"/><parent link="pole"/>
-    <child link="arm"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
-  <joint name="neck" type="fixed"><origin xyz="0 0 1.1"/><parent link="pole"/><child link="head"/></joint>
-</robot>
-"""
-MJCF = b"""<mujoco model="mannequin">
-  <compiler angle="degree"/>
-  <default><geom density="500"/><default class="stick"><geom type="capsule" size="0.05"/></default></default>
-  <worldbody><geom name="floor" type="plane" size="1 1 1"/>
-    <body name="hip" pos="0 0 1" euler="0 0 30"><freejoint/><geom type="sphere" size="0.2" pos="0.1 0 0"/>
-      <geom name="belt" type="cylinder" size="0.3 0.1" euler="90 0 0"/>
-      <body name="thigh" pos="0 0.1 0" quat="1 1 0 0"><joint type="ball"/>
-        <geom class="stick" fromto="0 0 0 0.3 0 -0.4"/><geom name="pad" type="box" size="0.1 0.2 0.3"/>
-        <geom type="ellipsoid" size="0.3 0.1 0.1" euler="10 20 30"/></body></body>
-  </worldbody>
-</mujoco>
-"""
-BVH = b"""HIERARCHY
-ROOT hip
-{
-  OFFSET 1 2 3
-  CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
-  JOINT leg
-  {
-    OFFSET 0 -4 0.5
-    CHANNELS 3 Zrotation Xrotation Yrotation
-    End Site
-    {
-      OFFSET 0 -5 0
-    }
-  }
-}
-MOTION
-Frames: 3
-Frame Time: 0.25
-10 20 30 40 50 60 -70 15 100
-11 21 31 0 0 90 0 90 0
-11.5 2e1 -31 0 .5 90 0 90 0
-"""
-
-
-def deepmimic() -> bytes:
-    """Four frames of the humanoid."""
-    rng = np.random.default_rng(3)
-    frames = []
-    for k in range(4):
-        turns = rng.normal(size=(9, 4))
-        balls = (turns / np.linalg.norm(turns, axis=1)[:, None]).round(6).tolist()
-        hinges = rng.normal(size=4).round(4).tolist()
-        root, chest, neck, hip, ankle, shoulder, hip2, ankle2, shoulder2 = balls
-        right = [*hip, hinges[0], *ankle, *shoulder, hinges[1]]
-        left = [*hip2, hinges[2], *ankle2, *shoulder2, hinges[3]]
-        frames.append([0.03, 0.1 * k, 0.9, 0.0, *root, *chest, *neck, *right, *left])
-    return json.dumps({"Loop": "wrap", "Frames": frames}).encode()
-
-
-def gltf() -> tuple[dict[str, Any], bytes]:
-    """A tube of skin over two joints: the document, and its buffer."""
-    points, faces = cylinder([0, 0, 0], [0, 0, 1.2], 0.1, sides=6, rings=4)
-    upper = (points[:, 2] > 0.6).astype(np.uint8)
-    bind = np.tile(np.eye(4), (2, 1, 1))
-    bind[1, 3, 2] = -0.6
-    one, zero = np.ones(len(points), np.float32), np.zeros((len(points), 3))
-    columns = (
-        (points.astype("<f4"), 5126, "VEC3"),
-        (np.column_stack([upper, zero]).astype(np.uint8), 5121, "VEC4"),
-        (np.column_stack([one, zero]).astype("<f4"), 5126, "VEC4"),
-        (faces.ravel().astype("<u2"), 5123, "SCALAR"),
-        (bind.reshape(2, 16).astype("<f4"), 5126, "MAT4"),
-    )
-    data, views, accessors = b"", [], []
-    for rows, code, kind in columns:
-        views.append({"buffer": 0, "byteOffset": len(data), "byteLength": rows.nbytes})
-        accessors.append({"bufferView": len(views) - 1, "componentType": code, "count": len(rows), "type": kind})
-        data += rows.tobytes() + b"\0" * (-rows.nbytes % 4)
-    parts = {"attributes": {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}, "indices": 3}
-    document = {
-        "asset": {"version": "2.0"}, "meshes": [{"primitives": [parts]}],
-        "nodes": [{"mesh": 0, "skin": 0}, {"name": "low", "children": [2]}, {"name": "high"}],
-        "skins": [{"joints": [1, 2], "inverseBindMatrices": 4}],
-        "accessors": accessors, "bufferViews": views, "buffers": [{"byteLength": len(data)}],
-    }  # fmt: skip
-    return document, data
-
-
-def gltf_of_text() -> bytes:
-    """The same as one text, its buffer in base 64."""
-    document, data = gltf()
-    document["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
-    return json.dumps(document).encode()
-
-
-def glb() -> bytes:
-    """The same in two chunks."""
-    document, data = gltf()
-    text = json.dumps(document).encode()
-    text += b" " * (-len(text) % 4)
-    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(data), 0x004E4942) + data
-    return struct.pack("<III", 0x46546C67, 2, 12 + len(chunks)) + chunks
 
 
 def saved(thing: Any) -> bytes:
@@ -182,12 +74,12 @@ FORMATS: dict[str, tuple[Callable[[], bytes], Callable[[Path], Any], Callable[[A
     "rig.json": (lambda: saved(mixed_rig()), cc.Rig.load, use_rig),
     "policy.json": (lambda: saved(POLICY), cc.Policy.load, use_policy),
     "order.json": (lambda: saved(ORDER), cc.Policy.load, use_policy),
-    "clip.bvh": (lambda: BVH, cc.Clip.load_bvh, use_clip),
-    "walk.txt": (deepmimic, cc.Clip.load_deepmimic, use_clip),
-    "robot.urdf": (lambda: URDF, cc.Rig.from_urdf, use_rig),
-    "model.xml": (lambda: MJCF, cc.Rig.from_mjcf, use_rig),
-    "skin.gltf": (gltf_of_text, Skin.from_gltf, use_skin),
-    "skin.glb": (glb, Skin.from_gltf, use_skin),
+    "clip.bvh": (BVH.encode, cc.Clip.load_bvh, use_clip),
+    "walk.txt": (json.dumps(DEEPMIMIC).encode, cc.Clip.load_deepmimic, use_clip),
+    "robot.urdf": (URDF.encode, cc.Rig.from_urdf, use_rig),
+    "model.xml": (MJCF.encode, cc.Rig.from_mjcf, use_rig),
+    "skin.gltf": (lambda: gltf(document(known())), Skin.from_gltf, use_skin),
+    "skin.glb": (lambda: glb(document(known())), Skin.from_gltf, use_skin),
 }
 """Of each file: its content, what reads it, what uses what it holds."""
 

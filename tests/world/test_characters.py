@@ -54,16 +54,6 @@ def test_a_long_life_of_characters():
     assert len(life.steps) == len(set(Life.STEPS))
 
 
-def test_a_tree_that_lost_limbs_is_not_rebuilt_for_that(monkeypatch):
-    """Its cost is measured by that of as many limbs, when it was built."""
-    world, _, ids, _ = crowd_of(240)
-    assert len(world.limbs) * 0.4 > REBUILT_AT_ONCE
-    monkeypatch.setattr(cc.HitWorld, "_rebuilds", lambda self, state: pytest.fail("the tree still fits"))
-    for some in np.split(np.random.default_rng(3).permutation(ids)[:144], 9):
-        world.despawn(some)
-    assert world.snapshot().fits
-
-
 def crowd_of(count: int, field: float = 20.0) -> tuple[cc.HitWorld, cc.Rig, np.ndarray, Life]:
     """A world of so many posed characters, and the life that can pose them."""
     life = Life(np.random.default_rng(count), cc.HitWorld().limbs, field)
@@ -130,26 +120,6 @@ def test_what_is_kept_keeps_its_numbers():
             assert not same_bits(kept, want)
             assert np.array_equal(view, copied)
     assert len(held) == 12
-
-
-def test_columns_that_nobody_reads_are_written_again():
-    """Those of two states, in turns.
-
-    Moves are so short that no new tree is due, which would have new columns; and what is freed is taken at once, so
-    that an address comes again only with its columns.
-    """
-    world, rig, ids, life = crowd_of(50)  # few enough that no thread builds a tree, which would hold a state
-    positions, orientations = life.pose(rig, 50)
-    world.set_poses(ids, positions, orientations)
-    seen, taken = [], []
-    for step in range(10):
-        world.set_poses(ids, positions + 0.01 * step, orientations)
-        buffer = world.limbs.table.rows.base
-        seen.append(buffer.ctypes.data)
-        taken += [np.empty(buffer.nbytes, np.uint8) for _ in range(3)]
-        del buffer
-    assert len(set(seen)) == 2
-    assert seen == seen[:2] * 5
 
 
 def test_memory_is_that_of_those_who_live():

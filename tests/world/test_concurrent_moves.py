@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.force_loop import POLICIES
-from support.processes import environment
+from support.package import environment
 
 import cylcollide as cc
 from cylcollide.bvh.refit import tree_cost

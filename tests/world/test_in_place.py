@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 from support.character_life import all_shapes_rig, answers, check_equal
-from support.moves_in_place import COPIES, EVERYWHERE, HOLDERS, MANY, Crowd, address, numbers_of, results
+from support.moves_in_place import EVERYWHERE, HOLDERS, MANY, Crowd, address, numbers_of, results
 
 import cylcollide as cc
 from cylcollide.constants import LIMBS_SHARED
@@ -49,28 +49,6 @@ def test_what_is_held_keeps_its_numbers(holder: str):
         crowd.move()
     assert seen == [MOVED]
     assert crowd.world.limbs == crowd.limbs()
-
-
-def test_each_kind_of_holding_is_seen():
-    """But for what has copies of its own, the move after it is not in place."""
-    for holder, hold in HOLDERS.items():
-        crowd = Crowd(cc.Rig.humanoid())
-        held = hold(crowd.world)
-        with results() as seen:
-            crowd.move()
-        assert seen == [READ_ELSEWHERE] or holder in COPIES, holder
-        del held
-
-
-def test_a_snapshot_that_is_held_stays_the_present_one_until_the_move():
-    crowd = Crowd(cc.Rig.humanoid())
-    crowd.move()
-    held = crowd.world.snapshot()
-    assert crowd.world.snapshot() is held
-    crowd.world.set_poses([], np.empty((0, 17, 3)), np.empty((0, 17, 4)))
-    assert crowd.world.snapshot() is held
-    crowd.move()
-    assert crowd.world.snapshot() is not held
 
 
 def test_a_spare_that_was_left_behind_catches_up():

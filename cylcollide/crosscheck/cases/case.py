@@ -1,4 +1,4 @@
-"""One disagreement that can be asked again: the limbs, how they are built, the segment, both answers, the cause."""
+"""One disagreement, ready to be asked again: limbs and their construction, segment, both answers, cause."""
 
 import json
 from dataclasses import MISSING, asdict, dataclass, field, fields
@@ -11,9 +11,9 @@ import numpy as np
 
 from cylcollide.crosscheck.cases import fields as checked
 from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, one_line, plain, write_json
 from cylcollide.engines import EngineHits
 from cylcollide.limbs.limbs import Limbs
@@ -23,7 +23,7 @@ BULLET = "bullet"
 """The engine with setups: the name under which :mod:`cylcollide.engines.registry` knows PyBullet."""
 
 UNKNOWN = -1
-"""The seed of a case out of a file that does not say."""
+"""The seed of a case whose file does not name one."""
 
 MOST_BYTES = 2**28
 """Bytes of a file of cases: a thousand times what a sweep of a million segments writes."""
@@ -33,7 +33,7 @@ MOST_SAID = 500
 
 @dataclass(frozen=True)
 class Case:
-    """Numbers as they were, so that JSON gives back the same float64; lengths in metres."""
+    """One disagreement. Lengths are metres; numbers survive JSON bit by bit."""
 
     family: checked.Text
     seed: checked.Whole
@@ -41,7 +41,7 @@ class Case:
     scene: checked.Whole
     row: checked.Whole
     kind: checked.KindName  # label of Kind
-    cause: checked.CauseName  # label of Cause; UNNAMED if it is still to be found
+    cause: checked.CauseName  # label of Cause; UNNAMED if it was not sought
     setup: checked.Settings
     p1: checked.Points
     p2: checked.Points
@@ -76,7 +76,7 @@ class Case:
 
     @property
     def built(self) -> Setup:
-        """How the engine held it."""
+        """How the engine built the limbs."""
         return Setup(**self.setup)
 
     @property
@@ -86,12 +86,12 @@ class Case:
 
     @property
     def cause_code(self) -> Cause:
-        """The cause; one that nobody has looked for is unexplained."""
+        """The cause; one that was not sought counts as unexplained."""
         return next((cause for cause in Cause if cause.label == self.cause), Cause.UNEXPLAINED)
 
     @property
     def place(self) -> tuple[str, int, int, int, int, int]:
-        """Where it stands in its sweep, for an order that depends on nothing else."""
+        """Its place in the sweep: cases are ordered by it."""
         return (self.family, self.seed, self.chunk, self.scene, self.row, int(self.kind_code))
 
     @property
@@ -100,7 +100,7 @@ class Case:
         return "/".join(map(str, (self.family, *("-" if n == UNKNOWN else n for n in self.place[1:-1]))))
 
     def name(self, limb: int) -> str:
-        """What a limb is called."""
+        """The name of a limb."""
         return self.names[limb].replace("_", " ") if self.names else f"limb {limb}"
 
     @property
@@ -162,7 +162,7 @@ def read_cases(path: Path) -> list[Case]:
 
 
 def foreign(path: Path, wanted: str, error: Exception) -> ValueError:
-    """What to raise about a file that holds something else: one line, of no more length than a person reads."""
+    """The error for a file with other contents: one short line."""
     said = one_line(error, named=True)[:MOST_SAID]
     return ValueError(f"{path}: expected {wanted}, got {said}; write the file anew")
 
@@ -178,7 +178,7 @@ def vector(row: Any) -> checked.Vector | None:
 
 
 def explained(found: Disagreements, at: int) -> JsonObject:
-    """What was found out about one disagreement, as a case holds it."""
+    """Kind, cause and numbers of one disagreement, as fields of a case."""
     numbers = {name: plain(getattr(found, name)[at]) for name in ("amount", "measured", "bound")}
     cause = checked.UNNAMED if found.cause[at] == NOT_SOUGHT else Cause(found.cause[at]).label
     return {"kind": Kind(found.kind[at]).label, "cause": cause, **numbers}

@@ -4,18 +4,18 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict
 from math import isfinite
 from reprlib import repr as shortened
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
 
 UNNAMED = ""
-"""The cause of a case that nobody has explained yet."""
+"""The cause of a case whose cause was not sought."""
 MOST_LIMBS, MOST_SEGMENTS, MOST_LETTERS = 10_000, 1_000_000, 200
-"""More of them no sweep writes."""
+"""No sweep writes more of them."""
 LARGEST = 1e15
-"""Metres, radians: greater coordinates and settings no sweep writes; their products are finite."""
+"""Metres or radians: no sweep writes greater numbers; their products are finite."""
 
 Vector = tuple[float, float, float]
 Segment = tuple[Vector, Vector]
@@ -30,11 +30,8 @@ class FieldError(ValueError):
     """A value that is not what its field must be: the message names the field."""
 
 
-class Field(NamedTuple):
-    """What a field must be, in words, and how it is read."""
-
-    wanted: str
-    read: Read
+Field = tuple[str, Read]
+"""A description of what a field accepts, and its reader."""
 
 
 def read_fields(record: Any, fields: Mapping[str, Field], optional: Container[str], of: str = "") -> dict[str, Any]:
@@ -46,17 +43,17 @@ def read_fields(record: Any, fields: Mapping[str, Field], optional: Container[st
         what = shortened(record) if not isinstance(record, dict) else f"a field {shortened(min(unknown))}"
         raise ValueError(f"expected an object with the fields {', '.join(fields)}, got {what}")
     values = {}
-    for name, field in fields.items():
+    for name, (wanted, read) in fields.items():
         if name not in record:
             if name in optional:
                 continue
             raise FieldError(f"{of}{name}: expected a value, got none")
         try:
-            values[name] = field.read(record[name])
+            values[name] = read(record[name])
         except FieldError:
             raise  # of a field of this one
         except WRONG as error:
-            raise FieldError(f"{of}{name}: expected {field.wanted}, got {shortened(record[name])}") from error
+            raise FieldError(f"{of}{name}: expected {wanted}, got {shortened(record[name])}") from error
     return values
 
 
@@ -79,7 +76,7 @@ _text = _if(lambda value: isinstance(value, str) and len(value) <= MOST_LETTERS 
 
 
 def _one_of(known: list[str]) -> Field:
-    return Field(f"one of {', '.join(map(repr, known))}", _if(known.__contains__))
+    return (f"one of {', '.join(map(repr, known))}", _if(known.__contains__))
 
 
 def _none_or(read: Read) -> Read:
@@ -103,11 +100,11 @@ def _setup(value: Any) -> dict[str, Any]:
 
 SETUP = {
     "construction": _one_of(list(CONSTRUCTIONS)),
-    "margin": Field("null or metres", _none_or(_setting)),
-    "spin": Field("radians", _setting),
-    "moved": Field("metres", _setting),
-    "stale": Field("true or false", _truth),
-    "fresh": Field("true or false", _truth),
+    "margin": ("null or metres", _none_or(_setting)),
+    "spin": ("radians", _setting),
+    "moved": ("metres", _setting),
+    "stale": ("true or false", _truth),
+    "fresh": ("true or false", _truth),
 }
 
 _vector = _many(_number, range(3, 4))
@@ -116,20 +113,20 @@ _points = _many(_point, range(1, MOST_LIMBS + 1))
 _segments = _many(_many(_point, range(2, 3)), range(MOST_SEGMENTS))
 _METRES = f"three numbers within {LARGEST:g}"
 
-Text = Annotated[str, Field(f"printable text of up to {MOST_LETTERS} letters", _text)]
-Texts = Annotated[tuple[str, ...], Field("names of limbs", _many(_text, range(MOST_LIMBS + 1)))]
+Text = Annotated[str, (f"printable text of up to {MOST_LETTERS} letters", _text)]
+Texts = Annotated[tuple[str, ...], ("names of limbs", _many(_text, range(MOST_LIMBS + 1)))]
 KindName = Annotated[str, _one_of([kind.label for kind in Kind])]
 CauseName = Annotated[str, _one_of([UNNAMED, *(cause.label for cause in Cause)])]
-Settings = Annotated[dict[str, Any], Field("settings of PyBullet", _setup)]
-Options = Annotated[dict[str, Any], Field("names with plain values", _options)]
-Whole = Annotated[int, Field("a whole number from -1", _whole)]
-Number = Annotated[float | None, Field("null or a finite number", _none_or(_number))]
-Radii = Annotated[tuple[float, ...], Field(f"numbers within {LARGEST:g}", _many(_setting, range(1, MOST_LIMBS + 1)))]
-Point = Annotated[Vector, Field(_METRES, _point)]
-Points = Annotated[tuple[Vector, ...], Field(f"1 to {MOST_LIMBS:,} points of {_METRES}", _points)]
-Direction = Annotated[Vector | None, Field("null or three finite numbers", _none_or(_vector))]
-Segments = Annotated[tuple[Segment, ...], Field("segments, each its start and its end", _segments)]
+Settings = Annotated[dict[str, Any], ("settings of PyBullet", _setup)]
+Options = Annotated[dict[str, Any], ("names with plain values", _options)]
+Whole = Annotated[int, ("a whole number from -1", _whole)]
+Number = Annotated[float | None, ("null or a finite number", _none_or(_number))]
+Radii = Annotated[tuple[float, ...], (f"numbers within {LARGEST:g}", _many(_setting, range(1, MOST_LIMBS + 1)))]
+Point = Annotated[Vector, (_METRES, _point)]
+Points = Annotated[tuple[Vector, ...], (f"1 to {MOST_LIMBS:,} points of {_METRES}", _points)]
+Direction = Annotated[Vector | None, ("null or three finite numbers", _none_or(_vector))]
+Segments = Annotated[tuple[Segment, ...], ("segments, each its start and its end", _segments)]
 Earlier = Annotated[
     tuple[tuple[Vector, ...], ...],
-    Field("nothing, or earlier ends p1 and p2 of the limbs", _many(_points, range(0, 3, 2))),
+    ("nothing, or earlier ends p1 and p2 of the limbs", _many(_points, range(0, 3, 2))),
 ]

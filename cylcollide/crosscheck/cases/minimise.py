@@ -1,4 +1,4 @@
-"""A case made small by delta debugging: change one thing, ask again, keep the change if the disagreement is the same.
+"""Minimises a case by delta debugging: changes one thing, asks again, keeps the change if the disagreement stays.
 
 "Delta debugging" after Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input* (2002). How simple a
 case is, is a tuple of numbers, compared from the left: :func:`size`.
@@ -14,26 +14,27 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
-from cylcollide.crosscheck.cases.recast import CaseRunner, limbs_named, recast
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, limbs_named
+from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.compare.disagreements import VERDICTS
 from cylcollide.crosscheck.engine import DEFAULT
-from cylcollide.crosscheck.judge.disagreements import VERDICTS
 
 Size = tuple[int, int, int, int, int]
 Now = Callable[[], Case]
-"""The case as it has become, which may have changed since the last form was yielded."""
+"""Returns the smallest case so far, which may have changed since the last candidate was yielded."""
 
 DIGITS = 15
-"""Decimal digits to which numbers are rounded at most: beyond these a float64 is as it is."""
+"""Most decimal digits to which numbers are rounded."""
 AXES = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.6, 0.0, 0.8))
-"""Where a limb's axis is turned to. PyBullet's boxes cull phantoms beside a limb along an axis, hence the last."""
+"""Directions of the limb's axis. PyBullet's boxes cull phantoms beside an axis-aligned limb, hence the last one."""
 SHORTEST = -1100
-"""Power of 2 below all that a float64 can be: of a segment without length."""
+"""Stands for the power of 2 of a segment without length: less than that of any float64."""
 REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 """How far from the hit a segment begins or ends, in sizes of the limb."""
 
 
 def size(case: Case) -> Size:
-    """How large: limbs; settings and other segments of the call; length as a power of 2; numbers not 0; digits."""
+    """Size: limbs; settings and other segments of the call; power of 2 of the length; nonzero numbers; digits."""
     numbers, setup = _numbers(case), case.built
     settings = sum(value != getattr(DEFAULT, name) for name, value in case.setup.items())
     settings += len(case.before) + len(case.after)
@@ -57,12 +58,12 @@ def smaller_by(before: Case, after: Case) -> str:
 
 
 def is_valid(case: Case) -> bool:
-    """Whether every limb has a length and a radius still."""
+    """Whether every limb has a length and a radius."""
     return min(case.radius) > 0 and all(p1 != p2 for p1, p2 in zip(case.p1, case.p2, strict=True))
 
 
 def fewer_limbs(now: Now) -> Iterator[Case]:
-    """Only the limbs that the answers name; then each other limb away, the last first, which leaves the indices."""
+    """Keep only the limbs that the answers name; or drop each other limb, the last first: indices stay valid."""
     limbs = range(len(now().radius))
     yield only(now(), now().about)
     for limb in reversed(limbs):
@@ -71,7 +72,7 @@ def fewer_limbs(now: Now) -> Iterator[Case]:
 
 
 def plainer_setup(now: Now) -> Iterator[Case]:
-    """The default setup; then each setting by itself as it comes, or with up to three digits."""
+    """Take the default setup; then the default of each setting, or its value with up to three digits."""
     usual = asdict(DEFAULT)
     yield replace(now(), setup=usual)
     for name, value in usual.items():
@@ -112,7 +113,7 @@ def aligned(now: Now) -> Iterator[Case]:
         turn = np.eye(3) if axis is None else _turn(along, np.subtract(case.end, case.start), np.array(axis))
         points = np.array([*case.p1, *case.p2, case.start, case.end])
         placed = (points - (p1 + share * along)) @ turn.T
-        # What is 0 but for the rounding is 0.
+        # Set to 0 what differs from 0 by rounding only.
         rounding = 4 * np.finfo(np.float64).eps * np.abs(points).max()
         yield _with_points(case, np.where(np.abs(placed) <= rounding, 0.0, placed))
 
@@ -130,7 +131,7 @@ def rounder(now: Now) -> Iterator[Case]:
 
 
 PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
-"""All ways, those that take most away first."""
+"""All passes; those that remove most come first."""
 
 
 def only(case: Case, limbs: tuple[int, ...]) -> Case:
@@ -161,7 +162,7 @@ def _numbers(case: Case) -> list[float]:
 
 
 def _with_numbers(case: Case, numbers: list[float]) -> Case:
-    # No minus zero: it reads badly and means nothing else.
+    # Adding 0 turns -0 into 0.
     values, m = np.array(numbers) + 0.0, len(case.radius)
     points = np.concatenate([values[: 6 * m], values[7 * m :]]).reshape(-1, 3)
     return _with_points(case, points, radius=tuples(values[6 * m : 7 * m].tolist()))
@@ -197,7 +198,7 @@ KEPT_SHARE = 0.5
 
 
 class NotReproducedError(ValueError):
-    """The engine does not disagree in the way that the case says: there is nothing to keep."""
+    """The engine does not repeat the disagreement of the case."""
 
 
 def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case:
@@ -245,7 +246,7 @@ class _Search:
             self.smallest = self._same(candidate) or self.smallest
 
     def _same(self, candidate: Case) -> Case | None:
-        # Most candidates end here, before anything is measured about limbs of a new size.
+        # Reject most candidates here, before limbs of a new size are calibrated.
         named = candidate.limb_true, candidate.limb_engine
         if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.runner) != named:
             return None

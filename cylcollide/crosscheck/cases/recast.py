@@ -1,150 +1,40 @@
-"""A case asked again: as it is, and with one thing changed about it."""
+"""A case asked again, and all that can be found out about it: by the engine that it names, by others, and by trials."""
 
-from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, Self
+from functools import cached_property
+from math import degrees, isfinite, nan
+from typing import Self
 
 import numpy as np
 
-from cylcollide._types import Face, Float64Array
-from cylcollide.crosscheck.cases.case import Case, both_answers, explained, vector
+from cylcollide._types import Face
+from cylcollide.crosscheck.cases import wording
+from cylcollide.crosscheck.cases.case import BULLET, Case, both_answers, explained, vector
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant, scene_of
 from cylcollide.crosscheck.cases.fields import Vector
-from cylcollide.crosscheck.cases.words import engine_name, headline
-from cylcollide.crosscheck.causes.calibration import Calibration, calibration
+from cylcollide.crosscheck.cases.trials import Trial, trials
+from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.classify import compare
-from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.engine import EngineOf, Setup
-from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
-from cylcollide.crosscheck.judge.comparison import engine_answers
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.judge.truth import Truth, exact_hit, solids
-from cylcollide.crosscheck.records import JsonObject, plain
-from cylcollide.engines import EngineHits
+from cylcollide.crosscheck.compare.comparison import angle
+from cylcollide.crosscheck.compare.disagreements import VERDICTS
+from cylcollide.crosscheck.compare.truth import exact_hit, solids
+from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, Setup
+from cylcollide.crosscheck.records import JsonObject, one_line, plain
+from cylcollide.crosscheck.workers import worker_processes
+from cylcollide.engines import Engine, EngineHits, registry
+from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
+from cylcollide.limbs.explain import Explanation
 from cylcollide.query.hits import RayHits
 
 SCHEMA = 1
 """Version of what ``cylcollide replay --json`` prints: raised when a field changes its meaning or goes away."""
 
 
-@dataclass(frozen=True)
-class CaseVariant:
-    """Limbs with p1, p2 (m, 3) and radius (m,), how they are built, one segment (3,); metres."""
+OWN = "cylcollide"
 
-    p1: Float64Array
-    p2: Float64Array
-    radius: Float64Array
-    start: Float64Array
-    end: Float64Array
-    setup: Setup
-    size: float = 1.0
-    """By how much the world was scaled."""
-
-    @classmethod
-    def of(cls, case: Case) -> Self:
-        """The segment of a case."""
-        p1, p2, radius = np.array(case.p1), np.array(case.p2), np.array(case.radius)
-        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.built)
-
-    @property
-    def scene(self) -> ShotScene:
-        """A world with this one segment."""
-        segment = shots(self.start[None], self.end[None], Intent.EITHER)
-        return ShotScene(self.p1, self.p2, self.radius, segment, self.setup)
-
-    @property
-    def direction(self) -> Float64Array:
-        """Unit direction of the segment; zero for one of no length."""
-        step = self.end - self.start
-        length = float(np.linalg.norm(step))
-        return step / length if length else step
-
-    def scaled(self, factor: float) -> Self:
-        """The whole world and the segment, ``factor`` times as large; margins stay."""
-        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end", "size")}
-        return replace(self, **scaled).built(moved=self.setup.moved * factor)
-
-    def built(self, **changes: Any) -> Self:
-        """The limbs in a setup with some fields changed."""
-        return replace(self, setup=replace(self.setup, **changes))
-
-    def begun(self, earlier: float) -> Self:
-        """The segment begun so many metres earlier on its line; later if negative."""
-        return replace(self, start=self.start - earlier * self.direction)
-
-    def ended(self, later: float) -> Self:
-        """The segment ended so many metres later on its line."""
-        return replace(self, end=self.end + later * self.direction)
-
-    def nudged(self, ulps: int) -> Self:
-        """The start moved by so many units in the last place, up in every coordinate, down if negative."""
-        start = self.start.copy()
-        for _ in range(abs(ulps)):
-            start = np.nextafter(start, np.sign(ulps) * np.inf)
-        return replace(self, start=start)
-
-    def from_rim(self, limb: int, fraction: float) -> float:
-        """Distance of a point of the segment on a limb from the limb's rim, along the face that it lies on."""
-        point, axis = self.start + fraction * (self.end - self.start), self.p2[limb] - self.p1[limb]
-        length = float(np.linalg.norm(axis))
-        offset = point - 0.5 * (self.p1[limb] + self.p2[limb])
-        height = float(offset @ axis) / length
-        distance = float(np.linalg.norm(offset - height * axis / length))
-        return float(max(abs(0.5 * length - abs(height)), abs(self.radius[limb] - distance)))
-
-
-class Outcome(NamedTuple):
-    """The limbs that both sides name, and every disagreement with its cause and amount (metres, radians)."""
-
-    limb_true: int
-    limb_engine: int
-    causes: dict[Kind, Cause]
-    amounts: dict[Kind, float]
-
-    @property
-    def verdicts_agree(self) -> bool:
-        """Whether both name the same limb, or none."""
-        return not any(kind in self.causes for kind in VERDICTS)
-
-    def error(self, kind: Kind) -> float:
-        """Metres by which the hit is early or late, or radians by which its normal is off; 0 if it is not."""
-        amount = self.amounts.get(kind, 0.0)
-        return max(-amount, 0.0) if kind == Kind.EARLY else max(amount, 0.0) if kind == Kind.LATE else amount
-
-
-@dataclass(frozen=True)
-class CaseRunner:
-    """Asks variants of one engine."""
-
-    engine_of: EngineOf
-
-    def calibrations(self, variant: CaseVariant) -> list[Calibration]:
-        """What was measured about limbs of the size they had before the world was scaled, at their size now.
-
-        The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
-        """
-        half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
-        sizes = zip((variant.radius / variant.size).tolist(), half.tolist(), strict=True)
-        known = [calibration(self.engine_of, variant.setup, *size) for size in sizes]
-        return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
-
-    def __call__(self, variant: CaseVariant) -> Outcome:
-        """Ask both sides."""
-        return self.several(variant, [variant])[0]
-
-    def several(self, world: CaseVariant, variants: Sequence[CaseVariant]) -> list[Outcome]:
-        """Ask both sides variants that differ from ``world`` in their segments only."""
-        start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
-        scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
-        both, found = compare(scene, self.engine_of, self.calibrations(world))
-        outcomes = [Outcome(int(a), int(b), {}, {}) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
-        for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
-            outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
-        return outcomes
-
-    def look(self, variant: CaseVariant, limb: int) -> Sight:
-        """Look at one limb from the segment."""
-        at = np.array([limb], dtype=np.int32)
-        return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)
+NOTICEABLE = 1e-7
+"""Metres below which a measured property explains nothing that a person would report."""
 
 
 @dataclass(frozen=True)
@@ -173,10 +63,23 @@ class Proved:
 
 
 @dataclass(frozen=True)
+class Witness:
+    """What one engine says, beside the truth."""
+
+    engine: str
+    version: str
+    answer: EngineAnswer | None  # None: the engine gave none
+    right: bool  # names the same limb, or none
+    error: float | None  # metres along the segment, early < 0; None where limbs differ or one side misses
+    normal_off: float | None  # degrees; None where one side tells no normal
+
+
+@dataclass(frozen=True)
 class Replayed:
     """A case as it was, and asked again."""
 
     case: Case
+    runner: CaseRunner  # of the engine that the case names
     ours: EngineAnswer
     theirs: EngineAnswer | None  # None: the engine gave no answer
     exact: Proved
@@ -207,11 +110,55 @@ class Replayed:
         if not self.proved:
             exact, ours = (f"limb {side.limb}" if side.limb >= 0 else "no limb" for side in (self.exact, self.ours))
             return f"rational arithmetic says {exact}, this library {ours}: a bug in cylcollide, please report it."
-        return " ".join(map(headline, self.now)) or f"{engine_name(self.case)} and this library agree."
+        return " ".join(map(wording.headline, self.now)) or f"{wording.engine_name(self.case)} and this library agree."
 
-    def record(self) -> JsonObject:
-        """As ``cylcollide replay --json`` prints it."""
-        return {
+    @cached_property
+    def witnesses(self) -> tuple[list[Witness], dict[str, str]]:
+        """What every engine says, and why others could not be asked, by name."""
+        return witnesses(self)
+
+    @cached_property
+    def explanations(self) -> list[Explanation]:
+        """How this library decides about each limb that matters."""
+        case = self.case
+        return [case.limbs.explain_segment(case.start, case.end, limb) for limb in case.about]
+
+    @cached_property
+    def trials(self) -> list[Trial]:
+        """What became of the disagreement when one thing was changed at a time."""
+        return [] if self.again is None or self.case.engine != BULLET else trials(self.again, self.runner)
+
+    def _known(self, setup: Setup | None = None) -> Calibration:
+        """What was measured on the limb that the disagreement is about, or on the same limb in another setup."""
+        case, variant = self.case, CaseVariant.of(self.again or self.case)
+        limb = case.limb_engine if case.limb_true < 0 else case.limb_true
+        return self.runner.calibrations(variant if setup is None else replace(variant, setup=setup))[limb]
+
+    @property
+    def why(self) -> str | None:
+        """The cause in words; None if the disagreement is not there."""
+        if self.again is None:
+            return None
+        usual = self._known(DEFAULT)
+        big = usual.big_from if isfinite(usual.big_from) else nan
+        return wording.why(self.again, {"stop": usual.stop, "rim": usual.rim, "big": big})
+
+    @property
+    def measured(self) -> list[str]:
+        """What the engine does to a limb of this size, in words."""
+        known = self._known()
+        lengths = {
+            "it stops {} in front of a surface": known.stop,
+            "rims are rounded by {}": known.rim,
+            "caps stand out by {}": known.cap_growth,
+            "sides stand out by up to {}": known.side_growth[1],
+            "hits go up to {} too deep": known.overshoot,
+        }
+        return [text.format(wording.length(value)) for text, value in lengths.items() if abs(value) >= NOTICEABLE]
+
+    def record(self, *, whole: bool = False) -> JsonObject:
+        """As ``cylcollide replay --json`` prints it; ``whole``: with what :attr:`witnesses` and others find out."""
+        record = {
             "schema": SCHEMA,
             "case": self.case.record(),
             "reproduced": self.reproduced,
@@ -219,11 +166,27 @@ class Replayed:
             "instead": None if self.reproduced else self.instead,
             "exact": asdict(self.exact) | {"face": self.exact.face.name},
         }
+        if not whole:
+            return record
+        told, absent = self.witnesses
+        return record | {
+            "said": None if self.again is None else wording.headline(self.again),
+            "why": self.why,
+            "measured": self.measured,
+            "engines": [asdict(witness) for witness in told],
+            "absent": absent,
+            "explained": [str(explanation) for explanation in self.explanations],
+            "interventions": [asdict(trial) for trial in self.trials],
+        }
 
 
-def recast(case: Case, runner: CaseRunner) -> Replayed:
-    """Ask both sides and exact arithmetic about a case, in a batch of equal segments if its engine lost it in one."""
-    scene, row = _scene(case)
+def recast(case: Case, runner: CaseRunner | None = None) -> Replayed:
+    """Ask both sides and exact arithmetic about a case, in a batch of equal segments if its engine lost it in one.
+
+    Without a runner the engine is the one that the case names, as :func:`engine_of_case` makes it.
+    """
+    runner = runner or CaseRunner(engine_of_case(case))
+    scene, row = scene_of(case)
     both, found = compare(scene, runner.engine_of, runner.calibrations(CaseVariant.of(case)))
     theirs = EngineAnswer.row(both.theirs, row) if both.answered[row] else None
     hit, exact = exact_hit(case.start, case.end, solids(case.p1, case.p2, case.radius)), Proved(-1, None, Face.NONE)
@@ -231,27 +194,91 @@ def recast(case: Case, runner: CaseRunner) -> Replayed:
         exact = Proved(hit[0], hit[1].entry.double_double()[0], hit[1].entry_face)
     answers = both_answers(both.ours, both.theirs, row)
     now = (replace(case, **explained(found, at), **answers) for at, of in enumerate(found.row) if of == row)
-    return Replayed(case, EngineAnswer.row(both.ours, row), theirs, exact, tuple(now))
+    return Replayed(case, runner, EngineAnswer.row(both.ours, row), theirs, exact, tuple(now))
 
 
-def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
-    """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
-    scene, row = _scene(case)
-    truth = Truth(scene)
-    with runner.engine_of(case.built) as engine:
-        return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
+def engine_of_case(case: Case) -> EngineOf:
+    """The maker of the engine that a case names.
+
+    ValueError if there is none of that name or it has no such options, ImportError if it is not installed.
+    """
+    if case.engine == BULLET:
+        return BulletClient
+    maker = NamedEngine(case.engine, tuple(sorted(case.options.items())))
+    try:
+        with maker(Setup()):
+            return maker
+    except TypeError as wrong:
+        raise ValueError(f"options: expected those of {case.engine}, got {case.options} ({wrong})") from wrong
 
 
-def _scene(case: Case) -> tuple[ShotScene, int]:
-    """The segments that are cast at once, and the row that the case is about."""
-    variant = CaseVariant.of(case)
-    call = (*case.before, (case.start, case.end), *case.after)
-    row = len(case.before)
-    lost = case.kind_code == Kind.LOST and len(call) == 1
-    if lost:
-        call, row = call * int(case.bound or 1), min(case.row, int(case.bound or 1) - 1)
-    start, end = (np.array(points) for points in zip(*call, strict=True))
-    was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
-    scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
-    # Of lists that are one too long PyBullet answers most; of arrays, none.
-    return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row
+def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
+    """Every engine at hand, and why others could not be asked, by name.
+
+    The engine of the case comes first, as the case builds it. Then comes PyBullet in its other constructions, then the
+    other engines. Those are asked in another process: MuJoCo ends the process that asks about a segment without length.
+    """
+    case = replayed.case
+    with engine_of_case(case)(case.built) as engine:
+        told = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
+    for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
+        if not (case.engine == BULLET and setup == case.built):
+            with BulletClient(setup) as client:
+                title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
+                told.append((title, *_told(client, case)[1:]))
+    apart = answers_apart([name for name in registry.names() if name not in (OWN, BULLET, case.engine)], case)
+    told += [answer for answer in apart.values() if not isinstance(answer, str)]
+    absent = {name: answer for name, answer in apart.items() if isinstance(answer, str)}
+    return [_witness(*answer, replayed) for answer in told], absent
+
+
+NamedAnswer = tuple[str, str, EngineAnswer]
+"""An engine's name and version, and its answer."""
+
+
+def answers_apart(names: list[str], case: Case) -> dict[str, NamedAnswer | str]:
+    """Ask engines in another process, a new one after an engine that ends it; a string says why there is no answer."""
+    found: dict[str, NamedAnswer | str] = {}
+    while left := [name for name in names if name not in found]:
+        with worker_processes(1) as apart:
+            try:
+                for name in left:
+                    found[name] = apart.submit(_asked, name, case).result()
+            except BrokenExecutor:
+                found[name] = "it ends the process that asks it this"
+    return found
+
+
+def _asked(name: str, case: Case) -> NamedAnswer | str:
+    try:
+        with registry.create(name) as engine:
+            return _told(engine, case)
+    except (ImportError, ValueError, RuntimeError) as error:
+        return one_line(error)
+
+
+def _told(engine: Engine, case: Case) -> NamedAnswer:
+    engine.build(case.limbs)
+    hits = engine.cast_segments(np.array([case.start]), np.array([case.end]))
+    return engine.name, _version(engine), EngineAnswer.row(hits, 0)
+
+
+def _version(engine: Engine) -> str:
+    return next(iter(engine.versions.values()), "")
+
+
+def engine_title(case: Case, name: str | None = None) -> str:
+    """The engine that a case blames, by this name, with all that is not its default."""
+    settings = [] if case.built.is_default else [case.built.label]
+    return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
+
+
+def _witness(title: str, version: str, answer: EngineAnswer | None, replayed: Replayed) -> Witness:
+    true, case = replayed.ours, replayed.case
+    right = answer is not None and answer.limb == true.limb
+    error = off = None
+    if answer is not None and right and answer.fraction is not None and true.fraction is not None:
+        error = (answer.fraction - true.fraction) * case.length
+        if answer.normal is not None and true.normal is not None and any(true.normal):
+            off = degrees(float(angle(np.array([true.normal]), np.array([answer.normal]))[0]))
+    return Witness(title, version, answer, right, error, off)

@@ -1,4 +1,4 @@
-"""Which change of one segment must make its disagreement vanish, and which must leave it, for each cause.
+"""For each cause, changes of a case that must make its disagreement vanish, and changes that must not.
 
 A trial applies where the cause predicts something that differs from what was there before: a scale, for example, at
 which the predicted error is less than half of the error seen. ``docs/causes.md`` lists all trials.
@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.recast import CaseRunner, CaseVariant
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.calibration import CORNER
 from cylcollide.crosscheck.causes.ray_geometry import Sight
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
 from cylcollide.engines.rounded_cylinder import outward_normal
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
 TALLEST = 1e3
-"""Metres: no limb is scaled beyond this radius, where the rounding of big shapes would hide what is looked for."""
+"""Metres: the greatest radius to which a limb is scaled; beyond it the rounding of big shapes hides other causes."""
 SMALL = 0.5
 """Metres: a big limb is scaled down to no less than this radius, where the rounding of big shapes is gone."""
 DEFAULT_MARGIN = 1e-3
@@ -45,7 +45,7 @@ def trials(case: Case, runner: CaseRunner) -> list[Trial]:
     of = OF_CAUSE.get(case.cause_code)
     if of is None or not isinstance(runner.engine_of, type) or not issubclass(runner.engine_of, BulletClient):
         return []
-    return list(of(Subject(case, runner)))
+    return list(of(TrialCase(case, runner)))
 
 
 def is_proved(run: list[Trial]) -> bool:
@@ -53,7 +53,7 @@ def is_proved(run: list[Trial]) -> bool:
     return bool(run) and all(trial.held for trial in run)
 
 
-class Subject:
+class TrialCase:
     """A case under trial, and what its cause predicts for a changed world; of one limb, that which it is about."""
 
     def __init__(self, case: Case, runner: CaseRunner) -> None:
@@ -100,7 +100,7 @@ class Subject:
         return float(np.arccos(1 / (1 + 0.5 * beyond)) + np.sqrt(2 * limits.early_exit[0] / limits.radius[0]))
 
 
-def _termination(case: Subject) -> Trials:
+def _termination(case: TrialCase) -> Trials:
     if case.kind in VERDICTS:
         yield from _grown_apart(case)
         return
@@ -113,7 +113,7 @@ def _termination(case: Subject) -> Trials:
             return
 
 
-def _grown_apart(case: Subject) -> Trials:
+def _grown_apart(case: TrialCase) -> Trials:
     view, stop, least = case.view, case.stop, case.view.least_true
     gap = float(least.distance[0])
     # A gap that is wider than the stop in a larger world is seen there.
@@ -129,7 +129,7 @@ def _grown_apart(case: Subject) -> Trials:
         yield from case.vanishes_far()
 
 
-def _rim(case: Subject) -> Trials:
+def _rim(case: TrialCase) -> Trials:
     rim, depth = float(case.view.limits.rim[0]), -float(case.view.least_true.distance[0])
     construction = case.variant.setup.construction
     # The margin of a limb out of MJCF grows with it; that of a hull grows the hull.
@@ -158,7 +158,7 @@ def _rim(case: Subject) -> Trials:
             return
 
 
-def _early_exit(case: Subject) -> Trials:
+def _early_exit(case: TrialCase) -> Trials:
     if case.kind in VERDICTS:
         yield from case.vanishes_far()
         return
@@ -177,7 +177,7 @@ def _early_exit(case: Subject) -> Trials:
     yield from _changes(case)
 
 
-def _changes(case: Subject) -> Trials:
+def _changes(case: TrialCase) -> Trials:
     """Rounding lands elsewhere when the segment begins elsewhere on its line, by an ulp, or the limb is spun."""
     change, variant = "start moved along the line or nudged, limb spun", case.variant
     steps = 2 * case.radius * np.random.default_rng(0).uniform(0.01, 1.0, JITTERS)
@@ -192,7 +192,7 @@ def _changes(case: Subject) -> Trials:
     yield Trial(change, "changes", max(errors) - min(errors) > 0.1 * case.amount)
 
 
-def _big_shape(case: Subject) -> Trials:
+def _big_shape(case: TrialCase) -> Trials:
     for factor in SMALLER:
         if case.radius * factor < SMALL:
             break
@@ -208,7 +208,7 @@ def _big_shape(case: Subject) -> Trials:
     yield from _changes(case)
 
 
-def _inside_start(case: Subject) -> Trials:
+def _inside_start(case: TrialCase) -> Trials:
     variant = case.variant
     back = 4 * float(np.hypot(case.radius, np.linalg.norm(variant.p2 - variant.p1, axis=1).max()))
     if not variant.direction.any():
@@ -217,7 +217,7 @@ def _inside_start(case: Subject) -> Trials:
     yield Trial("start moved out of the limb", "vanishes", after.limb_engine >= 0 and after.limb_true >= 0)
 
 
-def _no_core_distance(case: Subject) -> Trials:
+def _no_core_distance(case: TrialCase) -> Trials:
     margin = case.variant.setup.margin
     if margin is not None and margin < DEFAULT_MARGIN and min(case.case.radius) > 2 * DEFAULT_MARGIN:
         yield case.without_cause("margin 1 mm", case.variant.built(margin=DEFAULT_MARGIN, stale=False))
@@ -225,13 +225,13 @@ def _no_core_distance(case: Subject) -> Trials:
         yield from _changes(case)
 
 
-def _shape(case: Subject) -> Trials:
+def _shape(case: TrialCase) -> Trials:
     setup = case.variant.setup
     if setup.construction != "geom" or setup.margin is not None:
         yield case.without_cause("implicit cylinder", replace(case.variant, setup=Setup(construction="urdf-implicit")))
 
 
-def _segment_end(case: Subject) -> Trials:
+def _segment_end(case: TrialCase) -> Trials:
     reach = 4 * (case.stop + float(case.view.limits.overshoot[0])) + 0.5 * case.radius
     after = case.runner(case.variant.ended(reach))
     if after.limb_true >= 0:
@@ -240,7 +240,7 @@ def _segment_end(case: Subject) -> Trials:
         yield from _grown_apart(case)
 
 
-def _broad_phase(case: Subject) -> Trials:
+def _broad_phase(case: TrialCase) -> Trials:
     variant, limb = case.variant, case.case.limb
     if variant.direction.any():
         yield case.vanishes("boxes refreshed", variant.built(stale=False, fresh=True))
@@ -250,7 +250,7 @@ def _broad_phase(case: Subject) -> Trials:
     yield case.vanishes("segment given a length", longer)
 
 
-def _api_limit(case: Subject) -> Trials:
+def _api_limit(case: TrialCase) -> Trials:
     if case.kind == Kind.LOST:
         after = case.runner(case.variant)
         yield Trial("asked alone", "vanishes", (after.limb_engine >= 0) == (after.limb_true >= 0))
@@ -259,7 +259,7 @@ def _api_limit(case: Subject) -> Trials:
     yield case.without_cause("margin below the limb's size", thin)
 
 
-OF_CAUSE: dict[Cause, Callable[[Subject], Trials]] = {
+OF_CAUSE: dict[Cause, Callable[[TrialCase], Trials]] = {
     Cause.TERMINATION: _termination,
     Cause.RIM_ROUNDING: _rim,
     Cause.EARLY_EXIT: _early_exit,

@@ -1,4 +1,4 @@
-"""What an engine does to one limb, measured from outside: rays go in, answers come out, no source is read.
+"""Measurements of an engine with one limb, made with rays alone.
 
 Every number is measured on a limb of the size in question, upright in the origin, built in the way in question;
 ``docs/causes.md``, "What is measured", says how.
@@ -12,11 +12,11 @@ from functools import cache
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
+from cylcollide.crosscheck.compare.comparison import points_told, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
-from cylcollide.crosscheck.generate.families.aimed import aimed
-from cylcollide.crosscheck.generate.families.surface import grazes
-from cylcollide.crosscheck.generate.shots import SIZES, Body, joined
-from cylcollide.crosscheck.judge.comparison import points_told, usable
+from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.shots import SIZES, Target, joined
+from cylcollide.crosscheck.generate.surface import grazes
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.engines.rounded_cylinder import (
     Rounded,
@@ -36,9 +36,9 @@ REFERENCE = (0.05, 0.2)
 FARTHEST = 0.2
 """Metres above or below a cap at which a hit still counts as one of the cap, besides a tenth of the radius."""
 EARLY_EXIT_ROOM = 2.0
-"""How far an early exit may exceed the measured law, which is fitted to the deepest of a thousand rays."""
+"""Allowed ratio of an early exit to the measured law, which is fitted to the deepest of a thousand rays."""
 RESOLUTION = 16 * float(np.finfo(np.float64).eps)
-"""How far thresholds are narrowed down, as a share of the body's size: to a few roundings of such coordinates."""
+"""Resolution of thresholds as a share of the body's size: a few roundings of such coordinates."""
 CORNER = np.sqrt(2.0) - 1.0
 """A ball of radius m in a right-angled corner leaves this times m between itself and the edge."""
 
@@ -64,7 +64,7 @@ class Calibration:
     """m³: the volume below which GJK takes a simplex for flat, from the overshoot of the reference limb."""
 
     big_from: float = np.inf
-    """Radius from which limbs were seen to break the law of early exits: the least out of the families' sizes."""
+    """Least radius, of the families' sizes, at which limbs break the law of early exits."""
 
     @property
     def is_big(self) -> bool:
@@ -81,7 +81,7 @@ class Calibration:
 
     @property
     def growth(self) -> float:
-        """By how much the solid reaches out of the limb: of its corner if both faces do."""
+        """Greatest distance from the limb to the surface of the solid: at the corner if both faces grow."""
         return float(np.hypot(max(self.side_growth[1], 0), max(self.cap_growth, 0)))
 
     @property
@@ -142,7 +142,7 @@ def reference(engine_of: EngineOf) -> Calibration:
 @contextmanager
 def _standing(engine_of: EngineOf, setup: Setup, radius: float, half: float) -> Iterator["_Probe"]:
     across, athwart, up = np.eye(3)
-    body = Body(np.zeros(3), up, across, athwart, radius, half, aligned=True)
+    body = Target(np.zeros(3), up, across, athwart, radius, half, aligned=True)
     reach = (half * body.axis)[None]
     with engine_of(setup) as engine:
         engine.build(Limbs.cylinders(-reach, reach, radius))
@@ -154,10 +154,10 @@ class _Probe:
     """One engine that holds one limb."""
 
     engine: Engine
-    body: Body
+    body: Target
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:
-        """The answers that mean something, with the points that fractions lead to where positions contradict them."""
+        """The usable answers. Where a position contradicts the fraction, the point at the fraction replaces it."""
         hits, answered, _ = usable(self.engine.cast_segments(start, end), len(start), 1)
         hit = answered & (hits.limb >= 0)
         return EngineHits(np.where(hit, hits.limb, -1), hits.fraction, points_told(hits, start, end)[0], hits.normal)
@@ -215,7 +215,7 @@ class _Probe:
 
     def _growth(self, base: Float64Array, outward: Float64Array, stop: float) -> Float64Array:
         growth: Float64Array = np.nan_to_num(self._thresholds(base, outward, stop) - stop)
-        # Two thresholds are each right to the resolution, that of the reference limb and this one.
+        # Both thresholds, of the reference limb and of this one, carry an error of one resolution.
         told_apart = 2 * RESOLUTION * (self.body.size + float(np.hypot(*REFERENCE)))
         return np.where(np.abs(growth) > told_apart, growth, 0.0)
 

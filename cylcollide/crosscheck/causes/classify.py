@@ -1,4 +1,4 @@
-"""A scene put to an engine: every disagreement with its kind, its cause and its evidence.
+"""Casts a scene in an engine and gives every disagreement its kind, its cause and its evidence.
 
 Rays that geometry cannot explain are cast again: alone, with fresh boxes, and with their limb alone in the world.
 """
@@ -13,18 +13,18 @@ from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.predicates import Hit, distances, missed, normals, phantoms, wrong_limbs
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits, angle, engine_answers
+from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Comparison, OwnHits, angle, engine_answers
-from cylcollide.crosscheck.judge.disagreements import Cause, Disagreements, Kind
-from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.engines import Engine
 from cylcollide.engines.rounded_cylinder import signed_distance
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 
 DOUBTFUL = (Cause.UNEXPLAINED, Cause.NO_CORE_DISTANCE, Cause.NOISY_NORMAL, Cause.BIG_SHAPE, Cause.SEGMENT_END)
-"""A hit lost for one of these stays lost when its ray is cast alone; one lost for another reason comes back."""
+"""Causes that geometry alone cannot confirm: their rays are cast again, alone."""
 
 
 def compare(
@@ -92,8 +92,8 @@ class Classified(Comparison):
             seen = self._sight(rows[which], limb)
             found = Disagreements.of_kind(rows[which], kind, error[which])
             parts.append(distances(found, seen, self._hit(rows[which], seen, self.own)))
-        # A tilt that a point right to the rounding would have is none. Where the true normal is zero, inside the limb,
-        # no unit normal is right.
+        # Ignore a tilt that the rounding of the point explains. Where the true normal is zero, inside the limb,
+        # every unit normal is wrong.
         allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
         meaningless = ~normal.any(axis=1) & np.nan_to_num(said).any(axis=1)
         tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)

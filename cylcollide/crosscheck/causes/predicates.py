@@ -13,8 +13,8 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.causes.ray_geometry import Sight
-from cylcollide.crosscheck.judge.comparison import angle
-from cylcollide.crosscheck.judge.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
+from cylcollide.crosscheck.compare.comparison import angle
+from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.engines.rounded_cylinder import outward_normal, signed_distance
 
 

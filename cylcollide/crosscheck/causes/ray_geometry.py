@@ -10,8 +10,8 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Calibration
+from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import angle
 from cylcollide.engines.rounded_cylinder import (
     Least,
     Rounded,
@@ -22,8 +22,8 @@ from cylcollide.engines.rounded_cylinder import (
 )
 
 
-class Limits:
-    """What bounds the answers about each row's limb, (n,): every number of its calibration, and what follows from them.
+class EngineLimits:
+    """The limits of each row's limb, (n,): the numbers of its calibration, and others derived from them.
 
     ``early_exit`` is the deepest overshoot by the measured law, with room; ``overshoot`` that of a hit that is
     reported: by the law or, where the limb was seen to break it, the skin. A hit deeper than the skin would lie in the
@@ -57,11 +57,11 @@ class Sight:
     end: Float64Array
     true: Rounded
     held: Rounded  # what the engine holds, as measured
-    limits: Limits
+    limits: EngineLimits
 
     @cached_property
     def rounding(self) -> Float64Array:
-        """What float64 leaves open: the bound that the kernels of this library are proved to keep."""
+        """Rounding of float64: the proved error bound of this library's kernels."""
         ends = [np.abs(points).max(axis=1) for points in (self.start, self.end, self.true.p1, self.true.p2)]
         extent: Float64Array = np.max(ends, axis=0) + self.limits.radius + self.limits.half
         return ROUNDING_BOUND * extent
@@ -111,12 +111,12 @@ class Sight:
 
 def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
     """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
-    limits = Limits(calibrations, scene.setup.margin, limb)
+    limits = EngineLimits(calibrations, scene.setup.margin, limb)
     a, b = np.ascontiguousarray(scene.p1[limb]), np.ascontiguousarray(scene.p2[limb])
     radius, none = scene.radius[limb], np.zeros(len(limb))
     solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]
     core, excess, ball = (np.array([getattr(s, f)[0] for s in solids])[limb] for f in Rounded._fields[2:])
-    # What was measured holds for the size it was measured on; the limb's own may differ in the last digits.
+    # The calibration was made for this size up to the last digits: correct the radius by the difference.
     held = Rounded(a, b, np.maximum(core + (radius - limits.radius), 0.0), excess, ball)
     start, end = (np.ascontiguousarray(points[rows]) for points in (scene.shots.start, scene.shots.end))
     return Sight(start, end, Rounded(a, b, radius, none, none), held, limits)

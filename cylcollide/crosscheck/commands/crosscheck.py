@@ -1,5 +1,6 @@
 """The command ``cylcollide crosscheck``: options in, progress, tables and folder out."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,16 +10,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cylcollide.crosscheck.commands.tables import CASES, print_result, run_scoreboard
+from cylcollide.crosscheck.cases.case import write_cases
 from cylcollide.crosscheck.generate.families import FAMILIES
-from cylcollide.crosscheck.records import one_line
-from cylcollide.crosscheck.report.csv_tables import write_tables
+from cylcollide.crosscheck.records import one_line, write_json
 from cylcollide.crosscheck.report.page import write_page
-from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan
-from cylcollide.crosscheck.run.run import executor_of, run_plan, write_numbers
-from cylcollide.crosscheck.scoreboard.scoreboard import ALL, Score, check_names
-from cylcollide.crosscheck.scoreboard.scoreboard import DEFAULT_RAYS as SCORED_RAYS
-from cylcollide.terminal import bars, make_writable, stop
+from cylcollide.crosscheck.report.tables import ReportTable, run_tables, score_tables, write_score_csv, write_tables
+from cylcollide.crosscheck.run.plan import MOST_RAYS, MOST_SEED, FamiliesPlan, Plan, PosesPlan, own_versions
+from cylcollide.crosscheck.run.run import Result, executor_of, run_plan, write_numbers, wrong_count
+from cylcollide.crosscheck.run.scoreboard import ALL, ASKED, Score, check_names, scoreboard
+from cylcollide.crosscheck.run.scoreboard import DEFAULT_RAYS as SCORED_RAYS
+from cylcollide.terminal import bars, make_writable, stop, table
 
 DEFAULT_RAYS = 200_000
 DEFAULT_RAYS_BY_FAMILIES = 1_000_000
@@ -29,7 +30,11 @@ TASKS = {
     "chunks": "firing, comparing, explaining",
     "interventions": "changing one thing at a time",
     "files": "writing the report",
+    "engines": "asking all engines",
 }
+SCORE_SCHEMA = 1
+"""Version of ``scoreboard.json``: raised when a field changes its meaning or goes away."""
+SCORED_CASES = "scoreboard-cases.json"
 
 
 def crosscheck(
@@ -78,7 +83,7 @@ def crosscheck(
         else:
             plan = PosesPlan(rays or DEFAULT_RAYS, seed, tuple(motion or ()))
     make_writable(out)
-    # Before all else, so that the message about a wrong name comes at once.
+    # First, so that a wrong name is reported at once.
     scores = _score(console, engines, min(plan.rays, SCORED_RAYS), seed, out) if engines else []
     with _errors_in_one_line(), bars(console, TASKS) as progress:
         with executor_of(jobs, scheduler) as executor:
@@ -88,7 +93,7 @@ def crosscheck(
         for done, write in enumerate(writers, 1):
             write(result, out)
             progress("files", done, len(writers))
-    print_result(console, result)
+    _print_result(console, result)
     console.print(f"Report: {escape(str(out / 'index.html'))}", soft_wrap=True)
     if result.unproved:
         file = "cases.json" if plan.finds_causes else "rays.npz"
@@ -98,7 +103,7 @@ def crosscheck(
 
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """Status 1 for what was not finished, 2 for what cannot be done; nothing in it may end the command itself."""
+    """End the command with status 1 if work is unfinished and 2 if it is impossible; the block must not end it."""
     try:
         yield
     except RuntimeError as error:
@@ -108,18 +113,55 @@ def _errors_in_one_line() -> Iterator[None]:
 
 
 def _score(console: Console, engines: list[str], rays: int, seed: int, out: Path) -> list[Score]:
+    """Ask the engines, print the tables, write ``scoreboard.json``, ``.csv`` and ``-cases.json`` into ``out``."""
     with _errors_in_one_line():
         check_names(engines)
     make_writable(out)
+    began = time.perf_counter()
     try:
-        with _errors_in_one_line():
-            scores = run_scoreboard(console, engines, rays, seed, out)
+        with _errors_in_one_line(), bars(console, TASKS) as progress:
+            scores = scoreboard(engines, rays, seed, progress, apart=True)
     except KeyboardInterrupt:
         stop("interrupted; of the scoreboard nothing is kept: give the same command again", status=130)
+    seconds, rows = round(time.perf_counter() - began, 3), [score.record() for score in scores]
+    about = {"schema": SCORE_SCHEMA, "run": "scoreboard", "seed": seed, "seconds": seconds, "versions": own_versions()}
+    with _errors_in_one_line():
+        write_json(out / "scoreboard.json", about | {"scoreboard": rows})
+        write_cases(out / SCORED_CASES, [case for score in scores for case in score.cases])
+        write_score_csv(rows, ASKED, out / "scoreboard.csv")
+    _print_tables(console, score_tables(rows, wide=False))
     console.print(f"Scoreboard: {escape(str(out / 'scoreboard.json'))}", soft_wrap=True)
     if any(score.cases for score in scores):
-        console.print(f"The worst of each: cylcollide replay {escape(str(out / CASES))}", soft_wrap=True)
+        console.print(f"The worst of each: cylcollide replay {escape(str(out / SCORED_CASES))}", soft_wrap=True)
     return scores
+
+
+def _print_tables(console: Console, tables: list[ReportTable]) -> None:
+    for one in tables:
+        words, numbers = (one.heads[:1], one.heads[1:]) if one.numbers else (one.heads, ())
+        padding = 0 if len(numbers) > 8 else (0, 1, 0, 0)
+        shown = table(words, numbers, one.title, caption=one.note or None, padding=padding)
+        for row in one.rows:
+            shown.add_row(*map(escape, row), style="bold" if row[0] == ALL else "")
+        console.print(shown)
+
+
+def _print_result(console: Console, result: Result) -> None:
+    """Print the tables of a run, and in words what stands out."""
+    summary, engine = result.summary, result.summary["engine"]
+    seconds = f"{summary['seconds']:.1f} s"
+    console.print(f"{engine}: {summary['rays']:,} {result.plan.thing}s, seed {summary['seed']}, {seconds}")
+    _print_tables(console, run_tables(summary, wide=False))
+    for finding in summary["findings"]:
+        console.print(f"{engine}: {finding['text']}.")
+    for left in summary["not_tried"]:
+        console.print(f"{left['family']} was not tried: it takes {left['rays']:,} segments or more.", soft_wrap=True)
+    total, unexplained = summary["families"][-1], summary["unexplained"]
+    console.print(f"{total['proved']:,} of {wrong_count(total):,} wrong verdicts are proved in rational arithmetic.")
+    if result.plan.finds_causes:
+        console.print(f"{unexplained['count']:,} of {unexplained['disagreements']:,} disagreements are unexplained.")
+    else:
+        console.print(f"{total['rechecked']:,} bullets needed it for this library's own answer.")
 
 
 def _fail_if_unproved(scores: list[Score], out: Path) -> None:

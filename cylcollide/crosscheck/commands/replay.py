@@ -12,17 +12,15 @@ from rich.markup import escape
 from rich.progress import track
 from rich.text import Text
 
-from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, PLACE, Case, read_chosen, write_cases
 from cylcollide.crosscheck.cases.minimise import minimise, smaller_by
-from cylcollide.crosscheck.cases.recast import CaseRunner, Replayed
-from cylcollide.crosscheck.cases.story import Story, Witness, blamed, engine_title, replayed, story_of
+from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, recast
 from cylcollide.crosscheck.cases.trials import is_proved
-from cylcollide.crosscheck.commands.tables import table
-from cylcollide.crosscheck.number_format import angle, length
+from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import one_line
 from cylcollide.crosscheck.report.repro_scripts import repro_source
-from cylcollide.terminal import stop
+from cylcollide.terminal import stop, table
 
 
 def replay(
@@ -47,60 +45,59 @@ def replay(
             stop(f"--repro: there are scripts for cases of PyBullet only, got one of {cases[0].engine}; leave it out")
         found: list[Replayed] = []
         try:
-            # A bar is for a person who looks on.
+            # Show the bar on a terminal only.
             terminal = Console(stderr=True)
             hidden = len(cases) == 1 or not terminal.is_terminal
             for one in track(cases, "asking again", console=terminal, transient=True, disable=hidden):
-                found.append(replayed(one))
+                found.append(recast(one))
         except KeyboardInterrupt:
-            _show(console, found, as_json=as_json)
+            _show(console, found, whole=False, as_json=as_json)
             raise
         if smaller and found[0].reproduced:
             before = found[0].case
-            small = minimise(before, CaseRunner(blamed(before)))
+            small = minimise(before, found[0].runner)
             console.print(f"Minimised: {smaller_by(before, small)}.")
-            found = [replayed(small)]
+            found = [recast(small)]
         # Two kinds of one segment, at one place, are explained in full.
-        stories = [story_of(one) if len({one.case.address for one in found}) == 1 else one for one in found]
-        _show(console, stories, as_json=as_json)
+        _show(console, found, whole=len({one.case.address for one in found}) == 1, as_json=as_json)
         if out is not None:
-            write_cases(out, stories[0].case)
+            write_cases(out, found[0].case)
             console.print(f"Case: {escape(str(out))}", soft_wrap=True)
         if repro is not None:
-            repro.write_text(repro_source(stories[0].case), encoding="utf-8")
+            repro.write_text(repro_source(found[0].case), encoding="utf-8")
             console.print(f"Script: {escape(str(repro))}", soft_wrap=True)
     except OSError as error:
         stop(f"cannot open {error.filename or 'a file'}: {error.strerror}; name another file")
     except (ValueError, ImportError) as error:
         stop(one_line(error))
-    if not all(story.reproduced for story in stories):
+    if not all(one.reproduced for one in found):
         raise typer.Exit(1)
 
 
-def _show(console: Console, stories: list[Replayed], *, as_json: bool) -> None:
+def _show(console: Console, stories: list[Replayed], *, whole: bool, as_json: bool) -> None:
+    """Print a line a case, or everything about each."""
     if as_json:
-        typer.echo(json.dumps([story.record() for story in stories], indent=1, allow_nan=False))
-        return
-    whole = [story for story in stories if isinstance(story, Story)]
-    for story in whole:
-        print_story(console, story)
-    if not whole:
+        typer.echo(json.dumps([story.record(whole=whole) for story in stories], indent=1, allow_nan=False))
+    elif whole:
+        for story in stories:
+            print_story(console, story)
+    else:
         overview(console, stories)
 
 
 SHOWN = 6
-"""Limbs that are listed; of more, those that matter."""
+"""Most limbs that are listed; of a larger world only the limbs that matter are."""
 MISSING = "pip install"
-"""What the message of an engine says whose package is missing."""
+"""Part of the message of an engine whose package is missing."""
 NOTHING = 1e-12
 """Metres that no unit of a table shows."""
 
 
-def print_story(console: Console, story: Story) -> None:
+def print_story(console: Console, story: Replayed) -> None:
     """Print the story step by step."""
     case = story.case
     console.rule(f"[bold]{escape(case.address)}: {case.kind}", align="left")
-    console.print(Text(words.headline(story.again or case), style="bold"))
+    console.print(Text(wording.headline(story.again or case), style="bold"))
     steps = {
         "The limbs and the segment, in metres": _question(case),
         "The true answer, and why": _truth(story),
@@ -160,7 +157,7 @@ def _point(point: Sequence[float]) -> str:
     return f"({', '.join(f'{x:.9g}' for x in point)})"
 
 
-def _truth(story: Story) -> Iterator[RenderableType]:
+def _truth(story: Replayed) -> Iterator[RenderableType]:
     exact, case = story.exact, story.case
     hit = f"{_name(case, exact.limb)} after {_after(case, exact.fraction)}, face {exact.face.name}"
     agree = "this library says the same" if story.proved else f"this library says limb {story.ours.limb}"
@@ -169,19 +166,20 @@ def _truth(story: Story) -> Iterator[RenderableType]:
         yield Text(str(explanation))
 
 
-def _engines(story: Story) -> Iterator[RenderableType]:
+def _engines(story: Replayed) -> Iterator[RenderableType]:
     case, exact = story.case, story.exact
     shown = table(["engine", "version", "hits"], ["after", "error", "normal off"])
     shown.add_column()
     true = _name(case, exact.limb), _after(case, exact.fraction)
     shown.add_row("rational arithmetic", "", *true, "", "", "", style="bold")
-    for place, witness in enumerate(story.witnesses):
+    told, absent = story.witnesses
+    for place, witness in enumerate(told):
         shown.add_row(*_witness(case, witness), style="yellow" if place == 0 else "")
     yield shown
-    missing = [name for name, why in story.absent.items() if MISSING in why]
+    missing = [name for name, why in absent.items() if MISSING in why]
     if missing:
         yield f"Not asked, since not installed: {', '.join(missing)} (pip install 'cylcollide\\[peers]')."
-    for name, why in story.absent.items():
+    for name, why in absent.items():
         if name not in missing:
             yield f"No answer from {name}: {escape(why)}."
 
@@ -207,22 +205,22 @@ def _after(case: Case, fraction: float | None) -> str:
     return "" if fraction is None else f"{fraction * case.length:.9g} m"
 
 
-def _why(story: Story) -> Iterator[RenderableType]:
+def _why(story: Replayed) -> Iterator[RenderableType]:
     again, saved = story.again, story.case.cause
     if again is None:
         yield "There is no such disagreement now, so that there is no cause to find."
         return
     yield f"[bold]{again.cause[:1].upper()}{again.cause[1:]}[/]. {escape(story.why or '')}"
     if story.measured:
-        yield f"Measured on {words.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."
+        yield f"Measured on {wording.engine_name(again)} with a limb of this size: {', '.join(story.measured)}."
     if saved not in ("", again.cause):
         yield f"[yellow]The case was saved with another cause: {saved}."
     for other in story.now:
         if other.kind != again.kind:
-            yield f"The same segment also: {escape(words.headline(other))} ({other.cause})"
+            yield f"The same segment also: {escape(wording.headline(other))} ({other.cause})"
 
 
-def _interventions(story: Story) -> Iterator[RenderableType]:
+def _interventions(story: Replayed) -> Iterator[RenderableType]:
     if story.case.engine != BULLET:
         yield "None: only PyBullet has settings to change."
         return

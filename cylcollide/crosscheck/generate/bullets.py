@@ -1,4 +1,4 @@
-"""The bullets: four families, seeded, each of which knows what it intends; ``docs/crosscheck.md`` lists them.
+"""The bullets: four seeded families, each with an intended verdict; ``docs/crosscheck.md`` lists them.
 
 A depth is a signed share of the target's radius: > 0 meets the target, < 0 misses it. It speaks of the target alone:
 another limb may be in the way, or may overlap the point. No bullet starts in a limb.
@@ -10,9 +10,9 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.generate.shots import (
-    Frame,
+    FiredSegments,
     Intent,
-    Shots,
+    LimbFrame,
     across,
     angles,
     directions,
@@ -31,7 +31,7 @@ MISS_GAP_METRES = 0.002
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bullets(Shots):
+class Bullets(FiredSegments):
     """Bullets at one pose: the target of a miss is -1, depths are shares of the target's radius (graze, rim) or nan."""
 
     family: Int32Array  # code into BULLET_FAMILIES, (n,)
@@ -62,7 +62,7 @@ def draw_bullets(rng: np.random.Generator, n: int, p1: Float64Array, p2: Float64
     return Bullets(start, end, intent, depth, target, family=family)
 
 
-class _Limbs(Frame):
+class _Limbs(LimbFrame):
     """Limbs with an orthonormal frame each, (n, 3)."""
 
     def __init__(self, p1: Float64Array, p2: Float64Array, radius: Float64Array) -> None:

@@ -18,7 +18,7 @@ POSES_IN_MOTION = 4
 
 
 @dataclass(frozen=True)
-class Poses:
+class SweepPoses:
     """Every pose of a sweep: ``p`` poses of one character with ``m`` limbs."""
 
     motion: tuple[str, ...]  # name of the motion, length p
@@ -35,11 +35,11 @@ class PosedScene(ShotScene):
 
     family: Int32Array  # code of each bullet into BULLET_FAMILIES
     names: tuple[str, ...]  # of the limbs
-    pose: int  # row of Poses
+    pose: int  # row of SweepPoses
     first_ray: int  # number of its first bullet in the sweep
 
 
-def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Poses:
+def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> SweepPoses:
     """Pose the humanoid ``frames`` times in each motion, at the middles of equal stretches; ValueError if unknown."""
     with Humanoid() as humanoid:
         unknown = [name for name in motions if name not in humanoid.motions]
@@ -50,10 +50,10 @@ def spread_poses(motions: Sequence[str], frames: int = FRAMES_PER_MOTION) -> Pos
         times = shares * [humanoid.motions[name].duration for name in names]
         ends = [humanoid.pose(name, t) for name, t in zip(names, times, strict=True)]
         p1, p2 = (np.stack(side) for side in zip(*ends, strict=True))
-        return Poses(tuple(names), times, p1, p2, humanoid.radius, humanoid.names)
+        return SweepPoses(tuple(names), times, p1, p2, humanoid.radius, humanoid.names)
 
 
-def draw_pose(poses: Poses, pose: int, rays: int, seed: int) -> PosedScene:
+def draw_pose(poses: SweepPoses, pose: int, rays: int, seed: int) -> PosedScene:
     """Draw the bullets at one pose, of ``rays`` that are dealt out evenly to all; ``depth`` is a graze's share."""
     count = len(poses.motion)
     first, last = rays * pose // count, rays * (pose + 1) // count
@@ -77,7 +77,7 @@ def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
             motion = motions[int(rng.random() * len(motions))]
             p1, p2 = humanoid.pose(motion, rng.random() * humanoid.motions[motion].duration)
             bullets = draw_bullets(rng, count, p1, p2, radius)
-            # A bullet that is meant to miss misses every limb: any will do as its target.
+            # A bullet that is meant to miss has no target: take any limb.
             target = np.maximum(bullets.target, 0)
             depth = np.where(bullets.family == GRAZE, bullets.depth * radius[target], np.nan)
             scenes.append(ShotScene(p1, p2, radius, replace(bullets, target=target, depth=depth)))

@@ -1,4 +1,4 @@
-"""Segments and what each is meant to do, the limb that they are fired at, and the draws that families share.
+"""Segments with their intended verdicts, the limb they are fired at, and random draws that families share.
 
 All lengths are metres. A scene is one world of one to fifteen limbs; a chunk of a family is a few scenes.
 """
@@ -14,7 +14,7 @@ from cylcollide.crosscheck.engine import DEFAULT, Setup
 
 
 class Intent(IntEnum):
-    """The verdict that a generator means a segment to have about its target."""
+    """The verdict about its target that a segment is drawn to have."""
 
     MISS = 0
     HIT = 1
@@ -22,7 +22,7 @@ class Intent(IntEnum):
 
 
 @dataclass(frozen=True)
-class Shots:
+class FiredSegments:
     """Segments and their intentions, length n."""
 
     start: Float64Array  # (n, 3)
@@ -43,7 +43,7 @@ class ShotScene:
     p1: Float64Array  # limb ends, (m, 3)
     p2: Float64Array
     radius: Float64Array  # (m,)
-    shots: Shots
+    shots: FiredSegments
     setup: Setup = DEFAULT
     whole_batch: bool = False  # one call of the engine, whatever its limit; for PyBullet only
     as_lists: bool = False  # in that call, lists of tuples instead of arrays
@@ -52,17 +52,19 @@ class ShotScene:
 
 def shots(
     start: Float64Array, end: Float64Array, intent: Intent | Int8Array, depth: Float64Array | float = np.nan
-) -> Shots:
+) -> FiredSegments:
     """Return segments about the first limb with their intentions; what is one number holds for all."""
     n = len(start)
     intents = np.broadcast_to(np.asarray(intent, dtype=np.int8), n).copy()
     depths = np.broadcast_to(np.asarray(depth, dtype=np.float64), n).copy()
-    return Shots(start, end, intents, depths, np.zeros(n, dtype=np.int32))
+    return FiredSegments(start, end, intents, depths, np.zeros(n, dtype=np.int32))
 
 
-def joined(parts: list[Shots]) -> Shots:
+def joined(parts: list[FiredSegments]) -> FiredSegments:
     """All segments of the parts, one part after another."""
-    return Shots(*(np.concatenate([getattr(part, name) for part in parts]) for name in Shots.__dataclass_fields__))
+    return FiredSegments(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in FiredSegments.__dataclass_fields__)
+    )
 
 
 def by_sign(depth: Float64Array) -> Int8Array:
@@ -77,7 +79,7 @@ DECADES = (1, 2, 3, 4, 5, 6, 7)
 """The k of depths 10⁻ᵏ, as shares of the radius."""
 
 
-class Frame:
+class LimbFrame:
     """Unit axis and two unit directions across it, of one limb (3,) or of each of several (n, 3)."""
 
     axis: Float64Array
@@ -105,7 +107,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Body(Frame):
+class Target(LimbFrame):
     """A cylinder, its unit axis and two unit directions across it, (3,) each.
 
     An aligned body has its centre in the origin and its axes along the coordinate axes, so that its caps and its four
@@ -137,7 +139,7 @@ class Body(Frame):
         """Radius of a ball around the body."""
         return float(np.hypot(self.radius, self.half))
 
-    def scene(self, fired: Shots, setup: Setup = DEFAULT) -> ShotScene:
+    def scene(self, fired: FiredSegments, setup: Setup = DEFAULT) -> ShotScene:
         """A world of this body alone."""
         reach = self.half * self.axis
         p1, p2 = (self.centre - reach)[None], (self.centre + reach)[None]
@@ -159,7 +161,7 @@ class Body(Frame):
 
     def at_depth(
         self, rng: np.random.Generator, through: Float64Array, heading: Float64Array, depth: Float64Array
-    ) -> Shots:
+    ) -> FiredSegments:
         """Segments either way along unit ``heading`` through points, which cut the body ``depth`` (n,) deep or not."""
         start, end = self.past(rng, through, either_way(rng, heading))
         return shots(start, end, by_sign(depth), depth)

@@ -14,12 +14,12 @@ import plotly.graph_objects as go
 
 from cylcollide._types import Float64Array, Int32Array
 from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.cases.wording import UNITS
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.generate.shots import across, unit
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.number_format import UNITS
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.report.case_choice import Drawn
 from cylcollide.crosscheck.report.chart_style import COLORS, bare
+from cylcollide.crosscheck.report.drawn_case import Drawn
 from cylcollide.engines.rounded_cylinder import (
     Least,
     Rounded,
@@ -55,7 +55,7 @@ def cut(drawn: Drawn) -> go.Figure:
     middle, half = 0.5 * (min(places) + max(places)), _half(drawn, max(places) - min(places))
     # The unit in which the window is at least a few wide.
     size, name = next(((size, name) for size, name in UNITS if half >= 0.9 * size), UNITS[-1])
-    plane = Plane(origin + middle * path, path, out, BEYOND * half)
+    plane = CutPlane(origin + middle * path, path, out, BEYOND * half)
     figure = go.Figure()
     held = drawn.held if drawn.case.cause_code != Cause.API_LIMIT else None  # what is inside out has no such shape
     if held is not None and drawn.calibration is not None and drawn.calibration.stop > 0:
@@ -82,7 +82,7 @@ def cut(drawn: Drawn) -> go.Figure:
     return figure.update_layout(showlegend=False)
 
 
-class Plane(NamedTuple):
+class CutPlane(NamedTuple):
     """The plane of a picture, its middle in the middle of the window: all vectors (3,), metres."""
 
     middle: Float64Array

@@ -7,11 +7,9 @@ The bodies are built from the same numbers as in :mod:`cylcollide.engines.bullet
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from cylcollide.crosscheck.cases import words
+from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.report.chart_style import template
 from cylcollide.engines._bullet_bodies import MJCF, URDF
 from cylcollide.engines.bullet import bodies
@@ -49,10 +47,10 @@ def repro_source(case: Case) -> str:
         raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
     if setup.spin:
         raise ValueError(f"spin: expected 0, got {setup.spin}; a script cannot spin a limb about its axis")
-    limbs, chosen = case.limbs, range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
+    chosen = range(len(case.radius)) if case.cause in NEIGHBOURS_MATTER else case.about
     changed = setup.margin is not None or bool(setup.moved)
     found = f"Cause: {case.cause}. Case {case.address}." if case.cause else f"Bullet {case.row} of seed {case.seed}."
-    headline = f"{words.headline(case)} {found}"
+    headline = f"{wording.headline(case)} {found}"
     # What the engine's adapter writes into a file, as the inside of an f-string.
     xml = MJCF.format('type="cylinder" size="{radius!r} {0.5 * height!r}"')
     if setup.construction != "mjcf":
@@ -65,7 +63,7 @@ def repro_source(case: Case) -> str:
         case=case,
         chosen=chosen,
         # As the engine's adapter builds them: an ulp of the height can move a hit by half a millimetre.
-        bodies=bodies(limbs, np.asarray(limbs.p1), np.asarray(limbs.p2)),
+        bodies=bodies(case.limbs),
         setup=setup,
         xml=xml,
         plain=setup.construction == "geom" and not changed,

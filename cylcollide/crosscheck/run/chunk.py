@@ -12,13 +12,13 @@ from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
 from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibration
 from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.generate.families import ChunkKey
 from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.crosscheck.judge.comparison import Cast, Comparison, build
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk
 from cylcollide.crosscheck.run.plan import Plan
@@ -46,7 +46,7 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     ]
     columns = _joined(every) | _joined([_bullets(part) for part in parts if isinstance(part.scene, PosedScene)])
     first = np.cumsum([0, *(len(part.found.row) for part in parts)])
-    kept = _samples(columns) if plan.finds_causes else _greatest(columns)
+    kept = _kept(columns, plan.finds_causes)
     numbers = columns["scene"][kept].tolist()
     cases: list[Case] = []
     for n in dict.fromkeys(numbers):
@@ -63,7 +63,7 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
         "limb_hits": by_limb["ours"],
         "limb_reported": by_limb["theirs"],
         "scenes": [part.about for part in parts] if plan.finds_causes else [],
-        "cases": [case.record() for case in (cases if plan.finds_causes else worst_of_kinds(cases))],
+        "cases": [case.record() for case in cases],
         "calibrations": list({repr(c): c for part in parts for c in part.calibrations}.values()),
     }
     return Chunk(columns, record)
@@ -127,42 +127,22 @@ def _bullets(part: Fired) -> Arrays:
     return table
 
 
-def _size(columns: Arrays) -> Float64Array:
-    """How wrong each disagreement is; 0 if that is not known."""
-    amount = columns["amount"]
-    return np.where(np.isfinite(amount), np.abs(amount), 0.0)
+def _kept(columns: Arrays, with_causes: bool) -> Int64Array:
+    """Rows of the disagreements that are kept as cases: some of every kind and cause, and all unexplained ones.
 
-
-def _samples(columns: Arrays) -> Int64Array:
-    """Rows of the disagreements that are kept as cases: all unexplained, and some of every kind and cause."""
-    groups, size = columns["kind"].astype(np.int64) * len(Cause) + columns["cause"], _size(columns)
-    kept = set(np.flatnonzero(columns["cause"] == Cause.UNEXPLAINED).tolist())
-    for group in np.unique(groups):
-        mine = np.flatnonzero(groups == group)
-        kept |= {*mine[:SAMPLED].tolist(), *_worst(mine, size, WORST).tolist()}
+    Without causes these are the worst of the WORST_KINDS; an error of 0 is none.
+    """
+    kind, cause, amount = columns["kind"], columns["cause"], columns["amount"]
+    size = np.where(np.isfinite(amount), np.abs(amount), 0.0)
+    wanted = with_causes | (np.isin(kind, WORST_KINDS) & ((amount != 0.0) | np.isin(kind, VERDICTS)))
+    sampled, worst = (SAMPLED, WORST) if with_causes else (0, WORST_BULLETS)
+    kept = set(np.flatnonzero(cause == Cause.UNEXPLAINED).tolist())
+    groups = kind.astype(np.int64) * len(Cause) + cause
+    for group in np.unique(groups[wanted]):
+        mine = np.flatnonzero(wanted & (groups == group))
+        # Of equal sizes the first.
+        kept |= {*mine[:sampled].tolist(), *mine[np.argsort(-size[mine], kind="stable")][:worst].tolist()}
     return np.array(sorted(kept), dtype=np.int64)
-
-
-def _greatest(columns: Arrays) -> Int64Array:
-    """Rows of the disagreements of the greatest amount of each of the WORST_KINDS."""
-    kinds = [np.flatnonzero(columns["kind"] == kind) for kind in WORST_KINDS]
-    return np.concatenate([_worst(mine, _size(columns), WORST_BULLETS) for mine in kinds])
-
-
-def _worst(rows: Int64Array, size: Float64Array, count: int) -> Int64Array:
-    """Of some rows those of the greatest size; equal ones as they come."""
-    return rows[np.argsort(-size[rows], kind="stable")][:count]
-
-
-def worst_of_kinds(cases: Sequence[Case], most: int = WORST_BULLETS) -> list[Case]:
-    """The worst cases of each of the WORST_KINDS, worst first; equal ones by their place, unknown amounts last."""
-
-    def rank(case: Case) -> tuple[float, tuple[object, ...]]:
-        return (1.0 if case.amount is None else -abs(case.amount)), case.place
-
-    kinds = [sorted((case for case in cases if case.kind_code == kind), key=rank) for kind in WORST_KINDS]
-    # An error of 0 is none.
-    return [case for mine in kinds for case in mine[:most] if case.amount != 0.0 or case.kind_code in VERDICTS]
 
 
 def _families(key: ChunkKey, scene: ShotScene) -> tuple[tuple[str, ...], Int32Array]:

@@ -1,4 +1,4 @@
-"""Work in chunks: any executor, finished chunks kept on disk, a stopped sweep resumes, the order changes nothing."""
+"""Computes chunks on any executor and keeps them on disk: a stopped sweep resumes; their order is irrelevant."""
 
 import json
 import os

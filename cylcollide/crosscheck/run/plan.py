@@ -1,4 +1,4 @@
-"""What is to be run: the humanoid at poses of its motions, or families of segments with the causes of what differs."""
+"""Plans of a run: the humanoid at poses of its motions, or families of segments with the causes of disagreements."""
 
 import hashlib
 import json
@@ -12,15 +12,9 @@ from cylcollide._version import __version__
 from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
-from cylcollide.crosscheck.generate.families import (
-    FAMILIES,
-    OF_PYBULLET_ONLY,
-    WHOLE_BATCHES,
-    ChunkKey,
-    draw_chunk,
-    of_pybullet,
-)
-from cylcollide.crosscheck.generate.poses import Poses, draw_pose, spread_poses
+from cylcollide.crosscheck.generate import of_pybullet
+from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, WHOLE_BATCHES, ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.poses import SweepPoses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject
 
@@ -83,7 +77,7 @@ class PosesPlan(_Run):
     seed: int
     motions: tuple[str, ...] = ()
     engine_of: EngineOf = BulletClient
-    poses: Poses = field(init=False, repr=False, compare=False)
+    poses: SweepPoses = field(init=False, repr=False, compare=False)
     tried = 0
     not_tried = ()
     finds_causes = False

@@ -1,4 +1,4 @@
-"""A plan run: its chunks over an executor, trials of a sample, and the summary of it all."""
+"""Runs a plan: its chunks on an executor, trials of a sample of cases, and the summary."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
-from cylcollide.crosscheck.cases.recast import CaseRunner
+from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
@@ -96,7 +96,7 @@ def run_plan(
         "poses": len(poses.motion) if poses else 0,
         "limbs": [{"name": name, "radius": radius} for name, radius in limbs],
         "unexplained": tally.unexplained(),
-        "findings": [asdict(finding) for finding in findings(tally)],
+        "findings": list(findings(tally)),
         "families": tally.rows(),
         "causes": tally.cause_rows(tried),
         "setups": tally.setup_rows(),

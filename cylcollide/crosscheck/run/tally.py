@@ -1,4 +1,4 @@
-"""Chunks put together: counts and errors by family, and causes with their bounds.
+"""Merges chunks: counts and errors by family, and causes with their bounds.
 
 Chunks are taken in the order of their keys, so that nothing depends on the order in which they were finished.
 """
@@ -13,8 +13,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int8Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.trials import Trial, is_proved
-from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
-from cylcollide.crosscheck.judge.disagreements import (
+from cylcollide.crosscheck.compare.disagreements import (
     ERRORS,
     NOT_SOUGHT,
     VERDICTS,
@@ -23,6 +22,7 @@ from cylcollide.crosscheck.judge.disagreements import (
     Kind,
     median_99_max,
 )
+from cylcollide.crosscheck.generate.families import FAMILIES, WHOLE_BATCHES, ChunkKey
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Chunk
 from cylcollide.crosscheck.run.plan import AT_POSES

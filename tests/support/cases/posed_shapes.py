@@ -61,6 +61,11 @@ def rotation_rows(quaternion: Array) -> Array:
     return np.moveaxis(np.array(columns), 2, 0)
 
 
+def rotation_matrix(quaternion: Array) -> Array:
+    """Return the rotation of one quaternion x, y, z, w of any length, (3, 3)."""
+    return rotation_rows(np.asarray(quaternion)[None])[0].T
+
+
 # Places -------------------------------------------------------------------------------------------------------------
 
 

@@ -41,14 +41,19 @@ class Moment:
 def moments_of(
     history: PoseHistory, times: np.ndarray, pellets: int, protected_since: dict[int, float] | None
 ) -> list[Moment]:
-    """Return a world for each time, without those who are protected then."""
-    moments = []
-    for i, time in enumerate(times.tolist()):
-        limbs = history.limbs_at(time)
-        safe = [who for who, since in (protected_since or {}).items() if time >= since]
+    """Return a world for each time, or for the nearest that is kept, without those who are protected then.
+
+    Times at which there is nobody are left out.
+    """
+    moments: list[Moment] = []
+    for time in times.tolist():
+        at = float(np.clip(time, *history.times[[0, -1]]))
+        limbs = history.limbs_at(at)
+        safe = [who for who, since in (protected_since or {}).items() if at >= since]
         kept = np.flatnonzero(~np.isin(limbs.character, safe))
-        rows = slice(i * pellets, (i + 1) * pellets)
-        moments.append(Moment(time, rows, kept, cc.HitWorld(limbs[kept] if safe else limbs)))
+        rows = slice(len(moments) * pellets, (len(moments) + 1) * pellets)
+        if len(kept):
+            moments.append(Moment(time, rows, kept, cc.HitWorld(limbs[kept] if safe else limbs)))
     return moments
 
 

@@ -2,6 +2,9 @@
 
 from functools import cache
 
+import numpy as np
+
+from cylcollide.crosscheck.compare.disagreements import Kind
 from cylcollide.crosscheck.engine import BulletClient
 from cylcollide.crosscheck.run.plan import PosesPlan
 from cylcollide.crosscheck.run.run import run_plan
@@ -17,3 +20,10 @@ def swept(rays=4000, seed=1, engine_of=BulletClient):
 def timeless(result):
     """All numbers of a summary but the seconds."""
     return {name: value for name, value in result.summary.items() if name != "seconds"}
+
+
+def right_hits(tally):
+    """Of every hit of the right limb the graze depth, the distance error in metres and the tilt in degrees."""
+    kind, amount = tally.column("kind"), tally.column("amount")
+    tilted, along = kind == Kind.NORMAL, np.isin(kind, (Kind.EARLY, Kind.LATE))
+    return tally.column("depth")[tilted], amount[along], np.degrees(amount[tilted])

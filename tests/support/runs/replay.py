@@ -4,9 +4,10 @@ from dataclasses import asdict
 from functools import cache
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.recast import CaseRunner, recast
+from cylcollide.crosscheck.cases.case_runner import CaseRunner
+from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient
-from cylcollide.crosscheck.generate.families.of_pybullet import LEAST
+from cylcollide.crosscheck.generate.of_pybullet import LEAST
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 

@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from cylcollide import engines
-from cylcollide.crosscheck.scoreboard import scoreboard as board
-from cylcollide.crosscheck.scoreboard.scoreboard import ASKED, scoreboard
+from cylcollide.crosscheck.run import scoreboard as board
+from cylcollide.crosscheck.run.scoreboard import ASKED, scoreboard
 from cylcollide.engines import registry
 
 FAULTY = ("Exact", "Inflated", "Open", "Blind", "Single", "Forgetful", "Leaving", "Passing", "Short")

@@ -1,4 +1,4 @@
-"""What one engine gets wrong, added up: verdicts, errors of right hits, what a start inside does, and the worst cases.
+"""Adds up the errors of one engine: verdicts, errors of right hits, what a start inside does, and the worst cases.
 
 A segment that starts in a limb, its surface included, is kept out of the verdicts and of the errors: what it should do
 is each engine's own choice. `EngineErrors.inside` says what it did. Errors are those of right hits at the scale of
@@ -8,18 +8,18 @@ people; the towers and far worlds of the families would hide them, and count by 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
 from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.compare.comparison import Answers, Cast, Comparison
+from cylcollide.crosscheck.compare.disagreements import ERRORS, VERDICTS, Kind
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.judge.comparison import Answers, Cast, Comparison
-from cylcollide.crosscheck.judge.disagreements import ERRORS, VERDICTS, Kind
-from cylcollide.crosscheck.judge.truth import Truth
 from cylcollide.crosscheck.records import plain
 
 COUNTED = ("missed", "phantom", "wrong_limb", "lost")
@@ -35,20 +35,11 @@ NEARLY_ALL = 0.99
 """Share of starts inside from which a policy is stated as one; shares are given all the same."""
 
 
-class Question(NamedTuple):
-    """One scene, a chunk's ``number``-th, with an engine's answers; ``cast`` puts one more question to the engine."""
-
-    key: ChunkKey
-    number: int
-    both: Comparison
-    cast: Cast
-
-
 class EngineErrors:
     """What is known of one engine, which is made with these options, added up over scenes."""
 
     def __init__(self, engine: str = BULLET, options: Mapping[str, Any] | None = None) -> None:
-        self.engine, self.options, self.rays = engine, options or {}, 0
+        self.engine, self.options, self.rays = engine, dict(options or {}), 0
         # By family what is wrong, and how often; verdicts are proved, those that are not are `unproved`.
         self.wrong: dict[str, Counter[str]] = defaultdict(Counter)
         # Of right hits `distance` along the ray in metres and `normal` in radians; `position` of all hits, in metres.
@@ -57,13 +48,15 @@ class EngineErrors:
         # Of every family and way to be wrong how bad the worst is, and the case that the engine can be asked again.
         self.worst: dict[tuple[str, str], tuple[tuple[bool, float], Case]] = {}
 
-    def add(self, key: ChunkKey, number: int, truth: Truth, answers: Answers, cast: Cast) -> None:
-        """Compare the answers to a scene, a chunk's ``number``-th; ``cast`` puts one more question to the engine."""
+    def add(self, key: ChunkKey, number: int, both: Comparison, cast: Cast) -> None:
+        """Count what is wrong in a chunk's ``number``-th scene; ``cast`` puts one more question to the engine."""
+        truth, outside = both.truth, ~both.ours.started_inside
         self.rays += len(truth.start)
-        both = Comparison(truth, *answers)
-        about = Question(key, number, both, cast)
-        outside = ~truth.hits.started_inside
-        self._count(about, "lost", Kind.LOST, both.wrong[Kind.LOST])
+
+        def count(counted: str, kind: Kind, rows: Int64Array, way: str = "") -> None:
+            self._count(key, number, both, cast, counted, kind, rows, way or kind.field)
+
+        count("lost", Kind.LOST, both.wrong[Kind.LOST])
         for kind in VERDICTS:
             rows = both.wrong[kind][outside[both.wrong[kind]]]
             proved = truth.confirms(rows)
@@ -72,18 +65,18 @@ class EngineErrors:
             if kind == Kind.MISSED:
                 alone = [cast(truth.start[[row]], truth.end[[row]]).limb[:1] == truth.hits.limb[row] for row in rows]
                 back = np.array([one.all() and len(one) == 1 for one in alone], dtype=np.bool_)
-                self._count(about, "lost", kind, rows[back], "lost by its place")
+                count("lost", kind, rows[back], "lost by its place")
                 rows = rows[~back]
-            self._count(about, kind.field, kind, rows)
+            count(kind.field, kind, rows)
         told, aside = (rows[outside[rows]] for rows in (both.crossing, both.aside))
         limb = both.theirs.limb[told]
         error, tilt, rounding = both.distance_error(told), both.tilt(told), truth.rounding(told, limb)
         half = 0.5 * np.linalg.norm(truth.limbs.p2[limb] - truth.limbs.p1[limb], axis=1)
         bent = rounding / np.minimum(truth.limbs.radius[limb], half) + 8 * np.finfo(np.float64).eps
-        self._count(about, "early", Kind.EARLY, told[error < -rounding])
-        self._count(about, "late", Kind.LATE, told[error > rounding])
-        self._count(about, "normal", Kind.NORMAL, np.union1d(told[tilt > bent], aside))
-        self._count(about, "position", Kind.POSITION, both.misplaced)
+        count("early", Kind.EARLY, told[error < -rounding])
+        count("late", Kind.LATE, told[error > rounding])
+        count("normal", Kind.NORMAL, np.union1d(told[tilt > bent], aside))
+        count("position", Kind.POSITION, both.misplaced)
         near = _at_the_scale_of_people(truth)
         right = near[told] & (limb == truth.hits.limb[told])
         self.off["distance"].append(np.abs(error[right]))
@@ -92,23 +85,31 @@ class EngineErrors:
         if key.family == "inside-start":
             self._look_inside(both)
 
-    def add_moved(self, key: ChunkKey, number: int, still: Answers, moved: Truth, answers: Answers, cast: Cast) -> None:
+    def add_moved(self, key: ChunkKey, number: int, still: Answers, both: Comparison, cast: Cast) -> None:
         """Compare the answers after limbs were moved into a scene with those of ``still``, where they were built."""
-        both = Comparison(moved, *answers)
-        right_before = still.answered & (still.hits.limb == moved.hits.limb) & ~moved.hits.started_inside
+        right_before = still.answered & (still.hits.limb == both.ours.limb) & ~both.ours.started_inside
         for kind in (*VERDICTS, Kind.LOST):
             rows = both.wrong[kind][right_before[both.wrong[kind]]]
-            rows = rows[moved.confirms(rows)]
-            self._count(Question(key, number, both, cast), "moved", kind, rows, f"{kind.field} after a move")
+            rows = rows[both.truth.confirms(rows)]
+            self._count(key, number, both, cast, "moved", kind, rows, f"{kind.field} after a move")
 
-    def _count(self, about: Question, counted: str, kind: Kind, rows: Int64Array, way: str = "") -> None:
+    def _count(
+        self,
+        key: ChunkKey,
+        number: int,
+        both: Comparison,
+        cast: Cast,
+        counted: str,
+        kind: Kind,
+        rows: Int64Array,
+        way: str,
+    ) -> None:
         """Count rows that are wrong in one way, and keep the worst if there was none as bad in the family.
 
         An error at the scale of people is worse than one elsewhere. Where the segment alone is answered otherwise, the
         case holds the others of its call, as few as will do.
         """
-        both, key = about.both, about.key
-        truth, place = both.truth, (key.family, way or kind.field)
+        truth, place = both.truth, (key.family, way)
         self.wrong[key.family][counted] += len(rows)
         if not len(rows):
             return
@@ -129,9 +130,9 @@ class EngineErrors:
         of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
         self.worst[place] = rank, case_of(
             truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=about.number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), engine=self.engine,
+            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), engine=self.engine,
             options=options, amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
-            **called(truth.scene, row, *both.call_of(row, about.cast)),
+            **called(truth.scene, row, *both.call_of(row, cast)),
         )  # fmt: skip
 
     def _look_inside(self, both: Comparison) -> None:

@@ -20,7 +20,7 @@ from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
 
 NOT_SETTLED = -2
-"""Stands where exact arithmetic has not settled the limb yet: no limb, and not the -1 of a miss."""
+"""Marks a row whose limb exact arithmetic has not settled yet."""
 
 
 def exact_first_limbs(
@@ -61,7 +61,7 @@ def clearances(
 
 
 class Truth:
-    """What is true about a scene. Exact arithmetic settles a segment once, however many engines differ there.
+    """The true answers to a scene. Exact arithmetic settles each segment at most once.
 
     ``hits`` are this library's answers, ``length`` is that of the segments in metres, (n,).
     """

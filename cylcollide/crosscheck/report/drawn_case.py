@@ -10,66 +10,51 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.words import TEXTS
+from cylcollide.crosscheck.cases.wording import CAUSES
 from cylcollide.crosscheck.causes.calibration import Calibration, calibrated_setup
-from cylcollide.crosscheck.judge.disagreements import Cause, Kind
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.records import JsonObject
-from cylcollide.crosscheck.run.chunk import WORST_KINDS, worst_of_kinds
+from cylcollide.crosscheck.run.chunk import WORST_KINDS
 from cylcollide.engines.rounded_cylinder import Rounded, least_distance
 
 HUMAN = (0.01, 1.0)
 """Radii in metres of limbs that a reader can picture: where there are any, cases about them are shown."""
 
 OF_SETUPS = frozenset({Cause.SHAPE, Cause.NO_CORE_DISTANCE, Cause.BROAD_PHASE, Cause.API_LIMIT})
-"""Causes that lie in how the limb was built: they show best on limbs that were not built by default."""
+"""Causes that depend on the construction: limbs that were not built by default show them best."""
 
 
-def clearest_cases(cases: Sequence[Case], cause: Cause, most: int = 2) -> list[Case]:
-    """The most telling case of each kind that shows a cause, best kind first; of any kind if there is none of these."""
-    mine = [case for case in cases if case.cause_code == cause and case.kind_code != Kind.LOST]
-    # A loss in a batch has no geometry to be shown.
-    worst = _worst_of_kinds(mine, [Kind[name] for name in TEXTS[cause].get("shows", ())])
-    return (worst or _worst_of_kinds(mine, [*Kind]))[:most]
+def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
+    """The most telling case of every kind that a cause has; kinds that show it best come first, losses last."""
+    first = [Kind[name] for name in CAUSES[cause].get("shows", ())]
+    kinds = sorted(
+        Kind, key=lambda kind: (kind == Kind.LOST, kind not in first, first.index(kind) if kind in first else 0)
+    )
+    groups = [[case for case in cases if (case.cause_code, case.kind_code) == (cause, kind)] for kind in kinds]
+    return [min(group, key=_telling) for group in groups if group]
 
 
-def worst_cases(cases: Sequence[Case], causes: Sequence[Cause], most: int = 20) -> list[Case]:
-    """The worst case of every cause and kind: the causes take turns, in the order given, until there are enough."""
-    queues = []
-    for cause in causes:
-        first = clearest_cases(cases, cause)
-        rest = [kind for kind in Kind if kind not in {case.kind_code for case in first}]
-        queues.append(first + _worst_of_kinds([case for case in cases if case.cause_code == cause], rest))
-    # Of a loss there is little to be seen.
-    return sorted(_in_turns(queues, most), key=lambda case: case.kind_code == Kind.LOST)
+def _telling(case: Case) -> tuple[Any, ...]:
+    """The order among cases of one kind: limbs as large as those of people, built by default, the greatest amount."""
+    pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
+    usual = case.built.is_default or case.cause_code in OF_SETUPS
+    whole, size = case.start != case.end, abs(case.amount or 0.0)
+    return not whole, not pictured, case.family == "extremes", not usual, -size, case.place
 
 
-def worst_in_turns(cases: Sequence[Case], most: int = 10) -> list[Case]:
-    """The worst cases of every kind: the kinds take turns, in the order of WORST_KINDS, until there are enough.
+def worst_cases(cases: Sequence[Case], causes: Sequence[Cause] = (), most: int = 10) -> list[Case]:
+    """The cases that the page shows: causes take turns, in the order given, each with its case of every kind.
 
-    A gap of one millimetre and a distance error of one millimetre cannot be weighed against each other.
+    Without causes the kinds take turns, each with its worst cases: a gap of one millimetre and a distance error of one
+    millimetre cannot be weighed against each other.
     """
-    ranked = worst_of_kinds(cases, most)
-    return _in_turns([[case for case in ranked if case.kind_code == kind] for kind in WORST_KINDS], most)
-
-
-def _in_turns(queues: Sequence[Sequence[Case]], most: int) -> list[Case]:
-    return [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
-
-
-def _worst_of_kinds(cases: Sequence[Case], kinds: Sequence[Kind]) -> list[Case]:
-    """Of each kind that is there, in this order, the greatest amount.
-
-    It is that among limbs as large as those of people and, if the cause allows it, built by default.
-    """
-
-    def rank(case: Case) -> tuple[Any, ...]:
-        pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
-        usual = case.built.is_default or case.cause_code in OF_SETUPS
-        whole, size = case.start != case.end, abs(case.amount or 0.0)
-        return not whole, not pictured, case.family == "extremes", not usual, -size, case.place
-
-    groups = [[case for case in cases if case.kind_code == kind] for kind in kinds]
-    return [min(group, key=rank) for group in groups if group]
+    queues = [shown_cases(cases, cause) for cause in causes]
+    if not causes:
+        worst = sorted(cases, key=lambda case: (1.0 if case.amount is None else -abs(case.amount), case.place))
+        queues = [[case for case in worst if case.kind_code == kind] for kind in WORST_KINDS]
+    chosen = [case for turn in zip_longest(*queues) for case in turn if case is not None][:most]
+    # A lost answer shows little: it comes last.
+    return sorted(chosen, key=lambda case: case.kind_code == Kind.LOST)
 
 
 class Drawn:

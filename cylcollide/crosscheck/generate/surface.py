@@ -6,10 +6,10 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.generate.shots import (
-    Body,
+    FiredSegments,
     Intent,
-    Shots,
     ShotScene,
+    Target,
     angles,
     by_sign,
     directions,
@@ -25,7 +25,7 @@ STARTS = 8
 STEPS = 8
 
 
-def side_graze(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def side_graze(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Side graze: past the side at ± 10⁻ᵏ radii, k = 1 … 7, at least 30° off the axis' direction.
 
     Depth: of the cut below the side, where it is deepest; negative the gap to the side, where it is narrowest.
@@ -33,7 +33,7 @@ def side_graze(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [body.scene(grazes(rng, body, n))]
 
 
-def grazes(rng: np.random.Generator, body: Body, n: int) -> Shots:
+def grazes(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
     """Draw grazes of the middle 60 % of the side, whose closest approach to the axis is known by construction."""
     depth = body.radius * signed_shares(rng, n)
     angle, slope = angles(rng, n), rng.uniform(np.pi / 6, 5 * np.pi / 6, n)
@@ -41,7 +41,7 @@ def grazes(rng: np.random.Generator, body: Body, n: int) -> Shots:
     return body.at_depth(rng, point, body.slanted(angle, slope), depth)
 
 
-def rim(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def rim(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Rim: through a point of a cap's plane, ± 10⁻ᵏ radii inside the rim, down through the cap and out of the side.
 
     Depth: of that point inside the rim, within the cap's plane; the cut is shallower, the gap narrower than that.
@@ -52,7 +52,7 @@ def rim(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [body.scene(body.at_depth(rng, point, body.across_rim(rng, cap, angle), depth))]
 
 
-def corner_cut(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def corner_cut(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Corner cut: in a plane through the axis, at 45° across the corner of cap and side, ± 10⁻ᵏ radii from the rim.
 
     Depth: distance of the line from the rim, into the limb. Both faces must move by 1/√2 of it to touch the line.
@@ -65,7 +65,7 @@ def corner_cut(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [body.scene(body.at_depth(rng, point, heading, depth))]
 
 
-def axis_parallel(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def axis_parallel(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Axis-parallel: along the whole limb, ± 10⁻ᵏ radii inside or outside its side.
 
     Depth: of the line below the side; negative the gap. Along a random axis the direction is parallel up to its
@@ -76,7 +76,7 @@ def axis_parallel(rng: np.random.Generator, body: Body, n: int) -> list[ShotScen
     return [body.scene(body.at_depth(rng, point, np.tile(body.axis, (n, 1)), depth))]
 
 
-def same_line(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def same_line(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Same line: near-tangent lines, each begun at eight places, and flown along in eight steps as a game does.
 
     Depth: of the line below the side, up to 1.5 mm or half the radius either way; nan for a step of a flight. As many
@@ -101,7 +101,7 @@ GAPS = (0.0005, 0.0009, 0.0011, 0.002)
 SKIN = 0.001
 
 
-def near_start(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def near_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Near-surface start: 0.5, 0.9, 1.1 or 2 mm outside the side, then inward, but too short, tangent or outward.
 
     Depth: negative, the gap between segment and limb; nan for those that go in. A quarter of n each.
@@ -128,7 +128,7 @@ def near_start(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [body.scene(joined(parts))]
 
 
-def _gap(body: Body, start: Float64Array, end: Float64Array) -> Float64Array:
+def _gap(body: Target, start: Float64Array, end: Float64Array) -> Float64Array:
     """Least distance of the segments from the infinite side, (n,)."""
     flat = [points - body.centre for points in (start, end)]
     first, last = (points - np.einsum("ni,i->n", points, body.axis)[:, None] * body.axis for points in flat)
@@ -138,7 +138,7 @@ def _gap(body: Body, start: Float64Array, end: Float64Array) -> Float64Array:
     return np.asarray(nearest - body.radius)
 
 
-def inside_start(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def inside_start(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Inside start: anywhere inside, in the outer 1 mm or quarter radius if that is less, on the axis, in the centre.
 
     Depth: of the start below the nearest face.
@@ -154,7 +154,7 @@ def inside_start(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene
     return [body.scene(shots(start, end, Intent.HIT, depth))]
 
 
-def segment_ends(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def segment_ends(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Segment ends: shot at the side or a cap, ended d past its surface or d short of it, d = 10⁻¹ … 10⁻⁸ m or 0.
 
     Depth: of the end inside the surface (to the nearest face), negative outside; at most half the radius. 0 is meant

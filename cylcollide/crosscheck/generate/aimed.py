@@ -1,14 +1,14 @@
-"""Aimed at points: of one body, near the joint of two, and in worlds that are extreme."""
+"""Segments aimed at points: of one body, near the joint of two, and in extreme worlds."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from cylcollide.crosscheck.generate.shots import (
-    Body,
+    FiredSegments,
     Intent,
-    Shots,
     ShotScene,
+    Target,
     angles,
     by_sign,
     directions,
@@ -19,7 +19,7 @@ from cylcollide.crosscheck.generate.shots import (
 )
 
 
-def generic(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def generic(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Generic: at points within 1.3 radii of the axis and 1.2 half lengths of the centre, from any direction.
 
     Depth: none meant.
@@ -27,7 +27,7 @@ def generic(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [body.scene(aimed(rng, body, n))]
 
 
-def aimed(rng: np.random.Generator, body: Body, n: int, widest: float = 1.3, longest: float = 1.2) -> Shots:
+def aimed(rng: np.random.Generator, body: Target, n: int, widest: float = 1.3, longest: float = 1.2) -> FiredSegments:
     """Draw segments through points up to ``widest`` radii from the axis and ``longest`` half lengths from the centre.
 
     Points inside (no share above 0.999) make hits by intention; of the others both may come.
@@ -42,7 +42,7 @@ def aimed(rng: np.random.Generator, body: Body, n: int, widest: float = 1.3, lon
 BEND = np.pi / 3
 
 
-def elbow(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def elbow(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Elbow: two equal limbs that share an end and enclose 60°, shot at near the joint.
 
     Depth: none meant; which limb comes first is left to the exact answer.
@@ -57,7 +57,7 @@ def elbow(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [ShotScene(p1, p2, np.full(2, body.radius), shots(start, end, Intent.EITHER))]
 
 
-def extremes(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
+def extremes(rng: np.random.Generator, body: Target, n: int) -> list[ShotScene]:
     """Extremes, a third each: of length zero; of 10² … 10⁷ m; at the same body 10³ … 10⁷ m away from the origin.
 
     Depth: of a zero-length segment below the nearest face; negative outside. Not meant for the others.
@@ -71,13 +71,13 @@ def extremes(rng: np.random.Generator, body: Body, n: int) -> list[ShotScene]:
     return [near, far.scene(replace(aimed(rng, far, n // 3), intent=np.full(n // 3, Intent.EITHER, dtype=np.int8)))]
 
 
-def _points(rng: np.random.Generator, body: Body, n: int) -> Shots:
+def _points(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
     depth = body.radius * signs(rng, n) * rng.choice([0.3, 0.1, 0.01, 0.001], n)
     point = body.at(body.half * rng.uniform(-0.6, 0.6, n), body.radius - depth, angles(rng, n))
     return shots(point, point.copy(), by_sign(depth), depth)
 
 
-def _long(rng: np.random.Generator, body: Body, n: int) -> Shots:
+def _long(rng: np.random.Generator, body: Target, n: int) -> FiredSegments:
     heading = directions(rng, n)
     point = body.at(body.half * rng.uniform(-0.9, 0.9, n), body.radius * rng.uniform(0, 0.9, n), angles(rng, n))
     before, behind = 10.0 ** rng.uniform(2, 7, n), 10.0 ** rng.uniform(2, 7, n)

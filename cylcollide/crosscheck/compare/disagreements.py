@@ -11,7 +11,7 @@ from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
 
 
 class Cause(IntEnum):
-    """Why, as ``docs/causes.md`` explains each: a code, and what it is called."""
+    """Codes of the causes with their names; ``docs/causes.md`` explains each."""
 
     label: str
 
@@ -37,7 +37,7 @@ class Cause(IntEnum):
 
 
 WITHOUT_BOUND = (Cause.UNEXPLAINED, Cause.INSIDE_START, Cause.BROAD_PHASE)
-"""Causes of which it says nothing how near their number comes to a bound."""
+"""Causes whose numbers have no meaningful bound."""
 
 
 class Kind(IntEnum):
@@ -70,7 +70,7 @@ ERRORS = (Kind.EARLY, Kind.LATE, Kind.NORMAL, Kind.POSITION)
 """The kinds whose amount is an error: one of 0 is none."""
 
 NOT_SOUGHT = -1
-"""Stands for the cause of a row whose cause was not looked for."""
+"""The cause of a row whose cause was not sought."""
 
 
 @dataclass(frozen=True)

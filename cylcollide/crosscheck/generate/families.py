@@ -1,4 +1,4 @@
-"""Families of segments that bring out one way of being wrong each: fifteen about single limbs, and one in motion.
+"""Families of segments, each of which provokes one kind of error: fifteen about single limbs, and one in motion.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cylcollide.crosscheck.generate.families import aimed, of_pybullet, surface
+from cylcollide.crosscheck.generate import aimed, of_pybullet, surface
 from cylcollide.crosscheck.generate.poses import draw_in_motion
-from cylcollide.crosscheck.generate.shots import SIZES, Body, ShotScene
+from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target
 
-Draw = Callable[[np.random.Generator, Body, int], list[ShotScene]]
+Draw = Callable[[np.random.Generator, Target, int], list[ShotScene]]
 """Draws about so many segments at one body."""
 
 OF_ANY_ENGINE: dict[str, Draw] = {
@@ -71,10 +71,10 @@ def draw_chunk(key: ChunkKey, n: int) -> list[ShotScene]:
         return draw_in_motion(rng, n)
     draw = ABOUT_ONE_BODY[key.family]
     if key.family in WHOLE_BATCHES:
-        return draw(rng, Body.draw(rng, 0.05, 0.2, aligned=False), n)
+        return draw(rng, Target.draw(rng, 0.05, 0.2, aligned=False), n)
     bodies = [(size, aligned) for size in SIZES for aligned in (False, True)]
     scenes = []
     for place, ((radius, half), aligned) in enumerate(bodies):
         count = n * (place + 1) // len(bodies) - n * place // len(bodies)
-        scenes += draw(rng, Body.draw(rng, radius, half, aligned), count)
+        scenes += draw(rng, Target.draw(rng, radius, half, aligned), count)
     return scenes

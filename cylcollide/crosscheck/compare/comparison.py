@@ -1,4 +1,4 @@
-"""The one judge: an engine's answers about a scene beside the truth.
+"""An engine's answers about a scene beside the truth.
 
 It says which verdicts differ and which of these exact arithmetic confirms, and of hits the errors.
 """
@@ -12,9 +12,9 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int8Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Disagreements, Kind
+from cylcollide.crosscheck.compare.truth import NOT_SETTLED, Truth
 from cylcollide.crosscheck.engine import BulletClient
-from cylcollide.crosscheck.judge.disagreements import VERDICTS, Disagreements, Kind
-from cylcollide.crosscheck.judge.truth import NOT_SETTLED, Truth
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.query.hits import RayHits
 
@@ -24,7 +24,7 @@ Cast = Callable[[Float64Array, Float64Array], EngineHits]
 UNIT = 1e-6
 """By how much a unit vector's length may differ from 1: float32 rounds it by a tenth of that."""
 MEASURABLE = 1e100
-"""Greatest number that an engine can mean: the squares of greater ones overflow."""
+"""Greatest number that counts as an answer: the squares of greater ones overflow."""
 
 
 class Answers(NamedTuple):
@@ -32,7 +32,7 @@ class Answers(NamedTuple):
 
     hits: EngineHits
     answered: BoolArray
-    """Which segments got an answer that means something: a miss, or a limb that is there and a finite fraction."""
+    """Which segments got a usable answer: a miss, or an existing limb and a finite fraction."""
     tells_normal: bool = True
 
 
@@ -58,12 +58,13 @@ def engine_answers(engine: Engine, truth: Truth) -> Answers:
             told: Sequence[Any] = engine.cast_batch(*ends)
         except Exception:  # PyBullet's own error class: the call is refused, which is an answer too
             told = ()
-        reported = engine.as_hits(told, len(told))
+        reported = EngineHits.misses(len(told))
+        engine.fill(reported, told)
     return usable(reported, len(truth.start), len(limbs), engine.capabilities.normal)
 
 
 def usable(reported: EngineHits, n: int, m: int, tells_normal: bool = True) -> Answers:
-    """The answers to n segments at m limbs, as long as there are segments, and which of them mean something."""
+    """The answers to n segments at m limbs, one for each, and which of them are usable."""
     limb, fraction = np.full(n, float(NOT_SETTLED)), np.full(n, np.nan)
     position, normal = np.full((n, 3), np.nan), np.full((n, 3), np.nan)
     for whole, part in ((limb, "limb"), (fraction, "fraction"), (position, "position"), (normal, "normal")):
@@ -126,7 +127,7 @@ class Comparison:
 
     @cached_property
     def own(self) -> OwnHits:
-        """What is true of the limb that each hit names; of a right hit, and where none is reported, our answer."""
+        """The true entry into the limb that each hit names. For right hits and misses this is our answer."""
         rows = np.flatnonzero((self.theirs.limb >= 0) & (self.theirs.limb != self.ours.limb))
         alone = self.truth.limbs[self.theirs.limb[rows]].cast_segments(self.truth.start[rows], self.truth.end[rows])
         columns = [getattr(self.ours, name).copy() for name in OwnHits._fields]
@@ -141,7 +142,7 @@ class Comparison:
 
     @cached_property
     def aside(self) -> Int64Array:
-        """The rows whose hit names a limb that the segment does not cross, and tells a normal that is none anywhere."""
+        """The rows whose hit names a limb that the segment does not cross, with a normal that is no unit vector."""
         rows = np.flatnonzero((self.theirs.limb >= 0) & ~np.isfinite(self.own.fraction))
         return rows[self.malformed(rows)]
 
@@ -161,7 +162,7 @@ class Comparison:
         return np.flatnonzero(self.answered & (self.theirs.limb >= 0) & (self.points[1] > 0.0))
 
     def distance_error(self, rows: Int64Array) -> Float64Array:
-        """Metres by which the engine's hits lie behind where the limbs that they name are entered, < 0 before it."""
+        """Metres from the true entry into the limb that a hit names to the hit; negative if the hit is early."""
         return np.asarray((self.theirs.fraction[rows] - self.own.fraction[rows]) * self.truth.length[rows])
 
     def tilt(self, rows: Int64Array) -> Float64Array:
@@ -214,13 +215,13 @@ class Comparison:
         return self.clearance(rows)
 
     def call_of(self, row: int, cast: Cast) -> tuple[int, int]:
-        """The rows, first and end, of a call as short as will do in which the engine says the same of a row."""
+        """First row and end of the shortest call in which the engine answers a row in the same way."""
         n = len(self.answered)
         calls = (row, row + 1), (max(row - 1, 0), row + 1), (row, min(row + 2, n)), (0, row + 1), (0, n)
         return next((call for call in calls if self._is_answered_alike(row, *call, cast)), (0, n))
 
     def _is_answered_alike(self, row: int, first: int, end: int, cast: Cast) -> bool:
-        """Whether the engine says the same about a row when it is asked about these alone, to the last bit."""
+        """Whether the engine's answer to a row has the same bits when only these rows are cast."""
         truth, theirs = self.truth, self.theirs
         again = usable(cast(truth.start[first:end], truth.end[first:end]), end - first, len(truth.limbs))
         same = [

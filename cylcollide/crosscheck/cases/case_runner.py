@@ -1,0 +1,162 @@
+"""One engine asked about a case, as it is saved or with something changed, beside this library."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from cylcollide._types import Float64Array
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.causes.calibration import Calibration, calibration
+from cylcollide.crosscheck.causes.classify import compare
+from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.compare.comparison import engine_answers
+from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
+from cylcollide.crosscheck.compare.truth import Truth
+from cylcollide.crosscheck.engine import EngineOf, Setup
+from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
+
+
+@dataclass(frozen=True)
+class CaseVariant:
+    """Limbs with p1, p2 (m, 3) and radius (m,), how they are built, one segment (3,); metres."""
+
+    p1: Float64Array
+    p2: Float64Array
+    radius: Float64Array
+    start: Float64Array
+    end: Float64Array
+    setup: Setup
+    size: float = 1.0
+    """By how much the world was scaled."""
+
+    @classmethod
+    def of(cls, case: Case) -> Self:
+        """The segment of a case."""
+        p1, p2, radius = np.array(case.p1), np.array(case.p2), np.array(case.radius)
+        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.built)
+
+    @property
+    def scene(self) -> ShotScene:
+        """A world with this one segment."""
+        segment = shots(self.start[None], self.end[None], Intent.EITHER)
+        return ShotScene(self.p1, self.p2, self.radius, segment, self.setup)
+
+    @property
+    def direction(self) -> Float64Array:
+        """Unit direction of the segment; zero for one of no length."""
+        step = self.end - self.start
+        length = float(np.linalg.norm(step))
+        return step / length if length else step
+
+    def scaled(self, factor: float) -> Self:
+        """The whole world and the segment, ``factor`` times as large; margins stay."""
+        scaled = {name: getattr(self, name) * factor for name in ("p1", "p2", "radius", "start", "end", "size")}
+        return replace(self, **scaled).built(moved=self.setup.moved * factor)
+
+    def built(self, **changes: Any) -> Self:
+        """The limbs in a setup with some fields changed."""
+        return replace(self, setup=replace(self.setup, **changes))
+
+    def begun(self, earlier: float) -> Self:
+        """The segment begun so many metres earlier on its line; later if negative."""
+        return replace(self, start=self.start - earlier * self.direction)
+
+    def ended(self, later: float) -> Self:
+        """The segment ended so many metres later on its line."""
+        return replace(self, end=self.end + later * self.direction)
+
+    def nudged(self, ulps: int) -> Self:
+        """The start moved by so many units in the last place, up in every coordinate, down if negative."""
+        start = self.start.copy()
+        for _ in range(abs(ulps)):
+            start = np.nextafter(start, np.sign(ulps) * np.inf)
+        return replace(self, start=start)
+
+    def from_rim(self, limb: int, fraction: float) -> float:
+        """Distance of a point of the segment on a limb from the limb's rim, along the face that it lies on."""
+        point, axis = self.start + fraction * (self.end - self.start), self.p2[limb] - self.p1[limb]
+        length = float(np.linalg.norm(axis))
+        offset = point - 0.5 * (self.p1[limb] + self.p2[limb])
+        height = float(offset @ axis) / length
+        distance = float(np.linalg.norm(offset - height * axis / length))
+        return float(max(abs(0.5 * length - abs(height)), abs(self.radius[limb] - distance)))
+
+
+class Outcome(NamedTuple):
+    """The limbs that both sides name, and every disagreement with its cause and amount (metres, radians)."""
+
+    limb_true: int
+    limb_engine: int
+    causes: dict[Kind, Cause]
+    amounts: dict[Kind, float]
+
+    @property
+    def verdicts_agree(self) -> bool:
+        """Whether both name the same limb, or none."""
+        return not any(kind in self.causes for kind in VERDICTS)
+
+    def error(self, kind: Kind) -> float:
+        """Metres by which the hit is early or late, or radians by which its normal is off; 0 if it is not."""
+        amount = self.amounts.get(kind, 0.0)
+        return max(-amount, 0.0) if kind == Kind.EARLY else max(amount, 0.0) if kind == Kind.LATE else amount
+
+
+@dataclass(frozen=True)
+class CaseRunner:
+    """Asks variants of one engine."""
+
+    engine_of: EngineOf
+
+    def calibrations(self, variant: CaseVariant) -> list[Calibration]:
+        """What was measured about limbs of the size they had before the world was scaled, at their size now.
+
+        The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
+        """
+        half = 0.5 * np.linalg.norm(variant.p2 - variant.p1, axis=1) / variant.size
+        sizes = zip((variant.radius / variant.size).tolist(), half.tolist(), strict=True)
+        known = [calibration(self.engine_of, variant.setup, *size) for size in sizes]
+        return [replace(c, radius=c.radius * variant.size, half=c.half * variant.size) for c in known]
+
+    def __call__(self, variant: CaseVariant) -> Outcome:
+        """Ask both sides."""
+        return self.several(variant, [variant])[0]
+
+    def several(self, world: CaseVariant, variants: Sequence[CaseVariant]) -> list[Outcome]:
+        """Ask both sides variants that differ from ``world`` in their segments only."""
+        start, end = (np.array([getattr(variant, name) for variant in variants]) for name in ("start", "end"))
+        scene = replace(world.scene, shots=shots(start, end, Intent.EITHER))
+        both, found = compare(scene, self.engine_of, self.calibrations(world))
+        outcomes = [Outcome(int(a), int(b), {}, {}) for a, b in zip(both.ours.limb, both.theirs.limb, strict=True)]
+        for row, kind, cause, amount in zip(found.row, found.kind, found.cause, found.amount, strict=True):
+            outcomes[row].causes[Kind(kind)], outcomes[row].amounts[Kind(kind)] = Cause(cause), float(amount)
+        return outcomes
+
+    def look(self, variant: CaseVariant, limb: int) -> Sight:
+        """Look at one limb from the segment."""
+        at = np.array([limb], dtype=np.int32)
+        return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)
+
+
+def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
+    """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
+    scene, row = scene_of(case)
+    truth = Truth(scene)
+    with runner.engine_of(case.built) as engine:
+        return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
+
+
+def scene_of(case: Case) -> tuple[ShotScene, int]:
+    """The segments that are cast at once, and the row that the case is about."""
+    variant = CaseVariant.of(case)
+    call = (*case.before, (case.start, case.end), *case.after)
+    row = len(case.before)
+    lost = case.kind_code == Kind.LOST and len(call) == 1
+    if lost:
+        call, row = call * int(case.bound or 1), min(case.row, int(case.bound or 1) - 1)
+    start, end = (np.array(points) for points in zip(*call, strict=True))
+    was = (np.array(case.was[0]), np.array(case.was[1])) if case.was else None
+    scene = replace(variant.scene, shots=shots(start, end, Intent.EITHER), was=was)
+    # PyBullet answers most of a list that is one too long, and nothing of such an array.
+    return replace(scene, whole_batch=lost, as_lists=case.measured != 0.0), row

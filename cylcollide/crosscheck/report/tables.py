@@ -1,0 +1,171 @@
+"""The tables of a run and of the scoreboard: the same for the terminal and the page; and their CSV files.
+
+A million segments have more disagreements than that: as plain CSV some 85 MB, packed a sixth of it. So that table is
+packed with gzip, which every reader of data frames opens by its name, and has six digits a number: with family, seed,
+chunk, scene and row the segment itself can be drawn again, to the last bit.
+"""
+
+import gzip
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cylcollide.crosscheck.cases.wording import NOTHING, digits, percent
+from cylcollide.crosscheck.compare.disagreements import Cause, Kind
+from cylcollide.crosscheck.records import JsonObject, with_figures_apart, write_csv
+from cylcollide.crosscheck.run.run import Result
+from cylcollide.crosscheck.run.tally import COUNTED, Tally
+
+DISAGREEMENTS = ("family", "seed", "chunk", "scene", "row", "kind", "cause", "amount", "measured", "bound", "depth")
+"""Columns of that table."""
+
+KINDS, CAUSES = ([one.label for one in names] for names in (Kind, Cause))
+PLACES = ("median", "99 %", "max")
+NAMES = {"hits": "true hits", "lost": "no answer", "normal": "normal off", "position": "position off"}
+"""Heads of columns that are not the fields with spaces."""
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table of text; the first column names the row, the others hold numbers unless ``numbers`` is False."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+    numbers: bool = True
+
+
+def run_tables(summary: JsonObject, *, wide: bool) -> list[ReportTable]:
+    """Verdicts and errors by family, and the causes if they were sought; ``wide``: with the columns of the page."""
+    posed, rows = summary["run"] == "poses", [row for row in summary["families"] if row["rays"]]
+    rows = rows[:1] if wide and len(rows) == 2 else rows
+    fields = [*(["rays", "hits"] if wide else ["rays"]), *(kind.field for kind in Kind), *(["proved"] if wide else [])]
+    verdicts = _counts("Verdicts and errors by family", "family", fields, rows)
+    figures = {"early by, mm": "early_mm", "late by, mm": "late_mm", "normal off by, °": "normal_deg"}
+    errors = _figures("Sizes of these errors" if not posed else "Errors of right hits", "family", figures, rows)
+    return [verdicts, *([errors] if wide or posed else []), *([cause_table(summary)] if summary["causes"] else [])]
+
+
+def cause_table(summary: JsonObject) -> ReportTable:
+    """The causes, most frequent first."""
+    rows = []
+    for row in summary["causes"]:
+        ratio, trials = row["nearest_to_bound"]["ratio"], row["interventions"]
+        proved = f"{trials['proved']} of {trials['tested']}" if trials["tested"] else NOTHING
+        nearest = NOTHING if ratio is None else f"{ratio:.6f}"
+        rows.append([row["cause"], f"{row['count']:,}", percent(row["share"], 1.0), nearest, proved])
+    heads = ("cause", "count", "share", "nearest to its bound", "proved by a change")
+    return ReportTable("Causes, and the interventions on a sample of each", heads, rows)
+
+
+def score_tables(scores: Sequence[JsonObject], *, wide: bool) -> list[ReportTable]:
+    """The scoreboard's records: verdicts, errors, starts inside and limits; ``wide``: with the columns of the page."""
+    ran = [score for score in scores if not score["error"]]
+    note = "Verdicts, each proved, on segments that start outside. Speed: cylcollide = 1."
+    if any("-sided polygons" in limit for score in scores for limit in score["limits"]):
+        note += " A polygon's misses within its sagitta are wrong verdicts too."
+    verdicts = _counts("Wrong verdicts", "engine", ["rays", *COUNTED_FIELDS], ran, note)
+    shares = [percent(sum(score[name] for name in COUNTED_FIELDS), score["rays"]) for score in ran]
+    cells = [[*row, share, digits(s["speed"])] for row, share, s in zip(verdicts.rows, shares, ran, strict=True)]
+    tables = [ReportTable(verdicts.title, (*verdicts.heads, "wrong of asked", "speed"), cells, note)]
+    title = "Right hits at limbs of people's size: distance and normal off"
+    tables.append(_figures(title, "engine", {"mm": "distance_mm", "°": "normal_deg"}, ran))
+    note = "Moved: verdicts that are wrong after a move alone."
+    title, fields = "Hits that are off beyond the rounding of float64, at any scale", ("early", "late", "normal")
+    tables.append(_counts(title, "engine", (*fields, "position", "moved"), ran, note))
+    tables.append(_figures("Positions off from where the fraction leads", "engine", {"mm": "position_mm"}, ran))
+    if wide:
+        families = ran[0]["families"] if ran else ()
+        cells = [[family, *(f"{score['families'].get(family, 0):,}" for score in ran)] for family in families]
+        tables.append(ReportTable("Wrong or lost, by family", ("family", *(s["engine"] for s in ran)), cells))
+    about = [
+        [s["engine"], s["inside"], s["error"] or ", ".join(s["limits"]) or "none", _versions(s)][: 4 if wide else 3]
+        for s in scores
+    ]
+    heads = ("engine", "a start inside", "limits, or why it was not asked", "versions")[: 4 if wide else 3]
+    return [*tables, ReportTable("What engines cannot do, and what starts inside did", heads, about, numbers=False)]
+
+
+COUNTED_FIELDS = tuple(kind.field for kind in COUNTED)
+
+
+def _counts(title: str, name: str, fields: Sequence[str], rows: Sequence[JsonObject], note: str = "") -> ReportTable:
+    heads = [NAMES.get(field, field.replace("_", " ")) for field in fields]
+    cells = [[row[name], *(f"{row[field]:,}" for field in fields)] for row in rows]
+    return ReportTable(title, (name, *heads), cells, note)
+
+
+def _figures(title: str, name: str, columns: dict[str, str], rows: Sequence[JsonObject]) -> ReportTable:
+    """Three columns for each field: median, 99th percentile and greatest."""
+    heads = [f"{head} {place}" for head in columns for place in PLACES]
+    cells = [[row[name], *(digits(value) for field in columns.values() for value in row[field])] for row in rows]
+    return ReportTable(title, (name, *heads), cells)
+
+
+def _versions(score: JsonObject) -> str:
+    return "; ".join(f"{package} {number}" for package, number in score["versions"].items())
+
+
+# CSV -----------------------------------------------------------------------------------------------------------------
+
+
+def write_tables(result: Result, folder: Path) -> list[Path]:
+    """Write ``folder/tables/*.csv`` and return the paths; columns are listed in ``docs/crosscheck.md``."""
+    target = folder / "tables"
+    target.mkdir(parents=True, exist_ok=True)
+    plain = {"families": _families, "causes": _causes, "setups": _setups}
+    for name, flat in plain.items():
+        write_csv(target / f"{name}.csv", [flat(row) for row in result.summary[name]])
+    packed = target / "disagreements.csv.gz"
+    # No name and no time in the file's head: equal runs give equal bytes.
+    with packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
+        file.write((",".join(DISAGREEMENTS) + "\n").encode())
+        for lines in _disagreements(result.tally):
+            file.write(lines.encode())
+    return [*(target / f"{name}.csv" for name in plain), packed]
+
+
+def _families(row: JsonObject) -> JsonObject:
+    flat = with_figures_apart(row, ("early_mm", "late_mm", "normal_deg"))
+    causes = flat.pop("causes")
+    return flat | {cause: causes.get(cause, 0) for cause in CAUSES}
+
+
+def _causes(row: JsonObject) -> JsonObject:
+    nearest, trials = row["nearest_to_bound"], row["interventions"]
+    return {
+        **{name: row[name] for name in ("cause", "count", "share")},
+        **{kind: row["kinds"].get(kind, 0) for kind in KINDS},
+        **{f"worst {kind}": row["worst"].get(kind) for kind in KINDS},
+        **{f"nearest_{name}": nearest[name] for name in ("kind", "measured", "bound", "ratio")},
+        **{name: trials[name] for name in ("cases", "tested", "proved")},
+        **{name: sum(change[name] for change in trials["changes"]) for name in ("held", "failed")},
+    }
+
+
+def _setups(row: JsonObject) -> JsonObject:
+    return {"family": row["family"], **row["setup"], **{n: v for n, v in row.items() if n not in ("family", "setup")}}
+
+
+def _disagreements(tally: Tally) -> Iterator[str]:
+    """Lines of each chunk."""
+    for key, chunk in tally.chunks.items():
+        columns = [chunk.columns[name].tolist() for name in DISAGREEMENTS[3:]]
+        for scene, row, kind, cause, *numbers in zip(*columns, strict=True):
+            # Six digits; nothing for what is not a number or has no bound.
+            said = [f"{number:.6g}" if math.isfinite(number) else "" for number in numbers]
+            place = (key.family, key.seed, key.number, scene, row, KINDS[kind], CAUSES[cause])
+            yield ",".join([*map(str, place), *said]) + "\n"
+
+
+def write_score_csv(scores: Sequence[JsonObject], families: Sequence[str], path: Path) -> None:
+    """Write the scoreboard's records; what is not known is left empty."""
+    rows = []
+    for score in scores:
+        row = {name: value for name, value in score.items() if name != "families"}
+        row |= {"versions": _versions(score), "limits": "; ".join(score["limits"])}
+        row = with_figures_apart(row, ("distance_mm", "normal_deg", "position_mm"))
+        rows.append(row | {f"wrong in {family}": score["families"].get(family, "") for family in families})
+    write_csv(path, rows)

@@ -1,0 +1,250 @@
+"""One scoreboard: every engine is asked the same segments, and its proved errors are counted.
+
+The segments are those of the families that any engine can be asked; all of them are about cylinders. Each engine runs
+in a process of its own, so that one that ends its process stops no other.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cylcollide._types import Float64Array, Shape
+from cylcollide.crosscheck.cases.case import Case
+from cylcollide.crosscheck.compare.comparison import Comparison, engine_answers
+from cylcollide.crosscheck.compare.disagreements import ERRORS, Figures, median_99_max
+from cylcollide.crosscheck.compare.truth import Truth
+from cylcollide.crosscheck.generate.families import OF_ANY_ENGINE, ChunkKey, draw_chunk
+from cylcollide.crosscheck.records import JsonObject, one_line, plain
+from cylcollide.crosscheck.run.engine_errors import COUNTED, EngineErrors
+from cylcollide.crosscheck.workers import worker_processes
+from cylcollide.engines import Engine, create, names, variants
+from cylcollide.engines.own import OwnEngine
+
+IN_MOTION = "humanoid"
+ASKED = (*OF_ANY_ENGINE, IN_MOTION)
+"""The families that any engine can be asked."""
+DEFAULT_RAYS = 2000 * len(ASKED)
+ALL = "all"
+
+TIMED_RAYS, ROUNDS = 4000, 9
+"""Bullets a call at the humanoid, and how often an engine and this library take turns, to compare speeds."""
+
+MM_PER_METRE = 1000.0
+NONE: Figures = (math.nan, math.nan, math.nan)
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one engine got wrong. With an `error` it could not be asked to the end: counts are 0, figures nan."""
+
+    engine: str  # with its construction
+    versions: dict[str, str]
+    error: str  # one line why it could not run; "" if it ran
+    rays: int = 0  # segments it was asked
+    missed: int = 0  # all verdicts: proved by exact arithmetic, and about segments that start outside
+    phantom: int = 0
+    wrong_limb: int = 0
+    lost: int = 0  # no answer at all, or a hit that comes only if the segment is asked alone
+    distance_mm: Figures = NONE  # error along the ray of right hits at people's scale: median, 99 %, greatest
+    normal_deg: Figures = NONE  # angle to the true normal
+    inside: str = ""  # what segments that start inside did, in words
+    limits: tuple[str, ...] = ()  # what it says it cannot do
+    speed: float = math.nan  # rays per processor second relative to cylcollide, taking turns
+    families: dict[str, int] = field(default_factory=dict)  # wrong verdicts and lost rays by family
+    unproved: int = 0  # verdicts where exact arithmetic does not confirm this library: its bugs
+    cases: tuple[Case, ...] = ()  # the worst of every family and way to be wrong
+    early: int = 0  # hits of the right limb that are off beyond the rounding of float64, at any scale
+    late: int = 0
+    normal: int = 0
+    position: int = 0  # hits, right or wrong, whose position is not where their fraction leads
+    position_mm: Figures = NONE  # between the two
+    moved: int = 0  # verdicts that are wrong only after the limbs were moved there
+
+    def record(self) -> JsonObject:
+        """As JSON has it: nan is null; the cases have a file of their own."""
+        return {name: plain(value) for name, value in asdict(replace(self, cases=())).items() if name != "cases"}
+
+
+def scoreboard(
+    engines: Sequence[str],
+    rays: int = DEFAULT_RAYS,
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    apart: bool = False,
+) -> list[Score]:
+    """Ask engines the same segments and count what each gets wrong: equal seeds and rays give equal scores but speeds.
+
+    Parameters
+    ----------
+    engines
+        Names as :func:`cylcollide.engines.names` lists them, in the order wanted; "all" for all. An engine that comes
+        in several variants, as PyBullet's constructions, has a row for each; one that raises a row that says so. So
+        has, where all were asked for, one whose package is missing; of one that was named this is an ImportError.
+    rays
+        Segments that each engine is asked, dealt out evenly to the families; at least 1.
+    progress
+        Told what is being done.
+    apart
+        Whether each engine gets a process of its own: one that ends it gets a row that says so.
+    """
+    for name, value, least in (("rays", rays, 1), ("seed", seed, 0)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
+    check_names(engines)
+    wanted = dict.fromkeys(each for name in engines for each in (names() if name == ALL else (name,)))
+    contenders: list[tuple[str, str, dict[str, Any], str]] = []
+    for name in wanted:
+        try:
+            contenders += [(name, words, options, "") for words, options in variants(name).items()]
+        except ImportError as missing:
+            if name in engines:
+                raise
+            contenders.append((name, "", {}, one_line(missing)))
+    report = progress or (lambda _what, _done, _of: None)
+    scores = []
+    for place, (name, words, options, error) in enumerate(contenders):
+        report("engines", place, len(contenders))
+        scores.append(Score(name, {}, error) if error else _scored(name, words, options, rays, seed, apart))
+    report("engines", len(contenders), len(contenders))
+    return scores
+
+
+def check_names(engines: Sequence[str]) -> None:
+    """Raise ValueError, naming the known, if one of the names is no engine's; no engine's package is imported."""
+    known = names()
+    unknown = [name for name in engines if name not in (ALL, *known)]
+    if unknown:
+        raise ValueError(f"no engine {unknown[0]!r}; known engines: {', '.join(known)}, or {ALL}")
+
+
+def _scored(name: str, words: str, options: Mapping[str, Any], rays: int, seed: int, apart: bool) -> Score:
+    """Ask one engine everything; what it raises at any time is its error, and it is asked no more."""
+    label, versions, limits, what = name, dict[str, str](), tuple[str, ...](), ASKED[0]
+    with ExitStack() as stack:
+        pool = stack.enter_context(worker_processes(1)) if apart else None
+
+        def done(work: Callable[..., T], *arguments: Any) -> T:
+            if pool is None:
+                found = _whole(work, *arguments)
+            else:
+                found = pool.submit(_whole, work, *arguments).result()
+            if isinstance(found, _FailedError):
+                raise found
+            return found
+
+        try:
+            label, versions, limits = done(_open, name, options)
+            errors = EngineErrors(name, options)
+            for what in ASKED:
+                errors = done(_asked, errors, ChunkKey(what, seed, 0), math.ceil(rays / len(ASKED)))
+            what = "speed"
+            speed = done(_speed, seed)
+            done(_close)
+        except (_FailedError, BrokenExecutor) as error:
+            said = str(error) if isinstance(error, _FailedError) else "it ended its process"
+            _close()
+            return Score(f"{label}, {words}" if words else label, versions, f"{what}: {said}", limits=limits)
+    wrong, off = errors.wrong, errors.off
+    counts = (*COUNTED, "unproved", "moved", *(kind.field for kind in ERRORS))
+    return Score(
+        f"{label}, {words}" if words else label,
+        versions,
+        "",
+        rays=errors.rays,
+        **{count: sum(row[count] for row in wrong.values()) for count in counts},
+        distance_mm=_figures(off["distance"], MM_PER_METRE),
+        normal_deg=_figures(off["normal"], math.degrees(1.0)),
+        position_mm=_figures(off["position"], MM_PER_METRE),
+        inside=errors.inside,
+        limits=limits,
+        speed=speed,
+        families={family: sum(row[count] for count in COUNTED) for family, row in wrong.items()},
+        cases=tuple(case for _, case in errors.worst.values()),
+    )
+
+
+def _figures(parts: list[Float64Array], unit: float) -> Figures:
+    return median_99_max(unit * np.concatenate([*parts, np.empty(0)]))
+
+
+# What an engine's process does ---------------------------------------------------------------------------------------
+
+
+class _FailedError(Exception):
+    """What an engine raised, in one line: its own exceptions may not come through a pipe."""
+
+
+def _whole(work: Callable[..., T], *arguments: Any) -> T | _FailedError:
+    try:
+        return work(*arguments)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of a Rust engine is no Exception
+        return _FailedError(one_line(error, named=True))
+
+
+_OPEN: list[Engine] = []
+"""The engine of this process, which is asked all families: it may lose one segment out of many thousands."""
+
+
+def _open(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, str], tuple[str, ...]]:
+    """Name of the engine, its versions, and what it says it cannot do."""
+    engine = create(name, **options)
+    _OPEN.append(engine)
+    return engine.name, dict(engine.versions), tuple(engine.capabilities.cannot())
+
+
+def _close() -> None:
+    """Close the engine; one that failed may fail at that too."""
+    while _OPEN:
+        with suppress(Exception):
+            _OPEN.pop().close()
+
+
+def _asked(errors: EngineErrors, key: ChunkKey, rays: int) -> EngineErrors:
+    """The errors with those of one family."""
+    (engine,), scenes = _OPEN, draw_chunk(key, rays)
+    if engine.capabilities.lacks([Shape.CYLINDER]):
+        raise ValueError(f"{engine.name} holds no cylinders, and all families are about cylinders")
+    for number, scene in enumerate(scenes):
+        if not len(scene.shots.start):
+            continue
+        truth = Truth(scene)
+        still = engine_answers(engine, truth)
+        errors.add(key, number, Comparison(truth, *still), engine.cast_segments)
+        if key.family == IN_MOTION and number:
+            # The same limbs at two poses: the engine is asked again after it has moved them from one to the other.
+            moved = truth.moved_from(scenes[number - 1].p1, scenes[number - 1].p2)
+            both = Comparison(moved, *engine_answers(engine, moved))
+            errors.add_moved(key, number, still, both, engine.cast_segments)
+    return errors
+
+
+def _speed(seed: int) -> float:
+    """Rays per processor second by those of this library: both take turns with the same bullets at the humanoid."""
+    scene = draw_chunk(ChunkKey(IN_MOTION, seed, 1), 4 * TIMED_RAYS)[0]
+    limbs, start, end = Truth(scene).limbs, scene.shots.start, scene.shots.end
+
+    def seconds(engine: Engine) -> float:
+        # Processor time, which other programs on the machine do not lengthen much.
+        began = time.process_time()
+        engine.cast_segments(start, end)
+        return time.process_time() - began
+
+    (engine,) = _OPEN
+    with OwnEngine() as own:
+        for each in (own, engine):
+            each.build(limbs)
+            each.cast_segments(start, end)  # first calls may compile
+        return float(np.median([seconds(own) / seconds(engine) for _ in range(ROUNDS)]))

@@ -1,1 +1,0 @@
-"""The scoreboard: every engine asked the same segments."""

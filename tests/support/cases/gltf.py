@@ -1,0 +1,99 @@
+"""glTF files, written here byte by byte: skins in every layout that is read."""
+
+import base64
+import json
+import struct
+
+import numpy as np
+from support import skins
+
+FLOAT, USHORT, UBYTE, UINT = 5126, 5123, 5121, 5125
+
+
+def known():
+    """Three bones in a chain, their skin, and weights of two bones a vertex in 65,535ths."""
+    rng = np.random.default_rng(9)
+    points, faces = skins.cylinder([0, 0, 0], [0, 0, 1.2], 0.1, sides=12, rings=8)
+    points = np.float32(points).astype(float)
+    first = np.clip((points[:, 2] / 0.6).astype(int), 0, 1)
+    share = np.round(65535 * rng.uniform(0, 1, len(points)))
+    weights = np.zeros((len(points), 3))
+    weights[np.arange(len(points)), first] = share
+    weights[np.arange(len(points)), first + 1] = 65535 - share
+    return skins.arguments(
+        (points, faces), weights, ("low", "mid", "high"), (-1, 0, 1), rng.normal(size=(3, 3)), rng.normal(size=(3, 4))
+    )
+
+
+class Writer:
+    """The buffer, views and accessors of a document."""
+
+    def __init__(self):
+        self.data, self.views, self.accessors = b"", [], []
+
+    def add(self, rows, code, kind, normalized=False, stride=None):
+        rows = np.ascontiguousarray(rows, {FLOAT: "<f4", USHORT: "<u2", UBYTE: "u1", UINT: "<u4"}[code])
+        width = rows.itemsize * (rows.shape[1] if rows.ndim > 1 else 1)
+        raw = b"".join(row.tobytes() + b"\x55" * ((stride or width) - width) for row in rows)
+        self.data += b"\0" * (-len(self.data) % 4)
+        view = {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(raw)} | (
+            {"byteStride": stride} if stride else {}
+        )
+        self.data += raw
+        self.views.append(view)
+        accessor = {"bufferView": len(self.views) - 1, "componentType": code, "count": len(rows), "type": kind}
+        self.accessors.append(accessor | ({"normalized": True} if normalized else {}))
+        return len(self.accessors) - 1
+
+
+def document(given, joints=(2, 3, 4), scale=1.0, stride=None, weight_code=USHORT, indexed=True):
+    """Nodes 0 and 1 are the mesh and an armature; the joints' nodes come in any order, one node lies between two."""
+    writer, order = Writer(), [joints.index(node) for node in (2, 3, 4)]  # rank of low, mid, high among the joints
+    rest = []
+    for bone, parent in enumerate(given["parents"]):
+        own = skins.matrix(given["rest_positions"][bone], given["rest_orientations"][bone])
+        rest.append(own if parent < 0 else rest[parent] @ own)
+    bind = np.zeros((3, 16))
+    for bone in range(3):
+        bind[order[bone]] = np.linalg.inv(rest[bone] @ np.diag([scale] * 3 + [1])).T.ravel()
+    carriers = np.argsort(-given["weights"], axis=1, kind="stable")[:, [0, 1, 2, 2]]
+    shares = np.take_along_axis(given["weights"], carriers, axis=1) * [1, 1, 1, 0]
+    shares = shares / 65535 if weight_code == FLOAT else shares
+    points, faces = given["vertices"], np.asarray(given["faces"])
+    numbers = np.array(order)[carriers]
+    if not indexed:
+        rows = faces.ravel()
+        points, numbers, shares = points[rows], numbers[rows], shares[rows]
+    primitive = {"attributes": {
+        "POSITION": writer.add(points, FLOAT, "VEC3", stride=stride),
+        "JOINTS_0": writer.add(numbers, UBYTE, "VEC4"),
+        "WEIGHTS_0": writer.add(shares, weight_code, "VEC4", weight_code != FLOAT),
+    }}  # fmt: skip
+    if indexed:
+        primitive["indices"] = writer.add(faces.ravel(), USHORT, "SCALAR")
+    skin = {"joints": list(joints), "inverseBindMatrices": writer.add(bind, FLOAT, "MAT4")}
+    nodes = [
+        {"mesh": 0, "skin": 0, "translation": [7, 7, 7]}, {"children": [2]}, {"name": "low", "children": [5]},
+        {"name": "mid", "children": [4]}, {"name": "high"}, {"name": "between", "children": [3]},
+    ]  # fmt: skip
+    return {
+        "asset": {"version": "2.0"}, "nodes": nodes, "meshes": [{"primitives": [primitive]}], "skins": [skin],
+        "accessors": writer.accessors, "bufferViews": writer.views, "buffers": [{"byteLength": len(writer.data)}],
+    }, writer.data  # fmt: skip
+
+
+def gltf(parts):
+    """The document as one text, its buffer in base 64."""
+    content, data = parts
+    content["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+    return json.dumps(content).encode()
+
+
+def glb(parts):
+    """The document in two chunks."""
+    content, data = parts
+    text = json.dumps(content).encode()
+    text += b" " * (-len(text) % 4)
+    data += b"\0" * (-len(data) % 4)
+    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(data), 0x004E4942) + data
+    return struct.pack("<III", 0x46546C67, 2, 12 + len(chunks)) + chunks
