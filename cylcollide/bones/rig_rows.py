@@ -121,9 +121,8 @@ def _place_eight(rig: RigRows, count: int, bones: Bones, first: Places, c: int, 
 def place_limbs(rig: RigRows, count: int, bones: Bones, first: Places, placed: Placed) -> int:
     """Write the limbs of k characters of one rig, with `count` bones each.
 
-    Returns the first one with a bone that has no accepted numbers, or with a limb that is none in the world: an end
-    beyond 2**500, or an axis that has become too short; -1 if there is none. Of it and those behind it, the results
-    have no meaning.
+    Returns the first character with a number of a bone out of range, with an end of a limb beyond 2**500, or with an
+    axis that has become too short; -1 if there is none. The results of it and of later characters have no meaning.
     """
     c = 0
     while c + LANES <= first.row.size and _place_eight(rig, count, bones, first, c, placed):

@@ -1,6 +1,6 @@
 """Merging the hits of limbs, of sheets and of Bullet itself, in exact order along each ray."""
 
-from functools import cmp_to_key, partial
+from functools import cmp_to_key
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,19 +10,15 @@ from cylcollide.bullet.client import Place
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult, Wrapped
 from cylcollide.bullet.plane import Sheet, segment_numbers, sheet_hits
 from cylcollide.bullet.sheet_loops import (
-    OPEN_ORDER,
     POSITION_ERROR,
     SheetColumns,
     SheetTable,
-    fill_sheets,
-    first_sheets,
 )
 from cylcollide.bvh.layout import Space
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.exact.order import limb_hit
 from cylcollide.exact.solid import Solid
 from cylcollide.query.exact_fallback import exact_limb
-from cylcollide.runtime.threads import in_chunks
 from cylcollide.world import Snapshot
 
 NOTHING = -1  # no shape
@@ -75,94 +71,10 @@ class MergedHits(NamedTuple):
     normal: Float64Array  # (n, 3)
 
 
-class FirstHits:
-    """The first shape along each ray: which, and at which fraction. Places and surface are computed when asked for."""
-
-    def __init__(self, state: MirrorState, rays: RayTest) -> None:
-        self.state, self.rays, self.limbs = state, rays, len(state.limb_rank)
-        self.hits = state.world.cast_segments(
-            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
-        )
-        """Those of the limbs alone."""
-        self.shape = self.hits.limb
-        """Row of `MirrorState.shape_place`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
-        self.fraction = self.hits.fraction
-        """Inf for a miss; (n,)."""
-        self._resolved: tuple[Int64Array, MergedHits] | None = None
-        self.bullet: dict[int, RayTestResult] = {}
-        """The rays whose first hit is Bullet's own."""
-        if state.sheets:
-            self._add_sheets()
-        if state.wrapped.places:
-            self._add_bullet_hits()
-
-    def _add_sheets(self) -> None:
-        """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
-        state, rays, n = self.state, self.rays, len(self.shape)
-        limb, fraction = self.shape, self.fraction  # which stay as they are: `hits` computes its surface from them
-        self.shape, self.fraction = found = np.empty(n, np.int32), np.empty(n)
-        cast = partial(first_sheets, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
-        if any(in_chunks(n, rays.threads, partial(cast, self.limbs, limb, fraction, *found))):
-            rows = np.flatnonzero(self.shape == OPEN_ORDER)
-            options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
-            resolved, shape = numbered(state, options, 0, wrapped=False)
-            self._resolved = rows, resolved
-            self.shape[rows], self.fraction[rows] = shape, resolved.fraction
-
-    def _add_bullet_hits(self) -> None:
-        """Put what Bullet hits before all else where it comes first."""
-        rays = self.rays
-        self.bullet = self.state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, self.fraction)
-        if self.bullet:
-            self.shape, self.fraction = self.shape.copy(), self.fraction.copy()
-            self.shape[self.bullet_rows] = -1
-            self.fraction[self.bullet_rows] = [hit[FRACTION] for hit in self.bullet.values()]
-
-    @property
-    def bullet_rows(self) -> list[int]:
-        """The rows of these rays."""
-        return list(self.bullet)
-
-    def own_place(self) -> Int32Array:
-        """Body and link of each hit, -1 for a miss and for Bullet's own hits; (n, 2)."""
-        return self.state.shape_place.take(self.shape, axis=0)
-
-    def place(self) -> Int32Array:
-        """Body and link of each hit, -1 for a miss; (n, 2)."""
-        place = self.own_place()
-        if self.bullet:
-            place[self.bullet_rows] = [hit[:2] for hit in self.bullet.values()]
-        return place
-
-    def own_surface(self) -> tuple[Float64Array, Float64Array]:
-        """Points and normals, undefined for misses and for Bullet's own hits; (n, 3) each."""
-        position, normal = self.hits._found.surface()  # new arrays, which nothing else reads
-        if self.state.sheets:
-            starts, ends, table = self.rays.starts, self.rays.ends, self.state.sheet_table
-            fill = partial(fill_sheets, table, starts, ends, self.limbs, self.shape, position, normal)
-            in_chunks(len(starts), self.rays.threads, fill)
-        if self._resolved is not None:
-            rows, resolved = self._resolved
-            position[rows], normal[rows] = resolved.position, resolved.normal
-        return position, normal
-
-    def surface(self) -> tuple[Float64Array, Float64Array]:
-        """Points and normals, NaN for a miss; (n, 3) each."""
-        position, normal = self.own_surface()
-        if self.bullet:
-            position[self.bullet_rows] = [hit[POSITION] for hit in self.bullet.values()]
-            normal[self.bullet_rows] = [hit[NORMAL] for hit in self.bullet.values()]
-        return position, normal
-
-    def merged(self) -> MergedHits:
-        """All columns, with misses for Bullet's own hits."""
-        return MergedHits(self.own_place(), self.fraction, *self.own_surface())
-
-
 def numbered(state: MirrorState, rays: RayTest, number: int, wrapped: bool = True) -> tuple[MergedHits, Int64Array]:
     """The hit of this number, from 0, along each ray, or a miss if there are fewer; with what Bullet hits, or not.
 
-    And the shapes (n,), as in `FirstHits`.
+    And the shapes (n,), as in `MirrorHits`.
     """
     chords = state.world.chords_segments(
         rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads

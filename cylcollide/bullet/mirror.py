@@ -12,7 +12,7 @@ from cylcollide.bullet import debug_draw
 from cylcollide.bullet.arguments import integer, layers, real, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
-from cylcollide.bullet.merge_hits import FirstHits, MirrorState, RayTest, numbered
+from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
@@ -220,8 +220,7 @@ class Mirror:
         try:
             if request.number >= 0:
                 return as_tuples(numbered(state, rays, request.number)[0])
-            first = FirstHits(state, rays)
-            return as_tuples(first.merged(), first.bullet)
+            return as_tuples(MirrorHits(state, rays).merged())
         except ValueError:
             for array, name in zip((starts, ends), names, strict=True):
                 validate.vectors(array, name)
@@ -246,7 +245,7 @@ class Mirror:
         ValueError
             On NaN, infinity or a wrong shape.
         """
-        return MirrorHits(FirstHits(*self._array_request(starts, ends, mask, threads)))
+        return MirrorHits(*self._array_request(starts, ends, mask, threads))
 
     def chords_segments(
         self, starts: ArrayLike, ends: ArrayLike, mask: int = ALL_LAYERS, threads: int | None = None
@@ -260,7 +259,7 @@ class Mirror:
         """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
         state, rays = self._array_request(starts, ends, mask, threads)
         if state.sheets or state.wrapped.places:
-            return FirstHits(state, rays).fraction < np.inf
+            return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:

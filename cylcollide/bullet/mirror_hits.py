@@ -1,11 +1,16 @@
 """What a mirror's queries return as arrays: hits and chords by body and link."""
 
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
-from cylcollide.bullet.merge_hits import FirstHits
+from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
+from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult
+from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
+from cylcollide.query.results import Columns, Field
+from cylcollide.runtime.threads import in_chunks
 
 
 class MirrorHits:
@@ -16,96 +21,137 @@ class MirrorHits:
     Bullet's own rays hit has no exit that it reports: exit fractions, exit positions and thickness are NaN.
     """
 
-    def __init__(self, first: FirstHits) -> None:
-        self._first = first
+    fraction = Field[Float64Array]("Hit point = start + fraction (end - start), inf for a miss; (n,).")
+    body = Field[Int32Array]("ObjectUniqueId of the body hit, -1 for a miss; int32 (n,).", "_places")
+    link = Field[Int32Array]("LinkIndex of the link hit, -1 for a base or a miss; int32 (n,).", "_places")
+    position = Field[Float64Array]("Hit point, NaN for a miss; (n, 3).", "_surface")
+    normal = Field[Float64Array](
+        "Unit normal at the hit point, zero for a segment that starts inside, NaN for a miss; (n, 3).", "_surface"
+    )
+    exit_fraction = Field[Float64Array](
+        "Where the segment leaves the shape or ends in it, inf for a miss; (n,).", "_exits"
+    )
+    thickness = Field[Float64Array](
+        "Length of the segment inside the shape, 0 for a touch or a plane, NaN for a miss; (n,).", "_exits"
+    )
+    exit_position = Field[Float64Array](
+        "Point where the segment leaves the shape or ends in it, NaN for a miss; (n, 3).", "_exit_surface"
+    )
+    exit_normal = Field[Float64Array](
+        "Unit outward normal at the exit, zero if the segment ends in the limb, NaN for a miss; (n, 3).",
+        "_exit_surface",
+    )
+
+    def __init__(self, state: MirrorState, rays: RayTest) -> None:
+        self._state, self._rays, self._limbs = state, rays, len(state.limb_rank)
+        self._of_limbs = state.world.cast_segments(
+            rays.starts, rays.ends, inside=rays.inside, mask=rays.mask, threads=rays.threads
+        )
+        self._shape, fraction = self._of_limbs.limb, self._of_limbs.fraction
+        """Row of `MirrorState.shape_place`, int32 (n,): the limb, the number of limbs + the sheet, or -1."""
+        self._resolved: tuple[Int64Array, MergedHits] | None = None
+        if state.sheets:
+            fraction = self._add_sheets(fraction)
+        self._own: dict[int, RayTestResult] = {}
+        """What Bullet's own rays hit first, by row."""
+        if state.wrapped.places:
+            self._own = state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, fraction)
+        if self._own:
+            self._shape, fraction = self._shape.copy(), fraction.copy()
+            self._shape[self._own_rows] = -1
+            fraction[self._own_rows] = self._of_own(FRACTION)
+        self._columns = {"fraction": fraction}
+
+    def _add_sheets(self, fraction: Float64Array) -> Float64Array:
+        """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
+        state, rays, limb = self._state, self._rays, self._shape
+        self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
+        cast = partial(first_sheets, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
+        if any(in_chunks(len(limb), rays.threads, partial(cast, self._limbs, limb, fraction, *found))):
+            rows = np.flatnonzero(self._shape == OPEN_ORDER)
+            options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
+            resolved, shape = numbered(state, options, 0, wrapped=False)
+            self._resolved = rows, resolved
+            self._shape[rows], first[rows] = shape, resolved.fraction
+        return first
 
     def __len__(self) -> int:
-        return len(self._first.shape)
+        return len(self._shape)
 
     def __repr__(self) -> str:
         return f"MirrorHits({len(self)} rays, {int(self.hit.sum())} hits)"
 
+    @property
+    def _own_rows(self) -> list[int]:
+        return list(self._own)
+
+    def _of_own(self, item: int | slice) -> list[Any]:
+        """An item of each tuple of Bullet's own hits."""
+        return [hit[item] for hit in self._own.values()]
+
+    def merged(self) -> MergedHits:
+        """The columns of PyBullet's tuples."""
+        return MergedHits(self._place, self.fraction, self.position, self.normal)
+
     @cached_property
     def _place(self) -> Int32Array:
-        return self._first.place()
+        """Body and link of each hit, -1 for a miss; (n, 2)."""
+        place = self._state.shape_place.take(self._shape, axis=0)
+        if self._own:
+            place[self._own_rows] = self._of_own(slice(2))
+        return place
 
-    @cached_property
-    def _surface(self) -> tuple[Float64Array, Float64Array]:
-        position, normal = self._first.surface()
-        return position, normal
+    def _places(self) -> Columns:
+        return {"body": self._place[:, 0], "link": self._place[:, 1]}
 
-    @property
-    def body(self) -> Int32Array:
-        """ObjectUniqueId of the body hit, -1 for a miss; int32 (n,)."""
-        return self._place[:, 0]
-
-    @property
-    def link(self) -> Int32Array:
-        """LinkIndex of the link hit, -1 for a base or a miss; int32 (n,)."""
-        return self._place[:, 1]
+    def _surface(self) -> Columns:
+        position, normal = self._of_limbs.surface()
+        if self._state.sheets:
+            starts, ends, table = self._rays.starts, self._rays.ends, self._state.sheet_table
+            fill = partial(fill_sheets, table, starts, ends, self._limbs, self._shape, position, normal)
+            in_chunks(len(starts), self._rays.threads, fill)
+        if self._resolved is not None:
+            rows, resolved = self._resolved
+            position[rows], normal[rows] = resolved.position, resolved.normal
+        if self._own:
+            position[self._own_rows], normal[self._own_rows] = self._of_own(POSITION), self._of_own(NORMAL)
+        return {"position": position, "normal": normal}
 
     @cached_property
     def hit(self) -> BoolArray:
         """Whether the segment hits; bool (n,)."""
-        return self._first.fraction < np.inf
-
-    @property
-    def fraction(self) -> Float64Array:
-        """Hit point = start + fraction (end - start), inf for a miss; (n,)."""
-        return self._first.fraction
-
-    @property
-    def position(self) -> Float64Array:
-        """Hit point, NaN for a miss; (n, 3)."""
-        return self._surface[0]
-
-    @property
-    def normal(self) -> Float64Array:
-        """Unit normal at the hit point, zero for a segment that starts inside, NaN for a miss; (n, 3)."""
-        return self._surface[1]
+        return self.fraction < np.inf
 
     @cached_property
     def limb(self) -> Int32Array:
         """Index in `Mirror.limbs` of the limb hit, -1 for a plane, for what Bullet hits, and for a miss; int32 (n,)."""
-        shape = self._first.shape
-        return np.where(shape < self._first.limbs, shape, -1).astype(np.int32)
-
-    @cached_property
-    def _is_limb(self) -> BoolArray:
-        return self.limb >= 0
+        return np.where(self._shape < self._limbs, self._shape, -1).astype(np.int32)
 
     def _exit(self, of_limbs: Float64Array, otherwise: Float64Array) -> Float64Array:
         """A column of the limbs hit; elsewhere another one, NaN for what Bullet hits."""
-        column = otherwise.copy()
-        column[self._is_limb] = of_limbs[self._is_limb]
-        column[self._first.bullet_rows] = np.nan
+        column, is_limb = otherwise.copy(), self.limb >= 0
+        column[is_limb] = of_limbs[is_limb]
+        column[self._own_rows] = np.nan
         return column
 
-    @cached_property
-    def exit_fraction(self) -> Float64Array:
-        """Where the segment leaves the shape or ends in it, inf for a miss; (n,)."""
-        return self._exit(self._first.hits.exit_fraction, self.fraction)
+    def _exits(self) -> Columns:
+        hits, of_planes = self._of_limbs, np.where(self.hit, 0.0, np.nan)
+        return {
+            "exit_fraction": self._exit(hits.exit_fraction, self.fraction),
+            "thickness": self._exit(hits.thickness, of_planes),
+        }
 
-    @cached_property
-    def exit_position(self) -> Float64Array:
-        """Point where the segment leaves the shape or ends in it, NaN for a miss; (n, 3)."""
-        return self._exit(self._first.hits.exit_position, self.position)
-
-    @cached_property
-    def exit_normal(self) -> Float64Array:
-        """Unit outward normal at the exit, zero if the segment ends in the limb, NaN for a miss; (n, 3)."""
-        return self._exit(self._first.hits.exit_normal, -self.normal)
-
-    @cached_property
-    def thickness(self) -> Float64Array:
-        """Length of the segment inside the shape, 0 for a touch or a plane, NaN for a miss; (n,)."""
-        return self._exit(self._first.hits.thickness, np.where(self.hit, 0.0, np.nan))
+    def _exit_surface(self) -> Columns:
+        hits = self._of_limbs
+        return {
+            "exit_position": self._exit(hits.exit_position, self.position),
+            "exit_normal": self._exit(hits.exit_normal, -self.normal),
+        }
 
     @cached_property
     def distance(self) -> Float64Array:
         """Distance from the start to the hit point, inf for a miss; (n,)."""
-        rays = self._first.rays
-        length = np.linalg.norm(rays.ends - rays.starts, axis=1)
+        length = np.linalg.norm(self._rays.ends - self._rays.starts, axis=1)
         distance = np.full(len(length), np.inf)
         distance[self.hit] = self.fraction[self.hit] * length[self.hit]
         return distance
@@ -115,8 +161,8 @@ class MirrorChords:
     """Every shape that each segment crosses, sorted along it, in compressed rows.
 
     Those of segment i are rows `offsets[i]:offsets[i + 1]`. `ray`, `body`, `link`, `limb` (-1 for planes and what
-    Bullet hits), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry a chord. A plane's
-    chord has no length.
+    Bullet hits; int32), `entry_fraction` and `exit_fraction` (NaN for what Bullet hits) have one entry a chord. A
+    plane's chord has no length.
     """
 
     def __init__(
@@ -127,7 +173,7 @@ class MirrorChords:
         fractions: tuple[Float64Array, Float64Array],
         rays: int,
     ) -> None:
-        self.ray, self.limb, self._place = ray, limb.astype(np.int32), place
+        self.ray, self.limb, (self.body, self.link) = ray, limb.astype(np.int32), place.T
         self.entry_fraction, self.exit_fraction = fractions
         self.offsets: Int64Array = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=rays))])
 
@@ -136,13 +182,3 @@ class MirrorChords:
 
     def __repr__(self) -> str:
         return f"MirrorChords({len(self)} chords of {len(self.offsets) - 1} rays)"
-
-    @property
-    def body(self) -> Int32Array:
-        """objectUniqueId; int32, one a chord."""
-        return self._place[:, 0]
-
-    @property
-    def link(self) -> Int32Array:
-        """linkIndex; int32, one a chord."""
-        return self._place[:, 1]

@@ -26,7 +26,7 @@ class Posed(NamedTuple):
 
 
 def posed_memory(n: int, limbs: PoseColumns) -> Posed:
-    """Columns for so many shapes, with no numbers in them yet, beside those of the limbs among them."""
+    """Uninitialised columns for n shapes; the limbs among them have columns already."""
     return Posed(np.empty((n, 3)), np.empty((n, 4)), np.empty((n, 3, 3)), limbs.p1, limbs.p2, limbs.boxes)
 
 

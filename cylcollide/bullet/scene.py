@@ -92,13 +92,13 @@ class SceneReader:
 
     def _stage(self, before: Scene) -> Stage:
         """Where the next scene is made: on the stage of the one before this, if nothing reads that any more."""
-        rows, nodes = before.state.world.rows, len(before.state.world.tree.child)
+        layout, nodes = before.state.world.layout, len(before.state.world.tree.child)
         if len(self._stages) == self._stages.maxlen:  # else the only one is that of this scene
             with suppress(IndexError):  # another thread was faster
                 kept = self._stages.popleft()
-                if kept.draft.suits(rows, nodes):
+                if kept.draft.suits(layout, nodes):
                     return kept
-        draft = Draft(rows, nodes)
+        draft = Draft(layout, nodes)
         return Stage(draft, posed_memory(len(before.shapes.kind), draft.columns))
 
     def _rebuilt(self, reading: Reading, known: dict[Place, int]) -> Scene:

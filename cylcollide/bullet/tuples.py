@@ -1,8 +1,6 @@
 """Hits as PyBullet's tuples, made of columns by loops of the interpreter's own."""
 
 import gc
-from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 
@@ -12,16 +10,13 @@ from cylcollide.bullet.passthrough import RayTestResult
 NOWHERE = (0.0, 0.0, 0.0)
 MISS: RayTestResult = (-1, -1, 1.0, NOWHERE, NOWHERE)
 
-
-NONE: Mapping[int, RayTestResult] = MappingProxyType({})
-
 MANY = 1000
 """From so many tuples on, collecting garbage while they are made takes longer than making them: each collection visits
 tuples of numbers, which are no part of any cycle, and now and then every object of the program."""
 
 
-def as_tuples(merged: MergedHits, bullet: Mapping[int, RayTestResult] = NONE) -> tuple[RayTestResult, ...]:
-    """One (body, link, fraction, position, normal) a ray; all misses are one tuple. `bullet`: Bullet's own, by row."""
+def as_tuples(merged: MergedHits) -> tuple[RayTestResult, ...]:
+    """One (body, link, fraction, position, normal) a ray; all misses are one tuple."""
     n, rows = len(merged.place), np.flatnonzero(merged.place[:, 0] >= 0)
     if len(rows) == n:
         return tuple(_tuples_of_hits(merged))
@@ -30,8 +25,6 @@ def as_tuples(merged: MergedHits, bullet: Mapping[int, RayTestResult] = NONE) ->
         found = _tuples_of_hits(MergedHits._make([column.take(rows, axis=0) for column in merged]))
         for row, hit in zip(rows.tolist(), found, strict=True):
             results[row] = hit
-    for row, hit in bullet.items():
-        results[row] = hit
     return tuple(results)
 
 

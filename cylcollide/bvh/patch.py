@@ -1,6 +1,6 @@
 """Patch: items are removed from a tree, or inserted into it, without a build of the whole.
 
-Removed items leave empty slots; a node with one child left gives way to it. Inserted items are built to a tree of their
+Removed items leave empty slots; an only child replaces its node. Inserted items are built to a tree of their
 own, whose branches are put where the boxes above grow least. Boxes must be fitted anew afterwards.
 """
 
@@ -31,7 +31,7 @@ Box: TypeAlias = tuple[float, float, float, float, float, float]
 
 
 def remove_items(tree: Tree, number: Int32Array, items: int) -> Tree:
-    """The tree of `items` items, where item i of the given tree has `number[i]` (items,), or is none if that is -1.
+    """The tree of `items` items, where item i of the given tree has `number[i]` (items,), or is removed if that is -1.
 
     Boxes are those of the old tree, and may be larger than needed.
     """

@@ -41,7 +41,7 @@ def levels_of(tree: Tree) -> int:
 
 
 def make_pairs(levels: int, first: int) -> Pairs:
-    """Empty pairs for any traversal of a tree with so many levels that begins with at most `first` pairs."""
+    """Empty pairs for a traversal of a tree with `levels` levels that begins with at most `first` pairs."""
     capacity = max(STEP * TREE_WIDTH, first) + LANES
     node, ray = np.zeros((2, levels, capacity), np.int32)  # worst case; memory that is not touched costs nothing
     item, item_ray = np.zeros((2, capacity), np.int32)
@@ -63,8 +63,7 @@ def next_pairs(
     """Process up to `STEP` pairs of the deepest level that has any. Returns the next such level and a number of items.
 
     `overlaps(query, base, ray)` says which of the eight boxes at number `base` of the tree's bounds a ray intersects.
-    The level is -1 when no pairs are left. Of so many items the codes are in `pairs.item`, their rays in
-    `pairs.item_ray`.
+    The level is -1 when no pairs are left. `pairs.item` holds the codes of the items, `pairs.item_ray` their rays.
     """
     nodes, rays, end = pairs.node[level], pairs.ray[level], pairs.queued[level]
     begin, node_count, item_count = max(end - STEP, 0), 0, 0

@@ -58,7 +58,7 @@ class Stream(NamedTuple):
 
 
 def make_stream(tree: Tree, rays: int) -> Stream:
-    """A stream for so many rays, deep enough for any traversal of this tree."""
+    """A stream for this number of rays, deep enough for any traversal of this tree."""
     size, rays = tree.stack_size, -(-rays // (2 * LANES)) * 2 * LANES  # written twice eight at a time
     depth = (size - 2) // (TREE_WIDTH - 1) + 1
     # worst case; memory that is not touched costs nothing

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, Int64Array
+from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int64Array
 from cylcollide.characters.judged import Impacts, Judged
 from cylcollide.characters.policy import Policy
 from cylcollide.constants import LARGEST_NUMBER
@@ -21,7 +21,7 @@ from cylcollide.query.loops.judge import (
     judge_chords,
 )
 from cylcollide.query.ray_chords import Chords
-from cylcollide.query.request import LabelledLimbs, RayRequest, State
+from cylcollide.query.request import RayRequest, State, ray_request, segment_request
 
 
 class GroupedState(State, Protocol):
@@ -32,46 +32,70 @@ class GroupedState(State, Protocol):
         """Numbers of hit groups by name."""
 
 
-def judge(
-    state: GroupedState,
-    request: RayRequest,
-    policy: Policy,
-    energy: ArrayLike,
-    shot: ArrayLike | None,
-    threads: int | None,
-) -> Judged:
-    """Judge shots by a policy."""
-    shots = shots_of(policy, state.group_names, energy, shot, len(request.first))
-    return judge_flight(state, chords_of(state, request, threads), shots)
+class ShotRequest(NamedTuple):
+    """A request about n shots: their rays, the policy that judges them, and what each begins with."""
 
-
-class Shots(NamedTuple):
-    """What is asked about n shots, checked."""
-
-    kind: str
-    rows: PolicyRows
+    rays: RayRequest
+    policy: Policy
     energies: Float64Array  # (1,) for all, or (n,)
     ids: Int64Array | None
 
+    @classmethod
+    def of(cls, rays: RayRequest, policy: Policy, energy: ArrayLike, shot: ArrayLike | None) -> "ShotRequest":
+        """A request with checked energies and ids."""
+        if not isinstance(policy, Policy):
+            raise ValueError(f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface")
+        n = len(rays.first)
+        ids = None if shot is None else validate.integers(shot, "shot", n, -(2**63), 2**63 - 1)
+        return cls(rays, policy, _energies(energy, n), ids)
 
-def shots_of(
-    policy: Policy, group_names: Mapping[str, int], energy: ArrayLike, shot: ArrayLike | None, n: int
-) -> Shots:
-    """What a policy asks about n shots of these energies and ids."""
-    if not isinstance(policy, Policy):
-        raise ValueError(f"policy: expected a Policy, got {type(policy).__name__}; see Policy.first_surface")
-    return Shots(policy.kind, policy.rows(group_names), _energies(energy, n), _shots(shot, n))
+
+def segment_shots(
+    starts: ArrayLike,
+    ends: ArrayLike,
+    policy: Policy,
+    energy: ArrayLike = 1.0,
+    shot: ArrayLike | None = None,
+    inside: InsidePolicy = "hit",
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> ShotRequest:
+    """A request about shots along closed segments from starts to ends, (n, 3) each, or one for all."""
+    return ShotRequest.of(segment_request(starts, ends, inside, mask, ignore_character, threads), policy, energy, shot)
 
 
-def judge_flight(limbs: LabelledLimbs, chords: Chords, shots: Shots) -> Judged:
-    """Judge shots by their chords."""
-    kind, rows, energies, ids = shots
+def ray_shots(
+    origins: ArrayLike,
+    directions: ArrayLike,
+    policy: Policy,
+    max_distance: ArrayLike = np.inf,
+    energy: ArrayLike = 1.0,
+    shot: ArrayLike | None = None,
+    inside: InsidePolicy = "hit",
+    mask: ArrayLike = ALL_LAYERS,
+    ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
+) -> ShotRequest:
+    """A request about shots from origins along directions, (n, 3) each, or one for all."""
+    rays = ray_request(origins, directions, max_distance, inside, mask, ignore_character, threads)
+    return ShotRequest.of(rays, policy, energy, shot)
+
+
+def judge(state: GroupedState, request: ShotRequest) -> Judged:
+    """Judge shots by a policy."""
+    rows, rays = request.policy.rows(state.group_names), request.rays
+    return judge_flight(chords_of(state, rays, rays.threads), request, rows)
+
+
+def judge_flight(chords: Chords, shots: ShotRequest, rows: PolicyRows) -> Judged:
+    """Judge shots by their chords, and by the rows of their policy."""
     n, flight = len(chords.offsets) - 1, chords.flight(needs_length=rows.kind in (LONGEST_CHORD, PENETRATION))
     (energy_in, energy_out, damage, until), m = np.empty((4, len(chords))), len(chords)
     impacts = ImpactColumns(energy_in, energy_out, damage, until, np.empty(m, np.int64), np.empty(m, np.int8))
     judged = ShotColumns(np.empty(n, np.int64), np.empty(n), np.empty(n))
-    judge_chords(rows, energies, flight, impacts, judged)
-    return Judged(limbs, Impacts(chords, impacts), judged, energies, ids, kind)
+    judge_chords(rows, shots.energies, flight, impacts, judged)
+    return Judged(Impacts(chords, impacts), judged, shots.energies, shots.ids, shots.policy.kind)
 
 
 def _energies(energy: Any, n: int) -> Float64Array:
@@ -89,8 +113,3 @@ def _energies(energy: Any, n: int) -> Float64Array:
             "such shots out"
         )
     return energies
-
-
-def _shots(shot: ArrayLike | None, n: int) -> Int64Array | None:
-    """Ids of shots, (n,)."""
-    return None if shot is None else validate.integers(shot, "shot", n, -(2**63), 2**63 - 1)

@@ -1,6 +1,5 @@
 """What is asked of a history beside queries: why something missed, and pictures."""
 
-from abc import ABC, abstractmethod
 from copy import copy
 from os import PathLike
 from typing import TYPE_CHECKING, Unpack
@@ -10,20 +9,15 @@ from numpy.typing import ArrayLike
 from cylcollide.characters.policy_checks import Group
 from cylcollide.history import drawing, misses
 from cylcollide.history.miss_explanation import MissExplanation
-from cylcollide.history.misses import MissOptions, PastQueries
-from cylcollide.world.hit_world import HitWorld
+from cylcollide.history.misses import MissOptions
+from cylcollide.history.queries import PastQueries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Inspection(PastQueries, ABC):
-    """Misses explained, and limbs then and now drawn, of a history that has `PastQueries`."""
-
-    @property
-    @abstractmethod
-    def world(self) -> HitWorld:
-        """The world whose states are recorded."""
+class Inspection(PastQueries):
+    """Explanations of misses, and pictures of limbs then and now."""
 
     def explain_miss(
         self,
@@ -56,7 +50,7 @@ class Inspection(PastQueries, ABC):
             As of queries; on a group that no rig of the world names, and a resolution that is not positive or needs
             more than a million steps.
         """
-        groups = self.world.snapshot().group_names
+        groups = self._world.snapshot().group_names
         # Its copy keeps the ticks that there are now, while this one goes on.
         return misses.explain_miss(copy(self), start, end, time, hit_group, resolution, groups, options)
 
@@ -68,6 +62,6 @@ class Inspection(PastQueries, ABC):
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        present = self.world.snapshot()
+        present = self._world.snapshot()
         title = f"Filled: limbs at time {time:.9g}; dashed: now"
         return drawing.draw_rewound(self.limbs_at(time), present.limbs, present.group_names, title, path)

@@ -1,7 +1,7 @@
 """Why a segment missed: the nearest limb at its time, and when the same segment would have hit."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, TypedDict, Unpack, cast
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,12 @@ from cylcollide._types import ALL_LAYERS, NO_CHARACTER, NO_LIMB, BoolArray, Floa
 from cylcollide.characters.policy_checks import Group, group_number
 from cylcollide.history.hit_times import intervals, searched_times
 from cylcollide.history.miss_explanation import MissExplanation
-from cylcollide.history.options import PastOptions, Protection, check_names, checked_protection
-from cylcollide.history.results import RewoundChords, RewoundHits
-from cylcollide.limbs.distance import nearest_limb
+from cylcollide.history.queries import PastQueries
+from cylcollide.history.requests import PastOptions, ProtectedSince, check_names, protected_by
+from cylcollide.limbs.distance import Nearest, nearest_limb
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.limb_fields import NO_HIT_GROUP
+from cylcollide.query.ray_chords import Chords
+from cylcollide.query.results import NO_HIT_GROUP
 from cylcollide.runtime.memory import frozen
 
 
@@ -24,42 +25,12 @@ class MissOptions(TypedDict, total=False):
 
     mask: int
     ignore_character: int | None
-    protected_since: Protection | None
+    protected_since: ProtectedSince | None
     threads: int | None
 
 
-class PastQueries(Protocol):
-    """What an explanation asks of a history."""
-
-    @property
-    def times(self) -> Float64Array:
-        """Times of the ticks that are kept, ascending."""
-
-    def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
-        """The limbs that a query at that time judges."""
-
-    def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundHits:
-        """The first limb along each segment, at its time."""
-
-    def chords_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundChords:
-        """Every limb that each segment crosses, at its time."""
-
-
-class NearestLimb(NamedTuple):
-    """The limb that a segment misses by least, or hits."""
-
-    limb: int
-    gap: float
-    fraction: float
-    point: Float64Array
-    segment_point: Float64Array
-
-
-NOTHING = NearestLimb(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
+NOTHING = Nearest(NO_LIMB, np.inf, np.inf, frozen(np.full(3, np.nan)), frozen(np.full(3, np.nan)))
+"""The nearest limb where there is none."""
 
 
 def explain_miss(
@@ -86,11 +57,10 @@ def explain_miss(
     crossed = np.flatnonzero(_of_group(chords, asked))
     if len(crossed):
         k, place = crossed[0], chords.entry_position[crossed[0]]
-        nearest = NearestLimb(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
+        nearest = Nearest(int(chords.limb[k]), 0.0, float(chords.entry_fraction[k]), place, place)
     else:
         rows = _judged_rows(limbs, asked, moment, options)
-        found = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0])
-        nearest = NOTHING if found is None else NearestLimb(*found)
+        nearest = nearest_limb(limbs.table, rows, ends[0][0], ends[1][0]) or NOTHING
     times = searched_times(history.times, step)
 
     def hits_at(moments: Float64Array) -> BoolArray:
@@ -123,7 +93,7 @@ def explain_miss(
     )
 
 
-def _of_group(chords: RewoundChords, group: int | None) -> BoolArray:
+def _of_group(chords: Chords, group: int | None) -> BoolArray:
     """Which chords are in limbs of this group, None for any."""
     return np.ones(len(chords), np.bool_) if group is None else np.asarray(chords.hit_group == group)
 
@@ -136,6 +106,6 @@ def _judged_rows(limbs: Limbs, group: int | None, time: float, options: MissOpti
         judged &= limbs.character != ignored
     if group is not None:
         judged &= limbs.hit_group == group
-    ids, begins = checked_protection(options.get("protected_since"))
+    ids, begins = protected_by(options)
     judged &= ~np.isin(limbs.character, ids[begins <= time])
     return np.flatnonzero(judged)

@@ -13,7 +13,7 @@ from cylcollide.limbs.tables import HAS_AXIS
 from cylcollide.query.labels import NO_BONE
 from cylcollide.recorded.limbs import CHARACTER_FIELDS, LIMB_FIELDS, MODEL_FIELDS, NUMBERS_SIZE, OWN_LAYERS
 from cylcollide.runtime.memory import frozen
-from cylcollide.world.state_rows import StateRows
+from cylcollide.world.layout import WorldLayout
 
 NOBODY, STAYS = -1, -1
 
@@ -74,28 +74,28 @@ def _same(one: object, other: object) -> bool:
 class Structure:
     """Which rows a state has, and its characters; shared by the ticks between which nobody came, went or was hidden."""
 
-    def __init__(self, rows: StateRows, models: Models) -> None:
-        self.models, self.ids, self.rig = models, rows.ids, rows.rig
-        self.bare, self.rows, self.bones, self.boxes = len(rows.bare), rows.rows, rows.bones, rows.boxes
-        self.limb = limb = np.empty(rows.rows, LIMB_FIELDS)
+    def __init__(self, layout: WorldLayout, models: Models) -> None:
+        self.models, self.ids, self.rig = models, layout.ids, layout.rig
+        self.bare, self.rows, self.bones, self.boxes = len(layout.bare), layout.rows, layout.bones, layout.boxes
+        self.limb = limb = np.empty(layout.rows, LIMB_FIELDS)
         """As in `recorded.limbs.TickRows`, and so on."""
-        limb["model"], limb["owner"][: self.bare] = rows.stacked_row, NOBODY
-        limb["owner"][self.bare :] = np.repeat(np.arange(len(rows.ids)), rows.counts.rows)
-        layers = np.repeat(rows.layers, rows.counts.rows)
+        limb["model"], limb["owner"][: self.bare] = layout.stacked_row, NOBODY
+        limb["owner"][self.bare :] = np.repeat(np.arange(len(layout.ids)), layout.counts.rows)
+        layers = np.repeat(layout.layers, layout.counts.rows)
         of_rig = models.codes["mask"][limb["model"]]
         of_rig[self.bare :] = np.where(layers == OWN_LAYERS, of_rig[self.bare :], layers)
         self.shared_layers = int(np.bitwise_and.reduce(of_rig))
         """The layers that all limbs are in."""
-        self.characters = characters = np.zeros(len(rows.ids), CHARACTER_FIELDS)
+        self.characters = characters = np.zeros(len(layout.ids), CHARACTER_FIELDS)
         """Before it is known what follows."""
-        characters["id"], characters["layers"] = rows.ids, rows.layers
-        characters["first_row"], characters["rows"] = rows.first_row, rows.counts.rows
-        characters["first_bone"] = rows.first_bone
-        characters["first_box"] = rows.first_box - models.first_box[rows.rig]
+        characters["id"], characters["layers"] = layout.ids, layout.layers
+        characters["first_row"], characters["rows"] = layout.first.rows, layout.counts.rows
+        characters["first_bone"] = layout.first.bones
+        characters["first_box"] = layout.first.boxes - models.first_box[layout.rig]
         characters["next_row"] = characters["next_bone"] = STAYS
         self.settled = settled = characters.copy()
         """The same of ordinary characters that all go on to a state of the same structure."""
-        settled["next_row"], settled["next_bone"], settled["is_ordinary"] = rows.first_row, rows.first_bone, 1
+        settled["next_row"], settled["next_bone"], settled["is_ordinary"] = layout.first.rows, layout.first.bones, 1
 
     def place_of(self, ids: Int32Array) -> Int64Array:
         """The place of each of these characters among the posed ones, -1 for one that is not."""

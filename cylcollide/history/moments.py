@@ -15,6 +15,9 @@ from cylcollide.runtime.memory import frozen
 OnOld: TypeAlias = Literal["error", "clamp", "miss"]
 ON_OLD: tuple[OnOld, ...] = ("error", "clamp", "miss")
 
+Asked: TypeAlias = tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None, OnOld]
+"""Time, or tick and alpha, of each ray or of all; and what a time means that is not kept."""
+
 NO_TICK = -1
 """The tick of a ray whose time is not kept."""
 
@@ -35,6 +38,16 @@ class Moments(NamedTuple):
         """The moments of some rays."""
         chosen = chosen_rows(rows, len(self.time), "moments")
         return Moments._make(frozen(column[chosen]) for column in (self.time, self.tick, self.alpha, self.clamped))
+
+
+def moments_of(ring: Ring, n: int, asked: Asked) -> Moments:
+    """The moments of n rays, by time or by tick and alpha."""
+    time, tick, alpha, on_old = asked
+    if time is not None and tick is None and alpha is None:
+        return moments_at(ring, time, n, on_old)
+    if time is None and tick is not None:
+        return moments_of_ticks(ring, tick, alpha, n)
+    raise ValueError("time: expected either time, or tick and perhaps alpha; got neither, or both")
 
 
 def moments_at(ring: Ring, time: ArrayLike, n: int, on_old: OnOld) -> Moments:

@@ -1,96 +1,94 @@
-"""What the rays of a query in the past are judged against, and the closest limb of each."""
+"""The limbs of recorded states that the rays of a request may hit, and the queries on them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide._types import ALL_LAYERS, Float64Array, Int32Array, Int64Array
+from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
-from cylcollide.history.moments import NO_TICK, Moments
-from cylcollide.history.rewound import Instants, RewoundLimbs
+from cylcollide.history.moments import NO_TICK, Moments, moments_of
+from cylcollide.history.present import present_positions
+from cylcollide.history.requests import PastRequest
+from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
-from cylcollide.kernels.ray import Rays
 from cylcollide.query import exact_fallback
-from cylcollide.query.exact_fallback import ResolvedHits
-from cylcollide.query.loops.columns import missed_hits
-from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.hits import RayHits, named_columns
+from cylcollide.query.loops.columns import ray_of_each
 from cylcollide.query.loops.listed import Lists, pieces_of_lists
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
-from cylcollide.query.loops.recorded_sort import sorted_by_tick
-from cylcollide.query.loops.recorded_stream import cast_recorded
-from cylcollide.query.request import BatchResult, RayRequest, batch_rows
-from cylcollide.query.scratch import scratch_for_recorded, scratch_for_streams
-from cylcollide.runtime.threads import in_chunks
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
+from cylcollide.query.recorded import chords_listed, closest_recorded, contains_listed
+from cylcollide.query.request import RayRequest, batch_rows
+from cylcollide.world.hit_world import HitWorld
 
 
 class Past(NamedTuple):
-    """The moments of a query, as loops read them."""
+    """A request about the past, and the ticks that it is judged by: as `Snapshot` for the present."""
 
     ring: Ring
+    rays: RayRequest
     moments: Moments
-    at: Instants
+    place: Int32Array  # of the tick of each ray in the ring, NO_TICK for none
     protection: Protection
+    present: Callable[..., Float64Array]  # the present positions of a result
 
     @classmethod
-    def of(cls, ring: Ring, moments: Moments, ids: Int64Array, since: Float64Array) -> "Past":
-        """Of these moments, where characters (protected,), ascending, are not hit from some time on."""
+    def of(cls, world: HitWorld, ring: Ring, request: PastRequest) -> "Past":
+        """The request, judged by the ticks of a world; ValueError for times that are not kept."""
+        rays, asked, protected = request
+        moments = moments_of(ring, len(rays.first), asked)
         place = np.where(moments.tick == NO_TICK, NO_TICK, moments.tick - ring.first).astype(np.int32)
-        return cls(ring, moments, Instants(place, moments.alpha), Protection(ids, since, moments.time))
+        protection = Protection(*protected, moments.time)
+        return cls(ring, rays, moments, place, protection, partial(present_positions, world))
 
-    def take(self, rows: Int64Array) -> "Past":
-        """The moments of some rays."""
-        moments = self.moments.take(rows)
-        protection = self.protection._replace(time=moments.time)
-        return self._replace(moments=moments, at=self.at.take(rows), protection=protection)
+    def closest(self) -> RayHits:
+        """The closest limb of each ray."""
+        ring, rays = self.ring, self.rays
+        hits = closest_recorded(rays, ring.recorded, ring.deepest_tree, self.place, self.moments.alpha, self.protection)
+        hit = np.flatnonzero(hits.limb >= 0)
+        row = hits.limb[hit]
+        hits.limb[hit] = np.arange(len(hit))
+        limbs, candidates = self._limbs(hit, row), None
+        if np.count_nonzero(hits.undecided):
+            undecided = np.flatnonzero(hits.undecided)
+            offsets, near = self._near(undecided)
+            limbs = self._limbs(np.append(hit, undecided[ray_of_each(offsets)]), np.append(row, near))
+            lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
+            candidates = partial(self._candidates, limbs, lists)
+        found = RayHits(named_columns(rays.batch, hits), limbs, rays.inside, candidates)
+        return found.rewound(self.moments, self.present)
 
-    def near(self, batch: RayBatch, all_layers: bool = False) -> tuple[Int64Array, Int32Array]:
-        """The rows of the limbs that each ray may hit, in compressed rows."""
-        ring, stack = self.ring, make_stack(self.ring.deepest_tree)
-        return rows_near_rays(batch, ring.recorded, self.at.tick, self.protection, all_layers, stack)
+    def chords(self) -> Chords:
+        """Every limb that each ray crosses."""
+        limbs, lists = self._listed()
+        found = Chords(self.rays.batch, limbs, chords_listed(limbs, self.rays, lists))
+        return found.rewound(self.moments, self.present)
 
-    def limbs_of_rays(self, batch: RayBatch, all_layers: bool = False) -> tuple[RewoundLimbs, Lists]:
+    def contains(self) -> PointHits:
+        """The limb that contains each point, in whatever layer it is."""
+        limbs, lists = self._listed(all_layers=True)
+        return contains_listed(limbs, self.rays.first, lists).rewound(self.moments, None)
+
+    def _candidates(self, limbs: RewoundLimbs, lists: Lists, rays: Int64Array) -> Iterable[Iterable[int]]:
+        """The limbs on the list of each of these rays that it does not certainly miss."""
+        some = batch_rows(self.rays.batch, rays)
+        return exact_fallback.limbs_of_pieces(*pieces_of_lists(some, limbs.kernel_rows, lists, np.arange(len(rays))))
+
+    def _limbs(self, ray: Int64Array, row: Int32Array) -> RewoundLimbs:
+        """Rows of states, each where it was at the moment of its ray."""
+        return RewoundLimbs(self.ring, self.place[ray], self.moments.alpha[ray], row)
+
+    def _listed(self, all_layers: bool = False) -> tuple[RewoundLimbs, Lists]:
         """The limbs that each ray may hit, placed for it alone, and the list of each ray."""
-        offsets, row = self.near(batch, all_layers)
-        limbs = RewoundLimbs(self.ring, self.at.repeated(np.diff(offsets)), row)
-        return limbs, Lists(offsets, np.arange(len(row), dtype=np.int32))
+        self.rays.copy_checked(0, len(self.place))
+        offsets, row = self._near(slice(None), all_layers)
+        return self._limbs(ray_of_each(offsets), row), Lists(offsets, np.arange(len(row), dtype=np.int32))
 
-
-def batch_of_points(points: Float64Array) -> RayBatch:
-    """Points as segments without length."""
-    limit, mask, nobody = np.full(1, np.inf), np.full(1, ALL_LAYERS, np.uint32), np.full(1, -1, np.int64)
-    return RayBatch(Rays(points, points, True, limit), mask, nobody, 0)
-
-
-def closest_in_past(past: Past, request: RayRequest, threads: int | None) -> ResolvedHits:
-    """The closest limb of each ray at its moment; the rays of the request must have been copied."""
-    batch, n = request.batch, len(request.first)
-    hits, at, recorded = missed_hits(n), past.at, past.ring.recorded
-    tree, order = past.ring.deepest_tree, sorted_by_tick(batch.rays, at.tick, at.alpha, len(past.ring.ticks))
-
-    def task(begin: int, end: int) -> None:
-        state, stream, _, refine = scratch_for_streams(tree, 0)
-        buffers = (state, stream, refine, scratch_for_recorded())
-        cast_recorded(batch, recorded, order, past.protection, *buffers, begin, end, hits)
-
-    in_chunks(n, threads, task)
-    undecided = np.count_nonzero(hits.undecided)
-    hit = np.flatnonzero(hits.limb >= 0)
-    row = hits.limb[hit]
-    hits.limb[hit] = np.arange(len(hit))
-    if not undecided:
-        limbs = RewoundLimbs(past.ring, at.take(hit), row)
-        return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside)
-    open_rows = np.flatnonzero(hits.undecided)
-    some, rays = past.take(open_rows), batch_rows(batch, open_rows)
-    offsets, near = some.near(rays)
-    of_hits, of_open = at.take(hit), some.at.repeated(np.diff(offsets))
-    joined = Instants(np.concatenate([of_hits.tick, of_open.tick]), np.concatenate([of_hits.alpha, of_open.alpha]))
-    limbs = RewoundLimbs(past.ring, joined, np.concatenate([row, near]))
-    lists = Lists(offsets, np.arange(len(hit), len(hit) + len(near), dtype=np.int32))
-
-    def candidates(_rows: Int64Array) -> Iterable[Iterable[int]]:
-        pieces = pieces_of_lists(rays, limbs.kernel_rows, lists, np.arange(len(open_rows)))
-        return exact_fallback.limbs_of_pieces(*pieces)
-
-    return ResolvedHits(BatchResult(batch, *hits), limbs, request.inside, candidates)
+    def _near(self, rays: Int64Array | slice, all_layers: bool = False) -> tuple[Int64Array, Int32Array]:
+        """The rows of the limbs that each of these rays may hit, in compressed rows."""
+        protection = self.protection._replace(time=self.protection.time[rays])
+        batch, stack = batch_rows(self.rays.batch, rays), make_stack(self.ring.deepest_tree)
+        return rows_near_rays(batch, self.ring.recorded, self.place[rays], protection, all_layers, stack)

@@ -1,39 +1,18 @@
 """PoseHistory: the last states of a world, and queries in the past with a time for each ray."""
 
-from typing import Unpack, cast
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.characters.judge import judge_flight, shots_of
-from cylcollide.characters.policy import Policy
+from cylcollide._types import Float64Array, Int64Array
 from cylcollide.history.inspection import Inspection
-from cylcollide.history.moving.queries import MovingQueries
-from cylcollide.history.options import (
-    PastOptions,
-    PointOptions,
-    check_names,
-    checked_protection,
-    moments_of,
-    request_of_rays,
-    request_of_segments,
-)
-from cylcollide.history.past import Past, batch_of_points, closest_in_past
-from cylcollide.history.results import RewoundChords, RewoundHits, RewoundJudged, RewoundPoints
-from cylcollide.history.rewound import Instants, RewoundLimbs
 from cylcollide.history.ring import Ring
 from cylcollide.history.ticks import Interpolation, Tick, structure_of, tick_of
-from cylcollide.limbs.limbs import Limbs
-from cylcollide.query.listed import chords_listed, contains_listed
-from cylcollide.query.request import RayRequest
 from cylcollide.runtime.threads import OwnLock
 from cylcollide.world.hit_world import HitWorld
-from cylcollide.world.state_rows import StateRows
+from cylcollide.world.layout import WorldLayout
 
 
-class PoseHistory(Inspection, MovingQueries):
+class PoseHistory(Inspection):
     """A ring of the last states of a world, its ticks. The world goes on; no query here touches it.
 
     A query takes `time`, one or one a ray, or `tick` and `alpha`. Time t means the last tick k that is not after t,
@@ -76,7 +55,7 @@ class PoseHistory(Inspection, MovingQueries):
         if self._most == 0:
             raise ValueError("ticks: expected 1 or more, got 0")
         self._ring: Ring | None = None
-        self._recorded_rows: StateRows | None = None
+        self._recorded_layout: WorldLayout | None = None
         self._recording = OwnLock()
 
     def __len__(self) -> int:
@@ -121,150 +100,16 @@ class PoseHistory(Inspection, MovingQueries):
             if ring is not None and moment <= ring.ticks[-1].time:
                 raise ValueError(f"time: expected more than {ring.ticks[-1].time}, that of the last tick, got {moment}")
             number, state = 0 if ring is None else ring.last + 1, self._world.snapshot()
-            if state.rows is not self._recorded_rows or ring is None:
+            if state.layout is not self._recorded_layout or ring is None:
                 structure = structure_of(state, None if ring is None else ring.ticks[-1].structure)
             else:
                 structure = ring.ticks[-1].structure
             tick = tick_of(state, number, moment, self._interpolate, structure)
             self._ring = Ring((tick,)) if ring is None else ring.with_tick(tick, self._most, self._distance)
-            self._recorded_rows = state.rows
+            self._recorded_layout = state.layout
             return number
-
-    def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
-        """The limbs that a query at that time judges, in the order of its rows."""
-        ring = self._kept()
-        moments = moments_of(ring, 1, time, tick, alpha, "error")
-        place = int(moments.tick[0]) - ring.first
-        rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
-        at = Instants(np.full(len(rows), place, np.int32), np.full(len(rows), moments.alpha[0]))
-        return RewoundLimbs(ring, at, rows).limbs()
-
-    def cast_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundHits:
-        """The first limb along each closed segment, at its time; as `HitWorld.cast_segments`."""
-        return self._cast(request_of_segments(starts, ends, time, options), time, options)
-
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        time: ArrayLike | None = None,
-        max_distance: ArrayLike = np.inf,
-        **options: Unpack[PastOptions],
-    ) -> RewoundHits:
-        """The first limb along each ray, at its time; as `HitWorld.cast_rays`."""
-        return self._cast(request_of_rays(origins, directions, max_distance, time, options), time, options)
-
-    def occluded_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> BoolArray:
-        """Whether each closed segment hits any limb at its time; bool (n,)."""
-        return self.cast_segments(starts, ends, time, **options).hit
-
-    def occluded_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        time: ArrayLike | None = None,
-        max_distance: ArrayLike = np.inf,
-        **options: Unpack[PastOptions],
-    ) -> BoolArray:
-        """Whether each ray hits any limb at its time; bool (n,)."""
-        return self.cast_rays(origins, directions, time, max_distance, **options).hit
-
-    def chords_segments(
-        self, starts: ArrayLike, ends: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PastOptions]
-    ) -> RewoundChords:
-        """Every limb that each closed segment crosses at its time; as `HitWorld.chords_segments`."""
-        return self._chords(request_of_segments(starts, ends, time, options), time, options)
-
-    def chords_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        time: ArrayLike | None = None,
-        max_distance: ArrayLike = np.inf,
-        **options: Unpack[PastOptions],
-    ) -> RewoundChords:
-        """Every limb that each ray crosses at its time; as `HitWorld.chords_rays`."""
-        return self._chords(request_of_rays(origins, directions, max_distance, time, options), time, options)
-
-    def judge_segments(
-        self,
-        starts: ArrayLike,
-        ends: ArrayLike,
-        policy: Policy,
-        time: ArrayLike | None = None,
-        energy: ArrayLike = 1.0,
-        shot: ArrayLike | None = None,
-        **options: Unpack[PastOptions],
-    ) -> RewoundJudged:
-        """Which limb of each closed segment counts at its time; as `HitWorld.judge_segments`."""
-        return self._judge(request_of_segments(starts, ends, time, options), policy, energy, shot, time, options)
-
-    def judge_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        policy: Policy,
-        time: ArrayLike | None = None,
-        max_distance: ArrayLike = np.inf,
-        energy: ArrayLike = 1.0,
-        shot: ArrayLike | None = None,
-        **options: Unpack[PastOptions],
-    ) -> RewoundJudged:
-        """Which limb of each ray counts at its time; as `HitWorld.judge_rays`."""
-        return self._judge(
-            request_of_rays(origins, directions, max_distance, time, options), policy, energy, shot, time, options
-        )
-
-    def contains_points(
-        self, points: ArrayLike, time: ArrayLike | None = None, **options: Unpack[PointOptions]
-    ) -> RewoundPoints:
-        """The limb that contains each point (n, 3) at its time; as `HitWorld.contains_points`."""
-        check_names(options, PointOptions)
-        places = validate.vectors(points, "points")
-        validate.workers(options.get("threads"))
-        past = self._past(len(places), time, cast(PastOptions, options))
-        limbs, lists = past.limbs_of_rays(batch_of_points(places), all_layers=True)
-        return RewoundPoints.of(contains_listed(limbs, places, lists), past.moments)
-
-    def _cast(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundHits:
-        request.copy_checked(0, len(request.first))
-        past = self._past(len(request.first), time, options)
-        return RewoundHits(
-            closest_in_past(past, request, validate.workers(options.get("threads"))), past.moments, self._world
-        )
-
-    def _chords(self, request: RayRequest, time: ArrayLike | None, options: PastOptions) -> RewoundChords:
-        request.copy_checked(0, len(request.first))
-        past = self._past(len(request.first), time, options)
-        limbs, lists = past.limbs_of_rays(request.batch)
-        rows = chords_listed(limbs, request, lists, validate.workers(options.get("threads")))
-        return RewoundChords(request.batch, limbs, rows, past.moments, self._world)
-
-    def _judge(
-        self,
-        request: RayRequest,
-        policy: Policy,
-        energy: ArrayLike,
-        shot: ArrayLike | None,
-        time: ArrayLike | None,
-        options: PastOptions,
-    ) -> RewoundJudged:
-        shots = shots_of(policy, self._kept().ticks[-1].roster.groups, energy, shot, len(request.first))
-        chords = self._chords(request, time, options)
-        return RewoundJudged.of(judge_flight(chords.judged_limbs, chords, shots), chords.moments, self._world)
 
     def _kept(self) -> Ring:
         if self._ring is None:
             raise ValueError("history: expected a tick at least, got none; call record(time) first")
         return self._ring
-
-    def _past(self, n: int, time: ArrayLike | None, options: PastOptions) -> Past:
-        """What n rays are judged against."""
-        ring = self._kept()
-        when = (time, options.get("tick"), options.get("alpha"), options.get("on_old", "error"))
-        protected = checked_protection(options.get("protected_since"))
-        return Past.of(ring, moments_of(ring, n, *when), *protected)

@@ -1,49 +1,41 @@
 """Places on limbs of the past, carried to where the limbs are now."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.characters.quaternions import normalised, rotated
 from cylcollide.kernels.limb_table import LimbTable
-from cylcollide.world.snapshot import Snapshot
+from cylcollide.query.results import LimbFields
+from cylcollide.world.hit_world import HitWorld
 
 OPPOSITE = 2.0**-26
 """Of two unit vectors whose sum is shorter, no plane of the shortest turn can be told."""
 
 
-class Touched(NamedTuple):
-    """Places on limbs, a row each; -1 and nan for none."""
+def present_positions(
+    world: HitWorld, places: LimbFields, position: Float64Array, row: Int32Array, judged: LimbTable
+) -> Float64Array:
+    """Where positions (n, 3) of a result are now, on the limbs in these rows of the table that was judged.
 
-    limb: Int32Array  # row of the table that was judged
-    state_row: Int32Array  # row of the state that was judged, which is that of now for bare limbs
-    character: Int32Array
-    rig_limb: Int32Array  # -1 for bare limbs
-    bone: Int32Array
-    position: Float64Array  # (n, 3)
-    local_position: Float64Array  # (n, 3), in the frame of the bone; nan where no bones are known
-
-
-def present_positions(touched: Touched, judged: LimbTable, state: Snapshot) -> Float64Array:
-    """Where these places are in a state of the same world, (n, 3), nan for none and for characters that are gone."""
-    index, lives = state.rows.index_of(touched.character)
-    is_bare = touched.rig_limb < 0
-    kept = np.flatnonzero((touched.limb >= 0) & (is_bare | lives))
-    by_bone = kept[~np.isnan(touched.local_position[kept, 0])]
-    by_ends = kept[np.isnan(touched.local_position[kept, 0])]
-    places = np.full(touched.position.shape, np.nan)
+    nan for misses, and for characters that are gone.
+    """
+    state, local_position, rig_limb = world.snapshot(), places.local_position, places.rig_limb
+    index, lives = state.layout.index_of(places.character)
+    is_bare = rig_limb < 0
+    kept = np.flatnonzero((row >= 0) & (is_bare | lives))
+    has_bone = ~np.isnan(local_position[kept, 0])
+    by_bone, by_ends = kept[has_bone], kept[~has_bone]
+    moved = np.full(position.shape, np.nan)
     if len(by_bone):
-        bone = state.rows.first_bone[index[by_bone]] + touched.bone[by_bone]
+        bone = state.layout.first.bones[index[by_bone]] + places.bone[by_bone]
         turn = normalised(state.columns.orientations[bone])
-        places[by_bone] = state.columns.positions[bone] + rotated(turn, touched.local_position[by_bone])
+        moved[by_bone] = state.columns.positions[bone] + rotated(turn, local_position[by_bone])
     if len(by_ends):
-        own, bare = touched.rig_limb[by_ends], is_bare[by_ends]
-        row = np.where(bare, touched.state_row[by_ends], 0)
+        bare, new_row = is_bare[by_ends], places.limb[by_ends]  # a bare limb has the same row in every state
         if not bare.all():
-            row = np.where(bare, row, state.rows.first_row[index[by_ends]] + own)
-        places[by_ends] = _moved(touched.position[by_ends], judged, touched.limb[by_ends], state.table, row)
-    return places
+            new_row = np.where(bare, new_row, state.layout.first.rows[index[by_ends]] + rig_limb[by_ends])
+        moved[by_ends] = _moved(position[by_ends], judged, row[by_ends], state.table, new_row)
+    return moved
 
 
 def _moved(

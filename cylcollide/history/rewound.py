@@ -1,12 +1,12 @@
 """Limbs of the past: those that the rays of a query may hit, each where it was at the moment of its ray."""
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array, Int64Array
+from cylcollide._types import NO_LIMB, Float64Array, Int8Array, Int32Array
 from cylcollide.history.models import Structure
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.limb_table import BOX_AXES, CENTRE, P1, P2, ROW, LimbRows, LimbTable
@@ -16,46 +16,26 @@ from cylcollide.recorded.limbs import place_bones, place_recorded
 from cylcollide.runtime import memory
 
 
-class Instants(NamedTuple):
-    """When limbs are placed."""
-
-    tick: Int32Array
-    """(n,), the place of each one's tick in the ring."""
-    alpha: Float64Array
-    """(n,), 0 to 1."""
-
-    def take(self, rows: Any) -> "Instants":
-        """Some of them."""
-        return Instants(self.tick[rows], self.alpha[rows])
-
-    def repeated(self, counts: Int64Array) -> "Instants":
-        """Each so many times."""
-        return Instants(np.repeat(self.tick, counts), np.repeat(self.alpha, counts))
-
-
-def placed_rows(ring: Ring, at: Instants, offsets: Int64Array, row: Int32Array) -> LimbRows:
-    """Limbs at moments, given as compressed rows: of each moment the rows of its tick, (n + 1,) and (limbs,)."""
-    n = len(row)
-    solid, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
-    placed = LimbRows(solid, character, mask, memory.rows((n, ROW)), 0)
-    place_recorded(ring.recorded, at.tick, at.alpha, offsets, row, placed)
-    return placed
-
-
 class RewoundLimbs:
-    """Limbs at moments. Results read them as they do a state; `state_row` has their rows in the states of their ticks.
+    """Limbs at moments: n places of ticks in the ring, how far each is past its tick, 0 to 1, and a row of its state.
+
+    Results read them as they do a state; `state_row` has their rows in the states of their ticks.
 
     A limb that has no axis at its moment, as one that is turned over by its ends, is in no layer: it is not hit. So are
     the limbs of a character that is beyond the accepted range between two ticks.
     """
 
-    def __init__(self, ring: Ring, at: Instants, row: Int32Array) -> None:
-        self._ring, self._at, self.state_row = ring, at, row
+    def __init__(self, ring: Ring, place: Int32Array, alpha: Float64Array, row: Int32Array) -> None:
+        self._ring, self._place, self._alpha, self.state_row = ring, place, alpha, row
 
     @cached_property
     def kernel_rows(self) -> LimbRows:
         """What loops read of the limbs."""
-        return placed_rows(self._ring, self._at, np.arange(len(self.state_row) + 1), self.state_row)
+        n = len(self.state_row)
+        solid, character, mask = np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.uint32)
+        placed = LimbRows(solid, character, mask, memory.rows((n, ROW)), 0)
+        place_recorded(self._ring.recorded, self._place, self._alpha, np.arange(n + 1), self.state_row, placed)
+        return placed
 
     @cached_property
     def _parts(self) -> list[tuple[Structure, Any, Int32Array]]:
@@ -65,7 +45,7 @@ class RewoundLimbs:
         if len(distinct) == 1:
             return [(distinct[0], slice(None), self.state_row)]
         number = {id(one): k for k, one in enumerate(distinct)}
-        which = np.array([number[id(one)] for one in structures])[self._at.tick]
+        which = np.array([number[id(one)] for one in structures])[self._place]
         of_each = [np.flatnonzero(which == k) for k in range(len(distinct))]
         return [(one, own, self.state_row[own]) for one, own in zip(distinct, of_each, strict=True)]
 
@@ -115,7 +95,7 @@ class RewoundLimbs:
         if not self._ring.by_ends:
             transform = np.where(carried, np.arange(n), NO_BONE).astype(np.int32)
             bones = np.zeros((n, 3)), np.zeros((n, 4))
-            place_bones(self._ring.recorded, *self._at, row, *bones)
+            place_bones(self._ring.recorded, self._place, self._alpha, row, *bones)
         return RowLabels(self.column("names"), self.column("hit_group"), bone, rig_limb, transform, *bones)
 
     def limbs(self) -> Limbs:

@@ -145,14 +145,14 @@ class Tick:
 
 def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolation, structure: Structure) -> Tick:
     """What is kept of a state."""
-    rows, moved, table, by_ends = state.rows, state.columns, state.table, interpolate == "ends"
-    limbs = rows.rows if by_ends else structure.bare
-    solids = rows.boxes if by_ends else len(rows.bare.table.boxes)
-    bones: Float64Array = memory.aligned((1 if by_ends else rows.bones + 1, BONE_SIZE), np.float64, np.empty)
+    layout, moved, table, by_ends = state.layout, state.columns, state.table, interpolate == "ends"
+    limbs = layout.rows if by_ends else structure.bare
+    solids = layout.boxes if by_ends else len(layout.bare.table.boxes)
+    bones: Float64Array = memory.aligned((1 if by_ends else layout.bones + 1, BONE_SIZE), np.float64, np.empty)
     bones[-1] = 0.0
     if not by_ends:
         fill_bones(moved.positions, moved.orientations, bones)
-    roots = moved.positions[rows.first_bone]
+    roots = moved.positions[layout.first.bones]
     ends = table.p1[:limbs].copy(), table.p2[:limbs].copy()
     axes = table.boxes[:solids].copy()
     bounds = memory.rows((state.tree.bounds.size // 2,)).view(np.float32).reshape(state.tree.bounds.shape)
@@ -165,7 +165,7 @@ def tick_of(state: Snapshot, number: int, time: float, interpolate: Interpolatio
 
 def structure_of(state: Snapshot, before: Structure | None) -> Structure:
     """The structure of a state; its models are those of an earlier one where they are the same."""
-    rows = state.rows
-    if before is not None and before.models.are_of(rows.bare, rows.rigs):
-        return Structure(rows, before.models)
-    return Structure(rows, Models(rows.bare, rows.rigs))
+    layout = state.layout
+    if before is not None and before.models.are_of(layout.bare, layout.rigs):
+        return Structure(layout, before.models)
+    return Structure(layout, Models(layout.bare, layout.rigs))

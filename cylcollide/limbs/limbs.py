@@ -27,13 +27,13 @@ from cylcollide._types import (
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.limbs import explain, files, tables
 from cylcollide.limbs.tables import Labels
-from cylcollide.query import exact_fallback, exact_points
-from cylcollide.query.hits import RayHits
+from cylcollide.query import exact_points
+from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.labels import RowLabels, bare_labels
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops import single
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.request import BatchResult, RayRequest, ray_request, segment_request
+from cylcollide.query.request import RayRequest, ray_request, segment_request
 from cylcollide.query.row_choice import chosen_rows
 from cylcollide.shapes import Solids
 
@@ -268,7 +268,7 @@ class Limbs:
         hits = empty_hits(n)
         single.cast_rows(batch, self.kernel_rows, hits)
         near = self._own_limb if hits.undecided.any() else None
-        return RayHits(exact_fallback.ResolvedHits(BatchResult(batch, *hits), self, request.inside, near))
+        return RayHits(named_columns(batch, hits), self, request.inside, near)
 
     def _own_limb(self, rows: Int64Array) -> list[list[int]]:
         """For each of these rows, the one limb that it is paired with, in a list."""

@@ -17,7 +17,7 @@ Quartic: TypeAlias = tuple[Real, Real, Real, Real, Real]
 Sextic: TypeAlias = tuple[Real, Real, Real, Real, Real, Real, Real]
 
 AIM = 3.0
-"""Roots are aimed at where f is so many times its error below 0: certainly negative, and no farther than needed."""
+"""A guess aims at f = -3 errors: there f is certainly negative, and the window ends no later than needed."""
 
 NO_CROSSING = 2.0
 """The guess of a polynomial that does not seem to fall below 0."""

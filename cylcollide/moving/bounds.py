@@ -108,7 +108,7 @@ def certain_miss(bullet: Flight, limb: MovingLimb, extent: Real) -> tuple[Truth,
 
 @inlined
 def is_trusted(extent: Real) -> Truth:
-    """Whether products of such coordinates neither overflow nor lose digits."""
+    """Whether products of coordinates of this size keep their digits: no overflow, no underflow."""
     return (extent >= SMALLEST_SAFE) & (extent <= LARGEST_SAFE)
 
 

@@ -6,25 +6,24 @@ import numpy as np
 
 from cylcollide._types import Aim, BoolArray
 from cylcollide.query import exact_fallback
-from cylcollide.query.hits import RayHits
+from cylcollide.query.hits import RayHits, named_columns
 from cylcollide.query.loops.columns import empty_hits
-from cylcollide.query.request import BatchResult, RayRequest, RayResult, State
+from cylcollide.query.request import RayRequest, State
 from cylcollide.query.strategy import cast_single, loop_for, use_single_rays
 from cylcollide.runtime.threads import in_chunks
 
 
 def closest(state: State, request: RayRequest, threads: int | None) -> RayHits:
     """The closest limb along each ray."""
-    table, n = state.table, len(request.first)
-    result: RayResult
+    n = len(request.first)
     if use_single_rays(state, n):
-        result, undecided = cast_single(state, request)
+        read, undecided = cast_single(state, request)
     else:
         hits = empty_hits(n)
         in_chunks(n, threads, loop_for(state, request, Aim.CLOSEST, hits))
-        result, undecided = BatchResult(request.batch, *hits), bool(np.count_nonzero(hits.undecided))
-    near = partial(exact_fallback.limbs_near_rays, result.batch, table, state.tree) if undecided else None
-    return RayHits(exact_fallback.ResolvedHits(result, state, request.inside, near))
+        read, undecided = named_columns(request.batch, hits), int(np.count_nonzero(hits.undecided))
+    near = partial(exact_fallback.limbs_near_rays, read("batch"), state.table, state.tree) if undecided else None
+    return RayHits(read, state, request.inside, near)
 
 
 def occluded(state: State, request: RayRequest, threads: int | None) -> BoolArray:

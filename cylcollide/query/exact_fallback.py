@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from math import sqrt
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cylcollide._types import (
+    NO_LIMB,
     POLICY_HIT,
     BoolArray,
     Face,
@@ -23,27 +24,33 @@ from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.solid import Solid
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays, broadcast_index
-from cylcollide.query.limb_fields import Surface
-from cylcollide.query.loops import surface as surface_loops
 from cylcollide.query.loops.chords import complete_chords, pieces_of_rays
 from cylcollide.query.loops.columns import (
     ChordColumns,
     ChordRows,
-    HitColumns,
     concat_chord_rows,
     empty_chords,
     empty_hits,
     missed_chords,
+    offsets_of,
+    ray_of_each,
     take_chords,
     take_rays_of_chords,
 )
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.single import cast_rows
-from cylcollide.query.request import BatchResult, LabelledLimbs, RayResult, take_rays
+from cylcollide.query.request import LabelledLimbs, take_rays
 from cylcollide.shapes import SHAPE_RECORDS, Numbers
 
 Candidates: TypeAlias = Callable[[Int64Array], Iterable[Iterable[int]]]
 """From rows (k,) to the limbs that each of their rays may hit."""
+
+NONE = int(Face.NONE)
+
+ExactRows: TypeAlias = tuple[Int64Array, Float64Array]
+"""Rows (k,) that kernels do not decide, and a fraction of each as a double-double (k, 2)."""
+
+NO_ROWS: ExactRows = np.zeros(0, np.int64), np.zeros((0, 2))
 
 
 def ray_numbers(rays: Rays, i: int) -> RayNumbers:
@@ -94,111 +101,67 @@ def _write(chords: ChordColumns, row: int, limb: int, chord: order.Chord) -> Non
     chords.exit_face[row] = chord.exit_face
 
 
-class Resolved(NamedTuple):
-    """Rows that were undecided, (k,) each."""
+def resolve_hits(
+    read: Callable[[str], Any], table: LimbTable, inside: InsidePolicy, candidates: Candidates
+) -> ChordRows:
+    """Fill in undecided rows of a cast: limb and face from exact arithmetic, numbers from kernels where those decide.
 
-    rows: Int64Array
-    chords: ChordColumns  # a chord a row
-    exact_hit: BoolArray  # kernels do not decide the hit, even against its limb alone
-    exact_chord: BoolArray  # the same of the chord
-
-
-NOTHING_RESOLVED = Resolved(np.zeros(0, np.int64), empty_chords(0), np.zeros(0, bool), np.zeros(0, bool))
-
-
-class ResolvedHits:
-    """The result of a cast, its undecided rows resolved; with what is computed lazily: chords, positions and normals.
-
-    `candidates` is None if no row is undecided.
+    `read` takes the name of one of `HitColumns`, or "batch". Returns the chords of the hits of undecided rows.
     """
-
-    resolved = NOTHING_RESOLVED
-
-    def __init__(
-        self, result: RayResult, limbs: LabelledLimbs, inside: InsidePolicy, candidates: Candidates | None = None
-    ) -> None:
-        self.result, self.limbs, self.inside = result, limbs, inside
-        if candidates is not None:
-            self.resolved = _resolve_hits(result, limbs.table, inside, candidates)
-
-    @property
-    def rechecked(self) -> int:
-        """How many rows were undecided."""
-        return len(self.resolved.rows)
-
-    def take(self, rows: Int64Array) -> "ResolvedHits":
-        """The same of the given rows."""
-        result, resolved = self.result, self.resolved
-        batch, limb, fraction = take_rays(result.batch, rows), result.limb[rows], result.fraction[rows]
-        taken = BatchResult(batch, limb, fraction, result.face[rows], result.inside[rows], result.undecided[rows])
-        part, known = ResolvedHits(taken, self.limbs, self.inside), np.flatnonzero(np.isin(rows, resolved.rows))
-        at = np.searchsorted(resolved.rows, rows[known])
-        part.resolved = Resolved(
-            known, take_chords(resolved.chords, at), resolved.exact_hit[at], resolved.exact_chord[at]
-        )
-        return part
-
-    def chords(self) -> tuple[ChordColumns, BoolArray]:
-        """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
-        limb, batch, resolved, table = self.result.limb, self.result.batch, self.resolved, self.limbs.table
-        chords, undecided = empty_chords(len(limb)), np.empty(len(limb), bool)
-        if complete_chords(batch, self.limbs.kernel_rows, limb, False, chords, undecided):
-            known = resolved.rows[resolved.exact_chord]
-            _put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))
-            for i in np.setdiff1d(np.flatnonzero(undecided), known).tolist():
-                _write_first(chords, i, ray_numbers(batch.rays, i), table, [limb.item(i)], self.inside)
-        return chords, undecided
-
-    def surface(self) -> Surface:
-        """Position and normal of each hit."""
-        result, table, resolved = self.result, self.limbs.kernel_rows, self.resolved
-        found = surface_loops.surface(result.batch, table, result.limb, result.fraction, result.face, False)
-        if len(resolved.rows):
-            rows, chords = resolved.rows[resolved.exact_hit], take_chords(resolved.chords, resolved.exact_hit)
-            fraction, face = _hit_end(chords, self.inside)
-            surface_loops.write_exactly(result.batch, table, rows, chords.limb, fraction, face, *found)
-        return found
-
-    def exit_surface(self, chords: ChordColumns, exact: BoolArray) -> Surface:
-        """Position and normal where each ray leaves, of `chords`."""
-        batch, table, rows = self.result.batch, self.limbs.kernel_rows, np.flatnonzero(exact)
-        fraction = np.ascontiguousarray(chords.exit[:, 0])
-        found = surface_loops.surface(batch, table, chords.limb, fraction, chords.exit_face, True)
-        if len(rows):
-            known = take_chords(chords, rows)
-            surface_loops.write_exactly(batch, table, rows, known.limb, known.exit, known.exit_face, *found)
-        return found
-
-
-def _resolve_hits(result: RayResult, table: LimbTable, inside: InsidePolicy, candidates: Candidates) -> Resolved:
-    """Fill in the undecided rows: limb and face from exact arithmetic, numbers from kernels where those decide."""
-    batch, rows = result.batch, np.flatnonzero(result.undecided)
-    chords, (exact_hit, exact_chord) = missed_chords(len(rows)), np.ones((2, len(rows)), bool)
+    batch, undecided, started_inside = read("batch"), read("undecided"), read("inside")
+    rows = np.flatnonzero(undecided)
+    found = missed_chords(len(rows))
     for k, (i, limbs) in enumerate(zip(rows.tolist(), candidates(rows), strict=True)):
-        result.inside[i] = _write_first(chords, k, ray_numbers(batch.rays, i), table, limbs, inside)
-    result.limb[rows] = chords.limb
-    hit = np.flatnonzero(chords.limb >= 0)
-    part, limbs = take_rays(batch, rows[hit]), chords.limb[hit]
-    exact_chord[hit] = _prefer_kernels(part, table, hit, False, chords)
-    fraction, result.face[rows] = _hit_end(chords, inside)
-    result.fraction[rows] = np.where(chords.limb >= 0, fraction[:, 0], np.inf)
-    alone = _hit_alone(part, table, limbs)
-    decided = (alone.limb >= 0) & ~alone.undecided
-    result.fraction[rows[hit[decided]]] = alone.fraction[decided]
-    exact_hit[hit] = ~decided
-    return Resolved(rows, chords, exact_hit, exact_chord)
+        started_inside[i] = _write_first(found, k, ray_numbers(batch.rays, i), table, limbs, inside)
+    hit = np.flatnonzero(found.limb >= 0)
+    chords, every, part = take_chords(found, hit), np.arange(len(hit)), take_rays(batch, rows[hit])
+    exact_chord = _prefer_kernels(part, table, every, False, chords)
+    ends, face = _hit_end(chords, inside)
+    fraction, exact_hit = ends[:, 0].copy(), np.ones(len(hit), bool)
+    _prefer_casts(part, table, every, chords.limb, fraction, exact_hit)
+    for name, missing, column in (("limb", NO_LIMB, chords.limb), ("fraction", np.inf, fraction), ("face", NONE, face)):
+        read(name)[rows] = missing
+        read(name)[rows[hit]] = column
+    return ChordRows(offsets_of(rows[hit], len(undecided)), undecided, chords, fraction, exact_hit, exact_chord)
 
 
-def _hit_alone(batch: RayBatch, table: LimbTable, limbs: Int32Array) -> HitColumns:
-    """The kernels' hits of rays, each against the one limb that it hits.
+def exact_hits(resolved: ChordRows | None, inside: InsidePolicy) -> ExactRows:
+    """The hits of resolved rows that kernels do not decide."""
+    if resolved is None:
+        return NO_ROWS
+    exact = resolved.exact_hit
+    return ray_of_each(resolved.offsets)[exact], _hit_end(resolved.chords, inside)[0][exact]
+
+
+def whole_chords(
+    batch: RayBatch, limbs: LabelledLimbs, limb: Int32Array, inside: InsidePolicy, resolved: ChordRows | None
+) -> tuple[ChordColumns, ExactRows]:
+    """The chord of each ray in its limb, -1 for none; and the exits that come from exact arithmetic."""
+    chords, undecided, known = empty_chords(len(limb)), np.empty(len(limb), bool), NO_ROWS[0]
+    if not complete_chords(batch, limbs.kernel_rows, limb, False, chords, undecided):
+        return chords, NO_ROWS
+    if resolved is not None:
+        known = ray_of_each(resolved.offsets)[resolved.exact_chord]
+        _put_rows(chords, known, take_chords(resolved.chords, resolved.exact_chord))
+    exact = np.flatnonzero(undecided)
+    for i in np.setdiff1d(exact, known).tolist():
+        _write_first(chords, i, ray_numbers(batch.rays, i), limbs.table, [limb.item(i)], inside)
+    return chords, (exact, chords.exit[exact])
+
+
+def _prefer_casts(
+    batch: RayBatch, table: LimbTable, rows: Int64Array, limb: Int32Array, fraction: Float64Array, is_exact: BoolArray
+) -> None:
+    """Put the fractions of casts of rays, each against its limb alone, into rows, where kernels decide these.
 
     What kernels decide among other limbs they decide here too, with the same bits. So where they decide, their numbers
     are taken, and the result does not depend on which limbs a loop has tested.
     """
-    all_rows, hits = table.kernel_rows, empty_hits(len(limbs))
-    columns = (all_rows.solid[limbs], all_rows.character[limbs], all_rows.mask[limbs], all_rows.rows[limbs])
-    cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), hits)
-    return hits
+    all_rows, alone = table.kernel_rows, empty_hits(len(rows))
+    columns = (all_rows.solid[limb], all_rows.character[limb], all_rows.mask[limb], all_rows.rows[limb])
+    cast_rows(batch, LimbRows(*columns, all_rows.shared_mask), alone)
+    decided = (alone.limb >= 0) & ~alone.undecided
+    fraction[rows[decided]], is_exact[rows[decided]] = alone.fraction[decided], False
 
 
 def _hit_end(chords: ChordColumns, inside: InsidePolicy) -> tuple[Float64Array, Int8Array]:
@@ -265,7 +228,7 @@ def _prefer_kernels_in_chords(
 ) -> tuple[Float64Array, BoolArray, BoolArray]:
     """Put the kernels' numbers into chords where they decide; the last three columns of `ChordRows`.
 
-    They are those of a cast against the limb alone, as in `_resolve_hits`.
+    They are those of a cast against the limb alone, as in `resolve_hits`.
     """
     part, exact_chord = take_rays(batch, ray)._replace(policy=POLICY_HIT), np.ones(len(ray), bool)
     _, first = np.unique((ray << 32) | chords.limb, return_index=True)  # a tube may be crossed again behind its bore
@@ -273,9 +236,7 @@ def _prefer_kernels_in_chords(
     for rows, last in ((first, False), (second, True)):
         exact_chord[rows] = _prefer_kernels(take_rays(part, rows), table, rows, last, chords)
     fraction, exact_hit, rows = chords.entry[:, 0].copy(), exact_chord.copy(), first[exact_chord[first]]
-    alone = _hit_alone(take_rays(part, rows), table, chords.limb[rows])
-    decided = (alone.limb >= 0) & ~alone.undecided
-    fraction[rows[decided]], exact_hit[rows[decided]] = alone.fraction[decided], False
+    _prefer_casts(take_rays(part, rows), table, rows, chords.limb[rows], fraction, exact_hit)
     return fraction, exact_hit, exact_chord
 
 

@@ -1,16 +1,16 @@
 """Points that the float64 bounds leave undecided, decided in rational arithmetic."""
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int32Array, Int64Array, Side
-from cylcollide.bvh.layout import Tree
+from cylcollide._types import Float64Array, Int32Array, Side
 from cylcollide.exact.numbers import squared_distance_from_line
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.query.loops import points as point_loops
-from cylcollide.query.loops.points import limbs_near_point
+from cylcollide.query.loops.points import PointColumns
 
 
 def axis_distances(points: Float64Array, table: LimbTable, rows: LimbRows, limbs: Int32Array) -> Float64Array:
@@ -33,10 +33,9 @@ def resolve_point(point: Float64Array, table: LimbTable, limb: int) -> Side:
 
 
 def resolve_points(
-    points: Float64Array, table: LimbTable, tree: Tree, rows: Int64Array, limb_of: Int32Array, count: Int32Array
+    points: Float64Array, table: LimbTable, near: Callable[[int], Iterable[int]], columns: PointColumns
 ) -> None:
-    """Write the lowest limb that contains each of the given points, and how many do."""
-    for i in rows.tolist():
-        near = limbs_near_point(points[i], tree)
-        containing = [limb for limb in near if resolve_point(points[i], table, limb) != Side.OUTSIDE]
-        limb_of[i], count[i] = min(containing, default=-1), len(containing)
+    """Write the lowest limb that contains each undecided point, of those `near` its row, and how many do."""
+    for i in np.flatnonzero(columns.undecided).tolist():
+        containing = [limb for limb in near(i) if resolve_point(points[i], table, limb) != Side.OUTSIDE]
+        columns.limb[i], columns.limb_count[i] = min(containing, default=-1), len(containing)

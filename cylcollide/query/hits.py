@@ -1,184 +1,19 @@
-"""What a cast answers: `RayHits`, the closest hit of each ray. Heavy fields are computed when first asked for."""
+"""What a cast answers: `RayHits`, the closest hit of each ray. Most fields are computed when they are first read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from operator import index
-from typing import Any, Protocol, SupportsIndex, overload
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
-from cylcollide.query.limb_fields import LimbFields, Surface, distances, ray_lengths
-from cylcollide.query.loops.columns import ChordColumns
-from cylcollide.query.request import LabelledLimbs, RayResult
-from cylcollide.query.row_choice import chosen_rows
-from cylcollide.runtime.memory import frozen, read_only
-
-
-class HitSource(Protocol):
-    """What a query found, and what is computed when it is first asked for."""
-
-    @property
-    def result(self) -> RayResult:
-        """The rays and their columns."""
-
-    @property
-    def limbs(self) -> LabelledLimbs:
-        """The limbs."""
-
-    @property
-    def rechecked(self) -> int:
-        """How many rays needed exact arithmetic."""
-
-    def take(self, rows: Int64Array) -> "HitSource":
-        """The same of the given rows."""
-
-    def chords(self) -> tuple[ChordColumns, BoolArray]:
-        """The whole chord of each hit, both ends as double-doubles; and which ones come from exact arithmetic."""
-
-    def surface(self) -> Surface:
-        """Position and normal of each hit."""
-
-    def exit_surface(self, chords: ChordColumns, exact: BoolArray) -> Surface:
-        """Position and normal where each ray leaves, of what `chords` answers."""
-
-
-class RayHits(LimbFields):
-    """The closest hit of each ray, row by row; arrays that cannot be written.
-
-    Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
-    False, `limb` and `character` -1, `limb_name` None, `face` NONE, infinite fractions and distances, NaN positions and
-    normals. A ray that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
-
-    `hits[i]` is one row, as a `RayHit`; a slice, a mask or an array of indices chooses rows, as `RayHits`.
-    """
-
-    def __init__(self, found: HitSource) -> None:
-        self._found = found
-
-    @property
-    def _limbs(self) -> LabelledLimbs:
-        return self._found.limbs
-
-    @property
-    def rechecked(self) -> int:
-        """How many rays needed exact arithmetic."""
-        return self._found.rechecked
-
-    @property
-    def _row(self) -> Int32Array:
-        return self._found.result.limb
-
-    @property
-    def limb(self) -> Int32Array:
-        """Index of the limb hit, a row of the state, -1 for a miss; int32 (n,)."""
-        found = self._found
-        return frozen(found.result.limb) if found.limbs.state_row is None else self._state_rows
-
-    @property
-    def fraction(self) -> Float64Array:
-        """Parameter of the hit point, inf for a miss; (n,)."""
-        return frozen(self._found.result.fraction)
-
-    @property
-    def face(self) -> Int8Array:
-        """`Face` of the hit; int8 (n,)."""
-        return frozen(self._found.result.face)
-
-    @property
-    def started_inside(self) -> BoolArray:
-        """The start lies in some limb that the query considers, hit or not; bool (n,)."""
-        return frozen(self._found.result.inside)
-
-    def __len__(self) -> int:
-        return len(self._found.result.limb)
-
-    def __repr__(self) -> str:
-        return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
-
-    @overload
-    def __getitem__(self, rows: SupportsIndex) -> "RayHit": ...
-    @overload
-    def __getitem__(self, rows: Any) -> "RayHits": ...
-    def __getitem__(self, rows: Any) -> "RayHit | RayHits":
-        """One row, as plain values; the hits of a slice, a mask or an array of indices, as `RayHits`."""
-        if isinstance(rows, SupportsIndex) and getattr(rows, "ndim", 0) == 0:
-            row, fields = index(rows), RayHit.__annotations__
-            return RayHit(**{name: plain_value(getattr(self, name)[row]) for name in fields})
-        return RayHits(self._found.take(chosen_rows(rows, len(self), "hits")))
-
-    @cached_property
-    def hit(self) -> BoolArray:
-        """Whether the ray hits; bool (n,)."""
-        return frozen(self._found.result.limb >= 0)
-
-    @cached_property
-    def _known_chords(self) -> tuple[ChordColumns, BoolArray]:
-        return self._found.chords()
-
-    @property
-    def _chords(self) -> ChordColumns:
-        """The whole chord of each hit, both ends as double-doubles."""
-        return self._known_chords[0]
-
-    @cached_property
-    def exit_fraction(self) -> Float64Array:
-        """Parameter at which the ray leaves the limb or ends in it, inf for a miss; (n,)."""
-        return read_only(np.ascontiguousarray(self._chords.exit[:, 0]))
-
-    @cached_property
-    def exit_face(self) -> Int8Array:
-        """`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,)."""
-        return read_only(self._chords.exit_face)
-
-    @cached_property
-    def _length(self) -> Float64Array:
-        return ray_lengths(self._found.result.batch.rays)
-
-    @cached_property
-    def distance(self) -> Float64Array:
-        """Distance from the start to the hit point, inf for a miss; (n,)."""
-        return distances(self.fraction, self._length)
-
-    @cached_property
-    def exit_distance(self) -> Float64Array:
-        """Distance from the start to the exit point, inf for a miss; (n,)."""
-        return distances(self.exit_fraction, self._length)
-
-    @cached_property
-    def thickness(self) -> Float64Array:
-        """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
-        return frozen(self._chords.extent * self._length)
-
-    @cached_property
-    def _surface(self) -> Surface:
-        position, normal = self._found.surface()
-        return frozen(position), frozen(normal)
-
-    @cached_property
-    def _exit_surface(self) -> Surface:
-        position, normal = self._found.exit_surface(*self._known_chords)
-        return frozen(position), frozen(normal)
-
-    @property
-    def position(self) -> Float64Array:
-        """Hit point, NaN for a miss; (n, 3)."""
-        return self._surface[0]
-
-    @property
-    def normal(self) -> Float64Array:
-        """Unit outward normal at the hit point, zero for INSIDE, NaN for a miss; (n, 3)."""
-        return self._surface[1]
-
-    @property
-    def exit_position(self) -> Float64Array:
-        """Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3)."""
-        return self._exit_surface[0]
-
-    @property
-    def exit_normal(self) -> Float64Array:
-        """Unit outward normal at the exit, zero if the ray ends in the limb, NaN for a miss; (n, 3)."""
-        return self._exit_surface[1]
+from cylcollide._types import BoolArray, Float64Array, InsidePolicy, Int8Array, Int64Array
+from cylcollide.query import exact_fallback
+from cylcollide.query.loops.columns import ChordColumns, ChordRows, HitColumns, take_rays_of_chords
+from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.request import LabelledLimbs, take_rays
+from cylcollide.query.results import Columns, Field, HitFields, Surface, distances, ray_lengths, surface_at
+from cylcollide.runtime.memory import frozen
 
 
 @dataclass(frozen=True)
@@ -208,6 +43,128 @@ class RayHit:
     thickness: float
 
 
-def plain_value(value: Any) -> Any:
-    """A numpy scalar as a Python one; arrays stay."""
-    return value.item() if isinstance(value, np.generic) else value
+class RayHits(HitFields[RayHit]):
+    """The closest hit of each ray, row by row; arrays that cannot be written.
+
+    Lengths are in the unit of the input, fractions are parameters of the ray (0 to 1 on a segment). A miss has `hit`
+    False, `limb` and `character` -1, `limb_name` None, `face` NONE, infinite fractions and distances, NaN positions and
+    normals. A ray that starts in its limb has face INSIDE and a zero normal; so has the exit of one that ends there.
+
+    `hits[i]` is one row, as a `RayHit`; a slice, a mask or an array of indices chooses rows, as `RayHits`.
+    """
+
+    _row_type = RayHit
+
+    exit_fraction = Field[Float64Array](
+        "Parameter where the ray leaves the limb or ends in it, inf for a miss; (n,).", "_exit_ends"
+    )
+    exit_face = Field[Int8Array]("`Face` the ray leaves by, INSIDE if it ends in the limb; int8 (n,).", "_exit_ends")
+    exit_position = Field[Float64Array](
+        "Point where the ray leaves the limb or ends in it, NaN for a miss; (n, 3).", "_exit_spots"
+    )
+    exit_normal = Field[Float64Array](
+        "Unit outward normal there, zero if the ray ends in the limb, NaN for a miss; (n, 3).", "_exit_spots"
+    )
+
+    def __init__(
+        self,
+        read: Callable[[str], Any],
+        limbs: LabelledLimbs,
+        inside: InsidePolicy,
+        candidates: exact_fallback.Candidates | None = None,
+        resolved: ChordRows | None = None,
+    ) -> None:
+        """Hits of the rays `read("batch")`; `read` takes the name of one of `HitColumns`, too.
+
+        Undecided rows are resolved among their `candidates`; `resolved` says that they already are.
+        """
+        if candidates is not None:
+            resolved = exact_fallback.resolve_hits(read, limbs.table, inside, candidates)
+        self._read, self._limbs, self._inside, self._resolved = read, limbs, inside, resolved
+        self._row = read("limb")
+        self._columns = {}
+
+    def _take(self, rows: Int64Array) -> "RayHits":
+        read, resolved = self._read, self._resolved
+        part = named_columns(
+            take_rays(read("batch"), rows), HitColumns._make(read(name)[rows] for name in HitColumns._fields)
+        )
+        known = None if resolved is None else take_rays_of_chords(resolved, rows)
+        return type(self)(part, self._limbs, self._inside, resolved=known)
+
+    def __repr__(self) -> str:
+        return f"RayHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
+
+    @property
+    def rechecked(self) -> int:
+        """How many rays needed exact arithmetic."""
+        return 0 if self._resolved is None else int(np.count_nonzero(self._resolved.undecided))
+
+    @property
+    def fraction(self) -> Float64Array:
+        """Parameter of the hit point, inf for a miss; (n,)."""
+        return frozen(self._read("fraction"))
+
+    @property
+    def face(self) -> Int8Array:
+        """`Face` of the hit; int8 (n,)."""
+        return frozen(self._read("face"))
+
+    @property
+    def started_inside(self) -> BoolArray:
+        """The start lies in some limb that the query considers, hit or not; bool (n,)."""
+        return frozen(self._read("inside"))
+
+    @cached_property
+    def _chords(self) -> tuple[ChordColumns, exact_fallback.ExactRows]:
+        """The whole chord of each hit, both ends as double-doubles; and the exits that come from exact arithmetic."""
+        return exact_fallback.whole_chords(self._read("batch"), self._limbs, self._row, self._inside, self._resolved)
+
+    def _exit_ends(self) -> Columns:
+        chords, _ = self._chords
+        return {"exit_fraction": np.ascontiguousarray(chords.exit[:, 0]), "exit_face": chords.exit_face}
+
+    def surface(self) -> Surface:
+        """Positions and normals of the hits, NaN for misses, (n, 3) each: new arrays, which the caller may write."""
+        exact = exact_fallback.exact_hits(self._resolved, self._inside)
+        batch, fraction, face = self._read("batch"), self._read("fraction"), self._read("face")
+        return surface_at(batch, self._limbs, self._row, fraction, face, exact, False)
+
+    def _spots(self) -> Columns:
+        position, normal = self.surface()
+        return {"position": position, "normal": normal}
+
+    def _exit_spots(self) -> Columns:
+        batch, (chords, exact) = self._read("batch"), self._chords
+        position, normal = surface_at(
+            batch, self._limbs, chords.limb, self.exit_fraction, chords.exit_face, exact, True
+        )
+        return {"exit_position": position, "exit_normal": normal}
+
+    @cached_property
+    def _length(self) -> Float64Array:
+        return ray_lengths(self._read("batch").rays)
+
+    @cached_property
+    def distance(self) -> Float64Array:
+        """Distance from the start to the hit point, inf for a miss; (n,)."""
+        return distances(self.fraction, self._length)
+
+    @cached_property
+    def exit_distance(self) -> Float64Array:
+        """Distance from the start to the exit point, inf for a miss; (n,)."""
+        return distances(self.exit_fraction, self._length)
+
+    @cached_property
+    def thickness(self) -> Float64Array:
+        """Length of the ray inside the limb, 0 for a touch, NaN for a miss; (n,)."""
+        return frozen(self._chords[0].extent * self._length)
+
+
+def named_columns(batch: RayBatch, hits: HitColumns) -> Callable[[str], Any]:
+    """What a loop has filled, as `RayHits` reads it."""
+    return partial(_named_column, batch, hits)
+
+
+def _named_column(batch: RayBatch, hits: HitColumns, name: str) -> Any:
+    return batch if name == "batch" else getattr(hits, name)

@@ -10,7 +10,7 @@ from cylcollide.constants import SMALLEST_BATCH, TREE_WIDTH
 from cylcollide.query import exact_points
 from cylcollide.query.loops import points as point_loops
 from cylcollide.query.loops.inputs import INVALID
-from cylcollide.query.loops.points import POINT_DTYPES, PointColumns
+from cylcollide.query.loops.points import POINT_DTYPES, PointColumns, limbs_near_point
 from cylcollide.query.point_hits import PointHits
 from cylcollide.query.request import State, raise_changed
 from cylcollide.query.scratch import scratch_for_points
@@ -36,8 +36,7 @@ def contains(state: State, raw: Float64Array, threads: int | None) -> PointHits:
         validate.vectors(raw, "points")
         raise_changed("points")
     if any(statuses):
-        rows = np.flatnonzero(columns.undecided)
-        exact_points.resolve_points(points, state.table, tree, rows, columns.limb, columns.limb_count)
+        exact_points.resolve_points(points, state.table, lambda row: limbs_near_point(points[row], tree), columns)
     return PointHits(
         columns.limb,
         columns.limb_count,

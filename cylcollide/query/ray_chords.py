@@ -1,20 +1,18 @@
-"""What a query for all limbs answers: `Chords`. Heavy fields are computed when first asked for."""
+"""What a query for all limbs answers: `Chords`. Most fields are computed when they are first read."""
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Self
 
 import numpy as np
 
-from cylcollide._types import NO_LIMB, POLICY_HIT, Face, Float64Array, Int8Array, Int32Array, Int64Array
-from cylcollide.query.limb_fields import LimbFields, Surface, distances, gather, ray_lengths
-from cylcollide.query.loops import surface as surface_loops
+from cylcollide._types import NO_LIMB, POLICY_HIT, Face, Float64Array, Int8Array, Int64Array
 from cylcollide.query.loops.columns import ChordRows, ray_of_each, take_rays_of_chords
 from cylcollide.query.loops.inputs import RayBatch
 from cylcollide.query.loops.judge import FlightRows
 from cylcollide.query.request import LabelledLimbs, take_rays
-from cylcollide.query.row_choice import chosen_rows
-from cylcollide.runtime.memory import frozen, read_only
+from cylcollide.query.results import Columns, Field, LimbFields, Surface, distances, gather, ray_lengths, surface_at
+from cylcollide.runtime.memory import frozen
 
 NOT_READ = np.empty(0)
 """Stands for lengths that are not read."""
@@ -28,34 +26,56 @@ class Chords(LimbFields):
     its end has the face INSIDE and a zero normal there.
 
     `chords[i]` has the chords of ray i alone, and so has a slice, a mask or an array of rays, each as `Chords` whose
-    rays are numbered anew; iteration goes from ray to ray. `len` counts chords.
+    rays are numbered anew; iteration goes from ray to ray. `len` counts chords. In the past, `time`, `tick`, `alpha`
+    and `clamped` have one entry a ray.
     """
 
+    _what = "chords"
+
+    entry_fraction = Field[Float64Array](
+        "Parameter at which the ray enters the limb, 0 if it starts there.", "_crossings"
+    )
+    exit_fraction = Field[Float64Array]("Parameter at which the ray leaves the limb or ends in it.", "_crossings")
+    entry_face = Field[Int8Array]("`Face` the ray enters by, INSIDE if it starts in the limb; int8.", "_crossings")
+    exit_face = Field[Int8Array]("`Face` the ray leaves by, INSIDE if it ends in the limb; int8.", "_crossings")
+    entry_position = Field[Float64Array](
+        "Point where the ray enters the limb, or starts in it; (chords, 3).", "_entries"
+    )
+    entry_normal = Field[Float64Array]("Unit outward normal at the entry, zero for INSIDE; (chords, 3).", "_entries")
+    exit_position = Field[Float64Array]("Point where the ray leaves the limb or ends in it; (chords, 3).", "_exits")
+    exit_normal = Field[Float64Array](
+        "Unit outward normal there, zero if the ray ends in the limb; (chords, 3).", "_exits"
+    )
+
     def __init__(self, batch: RayBatch, limbs: LabelledLimbs, rows: ChordRows) -> None:
-        self._batch, self._state, self._rows, self._chords = batch, limbs, rows, rows.chords
+        self._batch, self._limbs, self._rows, self._row, self._columns = batch, limbs, rows, rows.chords.limb, {}
+
+    def _crossings(self) -> Columns:
+        rows, chords = self._rows, self._rows.chords
+        return {
+            "entry_fraction": rows.fraction,
+            "exit_fraction": chords.exit[:, 0],
+            "entry_face": chords.entry_face,
+            "exit_face": chords.exit_face,
+        }
 
     @property
-    def _limbs(self) -> LabelledLimbs:
-        return self._state
+    def _count(self) -> int:
+        return len(self._rows.undecided)
 
-    def __len__(self) -> int:
-        return len(self._chords.limb)
+    def _take(self, rows: Int64Array) -> Self:
+        return type(self)(take_rays(self._batch, rows), self._limbs, take_rays_of_chords(self._rows, rows))
+
+    def __iter__(self) -> Iterator[Self]:
+        """The chords of one ray after another."""
+        return (self[i : i + 1] for i in range(self._count))
 
     def __repr__(self) -> str:
-        return f"Chords({len(self)} chords of {len(self._rows.undecided)} rays, {self.rechecked} rechecked)"
-
-    def __getitem__(self, rays: Any) -> "Chords":
-        """The chords of the rays that an index, a slice, a mask or an array of indices chooses."""
-        chosen = chosen_rows(rays, len(self._rows.undecided), "chords")
-        return Chords(take_rays(self._batch, chosen), self._state, take_rays_of_chords(self._rows, chosen))
-
-    def __iter__(self) -> Iterator["Chords"]:
-        """The chords of one ray after another."""
-        return (self[i : i + 1] for i in range(len(self._rows.undecided)))
+        return f"Chords({len(self)} chords of {self._count} rays, {self.rechecked} rechecked)"
 
     def flight(self, needs_length: bool) -> FlightRows:
         """The chords and what is known of their limbs, as a policy reads them; lengths only if it needs them."""
-        rows, chords, limbs = self._rows, self._chords, self._state
+        rows, chords, limbs = self._rows, self._rows.chords, self._limbs
         return FlightRows(
             rows.offsets,
             chords.limb,
@@ -73,66 +93,25 @@ class Chords(LimbFields):
 
     def entry_surface(self, chord: Int64Array) -> Surface:
         """Position and normal at the entry of one chord of each ray, NaN for the chord -1; (rays, 3) each."""
-        rows, chords, batch = self._rows, self._chords, self._batch._replace(policy=POLICY_HIT)
+        rows, chords, batch = self._rows, self._rows.chords, self._batch._replace(policy=POLICY_HIT)
         limb, face = gather(chords.limb, chord, NO_LIMB), gather(chords.entry_face, chord, int(Face.NONE))
         fraction, exact = gather(rows.fraction, chord, np.inf), np.flatnonzero(gather(rows.exact_hit, chord, False))
-        return self._computed(batch, limb, fraction, face, exact, chords.entry[chord[exact]], False)
-
-    def _computed(
-        self,
-        batch: RayBatch,
-        limb: Int32Array,
-        fraction: Float64Array,
-        face: Int8Array,
-        exact: Int64Array,
-        ends: Float64Array,
-        leaving: bool,
-    ) -> Surface:
-        """Positions and normals at these ends; of `exact` rows from double-doubles `ends`, a row each."""
-        table = self._state.kernel_rows
-        position, normal = surface_loops.surface(batch, table, limb, fraction, face, leaving)
-        if len(exact):
-            surface_loops.write_exactly(batch, table, exact, limb[exact], ends, face[exact], position, normal)
-        return frozen(position), frozen(normal)
+        return surface_at(batch, self._limbs, limb, fraction, face, (exact, chords.entry[chord[exact]]), False)
 
     @property
     def rechecked(self) -> int:
         """How many rays needed exact arithmetic."""
         return int(np.count_nonzero(self._rows.undecided))
 
-    @cached_property
+    @property
     def offsets(self) -> Int64Array:
         """Where the chords of each ray begin, and the last end; int64 (rays + 1,)."""
-        return read_only(self._rows.offsets)
+        return frozen(self._rows.offsets)
 
     @cached_property
     def ray(self) -> Int64Array:
         """Row of the ray; int64, one a chord."""
         return frozen(ray_of_each(self._rows.offsets))
-
-    @property
-    def _row(self) -> Int32Array:
-        return self._chords.limb
-
-    @cached_property
-    def entry_fraction(self) -> Float64Array:
-        """Parameter at which the ray enters the limb, 0 if it starts there; one a chord."""
-        return read_only(self._rows.fraction)
-
-    @cached_property
-    def exit_fraction(self) -> Float64Array:
-        """Parameter at which the ray leaves the limb or ends in it; one a chord."""
-        return frozen(self._chords.exit[:, 0])
-
-    @cached_property
-    def entry_face(self) -> Int8Array:
-        """`Face` the ray enters by, INSIDE if it starts in the limb; int8, one a chord."""
-        return read_only(self._chords.entry_face)
-
-    @cached_property
-    def exit_face(self) -> Int8Array:
-        """`Face` the ray leaves by, INSIDE if it ends in the limb; int8, one a chord."""
-        return read_only(self._chords.exit_face)
 
     @cached_property
     def _length(self) -> Float64Array:
@@ -142,7 +121,7 @@ class Chords(LimbFields):
     @cached_property
     def thickness(self) -> Float64Array:
         """Length of the chord; one a chord."""
-        return frozen(self._chords.extent * self._length)
+        return frozen(self._rows.chords.extent * self._length)
 
     @cached_property
     def entry_distance(self) -> Float64Array:
@@ -159,34 +138,20 @@ class Chords(LimbFields):
         """The ray of each chord; its entries are those of rays that start outside, whatever the query's policy."""
         return take_rays(self._batch, self.ray)._replace(policy=POLICY_HIT)
 
-    @cached_property
+    @property
     def _surface(self) -> Surface:
-        rows, chords, batch = self._rows, self._chords, self._ray_of_each
-        fraction, exact = np.ascontiguousarray(rows.fraction), np.flatnonzero(rows.exact_hit)
-        return self._computed(batch, chords.limb, fraction, chords.entry_face, exact, chords.entry[exact], False)
+        return self.entry_position, self.entry_normal
 
-    @cached_property
-    def _exits(self) -> Surface:
-        rows, chords, batch = self._rows, self._chords, self._ray_of_each
-        fraction, exact = np.ascontiguousarray(chords.exit[:, 0]), np.flatnonzero(rows.exact_chord)
-        return self._computed(batch, chords.limb, fraction, chords.exit_face, exact, chords.exit[exact], True)
+    def _entries(self) -> Columns:
+        rows, chords, exact = self._rows, self._rows.chords, np.flatnonzero(self._rows.exact_hit)
+        fraction, ends = np.ascontiguousarray(rows.fraction), (exact, chords.entry[exact])
+        position, normal = surface_at(
+            self._ray_of_each, self._limbs, self._row, fraction, chords.entry_face, ends, False
+        )
+        return {"entry_position": position, "entry_normal": normal}
 
-    @property
-    def entry_position(self) -> Float64Array:
-        """Point where the ray enters the limb, or starts in it; (chords, 3)."""
-        return self._surface[0]
-
-    @property
-    def entry_normal(self) -> Float64Array:
-        """Unit outward normal at the entry, zero for INSIDE; (chords, 3)."""
-        return self._surface[1]
-
-    @property
-    def exit_position(self) -> Float64Array:
-        """Point where the ray leaves the limb or ends in it; (chords, 3)."""
-        return self._exits[0]
-
-    @property
-    def exit_normal(self) -> Float64Array:
-        """Unit outward normal at the exit, zero if the ray ends in the limb; (chords, 3)."""
-        return self._exits[1]
+    def _exits(self) -> Columns:
+        chords, exact = self._rows.chords, np.flatnonzero(self._rows.exact_chord)
+        fraction, ends = np.ascontiguousarray(chords.exit[:, 0]), (exact, chords.exit[exact])
+        position, normal = surface_at(self._ray_of_each, self._limbs, self._row, fraction, chords.exit_face, ends, True)
+        return {"exit_position": position, "exit_normal": normal}

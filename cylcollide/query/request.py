@@ -1,24 +1,23 @@
-"""A request about rays, which are copied and checked by the loop that first reads them; and the result of a loop.
+"""A request about rays, which are copied and checked by the loop that first reads them.
 
 A pass over all rays of its own would cost as much as a limb; and threads that share the work share this, too.
 """
 
-from functools import cached_property
-from typing import NamedTuple, NoReturn, Protocol, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy, Int8Array, Int32Array, Int64Array
+from cylcollide._types import ALL_LAYERS, Float64Array, InsidePolicy, Int32Array, Int64Array
 from cylcollide.bvh.layout import Tree
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import LimbRows, LimbTable
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.labels import RowLabels
-from cylcollide.query.loops import single
 from cylcollide.query.loops.inputs import INVALID, RawRays, RayBatch, RayOptions, copy_checked_rows
 from cylcollide.runtime import memory
+from cylcollide.validate import ARE_VECTORS
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -69,11 +68,13 @@ class RayRequest:
         inside: InsidePolicy,
         mask: ArrayLike,
         ignore_character: ArrayLike | None,
+        threads: int | None,
     ) -> None:
         layers = validate.EVERY_LAYER if mask is ALL_LAYERS else validate.masks(mask, len(first))
         nobody = ignore_character is None
         ignored = validate.IGNORE_NONE if nobody else validate.ignored_characters(ignore_character, len(first))
         self.first, self.second, self.inside = first, second, inside
+        self.threads = None if threads is None else validate.workers(threads)
         self.options: RayOptions = (is_segment, distance, layers, ignored, validate.policy(inside))
 
     @property
@@ -118,111 +119,42 @@ def _rows(column: NDArray[Scalar], rows: slice | Int64Array) -> NDArray[Scalar]:
 def segment_request(
     starts: ArrayLike,
     ends: ArrayLike,
-    inside: InsidePolicy,
+    inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> RayRequest:
     """A request about closed segments from starts to ends, (n, 3) each, or one for all."""
-    first, second = validate.as_pairs(starts, ends, ("starts", "ends"))
-    return RayRequest(first, second, True, validate.NO_LIMIT, inside, mask, ignore_character)
+    if not ARE_VECTORS(starts, ends):
+        starts, ends = validate.as_pairs(starts, ends, ("starts", "ends"))
+    return RayRequest(starts, ends, True, validate.NO_LIMIT, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
 
 
 def ray_request(
     origins: ArrayLike,
     directions: ArrayLike,
-    max_distance: ArrayLike,
-    inside: InsidePolicy,
+    max_distance: ArrayLike = np.inf,
+    inside: InsidePolicy = "hit",
     mask: ArrayLike = ALL_LAYERS,
     ignore_character: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> RayRequest:
-    """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, in metres."""
-    first, second = validate.as_pairs(origins, directions, ("origins", "directions"))
-    distance = _distances(max_distance, len(first))
-    return RayRequest(first, second, False, distance, inside, mask, ignore_character)
+    """A request about rays from origins along directions, (n, 3), or one for all; so is `max_distance`, a length."""
+    if not ARE_VECTORS(origins, directions):
+        origins, directions = validate.as_pairs(origins, directions, ("origins", "directions"))
+    distance = _distances(max_distance, len(origins))  # type: ignore[arg-type]
+    return RayRequest(origins, directions, False, distance, inside, mask, ignore_character, threads)  # type: ignore[arg-type]
 
 
-def take_rays(batch: RayBatch, rows: Int64Array) -> RayBatch:
+def take_rays(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """A batch of the given rays of another; its mask and ignored characters are not reduced."""
     rays = batch.rays
     return batch._replace(rays=Rays(rays.origin[rows], rays.second[rows], rays.is_segment, _rows(rays.distance, rows)))
 
 
-def batch_rows(batch: RayBatch, rows: Int64Array) -> RayBatch:
+def batch_rows(batch: RayBatch, rows: slice | Int64Array) -> RayBatch:
     """The given rays of a batch, with their masks and ignored characters."""
     return take_rays(batch, rows)._replace(mask=_rows(batch.mask, rows), ignored=_rows(batch.ignored, rows))
-
-
-class RayResult(Protocol):
-    """A batch of rays and the columns that a loop has filled; undecided rows are filled by `exact_fallback`."""
-
-    @property
-    def batch(self) -> RayBatch:
-        """The rays, and what they may hit."""
-
-    @property
-    def limb(self) -> Int32Array:
-        """As in `HitColumns`, and so are the others."""
-
-    @property
-    def fraction(self) -> Float64Array: ...  # noqa: D102
-
-    @property
-    def face(self) -> Int8Array: ...  # noqa: D102
-
-    @property
-    def inside(self) -> BoolArray: ...  # noqa: D102
-
-    @property
-    def undecided(self) -> BoolArray: ...  # noqa: D102
-
-
-class BatchResult(NamedTuple):
-    """The result of a loop over many rays: `HitColumns` and their batch."""
-
-    batch: RayBatch
-    limb: Int32Array
-    fraction: Float64Array
-    face: Int8Array
-    inside: BoolArray
-    undecided: BoolArray
-
-
-FRACTION, LIMB, FACE, TRUTH = np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int8), np.dtype(np.bool_)
-
-
-class SmallBatchResult:
-    """The result of `cast_single_rays`: limbs, and one record, whose rows become columns when they are read."""
-
-    def __init__(self, limb: Int32Array, record: Float64Array, options: RayOptions) -> None:
-        self.limb, self.record, self.options = limb, record, options
-
-    @cached_property
-    def batch(self) -> RayBatch:
-        """The rays as they were copied, and what they may hit."""
-        n, record, (is_segment, distance, mask, ignored, policy) = len(self.limb), self.record, self.options
-        rays = Rays(record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3), is_segment, distance)
-        return RayBatch(rays, mask, ignored, policy)
-
-    @property
-    def fraction(self) -> Float64Array:
-        """As in `HitColumns`, and so are the others."""
-        return self._column(single.FRACTION_ROW, FRACTION)
-
-    @property
-    def face(self) -> Int8Array:  # noqa: D102
-        return self._column(single.FACE_ROW, FACE)
-
-    @property
-    def inside(self) -> BoolArray:  # noqa: D102
-        return self._column(single.INSIDE_ROW, TRUTH)
-
-    @property
-    def undecided(self) -> BoolArray:  # noqa: D102
-        return self._column(single.UNDECIDED_ROW, TRUTH)
-
-    def _column(self, row: int, kind: np.dtype[Scalar]) -> NDArray[Scalar]:
-        n = len(self.limb)
-        return np.ndarray(n, kind, self.record, row * n * FRACTION.itemsize)  # one step, not three views
 
 
 def raise_changed(*names: str) -> NoReturn:

@@ -1,22 +1,27 @@
 """Which loop answers a request: single rays, brute force against few limbs, or streams through the tree."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Aim
-from cylcollide.constants import (
-    FEW_LIMBS,
-    SMALLEST_BATCH,
-    SMALLEST_STREAM,
-    TREE_WIDTH,
-)
+from cylcollide._types import Aim, Float64Array, Int32Array
+from cylcollide.constants import FEW_LIMBS, SMALLEST_BATCH, SMALLEST_STREAM, TREE_WIDTH
+from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
-from cylcollide.query.loops.inputs import INVALID
-from cylcollide.query.loops.single import RECORD_ROWS, cast_single_rays
+from cylcollide.query.loops.inputs import INVALID, RayBatch, RayOptions
+from cylcollide.query.loops.single import (
+    FACE_ROW,
+    FRACTION_ROW,
+    INSIDE_ROW,
+    RECORD_ROWS,
+    UNDECIDED_ROW,
+    cast_single_rays,
+)
 from cylcollide.query.loops.stream import cast_stream
-from cylcollide.query.request import LIMB, RayRequest, SmallBatchResult, State
+from cylcollide.query.request import RayRequest, State
 from cylcollide.query.scratch import scratch_for_brute_force, scratch_for_streams
 
 
@@ -44,15 +49,38 @@ def loop_for(state: State, request: RayRequest, aim: Aim, hits: HitColumns) -> C
     return brute_force if shared_filter and limbs <= FEW_LIMBS else stream
 
 
-def cast_single(state: State, request: RayRequest) -> tuple[SmallBatchResult, int]:
-    """The closest limbs of all rays by `cast_single_rays`; how many rows are undecided."""
+def cast_single(state: State, request: RayRequest) -> tuple[Callable[[str], Any], int]:
+    """The closest limbs of all rays by `cast_single_rays`, as `RayHits` reads them; how many rows are undecided."""
     first, options, tree, (rows, packed_tree) = request.first, request.options, state.tree, state.packed
     is_segment, distance, mask, ignored, policy = options
     n = len(first)
-    limb, memory = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + tree.stack_size + TREE_WIDTH)
+    limb, record = np.empty(n, LIMB), np.empty(RECORD_ROWS * n + tree.stack_size + TREE_WIDTH)
     status = cast_single_rays(
-        rows, packed_tree, first, request.second, is_segment, distance, mask, ignored, policy, limb, memory
+        rows, packed_tree, first, request.second, is_segment, distance, mask, ignored, policy, limb, record
     )
     if status == INVALID:
         request.raise_invalid()
-    return SmallBatchResult(limb, memory, options), status
+    return partial(read_record, limb, record, options), status
+
+
+LIMB = np.dtype(np.int32)
+RECORD_COLUMNS: dict[str, tuple[int, np.dtype[Any]]] = {
+    "fraction": (FRACTION_ROW, np.dtype(np.float64)),
+    "face": (FACE_ROW, np.dtype(np.int8)),
+    "inside": (INSIDE_ROW, np.dtype(np.bool_)),
+    "undecided": (UNDECIDED_ROW, np.dtype(np.bool_)),
+}
+"""Where the record of `cast_single_rays` has columns of hits, and their dtypes."""
+
+
+def read_record(limb: Int32Array, record: Float64Array, options: RayOptions, name: str) -> Any:
+    """One of `HitColumns`, or "batch", out of what `cast_single_rays` has written; made when it is read."""
+    n = len(limb)
+    if name == "limb":
+        return limb
+    if name == "batch":
+        is_segment, distance, mask, ignored, policy = options
+        rays = Rays(record[: 3 * n].reshape(n, 3), record[3 * n : 6 * n].reshape(n, 3), is_segment, distance)
+        return RayBatch(rays, mask, ignored, policy)
+    row, kind = RECORD_COLUMNS[name]
+    return np.ndarray(n, kind, record, row * n * record.itemsize)  # one step, not three views

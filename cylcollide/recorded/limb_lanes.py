@@ -28,7 +28,7 @@ class LaneRows(NamedTuple):
 
 
 def make_lane_rows(count: int) -> LaneRows:
-    """A list of so many limbs."""
+    """A list of `count` limbs."""
     ray, row, model, bone, following = np.zeros((5, count), np.int32)
     return LaneRows(ray, row, model, bone, following, np.zeros(count))
 

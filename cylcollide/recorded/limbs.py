@@ -283,7 +283,7 @@ def place_recorded(
     offsets, row
         The limbs at each moment, as rows of its tick: compressed rows, (n + 1,) and (limbs,).
     placed
-        Written; a limb that is none at its moment is in no layer.
+        Written; a limb that is not placed at its moment is in no layer.
     """
     last = recorded.address.shape[0] - 1
     for i in range(tick.size):

@@ -12,25 +12,25 @@ from cylcollide.bvh.refit import fit_bounds, tree_cost
 from cylcollide.kernels.aabb import refill_row
 from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.runtime.compile import compiled_loop
+from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
-from cylcollide.world.state_rows import StateRows
 
 
 class Draft:
-    """Columns of a state with these rows, none of them a character's, and a tree of so many nodes."""
+    """Columns of a state with this layout, none of them a character's, and a tree of so many nodes."""
 
-    def __init__(self, rows: StateRows, nodes: int) -> None:
-        self.rows, self.nodes = rows, nodes
-        self._memory = PoseMemory(rows.rows, rows.boxes, rows.bones, nodes)
+    def __init__(self, layout: WorldLayout, nodes: int) -> None:
+        self.layout, self.nodes = layout, nodes
+        self._memory = PoseMemory(layout.rows, layout.boxes, layout.bones, nodes)
         self.columns = self._memory.columns
         """Ends `p1`, `p2` and `boxes` are to be written before `refit`."""
-        self.low, self.high = np.empty((2, rows.rows, 3))
+        self.low, self.high = np.empty((2, layout.rows, 3))
         """Corners of the boxes around limbs, (n, 3)."""
-        self._table, self._space = self.columns.table(rows), np.empty(SPACE_NUMBERS)
+        self._table, self._space = self.columns.table(layout), np.empty(SPACE_NUMBERS)
 
-    def suits(self, rows: StateRows, nodes: int) -> bool:
+    def suits(self, layout: WorldLayout, nodes: int) -> bool:
         """Whether it is one, and can be written: no state, no answer and no array that a user has kept reads it."""
-        return self.rows is rows and self.nodes == nodes and self._memory.is_free
+        return self.layout is layout and self.nodes == nodes and self._memory.is_free
 
     def lend(self) -> PoseColumns:
         """The columns, for a state."""

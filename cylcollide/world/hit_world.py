@@ -17,14 +17,14 @@ from cylcollide.limbs.tables import checked_ends
 from cylcollide.runtime.levels import MACHINE_CODE
 from cylcollide.runtime.threads import OwnLock, Task
 from cylcollide.world import update
-from cylcollide.world.in_place import MOVED, Stage
+from cylcollide.world.in_place import MOVED, PoseScratch, make_pose_scratch
+from cylcollide.world.layout import Parts
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.poses import Poses
 from cylcollide.world.present import Present
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import UNPOSED, Roster, as_layers
 from cylcollide.world.snapshot import Snapshot
-from cylcollide.world.state_rows import Changed
 from cylcollide.world.update import Spare
 
 
@@ -47,7 +47,7 @@ class HitWorld(Queries):
             raise ValueError(f"limbs: expected Limbs, got {type(limbs).__name__}; make them with Limbs.cylinders(...)")
         self._present = Present(Snapshot.of(limbs))
         self._spare: Spare | None = None
-        self._stage: Stage | None = None
+        self._scratch: PoseScratch | None = None
         self._moved_rows = 0
         self._lock = OwnLock()
         self._rebuild: Task | None = None
@@ -80,7 +80,7 @@ class HitWorld(Queries):
             On bad numbers, a wrong number of rows, p1 = p2, or a bad index; the world is left as it was.
         """
         with self._lock():
-            bare = self._present.rows.bare
+            bare = self._present.layout.bare
             chosen = None if limbs is None else validate.indices(limbs, "limbs", len(bare))
             first, last = checked_ends(bare.table.kind, p1, p2, chosen)
             place = slice(0, len(bare)) if chosen is None else chosen
@@ -90,7 +90,7 @@ class HitWorld(Queries):
             def write(columns: PoseColumns) -> None:
                 columns.p1[place], columns.p2[place] = first, last
 
-            self._move(Changed(rows, nothing, nothing), write)
+            self._move(Parts(rows, nothing, nothing), write)
 
     def spawn(self, rig: Rig, count: int = 1) -> Int32Array:
         """Let characters live; they are hit once they are posed.
@@ -139,7 +139,7 @@ class HitWorld(Queries):
             names character, bone and row. The world is left as it was.
         """
         with self._lock():
-            present, rows = self._present.roster, self._present.rows  # not the snapshot: it would have to be held
+            present, layout = self._present.roster, self._present.layout  # not the snapshot: it would have to be held
             index = present.index_of(ids)
             poses = Poses(present, index, positions, orientations)
             if len(index) == 0:
@@ -151,8 +151,8 @@ class HitWorld(Queries):
             if not are_posed:
                 self._restructure(roster, poses)
             else:
-                changed = poses.changed(roster, rows)
-                self._move(changed, lambda columns: poses.write(columns, roster, rows), roster)
+                changed = poses.changed(roster, layout)
+                self._move(changed, lambda columns: poses.write(columns, roster, layout), roster)
 
     def set_layers(self, ids: ArrayLike, mask: ArrayLike) -> None:
         """Give characters other layers, in place of the masks of their limbs; they last through `set_poses`.
@@ -196,17 +196,17 @@ class HitWorld(Queries):
 
         That needs few of them, of one rig, a state that nothing else reads, and machine code, which is one step.
         """
-        rig, place, memory, rows = poses.rig, poses.place, self._present.memory, self._present.rows
+        rig, place, memory, layout = poses.rig, poses.place, self._present.memory, self._present.layout
         if rig is None or memory is None or MACHINE_CODE is None:
             return False
         limbs, nodes = len(place) * len(rig.rows.bone), len(memory.columns.bounds)
-        if limbs > min(LIMBS_SHARED, FEW_MOVED * rows.rows):
+        if limbs > min(LIMBS_SHARED, FEW_MOVED * layout.rows):
             return False
         if self._spare is not None:  # before the move: an interrupt behind it must not find them equal
-            self._spare = self._spare.after(place, rows)
-        if self._stage is None or not self._stage.suits(rig, len(place), nodes):
-            self._stage = Stage(rig, len(place), nodes)
-        result = self._present.move(self._stage, poses.bones, place)
+            self._spare = self._spare.after(place, layout)
+        if self._scratch is None or not self._scratch.suits(rig, len(place), nodes):
+            self._scratch = make_pose_scratch(rig, len(place), nodes)
+        result = self._present.move(rig.rows, poses.bones, place, self._scratch)
         if result >= 0:
             poses.raise_misplaced(rig, result)
         if result != MOVED:
@@ -216,7 +216,7 @@ class HitWorld(Queries):
             self._replace(update.with_new_tree(self.snapshot()))
         return True
 
-    def _move(self, changed: Changed, write: update.Write, roster: Roster | None = None) -> None:
+    def _move(self, changed: Parts[Int32Array], write: update.Write, roster: Roster | None = None) -> None:
         """Put the state in place where `write` has moved some limbs."""
         state, spare, self._spare = self.snapshot(), self._spare, None  # its columns are of no use after an error
         moved, memory = update.moved(state, roster or state.roster, changed, write, spare)
@@ -233,7 +233,7 @@ class HitWorld(Queries):
 
         By a thread it is, meanwhile it stays. It is looked at once for each eighth of the limbs that has moved.
         """
-        if self._moved_rows < self._present.rows.rows // 8:
+        if self._moved_rows < self._present.layout.rows // 8:
             return True
         self._moved_rows, state = 0, self.snapshot() if moved is None else moved
         return state.fits or self._rebuilds(state)
@@ -246,7 +246,7 @@ class HitWorld(Queries):
 
     def _replace(self, state: Snapshot) -> None:
         """Put a state in place whose columns or tree have other lengths: none written before is of use any more."""
-        self._spare = self._stage = None
+        self._spare = self._scratch = None
         self._present = Present(state)
 
     def _put(self, state: Snapshot) -> None:
@@ -293,6 +293,6 @@ def _rebuild(of: ReferenceType[HitWorld], state: Snapshot | None) -> None:
 
 def _restored(kind: type[HitWorld], state: Snapshot) -> HitWorld:
     """A world in the given state."""
-    world = kind(state.rows.bare)
+    world = kind(state.layout.bare)
     world._present = Present(state)
     return world

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cylcollide._types import Column, NodeBoxes, Quaternions, Rows, Vectors
+from cylcollide._types import Column, Int32Array, NodeBoxes, Quaternions, Rows, Vectors
 from cylcollide.bvh.layout import HIGH
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.kernels.limb_table import ROW, LimbTable
 from cylcollide.runtime.memory import LINE, Lender, frozen
-from cylcollide.world.state_rows import Changed, Runs, StateRows
+from cylcollide.world.layout import Parts, Run, WorldLayout
 
 KINDS: tuple[np.dtype[Any], ...] = (*[np.dtype(np.float64)] * 6, np.dtype(np.int8), np.dtype(np.float32))
 """The dtypes of `PoseColumns`."""
-Place: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int]
-"""Shape and dtype of a column, and where it begins."""
+Slot: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int]
+"""Shape and dtype of a column, and where it begins in its buffer."""
 
 
 class PoseColumns(NamedTuple):
@@ -31,11 +31,11 @@ class PoseColumns(NamedTuple):
     solid: Column[np.int8]  # (rows,)
     bounds: NodeBoxes  # (nodes, 6, 8): of the tree
 
-    def table(self, rows: StateRows) -> LimbTable:
+    def table(self, layout: WorldLayout) -> LimbTable:
         """The table of all limbs, with these columns."""
         return LimbTable(
-            rows.kind, self.p1, self.p2, rows.radius, rows.radius2, rows.box, self.boxes, rows.character, rows.mask,
-            self.solid, self.rows,
+            layout.kind, self.p1, self.p2, layout.radius, layout.radius2, layout.box, self.boxes, layout.character,
+            layout.mask, self.solid, self.rows,
         )  # fmt: skip
 
     def frozen(self) -> "PoseColumns":
@@ -45,7 +45,7 @@ class PoseColumns(NamedTuple):
             frozen(view)
         return PoseColumns._make(views)
 
-    def copy_ends(self, other: "PoseColumns", changed: Changed | None) -> None:
+    def copy_ends(self, other: "PoseColumns", changed: Parts[Int32Array] | None) -> None:
         """Copy ends, boxes and bones that have changed from equally long columns; all columns if it is None."""
         if changed is None:
             for name in self._fields:
@@ -56,7 +56,7 @@ class PoseColumns(NamedTuple):
         self.positions[changed.bones] = other.positions[changed.bones]
         self.orientations[changed.bones] = other.orientations[changed.bones]
 
-    def copy_runs(self, other: "PoseColumns", runs: Runs) -> None:
+    def copy_runs(self, other: "PoseColumns", runs: Parts[list[Run]]) -> None:
         """Copy what is kept of columns of other lengths. Bounds stay."""
         for kept, names in (
             (runs.rows, ("rows", "p1", "p2", "solid")),
@@ -74,9 +74,9 @@ class PoseMemory:
 
     def __init__(self, rows: int, boxes: int, bones: int, nodes: int) -> None:
         shapes = ((rows, ROW), (rows, 3), (rows, 3), (boxes, 12), (bones, 3), (bones, 4), (rows,))
-        self._places, size = list[Place](), 0
+        self._slots, size = list[Slot](), 0
         for shape, kind in zip((*shapes, (nodes, 2 * HIGH, TREE_WIDTH)), KINDS, strict=True):
-            self._places.append((shape, kind, size))
+            self._slots.append((shape, kind, size))
             size += -(-prod(shape) * kind.itemsize // LINE) * LINE
         self._lender = Lender(size, is_read_only=True)
         self.columns = self._of(self._lender.buffer)
@@ -85,7 +85,7 @@ class PoseMemory:
         """(1,): set to 1 when they are lent; for a loop that writes if they were not, since this was set to 0."""
 
     def _of(self, buffer: NDArray[np.uint8]) -> PoseColumns:
-        return PoseColumns(*(np.ndarray(shape, kind, buffer, begin) for shape, kind, begin in self._places))
+        return PoseColumns(*(np.ndarray(shape, kind, buffer, begin) for shape, kind, begin in self._slots))
 
     def lend(self) -> PoseColumns:
         """The columns, read-only, for a state."""

@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import Int64Array
+from cylcollide._types import Int32Array, Int64Array
 from cylcollide.bones.rig_rows import Bones, Placed, Places, place_limbs
 from cylcollide.characters.poses import bone_poses, raise_misplaced
 from cylcollide.characters.rig import Rig
 from cylcollide.constants import LIMBS_SHARED
 from cylcollide.runtime.threads import in_chunks
+from cylcollide.world.layout import Parts, WorldLayout
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.roster import Roster
-from cylcollide.world.state_rows import Changed, StateRows
 
 
 class Poses:
@@ -66,22 +66,22 @@ class Poses:
         """Copies of their bones, one character after another."""
         return Bones(self._at.reshape(-1, 3).copy(), self._turn.reshape(-1, 4).copy())
 
-    def changed(self, roster: Roster, rows: StateRows) -> Changed:
+    def changed(self, roster: Roster, layout: WorldLayout) -> Parts[Int32Array]:
         """What belongs to these characters in a state; they are posed in its roster, which has the same characters."""
-        return rows.changed(roster.place[self._index])
+        return layout.indices_of(roster.place[self._index])
 
-    def write(self, columns: PoseColumns, roster: Roster, rows: StateRows) -> None:
+    def write(self, columns: PoseColumns, roster: Roster, layout: WorldLayout) -> None:
         """Write bones, ends and boxes; ValueError, naming character, bone and row, for what is no pose."""
         place = roster.place[self._index]
-        bones = rows.changed(place).bones
-        if len(bones) == rows.bones:
+        bones = layout.indices_of(place).bones
+        if len(bones) == layout.bones:
             columns.positions.reshape(self._at.shape)[...] = self._at
             columns.orientations.reshape(self._turn.shape)[...] = self._turn
         else:
             columns.positions[bones], columns.orientations[bones] = self._at.reshape(-1, 3), self._turn.reshape(-1, 4)
-        first = Places(rows.first_bone[place], rows.first_row[place], rows.first_box[place])
-        if len(rows.rigs) == 1:
-            self._place_rig(rows.rigs[0], np.arange(len(place)), first, columns)
+        first = Places(*(column[place] for column in layout.places))
+        if len(layout.rigs) == 1:
+            self._place_rig(layout.rigs[0], np.arange(len(place)), first, columns)
             return
         rig_of_each = roster.rig[self._index]
         for number in np.unique(rig_of_each).tolist():

@@ -9,8 +9,8 @@ at rest whenever Python runs: a signal's handler, a fork and another thread find
 from weakref import ref
 
 from cylcollide._types import Int64Array
-from cylcollide.bones.rig_rows import Bones, Places
-from cylcollide.world.in_place import READ_ELSEWHERE, Stage
+from cylcollide.bones.rig_rows import Bones, RigRows
+from cylcollide.world.in_place import READ_ELSEWHERE, PoseScratch, move_characters
 from cylcollide.world.pose_columns import PoseMemory
 from cylcollide.world.snapshot import Snapshot
 
@@ -21,7 +21,7 @@ class Present:
     def __init__(self, state: Snapshot, memory: PoseMemory | None = None) -> None:
         self.published: Snapshot | None = state
         """None after a move in place, until somebody asks."""
-        self.roster, self.rows, self.memory = state.roster, state.rows, memory
+        self.roster, self.layout, self.memory = state.roster, state.layout, memory
         self._tree, self._built_cost = state.tree, state.built_cost
         if memory is not None:  # what is kept here must not be a lease
             self._tree = state.tree._replace(bounds=memory.columns.bounds)
@@ -29,14 +29,14 @@ class Present:
     def publish(self) -> Snapshot:
         """A snapshot after moves in place. Another thread may publish an equal one."""
         assert self.memory is not None
-        state = Snapshot(self.roster, self.rows, self.memory.lend(), self._tree, self._built_cost)
+        state = Snapshot(self.roster, self.layout, self.memory.lend(), self._tree, self._built_cost)
         vars(state)["places"] = self._places
         self.published = state
         return state
 
-    def move(self, stage: Stage, bones: Bones, place: Int64Array) -> int:
-        """Move the posed characters at these places, as `Stage.move`; by one thread at a time."""
-        state, memory, rows = self.published, self.memory, self.rows
+    def move(self, rig: RigRows, bones: Bones, place: Int64Array, scratch: PoseScratch) -> int:
+        """Move the posed characters at these places, as `move_characters`; by one thread at a time."""
+        state, memory = self.published, self.memory
         if memory is None:
             return READ_ELSEWHERE
         if state is not None:
@@ -47,5 +47,5 @@ class Present:
         if not memory.is_free:
             self.published = None if held is None else held()
             return READ_ELSEWHERE
-        first = Places(rows.first_bone, rows.first_row, rows.first_box)
-        return stage.move(bones, place, first, self._places, self._tree.space, memory.columns, memory.lent)
+        tree = (self._places, self._tree.space)
+        return move_characters(rig, bones, place, self.layout.places, scratch, *tree, memory.columns, memory.lent)

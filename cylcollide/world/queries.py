@@ -3,22 +3,21 @@
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, InsidePolicy
-from cylcollide.characters.judge import GroupedState, judge
+from cylcollide._types import BoolArray
+from cylcollide.characters.judge import GroupedState, ShotRequest, judge, ray_shots, segment_shots
 from cylcollide.characters.judged import Judged
-from cylcollide.characters.policy import Policy
 from cylcollide.limbs.limbs import Limbs
-from cylcollide.query import chords as chord_queries
-from cylcollide.query import closest as closest_queries
-from cylcollide.query import points as point_queries
+from cylcollide.query.arguments import arguments_of
+from cylcollide.query.chords import chords
+from cylcollide.query.closest import closest, occluded
 from cylcollide.query.hits import RayHits
 from cylcollide.query.point_hits import PointHits
+from cylcollide.query.points import contains
 from cylcollide.query.ray_chords import Chords
-from cylcollide.query.request import ray_request, segment_request
+from cylcollide.query.request import RayRequest, ray_request, segment_request
 
 
 class WorldState(GroupedState, Protocol):
@@ -54,132 +53,58 @@ class Queries(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} limbs)"
 
-    def cast_segments(
-        self,
-        starts: ArrayLike,
-        ends: ArrayLike,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> RayHits:
+    @arguments_of(segment_request)
+    def cast_segments(self, request: RayRequest) -> RayHits:
         """The first limb along each closed segment; starts, ends (n, 3), or (3,) for all."""
-        request = segment_request(starts, ends, inside, mask, ignore_character)
-        return closest_queries.closest(self.snapshot(), request, validate.workers(threads))
+        return closest(self.snapshot(), request, request.threads)
 
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        max_distance: ArrayLike = np.inf,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> RayHits:
+    @arguments_of(ray_request)
+    def cast_rays(self, request: RayRequest) -> RayHits:
         """The first limb along each ray; origins, directions (n, 3), or (3,) for all; directions of any length but 0.
 
         `max_distance` (one, or one a ray, in metres) limits `fraction` to max_distance / |direction|.
         """
-        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
-        return closest_queries.closest(self.snapshot(), request, validate.workers(threads))
+        return closest(self.snapshot(), request, request.threads)
 
-    def occluded_segments(
-        self,
-        starts: ArrayLike,
-        ends: ArrayLike,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> BoolArray:
+    @arguments_of(segment_request)
+    def occluded_segments(self, request: RayRequest) -> BoolArray:
         """Whether each closed segment hits any limb; bool (n,)."""
-        request = segment_request(starts, ends, inside, mask, ignore_character)
-        return closest_queries.occluded(self.snapshot(), request, validate.workers(threads))
+        return occluded(self.snapshot(), request, request.threads)
 
-    def occluded_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        max_distance: ArrayLike = np.inf,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> BoolArray:
+    @arguments_of(ray_request)
+    def occluded_rays(self, request: RayRequest) -> BoolArray:
         """Whether each ray hits any limb; bool (n,)."""
-        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
-        return closest_queries.occluded(self.snapshot(), request, validate.workers(threads))
+        return occluded(self.snapshot(), request, request.threads)
 
-    def chords_segments(
-        self,
-        starts: ArrayLike,
-        ends: ArrayLike,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> Chords:
+    @arguments_of(segment_request)
+    def chords_segments(self, request: RayRequest) -> Chords:
         """Every limb that each closed segment crosses, sorted by entry.
 
         The chord of a limb that contains the start begins at fraction 0 with face INSIDE; "exit" leaves it out if the
         ray ends in it, "ignore" leaves it out.
         """
-        request = segment_request(starts, ends, inside, mask, ignore_character)
-        return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
+        return chords(self.snapshot(), request, request.threads)
 
-    def chords_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        max_distance: ArrayLike = np.inf,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> Chords:
+    @arguments_of(ray_request)
+    def chords_rays(self, request: RayRequest) -> Chords:
         """Every limb that each ray crosses, sorted by entry; as `chords_segments`."""
-        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
-        return chord_queries.chords(self.snapshot(), request, validate.workers(threads))
+        return chords(self.snapshot(), request, request.threads)
 
-    def judge_segments(
-        self,
-        starts: ArrayLike,
-        ends: ArrayLike,
-        policy: Policy,
-        energy: ArrayLike = 1.0,
-        shot: ArrayLike | None = None,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> Judged:
+    @arguments_of(segment_shots)
+    def judge_segments(self, request: ShotRequest) -> Judged:
         """Which limb of each closed segment counts, and what the shot does; `energy` at the start, one or (n,).
 
-        `shot`: integers (n,), the same for all pellets of a shot, whom `Judged.by_shot` sums. Limbs are those of
+        `shot`: integers (n,), the same for all pellets of a shot, which `Judged.by_shot` sums. Limbs are those of
         `chords_segments`, in that order: one that contains the start is entered there, if `inside` does not leave it
         out.
         """
-        request = segment_request(starts, ends, inside, mask, ignore_character)
-        return judge(self.snapshot(), request, policy, energy, shot, validate.workers(threads))
+        return judge(self.snapshot(), request)
 
-    def judge_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        policy: Policy,
-        max_distance: ArrayLike = np.inf,
-        energy: ArrayLike = 1.0,
-        shot: ArrayLike | None = None,
-        inside: InsidePolicy = "hit",
-        mask: ArrayLike = ALL_LAYERS,
-        ignore_character: ArrayLike | None = None,
-        threads: int | None = None,
-    ) -> Judged:
+    @arguments_of(ray_shots)
+    def judge_rays(self, request: ShotRequest) -> Judged:
         """Which limb of each ray counts, and what the shot does; as `judge_segments`. A wall is a `max_distance`."""
-        request = ray_request(origins, directions, max_distance, inside, mask, ignore_character)
-        return judge(self.snapshot(), request, policy, energy, shot, validate.workers(threads))
+        return judge(self.snapshot(), request)
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """The limb that contains each point (n, 3): lowest index, its squared axis distance; and how many limbs do."""
-        return point_queries.contains(self.snapshot(), validate.as_vectors(points, "points"), validate.workers(threads))
+        return contains(self.snapshot(), validate.as_vectors(points, "points"), validate.workers(threads))

@@ -11,7 +11,7 @@ from cylcollide._types import ALL_LAYERS, BoolArray, Int32Array, Int64Array
 from cylcollide.characters.rig import Rig
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.memory import frozen
-from cylcollide.world.state_rows import RIG_LAYERS, StateRows
+from cylcollide.world.layout import RIG_LAYERS, WorldLayout
 
 LARGEST_ID = 2**31 - 1
 
@@ -127,11 +127,11 @@ class Roster(NamedTuple):
         known = f"{len(self.ids)} characters live" + (f", {self.ids[0]} to {self.ids[-1]}" if len(self.ids) else "")
         raise ValueError(f"ids: expected characters of this world ({known}), got {character} in row {row}: {what}")
 
-    def rows(self, bare: Limbs) -> StateRows:
+    def layout(self, bare: Limbs) -> WorldLayout:
         """The rows of the bare limbs and of the posed characters."""
         posed = self.place >= 0
         ids, rig, layers = frozen(self.ids[posed]), frozen(self.rig[posed]), frozen(self.layers[posed])
-        return StateRows(bare, self.rigs, ids, rig, layers)
+        return WorldLayout(bare, self.rigs, ids, rig, layers)
 
 
 def _places(posed: BoolArray) -> Int64Array:

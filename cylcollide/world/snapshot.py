@@ -18,10 +18,10 @@ from cylcollide.query.labels import RowLabels
 from cylcollide.runtime.compile import pack
 from cylcollide.runtime.memory import frozen
 from cylcollide.world.draft import Draft
+from cylcollide.world.layout import WorldLayout
 from cylcollide.world.pose_columns import PoseColumns
 from cylcollide.world.queries import Queries
 from cylcollide.world.roster import Roster
-from cylcollide.world.state_rows import StateRows
 
 
 class Snapshot(Queries):
@@ -37,7 +37,7 @@ class Snapshot(Queries):
     """`kernel_rows` and `tree`, as loops alone can read them: in half the time."""
     roster: Roster
     """The characters that live."""
-    rows: StateRows
+    layout: WorldLayout
     """Which rows there are."""
     columns: PoseColumns
     """The columns that moves change, read-only."""
@@ -46,12 +46,14 @@ class Snapshot(Queries):
     state_row: None = None
     """Limbs are numbered as in the state."""
 
-    def __init__(self, roster: Roster, rows: StateRows, columns: PoseColumns, tree: Tree, built_cost: float) -> None:
+    def __init__(
+        self, roster: Roster, layout: WorldLayout, columns: PoseColumns, tree: Tree, built_cost: float
+    ) -> None:
         """`columns` are read-only; the bounds of the tree are theirs."""
         vars(self).update(
-            roster=roster.frozen(), rows=rows, columns=columns, table=columns.table(rows),
+            roster=roster.frozen(), layout=layout, columns=columns, table=columns.table(layout),
             tree=tree._replace(bounds=columns.bounds), built_cost=built_cost,
-            kernel_rows=LimbRows(columns.solid, rows.character, rows.mask, columns.rows, rows.shared_mask),
+            kernel_rows=LimbRows(columns.solid, layout.character, layout.mask, columns.rows, layout.shared_mask),
         )  # fmt: skip
         vars(self).update(packed=(pack(self.kernel_rows), pack(self.tree)))
 
@@ -69,7 +71,7 @@ class Snapshot(Queries):
         t, tree, roster = limbs.table, build(*limb_boxes(limbs.table)), Roster.of(limbs)
         cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
         columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, np.empty((0, 3)), np.empty((0, 4)), t.solid, tree.bounds)
-        made = cls(roster, roster.rows(limbs), columns.frozen(), tree, cost)
+        made = cls(roster, roster.layout(limbs), columns.frozen(), tree, cost)
         vars(made)["limbs"] = limbs
         return made
 
@@ -78,22 +80,22 @@ class Snapshot(Queries):
 
         The tree is the same, its boxes refitted; a new one, if they are not about as large as when it was built.
         """
-        if self.rows.rows == 0:
+        if self.layout.rows == 0:
             return self
         tree, cost = draft.refit(self.tree)
         if are_about_as_large(cost, self.built_cost):
-            return Snapshot(self.roster, self.rows, draft.lend(), tree, self.built_cost)
+            return Snapshot(self.roster, self.layout, draft.lend(), tree, self.built_cost)
         tree = build(draft.low, draft.high)
         cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-        return Snapshot(self.roster, self.rows, draft.lend()._replace(bounds=tree.bounds), tree, cost)
+        return Snapshot(self.roster, self.layout, draft.lend()._replace(bounds=tree.bounds), tree, cost)
 
     def with_roster(self, roster: Roster) -> "Snapshot":
         """The same state with other characters that have no pose, or with others' counts of teleports."""
-        return Snapshot(roster, self.rows, self.columns, self.tree, self.built_cost)
+        return Snapshot(roster, self.layout, self.columns, self.tree, self.built_cost)
 
     def __reduce__(self) -> tuple[Callable[..., "Snapshot"], tuple[Any, ...]]:
         """A copy or pickle has the same limbs and characters, and a newly built tree; answers are the same."""
-        return _restored, (self.roster, self.rows.bare, self.limbs, self.columns.positions, self.columns.orientations)
+        return _restored, (self.roster, self.layout.bare, self.limbs, self.columns.positions, self.columns.orientations)
 
     @property
     def fits(self) -> bool:
@@ -110,7 +112,7 @@ class Snapshot(Queries):
     @property
     def labels(self) -> RowLabels:
         """Names, hit groups and bones of the limbs."""
-        return self.rows.labels(self.columns.positions, self.columns.orientations)
+        return self.layout.labels(self.columns.positions, self.columns.orientations)
 
     @property
     def group_names(self) -> Mapping[str, int]:
@@ -120,7 +122,7 @@ class Snapshot(Queries):
     @cached_property
     def limbs(self) -> Limbs:
         """The limbs where they were."""
-        return Limbs(self.table, self.rows.hit_group, tuple(self.rows.names.tolist()))
+        return Limbs(self.table, self.layout.hit_group, tuple(self.layout.names.tolist()))
 
     def snapshot(self) -> "Snapshot":
         """Itself."""
@@ -134,7 +136,7 @@ def _restored(
     t, tree = limbs.table, build(*limb_boxes(limbs.table))
     columns = PoseColumns(t.rows, t.p1, t.p2, t.boxes, positions, orientations, t.solid, tree.bounds)
     cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-    return Snapshot(roster, roster.rows(bare), columns.frozen(), tree, cost)
+    return Snapshot(roster, roster.layout(bare), columns.frozen(), tree, cost)
 
 
 def are_about_as_large(cost: float, built: float) -> bool:

@@ -20,11 +20,11 @@ from cylcollide.kernels.limb_table import LimbTable
 from cylcollide.runtime.memory import aligned, frozen
 from cylcollide.runtime.memory import rows as uninitialised_rows
 from cylcollide.runtime.threads import in_chunks
+from cylcollide.world.layout import Parts, WorldLayout, numbers
 from cylcollide.world.pose_columns import PoseColumns, PoseMemory
 from cylcollide.world.poses import Poses
 from cylcollide.world.roster import Roster
 from cylcollide.world.snapshot import Snapshot
-from cylcollide.world.state_rows import Changed, StateRows, numbers
 
 Write = Callable[[PoseColumns], None]
 """Writes new ends, boxes and bones; raises ValueError for bad ones."""
@@ -34,17 +34,17 @@ class Spare(NamedTuple):
     """The memory of an earlier state, and in what it differs from the present one's."""
 
     memory: PoseMemory
-    behind: Changed | None  # None: in anything
+    behind: Parts[Int32Array] | None  # None: in anything
     moved: list[Int64Array]  # besides, by their places, the characters that were moved in place since
 
-    def after(self, place: Int64Array, rows: StateRows) -> "Spare":
+    def after(self, place: Int64Array, layout: WorldLayout) -> "Spare":
         """The same, when characters at these places were moved in place in the present state."""
-        if self.behind is None or len(self.moved) > len(rows.ids):
+        if self.behind is None or len(self.moved) > len(layout.ids):
             return Spare(self.memory, None, [])
         self.moved.append(place)
         return self
 
-    def differs_in(self, rows: StateRows) -> Changed | None:
+    def differs_in(self, layout: WorldLayout) -> Parts[Int32Array] | None:
         """All in which they differ from a state of these rows; None: anything.
 
         If that is much, all is copied, which costs less than to make rows of so many limbs again.
@@ -53,40 +53,40 @@ class Spare(NamedTuple):
             return None
         parts = [self.behind]
         if self.moved:
-            parts.append(rows.changed(np.unique(np.concatenate(self.moved))))
-        if sum(len(part.rows) for part in parts) > FEW_MOVED * rows.rows:
+            parts.append(layout.indices_of(np.unique(np.concatenate(self.moved))))
+        if sum(len(part.rows) for part in parts) > FEW_MOVED * layout.rows:
             return None
-        return parts[0] if len(parts) == 1 else Changed(*map(np.concatenate, zip(*parts, strict=True)))
+        return parts[0] if len(parts) == 1 else Parts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def moved(
-    state: Snapshot, roster: Roster, changed: Changed, write: Write, spare: Spare | None
+    state: Snapshot, roster: Roster, changed: Parts[Int32Array], write: Write, spare: Spare | None
 ) -> tuple[Snapshot, PoseMemory]:
     """The state with other ends of some limbs, which `write` writes, and its memory.
 
     The roster has the same characters.
     """
-    rows = state.rows
-    every = tuple(map(len, changed)) == (rows.rows, rows.boxes, rows.bones)
+    layout = state.layout
+    every = tuple(map(len, changed)) == (layout.rows, layout.boxes, layout.bones)
     if spare is not None and spare.memory.is_free:
-        memory, behind = spare.memory, spare.differs_in(rows)
+        memory, behind = spare.memory, spare.differs_in(layout)
     else:
-        memory, behind = PoseMemory(rows.rows, rows.boxes, rows.bones, len(state.tree.child)), None
+        memory, behind = PoseMemory(layout.rows, layout.boxes, layout.bones, len(state.tree.child)), None
     columns = memory.columns
     if not every:
         columns.copy_ends(state.columns, behind)
     write(columns)
     written = changed.rows if behind is None or every else np.concatenate([behind.rows, changed.rows])
-    table, tree = columns.table(rows), state.tree._replace(bounds=columns.bounds)
+    table, tree = columns.table(layout), state.tree._replace(bounds=columns.bounds)
     low, high = _refill(table, written)
-    space = refit_some(tree, state.places, written, low, high) if len(written) <= FEW_MOVED * rows.rows else None
+    space = refit_some(tree, state.places, written, low, high) if len(written) <= FEW_MOVED * layout.rows else None
     if space is None:
         if not every:
             low, high = limb_boxes(table)
         tree = _fitted(tree, low, high)
     else:
         tree = tree._replace(space=space)
-    made = Snapshot(roster, rows, memory.lend(), tree, state.built_cost)
+    made = Snapshot(roster, layout, memory.lend(), tree, state.built_cost)
     if "places" in vars(state):
         vars(made)["places"] = state.places
     return made, memory
@@ -94,15 +94,15 @@ def moved(
 
 def restructured(state: Snapshot, roster: Roster, poses: Poses | None) -> Snapshot:
     """The state of another roster, of which some characters have new poses."""
-    rows = roster.rows(state.rows.bare)
-    memory = PoseMemory(rows.rows, rows.boxes, rows.bones, 0)
+    layout = roster.layout(state.layout.bare)
+    memory = PoseMemory(layout.rows, layout.boxes, layout.bones, 0)
     columns = memory.columns
-    columns.copy_runs(state.columns, state.rows.runs_in(rows))
+    columns.copy_runs(state.columns, state.layout.runs_in(layout))
     if poses is not None:
-        poses.write(columns, roster, rows)
-        written = poses.changed(roster, rows).rows
-        _refill(columns.table(rows), written)
-    return with_tree_of(state, Snapshot(roster, rows, memory.lend(), state.tree, state.built_cost))
+        poses.write(columns, roster, layout)
+        written = poses.changed(roster, layout).rows
+        _refill(columns.table(layout), written)
+    return with_tree_of(state, Snapshot(roster, layout, memory.lend(), state.tree, state.built_cost))
 
 
 def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
@@ -111,8 +111,8 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
     Few limbs, and many that are not in the other state, get a tree of their own.
     """
     low, high = limb_boxes(wanted.table)
-    same = state.rows is wanted.rows or np.array_equal(state.rows.ids, wanted.rows.ids)
-    number = numbers(state.rows.runs_in(wanted.rows).rows, state.rows.rows)
+    same = state.layout is wanted.layout or np.array_equal(state.layout.ids, wanted.layout.ids)
+    number = numbers(state.layout.runs_in(wanted.layout).rows, state.layout.rows)
     is_new = np.ones(len(low), np.bool_)
     is_new[number[number >= 0]] = False
     new = np.flatnonzero(is_new).astype(np.int32)
@@ -124,20 +124,20 @@ def with_tree_of(state: Snapshot, wanted: Snapshot) -> Snapshot:
         cost *= len(low) / len(number)
     bounds = aligned((len(tree.child), 2 * HIGH, TREE_WIDTH), np.float32, np.empty)
     tree = _fitted(tree._replace(bounds=bounds), low, high)
-    return Snapshot(wanted.roster, wanted.rows, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)
+    return Snapshot(wanted.roster, wanted.layout, wanted.columns._replace(bounds=frozen(bounds)), tree, cost)
 
 
 def with_new_tree(state: Snapshot) -> Snapshot:
     """The state with a newly built tree."""
     tree = build(*limb_boxes(state.table))
     cost = tree_cost(tree.bounds, tree.child, tree.space.scale)
-    return Snapshot(state.roster, state.rows, state.columns._replace(bounds=tree.bounds), tree, cost)
+    return Snapshot(state.roster, state.layout, state.columns._replace(bounds=tree.bounds), tree, cost)
 
 
 def with_layers(state: Snapshot, roster: Roster) -> Snapshot:
     """The state where characters have the layers of this roster, which is otherwise its own."""
-    rows = state.rows.with_layers(roster.layers[roster.place >= 0])
-    return Snapshot(roster, rows, state.columns, state.tree, state.built_cost)
+    layout = state.layout.with_layers(roster.layers[roster.place >= 0])
+    return Snapshot(roster, layout, state.columns, state.tree, state.built_cost)
 
 
 def _refill(table: LimbTable, limbs: Int32Array) -> tuple[Float64Array, Float64Array]:

@@ -287,7 +287,7 @@ def test_this_side_is_checked_too(monkeypatch):
     class Flipped(cc.HitWorld):
         def cast_segments(self, starts, ends, **options):
             hits = super().cast_segments(starts, ends, **options)
-            limb = hits._found.result.limb
+            limb = hits._row
             limb[np.flatnonzero(limb >= 0)[::50]] = -1
             return hits
 

@@ -139,7 +139,7 @@ def test_what_exact_arithmetic_does_not_confirm_is_no_fault_of_the_engine(monkey
     class Flipped(cc.HitWorld):
         def cast_segments(self, starts, ends, **options):
             hits = super().cast_segments(starts, ends, **options)
-            limb = hits._found.result.limb
+            limb = hits._row
             limb[np.flatnonzero(limb >= 0)[::5]] = -1
             return hits
 

@@ -7,6 +7,7 @@ from support.moving_scenes import bullets_of, scene_of
 
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moving import contacts
+from cylcollide.history.moving.exact import FirstContact
 from cylcollide.history.moving.hits import MovingHits
 
 pytestmark = pytest.mark.plain_python
@@ -34,13 +35,13 @@ def by_rationals(monkeypatch: pytest.MonkeyPatch, hits: MovingHits) -> MovingHit
 
 def count_rationals(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list that grows by the bullet of each exit that is computed in rational arithmetic."""
-    counted, leaves = [], contacts.leaves
+    counted, end = [], FirstContact.end
 
-    def counting(question, bullet, entered):
-        counted.append(bullet)
-        return leaves(question, bullet, entered)
+    def counting(contact):
+        counted.append(contact.pair.interval.bullet)
+        return end(contact)
 
-    monkeypatch.setattr(contacts, "leaves", counting)
+    monkeypatch.setattr(FirstContact, "end", counting)
     return counted
 
 

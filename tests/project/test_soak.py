@@ -15,7 +15,7 @@ from support.soak import judge, tally
 from support.soak.questions import ROWS, Batch, batches
 
 SOAK = Path(__file__).parents[2] / "benchmarks" / "soak.py"
-FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_found")
+FIELDS = ("hit", "limb", "face", "started_inside", "fraction", "position", "_resolved")
 
 
 def farther(hits: Any, i: int, s: Shots) -> None:

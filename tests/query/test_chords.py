@@ -15,7 +15,7 @@ import cylcollide as cc
 
 def chord_columns(chords: cc.Chords) -> dict[str, bytes]:
     """Return all that an answer says, low words and the number of exact rows too."""
-    found = {name: column.tobytes() for name, column in chords._chords._asdict().items()}
+    found = {name: column.tobytes() for name, column in chords._rows.chords._asdict().items()}
     return {**found, "offsets": chords.offsets.tobytes(), "rechecked": bytes(str(chords.rechecked), "ascii")}
 
 

@@ -126,11 +126,47 @@ def test_chords_of_some_rays(which: str, inside: str):
     assert i == len(start) - 1
 
 
+def test_some_points():
+    state, (start, end) = questions()["few"]
+    points = np.concatenate(
+        [start, state.cast_segments(start, end, "exit").position, (state.limbs.p1 + state.limbs.p2) / 2]
+    )
+    points = points[~np.isnan(points).any(axis=1)]
+    inside = state.contains_points(points)
+    for how, rows in parts_of(len(points)).items():
+        part = inside[rows]
+        assert isinstance(part, cc.PointHits)
+        for name in ("limb", "count", "axis_distance_squared"):
+            assert same(part, inside, name, rows), (how, name)
+    assert 10 < (inside.limb >= 0).sum() < len(points)
+    assert inside[-1].limb.tolist() == inside.limb[-1:].tolist()
+
+
+def test_results_of_the_present_have_no_times():
+    state, (start, end) = questions()["few"]
+    judged = state.judge_segments(start, end, cc.Policy.first_surface())
+    for found in (
+        state.cast_segments(start, end),
+        state.chords_segments(start, end),
+        judged,
+        state.contains_points(start),
+    ):
+        for name in ("time", "tick", "alpha", "clamped"):
+            with pytest.raises(AttributeError, match="expected a query of a PoseHistory"):
+                getattr(found, name)
+        with pytest.raises(AttributeError, match="cannot be set"):
+            found.time = np.zeros(3)
+    with pytest.raises(AttributeError, match="expected a query of a PoseHistory"):
+        judged.present_position()
+
+
 @pytest.mark.parametrize(
     "rows", [99, -99, [0, 99], np.zeros(3, bool), np.ma.MaskedArray([1]), np.zeros((2, 2), int), 1.5, "limb", None]
 )
 def test_rows_that_are_not_there_are_refused(rows: Any):
     state, (start, end) = questions()["few"]
-    for found in (state.cast_segments(start, end), state.chords_segments(start, end), state.limbs):
+    judged = state.judge_segments(start, end, cc.Policy.first_surface())
+    casts = (state.cast_segments(start, end), state.chords_segments(start, end))
+    for found in (*casts, state.limbs, state.contains_points(start), judged, judged.impacts):
         with pytest.raises(IndexError):
             found[rows]

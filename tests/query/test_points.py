@@ -16,7 +16,7 @@ from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
 import cylcollide as cc
-from cylcollide.bvh import points as together
+from cylcollide.bvh import ray_node_pairs as together
 from cylcollide.constants import TREE_WIDTH
 from cylcollide.query import exact_points, scratch
 from cylcollide.query.loops import points as point_loops
@@ -138,7 +138,12 @@ def test_surfaces_are_resolved_both_ways(monkeypatch: pytest.MonkeyPatch):
     points = (foot[:, None] + np.array(on)).reshape(-1, 3)
     resolved: list[int] = []
     resolve = exact_points.resolve_points
-    monkeypatch.setattr(exact_points, "resolve_points", lambda *args: (resolved.append(len(args[3])), resolve(*args)))
+
+    def counted(*args: Any) -> None:
+        resolved.append(int(args[3].undecided.sum()))
+        resolve(*args)
+
+    monkeypatch.setattr(exact_points, "resolve_points", counted)
     one_by_one, all_at_once = both_ways(world, points)
     assert not differing(one_by_one, all_at_once)
     assert resolved[0] == resolved[1] >= 5 * 16

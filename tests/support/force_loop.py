@@ -17,7 +17,7 @@ from support.machine_code import replace_loop
 from support.thresholds import set_threshold
 
 import cylcollide as cc
-from cylcollide.query import exact_fallback, scratch
+from cylcollide.query import scratch
 from cylcollide.query.loops import single
 from cylcollide.query.loops.brute_force import cast_brute_force
 from cylcollide.query.loops.columns import HitColumns
@@ -73,12 +73,13 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
 
         return call
 
-    resolve = exact_fallback.ResolvedHits
+    made = cc.RayHits.__init__
 
-    def watched(asked: Any, limbs: Any, inside: Any, near: Any) -> Any:
-        seen.kept(HitColumns(*(getattr(asked, name) for name in HitColumns._fields)))
-        assert (near is not None) == asked.undecided.any()
-        return resolve(asked, limbs, inside, near)
+    def watched(hits: cc.RayHits, read: Any, limbs: Any, inside: Any, near: Any = None, resolved: Any = None) -> None:
+        seen.kept(HitColumns(*(read(name) for name in HitColumns._fields)))
+        assert resolved is None
+        assert (near is not None) == read("undecided").any()
+        made(hits, read, limbs, inside, near)
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**WAYS.get(way, {}), **more}.items():
@@ -90,7 +91,7 @@ def forced(way: str, **more: int) -> Iterator[Seen]:
             (STREAMS, cast_stream),
         ):
             replace_loop(patch, loop, counted(name, loop))
-        patch.setattr(exact_fallback, "ResolvedHits", watched)
+        patch.setattr(cc.RayHits, "__init__", watched)
         yield seen
 
 
@@ -145,6 +146,6 @@ def shown_difference(one: cc.RayHits, two: cc.RayHits) -> str:
         for i in rows[:3]
         for h in (one, two)
     ]
-    rays = one._found.result.batch.rays
+    rays = one._read("batch").rays
     shown = f"{rays.origin[rows[:3]]!r} {rays.second[rows[:3]]!r}"
     return f"{len(rows)} of {len(one)} rows, rays {shown}: {lines}"

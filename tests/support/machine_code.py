@@ -32,13 +32,14 @@ def jitted(function):
     numba = pytest.importorskip("numba")
     put_build_in_reach()
     from native.frontend import OPTIONS
-    from native.intrinsics import INTRINSICS
+    from native.intrinsics import INTRINSICS, arrays_at_addresses
 
+    intrinsics = INTRINSICS | arrays_at_addresses()
     loops = {loop.call: loop.function for loop in LOOPS.values()}
 
     def replaced(value):
         value = loops.get(value, value) if callable(value) else value
-        return INTRINSICS.get(value) or jitted(value) if value in MARKED or value in INTRINSICS else value
+        return intrinsics.get(value) or jitted(value) if value in MARKED or value in intrinsics else value
 
     names = function.__code__.co_names
     seen = {n: replaced(v) for n, v in function.__globals__.items() if n in names and callable(v)}

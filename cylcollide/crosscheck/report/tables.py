@@ -100,8 +100,13 @@ def _counts(title: str, name: str, fields: Sequence[str], rows: Sequence[JsonObj
 def _figures(title: str, name: str, columns: dict[str, str], rows: Sequence[JsonObject]) -> ReportTable:
     """Three columns for each field: median, 99th percentile and greatest."""
     heads = [f"{head} {place}" for head in columns for place in PLACES]
-    cells = [[row[name], *(digits(value) for field in columns.values() for value in row[field])] for row in rows]
+    cells = [[row[name], *(_short(value) for field in columns.values() for value in row[field])] for row in rows]
     return ReportTable(title, (name, *heads), cells)
+
+
+def _short(value: float | None) -> str:
+    """Two digits, so that nine columns fit on a terminal."""
+    return digits(value) if value is None or value >= 100 else f"{value:.2g}"
 
 
 def _versions(score: JsonObject) -> str:

@@ -8,24 +8,15 @@ import numpy as np
 
 from cylcollide.constants import BLOCK_RAYS
 from cylcollide.exact.algebraic import Algebraic
-from cylcollide.history.moving.exact import (
-    Answer,
-    Entered,
-    bullet_time,
-    entered_limb,
-    first_contact,
-    leaves,
-    stretch_of,
-    target_time,
-)
-from cylcollide.history.moving.hit_limbs import HitLimbs
-from cylcollide.history.moving.hits import Contacts, Exits, Found
+from cylcollide.history.moving.exact import BulletInterval, FirstContact, contact_with, first_contact
+from cylcollide.history.moving.hits import MovingHits
+from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
 from cylcollide.query.loops.moving import MovingColumns, cast_moving_rows, leave_out_misses, make_pair_lanes
 from cylcollide.query.loops.moving_exit import ExitRows, LimbPlaces, find_exits
 from cylcollide.query.loops.moving_refine import ContactRows, make_refine_lanes, refine_contacts
+from cylcollide.query.results import Columns
 from cylcollide.runtime import memory
-from cylcollide.runtime.memory import frozen
 from cylcollide.runtime.threads import in_chunks
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 5, *[np.int64] * 3, np.int32, *[np.int8] * 2, *[np.bool_] * 2)]
@@ -35,24 +26,29 @@ EXIT_COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 3, np.int64, np.bool
 """Of fraction, time, duration, piece and accurate."""
 
 
-def found_contacts(request: MovingRequest, threads: int | None) -> Found:
+def first_contacts(request: MovingRequest, threads: int | None) -> MovingHits:
     """The first contact of each bullet."""
     flights, n = request.flights, request.flights.bullets
     bounded, contacts = _bounded(request, threads)
-    open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), {}
+    open_rows, undecided, exact = np.flatnonzero(~contacts.accurate), np.zeros(n, np.bool_), dict[int, FirstContact]()
     for i in open_rows.tolist():
-        entered, undecided[i] = _answer(request, bounded, i)
+        number, limb = bounded.stretch.item(i), bounded.limb.item(i)
+        if bounded.undecided[i]:
+            entered, undecided[i] = first_contact(request, i, number)
+        else:
+            entered = contact_with(request, i, number, limb)
         bounded.limb[i] = -1
         if entered is not None:
-            exact[i], bounded.limb[i], bounded.stretch[i] = entered, entered.limb, entered.stretch
+            exact[i], bounded.limb[i] = entered, entered.pair.limb
+            bounded.stretch[i] = entered.pair.interval.number
             _write_exact(request, entered, i, contacts)
-    hit, row, (clamped, rechecked) = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros((2, n), bool)
-    row[hit], rechecked[open_rows] = np.arange(len(hit)), True
+    hit, row, clamped = np.flatnonzero(bounded.limb >= 0), np.full(n, -1, np.int32), np.zeros(n, bool)
+    row[hit] = np.arange(len(hit))
     if flights.clamped.any():
         np.logical_or.at(clamped, np.repeat(np.arange(n), np.diff(flights.offsets)), flights.clamped)
-    columns = (frozen(column) for column in (*contacts[:-1], row, clamped, undecided, rechecked))
+    columns = {**contacts._asdict(), "row": row, "clamped": clamped, "undecided": undecided}
     hit_limbs = HitLimbs(request.limbs, bounded.limb[hit].astype(np.int64), contacts.alpha[hit])
-    return Found(flights, hit_limbs, Contacts._make(columns), partial(_exits, request, bounded, contacts, exact))
+    return MovingHits(flights, hit_limbs, columns, partial(_exits, request, bounded, contacts, exact))
 
 
 def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns, ContactRows]:
@@ -76,45 +72,36 @@ def _bounded(request: MovingRequest, threads: int | None) -> tuple[MovingColumns
     return hits, contacts
 
 
-def _write_exact(request: MovingRequest, entered: Entered, i: int, contacts: ContactRows) -> None:
+def _write_exact(request: MovingRequest, entered: FirstContact, i: int, contacts: ContactRows) -> None:
     """Write the contact of bullet i, each number rounded from the exact one."""
-    s, stretch, within = entered.contact.entry, entered.stretch, stretch_of(request, entered.stretch)
-    contacts.fraction[i], contacts.alpha[i] = s.double_double(), s.rounded(within.alpha0, within.alpha1)
-    contacts.time[i] = s.rounded(*bullet_time(request, stretch))
-    contacts.target_time[i] = s.rounded(*target_time(request, stretch))
-    contacts.piece[i], contacts.face[i] = request.stretches.piece[stretch], int(entered.face)
-    contacts.tick[i] = request.ticks[request.stretches.tick[stretch]].number
-
-
-def _answer(request: MovingRequest, bounded: MovingColumns, i: int) -> Answer:
-    """The first contact of a bullet in rational numbers; its limb is known unless it is undecided."""
-    stretch, limb = bounded.stretch.item(i), bounded.limb.item(i)
-    if bounded.undecided[i]:
-        return first_contact(request, i, stretch)
-    return Answer(entered_limb(request, stretch, limb), False)
+    s, interval = entered.contact.entry, entered.pair.interval
+    contacts.fraction[i] = s.double_double()
+    contacts.alpha[i] = s.rounded(interval.within.alpha0, interval.within.alpha1)
+    contacts.time[i], contacts.target_time[i] = s.rounded(*interval.bullet_time), s.rounded(*interval.target_time)
+    contacts.piece[i], contacts.face[i] = interval.piece, int(entered.face)
+    contacts.tick[i] = request.ticks[request.stretches.tick[interval.number]].number
 
 
 def _exits(
-    request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, Entered]
-) -> Exits:
+    request: MovingRequest, bounded: MovingColumns, contacts: ContactRows, exact: Mapping[int, FirstContact]
+) -> Columns:
     """Where bullets leave the limbs that they hit."""
-    n, stretches = request.flights.bullets, request.stretches
+    n, limbs = request.flights.bullets, request.limbs
     fraction, time, duration, piece, accurate = memory.columns(n, *EXIT_COLUMNS)
     exits = ExitRows(fraction, time, duration, piece, accurate)
-    limbs = request.limbs
     find_exits(request.query, LimbPlaces(limbs.state_row, limbs.next_row), bounded, contacts, 0, n, exits)
     hit = np.flatnonzero(bounded.limb >= 0)
     is_protected = np.isin(limbs.character[bounded.limb[hit]], [*request.until])
     for i in hit[~accurate[hit] | is_protected].tolist():
-        one = exact.get(i) or entered_limb(request, bounded.stretch.item(i), bounded.limb.item(i))
-        stretch, contact = leaves(request, i, one)
-        begins, ends = _moment(request, one.stretch, one.contact.entry), _moment(request, stretch, contact.exit)
-        piece[i], fraction[i] = stretches.piece[stretch], contact.exit.rounded()
+        one = exact.get(i) or contact_with(request, i, bounded.stretch.item(i), bounded.limb.item(i))
+        last, contact = one.end()
+        begins, ends = _moment(one.pair.interval, one.contact.entry), _moment(last, contact.exit)
+        piece[i], fraction[i] = last.piece, contact.exit.rounded()
         time[i], duration[i] = float(ends), float(ends - begins)
-    return Exits(*(frozen(column) for column in (piece, fraction, time, duration)))
+    return {"exit_piece": piece, "exit_fraction": fraction, "exit_time": time, "duration": duration}
 
 
-def _moment(request: MovingRequest, stretch: int, s: Algebraic) -> Fraction:
-    """The bullet's time at s of a stretch's piece, to a hundred bits."""
-    t0, rate = bullet_time(request, stretch)
+def _moment(interval: BulletInterval, s: Algebraic) -> Fraction:
+    """The bullet's time at s of its piece, to a hundred bits."""
+    t0, rate = interval.bullet_time
     return t0 + rate * sum(map(Fraction, s.double_double()))

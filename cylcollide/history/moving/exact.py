@@ -1,213 +1,260 @@
-"""Contacts of flying bullets in rational arithmetic: what float64 bounds leave open, and when contacts end."""
+"""Contacts of flying bullets in rational arithmetic: what float64 bounds leave open, and when contacts end.
 
-from collections.abc import Iterator
+Boxes that turn have no such contacts: theirs are bounded from both sides.
+"""
+
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias, cast
+from functools import cached_property
+from typing import TypeAlias, cast
+
+import numpy as np
 
 from cylcollide._types import Face, Float64Array, Shape
 from cylcollide.exact.algebraic import Algebraic
 from cylcollide.exact.contacts import Contact, common
 from cylcollide.exact.line import Triple
-from cylcollide.exact.moving import Motion, TickStretch, contact_face, contact_intervals, tick_stretch
-from cylcollide.history.moving.boxes import box_contact
-from cylcollide.history.moving.limbs import MovingLimbs
+from cylcollide.exact.moving import Motion, contact_face, contact_intervals, tick_stretch
+from cylcollide.exact.order import limb_chords
+from cylcollide.history.moving.limbs import HitLimbs
 from cylcollide.history.moving.request import MovingRequest
+from cylcollide.kernels.interval import UNDECIDED_FACE
 from cylcollide.kernels.limb_table import is_considered
-from cylcollide.kernels.ray import broadcast_index
+from cylcollide.kernels.ray import Rays, broadcast_index
+from cylcollide.query.exact_fallback import exact_limb, ray_numbers
+from cylcollide.query.loops.moving_exit import BoxBounds, bound_box
+from cylcollide.query.loops.moving_refine import is_still
+from cylcollide.query.loops.moving_rows import ALPHA0, ALPHA1, HALF
+from cylcollide.validate import NO_LIMIT
 
 Affine: TypeAlias = tuple[Fraction, Fraction]
 """C0 and c1 of c0 + c1 s."""
 
 
-class Entered(NamedTuple):
-    """The first contact of a bullet."""
+class BulletInterval:
+    """A bullet while the targets' time is within one tick interval; s goes from 0 to 1 along its piece."""
 
-    stretch: int
+    def __init__(self, request: MovingRequest, bullet: int, number: int) -> None:
+        self.request, self.bullet, self.number = request, bullet, number
+        ticks, k, flights = request.ticks, request.stretches.tick.item(number), request.flights
+        self.piece: int = request.stretches.piece.item(number)
+        begin, end = flights.target_t0.item(self.piece), flights.target_t1.item(self.piece)
+        within = tick_stretch(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
+        assert within is not None  # an interval is where the targets' time is within the tick
+        self.within = within
+
+    @property
+    def target_time(self) -> Affine:
+        """The targets' time, of s."""
+        return self._affine(self.request.flights.target_t0, self.request.flights.target_t1)
+
+    @property
+    def bullet_time(self) -> Affine:
+        """The bullet's time, of s."""
+        return self._affine(self.request.flights.t0, self.request.flights.t1)
+
+    def _affine(self, begin: Float64Array, end: Float64Array) -> Affine:
+        first = Fraction(begin.item(self.piece))
+        return first, Fraction(end.item(self.piece)) - first
+
+    def at(self, u: float) -> Algebraic:
+        """S at u of the interval, 0 to 1."""
+        return Algebraic.rational(self.within.begin + Fraction(min(u, 1.0)) * (self.within.end - self.within.begin))
+
+    @property
+    def following(self) -> "BulletInterval | None":
+        """The same bullet in the next interval, if its flight goes on."""
+        after = self.number + 1
+        goes_on = after < self.request.stretches.offsets[self.bullet + 1]
+        return BulletInterval(self.request, self.bullet, after) if goes_on else None
+
+    def considered(self) -> "list[BulletAndLimb]":
+        """The limbs near the bullet that it considers, by row."""
+        flights, limbs = self.request.flights, self.request.limbs
+        mask = flights.mask.item(broadcast_index(flights.mask, self.bullet))
+        ignored = flights.ignored.item(broadcast_index(flights.ignored, self.bullet))
+        return [
+            BulletAndLimb(self, limb)
+            for limb in self.request.limbs_near(self.number)
+            if is_considered(limbs.character.item(limb), limbs.mask.item(limb), mask, ignored)
+        ]
+
+    def first_contact(self) -> "tuple[FirstContact | None, bool]":
+        """The first contact, at the same moment the one of the lowest row; whether a box that turns may be first."""
+        possible = [found for pair in self.considered() if (found := pair.first_contact()) is not None]
+        first: FirstContact | None = None
+        for found in possible:
+            if found.latest is not None and (first is None or found.latest < cast(Algebraic, first.latest)):
+                first = found
+        if first is None:
+            return None, bool(possible)
+        latest = cast(Algebraic, first.latest)
+        rivals = [one for one in possible if one.earliest <= latest and not (one.is_exact and first.is_exact)]
+        return first, rivals not in ([], [first])
+
+
+@dataclass(frozen=True)
+class BulletAndLimb:
+    """A bullet and one limb in a tick interval."""
+
+    interval: BulletInterval
     limb: int
-    contact: Contact
-    face: Face
+    """Row of `MovingRequest.limbs`."""
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Both, on straight lines."""
+        request, piece = self.interval.request, self.interval.piece
+        flights, limbs, row = request.flights, request.limbs, self.limb
+        places = (flights.starts[piece], flights.ends[piece], *limbs.here[row], *limbs.there[row])
+        start, end, a, c, b, d = (cast(Triple, tuple(place.tolist())) for place in places)
+        radii, kind = (limbs.radius.item(row), limbs.radius2.item(row)), Shape(limbs.kind.item(row))
+        return Motion(start, end, kind, (a, b), (c, d), *radii, self.interval.within)
+
+    def first_contact(self) -> "FirstContact | None":
+        """The first contact, None if the bullet certainly misses the limb."""
+        if not self._is_box:
+            contacts = self.contacts()
+            return FirstContact(self, contacts[0], contacts[0].entry, contacts[0].entry) if contacts else None
+        found, within = self._box_contact, self.interval.within
+        if found is None or not self._is_hit_at(found.earliest):
+            return None
+        latest = found.latest
+        if latest is None or (self._is_hit_at(latest) and (within.is_closed or latest < within.end)):
+            return found
+        return FirstContact(self, found.contact, found.earliest, None, found.known_face)
+
+    def contacts(self) -> list[Contact]:
+        """When the bullet is in the limb while that is not protected, in order; in a box, about when it first is."""
+        if self._is_box:
+            box = self._box_contact
+            contacts = [] if box is None or box.latest is None else [box.contact]
+        else:
+            contacts = list(contact_intervals(self.motion))
+        end = self._protected_from
+        if end is None or not contacts:
+            return contacts
+        return common(contacts, [Contact(Algebraic.rational(0), end, exit_open=True)]) if end > 0 else []
+
+    def is_same_limb(self, other: "BulletAndLimb") -> bool:
+        """Whether both, perhaps in different ticks, are about one limb of one character, or one bare limb."""
+        limbs, one, two = self.interval.request.limbs, self.limb, other.limb
+        if (limbs.character[one], limbs.rig_limb[one]) != (limbs.character[two], limbs.rig_limb[two]):
+            return False
+        return bool(limbs.rig_limb[one] >= 0 or limbs.state_row[one] == limbs.state_row[two])
+
+    @property
+    def _is_box(self) -> bool:
+        return bool(self.interval.request.limbs.kind[self.limb] == int(Shape.BOX))
+
+    @property
+    def _protected_from(self) -> Algebraic | None:
+        """S from which on the limb is protected; None if it is not, or from the first moment on."""
+        until = self.interval.request.until.get(self.interval.request.limbs.character.item(self.limb))
+        begin, rate = self.interval.target_time
+        return None if until is None or rate == 0 else Algebraic.rational((Fraction(until) - begin) / rate)
+
+    def _is_hit_at(self, s: Algebraic) -> bool:
+        """Whether the limb is not protected at s."""
+        end = self._protected_from
+        return end is None or s < end
+
+    @cached_property
+    def _box_contact(self) -> "FirstContact | None":
+        """The first contact with a box; None if the bullet certainly misses it."""
+        request, at, within = self.interval.request, self.interval.at, self.interval.within
+        path, row = request.table.paths[request.table.box[self.limb]], request.stretches.rows[self.interval.number]
+        if is_still(row, path):
+            return self._still_box_contact(row)
+        flags, numbers, place = np.zeros((3, 1), np.bool_), np.zeros((5, 1)), np.zeros(3)
+        bound_box(row, path, request.resolution, BoxBounds._make((*flags, *numbers, place)))
+        possible, certain, leaves = flags[:, 0].tolist()
+        lower, upper, exit_lower, exit_upper, face = numbers[:, 0].tolist()
+        if not possible:
+            return None
+        earliest = at(lower)
+        if not certain:
+            return FirstContact(self, Contact(earliest, earliest), earliest, None, Face.NONE)
+        entry, ends = at(0.5 * (lower + upper)), at(0.5 * (exit_lower + exit_upper) if leaves else 1.0)
+        contact = Contact(entry, ends, exit_open=not leaves and not within.is_closed)
+        through = _nearest_face(place, path[HALF : HALF + 3]) if face == UNDECIDED_FACE else int(face)
+        return FirstContact(self, contact, earliest, at(upper), Face(through))
+
+    def _still_box_contact(self, row: Float64Array) -> "FirstContact | None":
+        """The same with a box that stands still in the interval, a row of `StretchRows.rows`; exact."""
+        request, piece, within = self.interval.request, self.interval.piece, self.interval.within
+        alpha = 0.0 if row[ALPHA1] != row[ALPHA0] else row[ALPHA0]  # either all the time, or the pose is the tick's
+        solid = exact_limb(HitLimbs(request.limbs, np.array([self.limb]), np.array([alpha])).table, 0)
+        flights = request.flights
+        rays = Rays(flights.starts[piece : piece + 1], flights.ends[piece : piece + 1], True, NO_LIMIT)
+        chords = limb_chords(ray_numbers(rays, 0), solid)
+        if not chords or chords[0].exit is None:
+            return None
+        ends = (Fraction(t.rational, t.denominator) for t in (chords[0].entry, chords[0].exit))
+        begin, end = map(Algebraic.rational, ends)
+        whole = Contact(Algebraic.rational(within.begin), Algebraic.rational(within.end), False, not within.is_closed)
+        shared = common([Contact(begin, end)], [whole])
+        if not shared:
+            return None
+        face = chords[0].entry_face if shared[0].entry == begin else Face.INSIDE
+        return FirstContact(self, shared[0], shared[0].entry, shared[0].entry, face)
 
 
-class LimbContact(NamedTuple):
-    """The first contact with one limb, which begins between two moments."""
+@dataclass(frozen=True)
+class FirstContact:
+    """The first contact of a bullet with one limb, which begins between two moments."""
 
-    limb: int
+    pair: BulletAndLimb
     contact: Contact
     earliest: Algebraic
-    latest: Algebraic | None  # None: it is possible, not certain
-    face: Face | None = None  # None: not yet computed
+    latest: Algebraic | None
+    """None: the contact is possible, not certain."""
+    known_face: Face | None = None
 
     @property
     def is_exact(self) -> bool:
         """Whether both moments are one."""
         return self.earliest is self.latest
 
+    @property
+    def face(self) -> Face:
+        """The face that the bullet enters by."""
+        return contact_face(self.pair.motion, self.contact) if self.known_face is None else self.known_face
 
-class Answer(NamedTuple):
-    """What is known of a bullet, or of one of its stretches."""
+    def end(self) -> "tuple[BulletInterval, Contact]":
+        """The interval in which the contact ends, and its part in that interval.
 
-    entered: Entered | None
-    undecided: bool  # a box that turns may be hit before, or instead
+        A contact goes on in the next interval if the same limb is touched from its first moment on.
+        """
+        pair, contact = self.pair, self.contact
+        while contact.exit == pair.interval.within.end and (after := pair.interval.following) is not None:
+            same = [other for other in after.considered() if pair.is_same_limb(other)]
+            following = same[0].contacts() if same else []
+            if not following or following[0].entry_open or following[0].entry != after.within.begin:
+                break
+            pair, contact = same[0], following[0]
+        return pair.interval, contact
 
 
-def first_contact(request: MovingRequest, bullet: int, begin: int) -> Answer:
-    """The first contact of a bullet with a limb that it considers, from a stretch on; None if it misses."""
+def first_contact(request: MovingRequest, bullet: int, begin: int) -> tuple[FirstContact | None, bool]:
+    """The first contact of a bullet from an interval on, None if it misses; whether a box that turns may be first."""
     undecided = False
-    for stretch in range(begin, request.stretches.offsets.item(bullet + 1)):
-        found = _first_in_stretch(request, bullet, stretch)
-        undecided |= found.undecided
-        if found.entered is not None:
-            return Answer(found.entered, undecided)
-    return Answer(None, undecided)
-
-
-def _first_in_stretch(request: MovingRequest, bullet: int, stretch: int) -> Answer:
-    """The first contact in one stretch, at the same moment the one of the lowest row."""
-    first: LimbContact | None = None
-    within, possible = stretch_of(request, stretch), []
-    for limb in _considered(request, bullet, stretch):
-        found = _limb_contact(request, stretch, limb, within)
+    for number in range(begin, request.stretches.offsets.item(bullet + 1)):
+        found, may_be_other = BulletInterval(request, bullet, number).first_contact()
+        undecided |= may_be_other
         if found is not None:
-            possible.append(found)
-            is_sooner = found.latest is not None and (first is None or found.latest < first.latest)
-            first = found if is_sooner else first
-    if first is None:
-        return Answer(None, bool(possible))
-    rivals = [one for one in possible if one.earliest <= first.latest and not (one.is_exact and first.is_exact)]
-    return Answer(_entered(request, stretch, first), rivals not in ([], [first]))
+            return found, undecided
+    return None, undecided
 
 
-def _limb_contact(request: MovingRequest, stretch: int, limb: int, within: TickStretch) -> LimbContact | None:
-    """The first contact with one limb, None if that is certainly missed."""
-    if request.limbs.kind[limb] != int(Shape.BOX):
-        contacts = contacts_of(request, stretch, limb)
-        return LimbContact(limb, contacts[0], contacts[0].entry, contacts[0].entry) if contacts else None
-    box = box_contact(request, stretch, limb, within)
-    if box is None or not _is_hit_at(request, stretch, limb, box.earliest):
-        return None
-    latest = box.latest
-    if latest is not None and not (
-        _is_hit_at(request, stretch, limb, latest) and (within.is_closed or latest < within.end)
-    ):
-        latest = None
-    return LimbContact(limb, box.contact, box.earliest, latest, box.face)
-
-
-def _entered(request: MovingRequest, stretch: int, one: LimbContact) -> Entered:
-    """The contact with its face."""
-    face = contact_face(motion_of(request, stretch, one.limb), one.contact) if one.face is None else one.face
-    return Entered(stretch, one.limb, one.contact, face)
-
-
-def entered_limb(request: MovingRequest, stretch: int, limb: int) -> Entered:
-    """The first contact with a limb that is certainly hit in a stretch."""
-    found = _limb_contact(request, stretch, limb, stretch_of(request, stretch))
+def contact_with(request: MovingRequest, bullet: int, number: int, limb: int) -> FirstContact:
+    """The first contact with a limb that the bullet certainly hits in an interval."""
+    found = BulletAndLimb(BulletInterval(request, bullet, number), limb).first_contact()
     assert found is not None  # bounds have decided it
-    return _entered(request, stretch, found)
-
-
-def _considered(request: MovingRequest, bullet: int, stretch: int) -> Iterator[int]:
-    """The limbs of a stretch's list that its bullet considers, by row."""
-    flights, limbs = request.flights, request.limbs
-    mask = flights.mask.item(broadcast_index(flights.mask, bullet))
-    ignored = flights.ignored.item(broadcast_index(flights.ignored, bullet))
-    for limb in request.limbs_near(stretch):
-        if is_considered(limbs.character.item(limb), limbs.mask.item(limb), mask, ignored):
-            yield limb
-
-
-def leaves(request: MovingRequest, bullet: int, entered: Entered) -> tuple[int, Contact]:
-    """The stretch in which the contact ends, and its part in that stretch.
-
-    A contact goes on in the next stretch if the same limb is touched from its first moment on.
-    """
-    stretch, limb, contact = entered.stretch, entered.limb, entered.contact
-    while contact.exit == stretch_of(request, stretch).end and stretch + 1 < request.stretches.offsets[bullet + 1]:
-        same = [k for k in _considered(request, bullet, stretch + 1) if _is_same(request.limbs, limb, k)]
-        following = contacts_of(request, stretch + 1, same[0]) if same else []
-        begin = stretch_of(request, stretch + 1).begin
-        if not following or following[0].entry_open or following[0].entry != begin:
-            break
-        stretch, limb, contact = stretch + 1, same[0], following[0]
-    return stretch, contact
-
-
-def _is_same(limbs: MovingLimbs, one: int, other: int) -> bool:
-    """Whether two rows, perhaps of different ticks, are one limb of one character, or one bare limb."""
-    if (limbs.character[one], limbs.rig_limb[one]) != (limbs.character[other], limbs.rig_limb[other]):
-        return False
-    return bool(limbs.rig_limb[one] >= 0 or limbs.state_row[one] == limbs.state_row[other])
-
-
-# Rational numbers ---------------------------------------------------------------------------------------------------
-
-
-def contacts_of(request: MovingRequest, stretch: int, limb: int) -> list[Contact]:
-    """When the bullet of a stretch is in a limb that is not protected, in order; in a box, about when it first is."""
-    if request.limbs.kind[limb] == int(Shape.BOX):
-        box = box_contact(request, stretch, limb, stretch_of(request, stretch))
-        contacts = [] if box is None or box.latest is None else [box.contact]
-    else:
-        contacts = list(contact_intervals(motion_of(request, stretch, limb)))
-    end = _protected_from(request, stretch, limb)
-    if end is None or not contacts:
-        return contacts
-    return common(contacts, [Contact(Algebraic.rational(0), end, exit_open=True)]) if end > 0 else []
-
-
-def _is_hit_at(request: MovingRequest, stretch: int, limb: int, s: Algebraic) -> bool:
-    """Whether a limb is not protected at s."""
-    end = _protected_from(request, stretch, limb)
-    return end is None or s < end
-
-
-def _protected_from(request: MovingRequest, stretch: int, limb: int) -> Algebraic | None:
-    """S from which on a limb is protected, in a stretch where it is not from the first moment on; None: in none."""
-    until = request.until.get(request.limbs.character.item(limb))
-    begin, rate = target_time(request, stretch)
-    return None if until is None or rate == 0 else Algebraic.rational((Fraction(until) - begin) / rate)
-
-
-def motion_of(request: MovingRequest, stretch: int, limb: int) -> Motion:
-    """A bullet and a limb during a stretch."""
-    flights, limbs, piece = request.flights, request.limbs, request.stretches.piece.item(stretch)
-    here, there = limbs.here[limb].tolist(), limbs.there[limb].tolist()
-    start, end, a, b, c, d = (
-        cast(Triple, tuple(place))
-        for place in (
-            flights.starts[piece].tolist(),
-            flights.ends[piece].tolist(),
-            here[0],
-            there[0],
-            here[1],
-            there[1],
-        )
-    )
-    radii, kind = (limbs.radius.item(limb), limbs.radius2.item(limb)), Shape(limbs.kind.item(limb))
-    return Motion(start, end, kind, (a, b), (c, d), *radii, stretch_of(request, stretch))
-
-
-def stretch_of(request: MovingRequest, stretch: int) -> TickStretch:
-    """A stretch in rational numbers."""
-    ticks, k, piece = request.ticks, request.stretches.tick.item(stretch), request.stretches.piece.item(stretch)
-    begin, end = request.flights.target_t0.item(piece), request.flights.target_t1.item(piece)
-    found = tick_stretch(begin, end, ticks[k].time, ticks[k + 1].time if k + 1 < len(ticks) else None)
-    assert found is not None  # a stretch is where the targets' time is within the tick
     return found
 
 
-def target_time(request: MovingRequest, stretch: int) -> Affine:
-    """The targets' time of a stretch's piece."""
-    return _affine(request, stretch, request.flights.target_t0, request.flights.target_t1)
-
-
-def bullet_time(request: MovingRequest, stretch: int) -> Affine:
-    """The bullet's time of a stretch's piece."""
-    return _affine(request, stretch, request.flights.t0, request.flights.t1)
-
-
-def _affine(request: MovingRequest, stretch: int, begin: Float64Array, end: Float64Array) -> Affine:
-    """A time of a stretch's piece, from those at both ends of it."""
-    piece = request.stretches.piece.item(stretch)
-    first = Fraction(begin.item(piece))
-    return first, Fraction(end.item(piece)) - first
+def _nearest_face(place: Float64Array, half: Float64Array) -> int:
+    """The face of a box that a point of its surface is nearest to."""
+    axis = int((np.abs(place) - half).argmax())
+    return int(Face.NEG_X) + 2 * axis + int(place[axis] > 0.0)

@@ -9,7 +9,7 @@ from cylcollide import validate
 from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, Int64Array, Uint32Array
 from cylcollide.history.flight import FlightPath
 from cylcollide.history.moments import ON_OLD, OnOld, count
-from cylcollide.history.options import Protection, check_names, checked_protection
+from cylcollide.history.requests import ProtectedSince, check_names, protected_by
 from cylcollide.history.ticks import Tick
 
 RESOLUTION = 2.0**-10
@@ -21,7 +21,7 @@ class MovingOptions(TypedDict, total=False):
 
     mask: ArrayLike
     ignore_character: ArrayLike | None
-    protected_since: Protection | None
+    protected_since: ProtectedSince | None
     on_old: OnOld
     resolution: float
     threads: int | None
@@ -61,11 +61,11 @@ class Filters(NamedTuple):
 def checked_filters(options: MovingOptions) -> Filters:
     """The checked options of a query that are about all bullets."""
     check_names(options, MovingOptions)
-    since, resolution = options.get("protected_since"), options.get("resolution", RESOLUTION)
+    resolution = options.get("resolution", RESOLUTION)
     numeric = validate.is_real(resolution) and not isinstance(resolution, bool)
     if not (numeric and 0.0 < resolution <= 1.0):
         raise ValueError(f"resolution: expected a number above 0 and at most 1, a share of a tick, got {resolution!r}")
-    return Filters(checked_protection(since), float(resolution), validate.workers(options.get("threads")))
+    return Filters(protected_by(options), float(resolution), validate.workers(options.get("threads")))
 
 
 def checked_flights(

@@ -4,10 +4,11 @@ from functools import cached_property
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Int8Array, Int32Array, Uint32Array
-from cylcollide.history.rewound import Instants, RewoundLimbs
+from cylcollide._types import Float64Array, Int8Array, Int32Array, Int64Array, Shape, Uint32Array
+from cylcollide.history.rewound import RewoundLimbs
 from cylcollide.history.ring import Ring
-from cylcollide.query.labels import NO_BONE
+from cylcollide.kernels.limb_table import LimbRows, LimbTable, make_table
+from cylcollide.query.labels import NO_BONE, RowLabels
 from cylcollide.query.loops.moving_rows import (
     AXES,
     CENTRE,
@@ -25,7 +26,7 @@ from cylcollide.query.loops.moving_rows import (
     fill_moving_rows,
 )
 from cylcollide.runtime import memory
-from cylcollide.runtime.memory import aligned
+from cylcollide.runtime.memory import aligned, frozen
 
 COLUMNS = [np.dtype(kind) for kind in (*[np.float64] * 2, *[np.int32] * 3, np.uint32, *[np.int8] * 2)]
 """Of radius, radius2, next_row, character, box, mask, kind and solid."""
@@ -68,7 +69,7 @@ class MovingLimbs:
 
     @cached_property
     def _here(self) -> RewoundLimbs:
-        return RewoundLimbs(self.ring, Instants(self.tick, np.zeros(len(self.tick))), self.state_row)
+        return RewoundLimbs(self.ring, self.tick, np.zeros(len(self.tick)), self.state_row)
 
     @cached_property
     def paths(self) -> Float64Array:
@@ -76,7 +77,7 @@ class MovingLimbs:
         own = np.flatnonzero(self.box != NO_BOX)
         if not len(own):
             return np.empty((0, PATH_ROW))
-        here = RewoundLimbs(self.ring, Instants(self.tick[own], np.zeros(len(own))), self.state_row[own])
+        here = RewoundLimbs(self.ring, self.tick[own], np.zeros(len(own)), self.state_row[own])
         paths, labels = np.zeros((len(own), PATH_ROW)), here.labels
         paths[:, HERE : HERE + 3], paths[:, THERE : THERE + 3] = self.here[own, 0], self.there[own, 0]
         paths[:, TURN + 3] = paths[:, TURN_NEXT + 3] = 1.0
@@ -86,8 +87,8 @@ class MovingLimbs:
             positions, turns = labels.bone_positions.copy(), labels.bone_orientations.copy()
             paths[carried, HERE : HERE + 3], paths[carried, TURN : TURN + 4] = positions[carried], turns[carried]
             goes = np.flatnonzero(self.next_row[own] != STAYS)
-            later = Instants(self.tick[own[goes]] + np.int32(1), np.zeros(len(goes)))
-            after = RewoundLimbs(self.ring, later, self.next_row[own[goes]]).labels
+            later = self.tick[own[goes]] + np.int32(1)
+            after = RewoundLimbs(self.ring, later, np.zeros(len(goes)), self.next_row[own[goes]]).labels
             positions[goes], turns[goes] = after.bone_positions, after.bone_orientations
             paths[carried, THERE : THERE + 3], paths[carried, TURN_NEXT : TURN_NEXT + 4] = (
                 positions[carried],
@@ -96,3 +97,40 @@ class MovingLimbs:
             paths[carried, CENTRE : CENTRE + 3] = here.column("numbers")[carried, :3]
             paths[carried, AXES : HALF + 3] = here.local_boxes()[carried]
         return paths
+
+
+class HitLimbs:
+    """Limbs at moments between ticks, (n,), as results read them; `state_row` has their rows in the state of the tick.
+
+    Ends are between those of both ticks, on straight lines; boxes and bones are as `PoseHistory.limbs_at` has them.
+    """
+
+    def __init__(self, limbs: MovingLimbs, row: Int64Array, alpha: Float64Array) -> None:
+        self._all, self._rows, self._alpha = limbs, row, alpha
+        self.state_row: Int32Array = frozen(limbs.state_row[row])
+        """Of each limb its row in the state of its tick."""
+
+    @cached_property
+    def _rewound(self) -> RewoundLimbs:
+        return RewoundLimbs(self._all.ring, self._all.tick[self._rows], self._alpha, self.state_row)
+
+    @cached_property
+    def table(self) -> LimbTable:
+        """The columns of the limbs."""
+        t, rows, share = self._rewound.table, self._rows, self._alpha[:, None]
+        straight = ((self._all.next_row[rows] != STAYS) & (t.kind != int(Shape.BOX)))[:, None]
+        p1, p2 = (
+            np.where(straight, (1.0 - share) * self._all.here[rows, k] + share * self._all.there[rows, k], placed)
+            for k, placed in enumerate((t.p1, t.p2))
+        )
+        return make_table(t.kind, p1, p2, t.radius, t.radius2, t.box, t.boxes, t.character, t.mask)
+
+    @cached_property
+    def kernel_rows(self) -> LimbRows:
+        """What loops read of the limbs."""
+        return self.table.kernel_rows
+
+    @property
+    def labels(self) -> RowLabels:
+        """Names, hit groups and bones of the limbs, and these bones between both ticks, if bones were recorded."""
+        return self._rewound.labels

@@ -2,17 +2,16 @@
 
 import numpy as np
 
-from cylcollide._types import POLICY_HIT, BoolArray, Int32Array, Int64Array
+from cylcollide._types import POLICY_HIT, BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.bvh.traverse import make_stack
 from cylcollide.constants import SMALLEST_STREAM
 from cylcollide.history.moving.flights import Filters, Flights
 from cylcollide.history.moving.limbs import MovingLimbs
-from cylcollide.history.moving.stretches import stretches_of
 from cylcollide.history.ring import Ring
 from cylcollide.kernels.ray import Rays
-from cylcollide.query.loops.inputs import RayBatch
+from cylcollide.query.loops.inputs import RawRays, RayBatch
 from cylcollide.query.loops.moving_pair import LEFT_OUT, Candidates, MovingQuery
-from cylcollide.query.loops.moving_rows import END, START
+from cylcollide.query.loops.moving_rows import END, START, STRETCH_ROW, FlightRows, StretchRows, fill_stretches
 from cylcollide.query.loops.recorded import Protection, rows_near_rays
 from cylcollide.query.loops.recorded_pairs import rows_near_many
 from cylcollide.query.loops.recorded_sort import sorted_by_tick
@@ -20,13 +19,16 @@ from cylcollide.query.scratch import scratch_for_streams
 from cylcollide.runtime import memory
 from cylcollide.validate import EVERY_LAYER, IGNORE_NONE, NO_LIMIT
 
+INTERVAL_COLUMNS = [np.dtype(kind) for kind in (np.int64, np.int64, np.bool_, np.bool_)]
+"""Of piece, tick, is_last, is_open."""
+
 
 class MovingRequest:
     """Stretches of bullets, and the limbs that they may hit."""
 
     def __init__(self, ring: Ring, flights: Flights, filters: Filters) -> None:
         self.ring, self.ticks, self.flights, self.resolution = ring, ring.ticks, flights, filters.resolution
-        self.flight_rows, self.stretches = stretches_of(self.ticks, flights)
+        self.flight_rows, self.stretches = _intervals_of(ring.times, flights)
         self.until: dict[int, float] = dict(zip(*(column.tolist() for column in filters.protected), strict=True))
         """Of each protected character the targets' time from which on it is not hit."""
         offsets, tick, row = self._near_rows()
@@ -83,7 +85,8 @@ def _rows_near(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Arra
 def _rows_near_many(batch: RayBatch, ring: Ring, tick: Int32Array) -> tuple[Int64Array, Int32Array]:
     """The same, by streams."""
     n, tree = len(tick), ring.deepest_tree
-    order = sorted_by_tick(batch.rays, tick, np.zeros(n), len(ring.ticks))
+    raw = RawRays(batch.rays.origin, batch.rays.second)
+    order, _ = sorted_by_tick(raw, batch.rays, tick, np.zeros(n), len(ring.ticks))
     state, stream, *_ = scratch_for_streams(tree, 0)
     return rows_near_many(ring.recorded, order, state, stream)
 
@@ -99,3 +102,17 @@ def _distinct(ring: Ring, tick: Int32Array, row: Int32Array) -> tuple[MovingLimb
     number[distinct] = np.arange(len(distinct))
     of_tick = (np.searchsorted(first, distinct, side="right") - 1).astype(np.int32)
     return MovingLimbs(ring, of_tick, (distinct - first[of_tick]).astype(np.int32)), number[key]
+
+
+def _intervals_of(times: Float64Array, flights: Flights) -> tuple[FlightRows, StretchRows]:
+    """The pieces of flights, and their parts within one tick each; none of a piece whose times are not kept."""
+    given = (flights.starts, flights.ends, flights.t0, flights.t1, flights.target_t0, flights.target_t1)
+    rows = FlightRows(*given, np.append(times, times[-1]))
+    first, last = (np.searchsorted(times, t, side="right") - 1 for t in (rows.target_t0, rows.target_t1))
+    before = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(np.where(flights.kept, last - first + 1, 0), out=before[1:])
+    n = int(before[-1])
+    piece, tick, is_last, is_open = memory.columns(n, *INTERVAL_COLUMNS)
+    intervals = StretchRows(before[flights.offsets], piece, tick, memory.rows((n, STRETCH_ROW)), is_last, is_open)
+    fill_stretches(rows, first, last, before, intervals)
+    return rows, intervals

@@ -39,7 +39,7 @@ class RayLists(NamedTuple):
 
 
 def make_ray_lists(limbs: int) -> RayLists:
-    """Buffers for the rays of a block and so many limbs."""
+    """Buffers for the rays of a block and this number of limbs."""
     slots = limbs * FACES
     row = np.zeros((slots, BLOCK_RAYS + 4 * LANES), np.int32)
     step = np.arange(BLOCK_RAYS + 2 * LANES, dtype=np.int32)

@@ -126,11 +126,16 @@ def filter_chord_rows(rows: ChordRows, kept: BoolArray) -> ChordRows:
     return take_chord_rows(rows, offsets, rows.undecided, kept)
 
 
+def chords_of_rays(offsets: Int64Array, rays: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Of the given rays, numbered anew: the offsets of their chords, and the rows of these."""
+    counts = np.diff(offsets)[rays]
+    begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    return begins, np.repeat(offsets[rays] - begins[:-1], counts) + np.arange(begins[-1])
+
+
 def take_rays_of_chords(rows: ChordRows, rays: Int64Array) -> ChordRows:
     """The chords of the given rays, which are numbered anew."""
-    counts = np.diff(rows.offsets)[rays]
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    taken = np.repeat(rows.offsets[rays] - offsets[:-1], counts) + np.arange(offsets[-1])
+    offsets, taken = chords_of_rays(rows.offsets, rays)
     return take_chord_rows(rows, offsets, rows.undecided[rays], taken)
 
 
@@ -144,7 +149,5 @@ def concat_chord_rows(parts: Sequence[ChordRows]) -> ChordRows:
         np.concatenate((*offsets, begins[-1:])),
         np.concatenate([part.undecided for part in parts]),
         concat_chords([part.chords for part in parts]),
-        np.concatenate([part.fraction for part in parts]),
-        np.concatenate([part.exact_hit for part in parts]),
-        np.concatenate([part.exact_chord for part in parts]),
+        *(np.concatenate(columns) for columns in zip(*(part[3:] for part in parts), strict=True)),
     )

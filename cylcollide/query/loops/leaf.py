@@ -50,7 +50,7 @@ class RayState(NamedTuple):
 
 
 def make_ray_state(rays: int) -> RayState:
-    """Buffers for so many rays."""
+    """Buffers for this number of rays."""
     size = -(-rays // PAIR_BATCH) * PAIR_BATCH
     nothing = np.zeros(LANES)
     nothing[: STARTS_INSIDE + 1] = NO_LIMB, inf, inf, UNDECIDED_FACE, inf, 0.0  # `no_hit`

@@ -57,10 +57,10 @@ class ExitRows(NamedTuple):
 
 
 class LimbPlaces(NamedTuple):
-    """Which limb of a state each of n limbs is, `MovingRows` of the same; (n,) each."""
+    """The rows of the n limbs of `MovingRows` in the states of both ticks; (n,) each."""
 
-    row: Column[np.int32]  # of the state of its tick
-    next_row: Column[np.int32]  # of that of the next tick, `STAYS` for one that stays where it is until then
+    row: Column[np.int32]  # in the state of its tick
+    next_row: Column[np.int32]  # in the state of the next tick, `STAYS` for a limb that does not move until then
 
 
 @compiled_loop

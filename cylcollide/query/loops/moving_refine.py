@@ -1,4 +1,4 @@
-"""Accurate contacts of flying bullets: where and when, from what bounds have decided."""
+"""Accurate contacts of flying bullets: bounds have decided limb and face; here are place and time."""
 
 from math import inf, nan
 from typing import NamedTuple

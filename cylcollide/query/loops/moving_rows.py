@@ -1,4 +1,4 @@
-"""Flying bullets and limbs that move, as loops read them: pieces, stretches, limbs at two ticks, and a pair of both."""
+"""Flying bullets and limbs that move, as loops read them: pieces, stretches, and limbs at two ticks."""
 
 from math import inf
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from cylcollide.kernels.double_double import (
     DoubleDouble,
     DoubleDoubleVector,
     Vector,
+    as_double_double,
     dd_add,
     dd_divide,
     dd_multiply,
@@ -32,7 +33,7 @@ from cylcollide.recorded.limbs import (
     tick_rows,
     triple,
 )
-from cylcollide.runtime.compile import compiled_loop, inlined
+from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 from cylcollide.runtime.simd import Real, select
 
 BOX, CAPSULE, SPHERE = int(Shape.BOX), int(Shape.CAPSULE), int(Shape.SPHERE)
@@ -133,7 +134,7 @@ def fill_stretches(
             k, row = first[i] + j - before[i], stretches.rows[j]
             limits, is_known = limits_of(flights, i, k)
             # rounded once, each coordinate errs by its own last digit, however long the whole flight is
-            begin, end = dd_between(start, goal, limits.s[0]), dd_between(start, goal, limits.s[1])
+            begin, end = place_at(start, goal, limits.s[0]), place_at(start, goal, limits.s[1])
             row[ALPHA0], row[ALPHA1] = limits.alpha[0][0], limits.alpha[1][0]
             largest = 0.0
             for axis in range(3):
@@ -168,6 +169,14 @@ def limits_of(flights: FlightRows, piece: int, k: int) -> tuple[Limits, bool]:
     else:
         alpha1 = ZERO
     return Limits((s0, s1), (alpha0, alpha1)), is_known
+
+
+@compiled
+def place_at(a: Vector, b: Vector, share: DoubleDouble) -> DoubleDoubleVector:
+    """`dd_between` of one pair: most stretches begin or end with their piece."""
+    if share == ZERO:
+        return as_double_double(a)
+    return as_double_double(b) if share == ONE else dd_between(a, b, share)
 
 
 @inlined

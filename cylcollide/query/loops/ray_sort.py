@@ -24,7 +24,7 @@ class SortScratch(NamedTuple):
 
 
 def make_sort_scratch(rays: int) -> SortScratch:
-    """Buffers for so many rays."""
+    """Buffers for this number of rays."""
     bucket = np.empty(8 * 16**3 + 1, np.int32)
     return SortScratch(np.empty(rays, np.uint16), bucket, np.empty(rays + 2 * LANES, np.int32), np.empty(10, np.int64))
 
@@ -80,6 +80,6 @@ def is_negative(component: Real) -> Real:
 
 @inlined
 def cell(coordinate: Real, centre: float, scale: float, cells: int) -> Real:
-    """Which of so many cells across the tree a coordinate lies in; the outermost ones extend to infinity."""
+    """The cell that a coordinate lies in, of `cells` cells across the tree; the outer ones extend to infinity."""
     place = (coordinate - centre) * (0.5 * scale * cells) + 0.5 * cells
     return truncate(larger(smaller(place, cells - 1.0), 0.0))

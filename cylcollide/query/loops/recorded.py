@@ -1,4 +1,4 @@
-"""The loop over rays that are about recorded states: the limbs that each may hit between two ticks."""
+"""The loop over rays in the past: the limbs that each ray may hit between two ticks."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from cylcollide.runtime.compile import compiled, compiled_loop, inlined
 
 
 class Protection(NamedTuple):
-    """Characters that are not hit from some time on, and when each of n rays is."""
+    """Characters that are not hit from a time on, and the times of n rays."""
 
     ids: Column[np.int64]  # (protected,), ascending
     since: Column[np.float64]  # (protected,)
@@ -52,7 +52,7 @@ def is_protected(protection: Protection, character: int, i: int) -> bool:
 
 @inlined
 def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection, all_layers: bool, i: int) -> bool:
-    """Whether ray i considers a limb: by its layers, unless they do not matter, its character, and who is protected."""
+    """Whether ray i considers a limb: by layers, unless they do not matter, by character, and by protection."""
     character = character_of(here, row)
     considered = all_layers or is_considered(character, layers_of(here, row), *filter_of(batch, i))
     return considered and not is_protected(protection, character, i)
@@ -60,7 +60,7 @@ def may_be_hit(here: TickRows, row: int, batch: RayBatch, protection: Protection
 
 @inlined
 def tree_at(recorded: Recorded, t: int, stack_size: int) -> Tree:
-    """The tree over the boxes around all that is from the tick at place t to the next one."""
+    """The tree over boxes that hold every limb from the tick at place t until the next one."""
     a, s = recorded.address, recorded.space
     nodes = a[t, NODES]
     bounds = float32_at(a[t, BOUNDS], nodes * 6 * TREE_WIDTH).reshape(nodes, 6, TREE_WIDTH)
@@ -90,7 +90,7 @@ def find_recorded(
     recorded, tick
         The ticks, and the place of each ray's among them, -1 for one that hits nothing; (n,).
     protection
-        Who is not hit.
+        The characters that are not hit.
     all_layers
         Whether layers do not matter, as of points.
     stack

@@ -1,4 +1,4 @@
-"""The loop over many rays that are about recorded states, as streams: the limbs that each may hit between two ticks."""
+"""The loop over many rays in the past, as streams: the limbs that each ray may hit between two ticks."""
 
 from math import inf
 

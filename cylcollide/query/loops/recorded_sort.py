@@ -1,4 +1,4 @@
-"""Sorts rays that are about recorded states by tick and octant of direction: those that are traversed together."""
+"""Sorts rays in the past by tick and octant of direction: rays of one group traverse a tree together."""
 
 from typing import NamedTuple
 
@@ -7,6 +7,7 @@ import numpy as np
 from cylcollide._types import Column, Float64Array, Int32Array
 from cylcollide.bvh.stream import MIXED
 from cylcollide.kernels.ray import Rays
+from cylcollide.query.loops.inputs import RawRays, copy_checked
 from cylcollide.query.loops.packets import displacement_of, vectors_from
 from cylcollide.query.loops.ray_sort import is_negative
 from cylcollide.runtime import memory
@@ -14,36 +15,43 @@ from cylcollide.runtime.compile import compiled_loop, inlined
 from cylcollide.runtime.simd import LANES, store, with_sign
 
 OCTANTS = MIXED
-SMALLEST_OCTANT = 64  # fewer rays of a tick go together, whichever way they go
+SMALLEST_OCTANT = 64  # fewer rays of a tick are one group of all octants
 
 
 class Order(NamedTuple):
-    """Rays in the order in which they are traversed; behind them sixteen more may be read, all the same one."""
+    """Rays in the order of their groups. The last ray is repeated sixteen times, since sixteen are read at a time."""
 
     number: Column[np.int32]  # rows of the query
     rays: Rays  # (n + 16, 3) each; distances are (n + 16,), or (1,) for all
     alpha: Column[np.float64]  # how far the moment of each is from its tick to the next one
-    begins: Column[
-        np.int64
-    ]  # (8 · ticks + 1,): where those of each octant of each tick begin; before them, those of no tick
+    begins: Column[np.int64]  # (8 · ticks + 1,): where each octant of each tick begins; rays of no tick come before
 
 
-def sorted_by_tick(rays: Rays, place: Int32Array, alpha: Float64Array, ticks: int) -> Order:
-    """The order of n rays, given the place of each one's tick, -1 for one of no tick, and alpha; (n,) each."""
+def sorted_by_tick(raw: RawRays, rays: Rays, place: Int32Array, alpha: Float64Array, ticks: int) -> tuple[Order, bool]:
+    """Copy n rays and sort them, given the place of each one's tick, -1 for one of no tick, and alpha; (n,) each.
+
+    Returns the order, and whether all numbers of the rays are accepted.
+    """
     n, shared = len(place), rays.distance.size == 1
     origin, second = memory.rows((2, n + 2 * LANES, 3))
     distance = rays.distance if shared else np.empty(n + 2 * LANES)
     begins = np.empty(OCTANTS * ticks + 1, np.int64)
     order = Order(np.empty(n, np.int32), Rays(origin, second, rays.is_segment, distance), np.empty(n), begins)
-    fill_order(rays, place, alpha, np.empty(n, np.int32), order)
-    return order
+    return order, fill_order(raw, rays, place, alpha, np.empty(n, np.int32), order)
 
 
 @compiled_loop
 def fill_order(
-    rays: Rays, place: Column[np.int32], alpha: Column[np.float64], key: Column[np.int32], order: Order
-) -> None:
-    """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch."""
+    raw: RawRays,
+    rays: Rays,
+    place: Column[np.int32],
+    alpha: Column[np.float64],
+    key: Column[np.int32],
+    order: Order,
+) -> bool:
+    """Write what `sorted_by_tick` returns, by a counting sort; `key` (n,) is scratch, `rays` are the copies."""
+    if not copy_checked(raw, rays, 0, place.size):
+        return False
     begins, n, buckets = order.begins, place.size, order.begins.size - 1
     for first in range(0, n - LANES + 1, LANES):
         store(key, first, eight_octants(rays, first))
@@ -72,6 +80,7 @@ def fill_order(
     begins[0] = without
     for k in range(n, order.rays.origin.shape[0] if n > 0 else 0):
         copy_ray(rays, n - 1, k, order)
+    return True
 
 
 @inlined
@@ -112,7 +121,7 @@ def octant_of(rays: Rays, i: int) -> int:
 def group_of(order: Order, t: int, k: int) -> tuple[int, int, int]:
     """Of eight groups of rays of the tick at place t, that of number k: its octant, where it begins, and where it ends.
 
-    Few rays go together, whichever way they go, in the first group.
+    If they are few, the first group holds all of them.
     """
     begins = order.begins
     if begins[OCTANTS * (t + 1)] - begins[OCTANTS * t] >= SMALLEST_OCTANT:

@@ -1,4 +1,4 @@
-"""The loop over many rays that are about recorded states: as `stream`, with limbs placed at the moment of each ray.
+"""The loop over many rays in the past: as `stream`, with limbs placed at the moment of each ray.
 
 Rays of one tick traverse together the tree over what is from this tick to the next one. Pairs of a ray and a limb are
 queued by shape, and placed and tested eight side by side: a limb is computed for one ray, and not kept. All pairs of
@@ -88,7 +88,7 @@ class TickQuery(NamedTuple):
 
 @inlined
 def goes_in_lanes(query: TickQuery, row: int) -> bool:
-    """Whether a limb is carried by an ordinary character's bone, and is no box."""
+    """Whether the limb is not a box, and a bone of an ordinary character carries it."""
     here, owner = query.here, query.here.limb[row]["owner"]
     if owner < 0 or query.by_ends or model_of(here, row)["kind"] == BOX:
         return False
@@ -161,7 +161,7 @@ def test_or_enqueue(query: TickQuery, row: int, ray: int) -> None:
 
 @inlined
 def flush(query: TickQuery, is_last: bool) -> None:
-    """Test the queued pairs: sixteen at a time once there are so many, all of them behind the last step."""
+    """Test the queued pairs: full batches of sixteen after a step, and all pairs after the last step."""
     count = 0
     for shape in range(SHAPES):
         count += query.test.state.pairs.queued[shape]
@@ -250,7 +250,7 @@ def cast_recorded(
     order
         All rays by tick and octant; those of no tick hit nothing.
     protection
-        Who is not hit.
+        The characters that are not hit.
     state, stream, queue, scratch
         Buffers.
     begin, end

@@ -43,7 +43,7 @@ class Refinement(NamedTuple):
 
 
 def make_refine_queue(rays: int) -> RefineQueue:
-    """Buffers for so many hits in any slot; pages that are never touched take no memory."""
+    """Buffers for this number of hits in each slot; pages that are never touched take no memory."""
     slots = SHAPES * FACES
     ray, limb = np.zeros((2, slots, rays + 4 * LANES), np.int32)
     return RefineQueue(ray, limb, np.zeros(slots, np.int64), np.empty(2 * LANES))

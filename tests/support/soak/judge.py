@@ -119,8 +119,7 @@ def judge(batch: Batch, inside: str) -> Judged:
         if reason:
             reasons[i] = reason
     judged.wrong = [Wrong(i, reason) for i, reason in sorted(reasons.items())]
-    rechecked = np.zeros(n)
-    rechecked[hits._found.resolved.rows] = 1
+    rechecked = np.zeros(n) if hits._resolved is None else hits._resolved.undecided.astype(float)
     judged.columns = {
         "rays": np.ones(n),
         "pairs": np.full(n, batch.pairs / n),

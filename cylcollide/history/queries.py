@@ -1,0 +1,159 @@
+"""The queries of a `PoseHistory`: those of a world, each ray at its own time, and those about flying bullets."""
+
+from abc import ABC, abstractmethod
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cylcollide._types import BoolArray, Float64Array
+from cylcollide.characters.judge import ShotRequest, judge_flight
+from cylcollide.characters.judged import Judged
+from cylcollide.history.flight import FlightPath
+from cylcollide.history.moments import moments_of
+from cylcollide.history.moving.contacts import first_contacts
+from cylcollide.history.moving.flights import MovingOptions, checked_filters, checked_flights
+from cylcollide.history.moving.hits import MovingHits
+from cylcollide.history.moving.request import MovingRequest
+from cylcollide.history.past import Past
+from cylcollide.history.requests import (
+    PastRequest,
+    past_points,
+    past_ray_shots,
+    past_rays,
+    past_segment_shots,
+    past_segments,
+)
+from cylcollide.history.rewound import RewoundLimbs
+from cylcollide.history.ring import Ring
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.arguments import arguments_of
+from cylcollide.query.hits import RayHits
+from cylcollide.query.point_hits import PointHits
+from cylcollide.query.ray_chords import Chords
+from cylcollide.world.hit_world import HitWorld
+
+
+class PastQueries(ABC):
+    """The queries of a history. Beside those of a world they take a time for each ray, and other options."""
+
+    _world: HitWorld
+
+    @abstractmethod
+    def _kept(self) -> Ring:
+        """The ticks that are kept, one at least."""
+
+    @property
+    @abstractmethod
+    def times(self) -> Float64Array:
+        """Times of the ticks that are kept, ascending."""
+
+    def limbs_at(self, time: float | None = None, *, tick: int | None = None, alpha: float | None = None) -> Limbs:
+        """The limbs that a query at that time judges, in the order of its rows."""
+        ring = self._kept()
+        moments = moments_of(ring, 1, (time, tick, alpha, "error"))
+        place = int(moments.tick[0]) - ring.first
+        rows = np.arange(ring.ticks[place].structure.rows, dtype=np.int32)
+        return RewoundLimbs(ring, np.full_like(rows, place), np.full(len(rows), moments.alpha[0]), rows).limbs()
+
+    @arguments_of(past_segments)
+    def cast_segments(self, request: PastRequest) -> RayHits:
+        """The first limb along each closed segment, at its time; as `HitWorld.cast_segments`."""
+        return self._past(request).closest()
+
+    @arguments_of(past_rays)
+    def cast_rays(self, request: PastRequest) -> RayHits:
+        """The first limb along each ray, at its time; as `HitWorld.cast_rays`."""
+        return self._past(request).closest()
+
+    @arguments_of(past_segments)
+    def occluded_segments(self, request: PastRequest) -> BoolArray:
+        """Whether each closed segment hits any limb at its time; bool (n,)."""
+        return self._past(request).closest().hit
+
+    @arguments_of(past_rays)
+    def occluded_rays(self, request: PastRequest) -> BoolArray:
+        """Whether each ray hits any limb at its time; bool (n,)."""
+        return self._past(request).closest().hit
+
+    @arguments_of(past_segments)
+    def chords_segments(self, request: PastRequest) -> Chords:
+        """Every limb that each closed segment crosses at its time; as `HitWorld.chords_segments`."""
+        return self._past(request).chords()
+
+    @arguments_of(past_rays)
+    def chords_rays(self, request: PastRequest) -> Chords:
+        """Every limb that each ray crosses at its time; as `HitWorld.chords_rays`."""
+        return self._past(request).chords()
+
+    @arguments_of(past_segment_shots)
+    def judge_segments(self, request: tuple[PastRequest, ShotRequest]) -> Judged:
+        """Which limb of each closed segment counts at its time; as `HitWorld.judge_segments`."""
+        return self._judge(*request)
+
+    @arguments_of(past_ray_shots)
+    def judge_rays(self, request: tuple[PastRequest, ShotRequest]) -> Judged:
+        """Which limb of each ray counts at its time; as `HitWorld.judge_rays`."""
+        return self._judge(*request)
+
+    @arguments_of(past_points)
+    def contains_points(self, request: PastRequest) -> PointHits:
+        """The limb that contains each point (n, 3) at its time; as `HitWorld.contains_points`."""
+        return self._past(request).contains()
+
+    def _past(self, request: PastRequest) -> Past:
+        """The limbs that a request is about."""
+        return Past.of(self._world, self._kept(), request)
+
+    def _judge(self, request: PastRequest, shots: ShotRequest) -> Judged:
+        rows = shots.policy.rows(self._kept().ticks[-1].roster.groups)
+        return judge_flight(self._past(request).chords(), shots, rows)
+
+    def cast_moving(
+        self,
+        starts: ArrayLike | FlightPath,
+        ends: ArrayLike | None = None,
+        t0: ArrayLike | None = None,
+        t1: ArrayLike | None = None,
+        target_t0: ArrayLike | None = None,
+        target_t1: ArrayLike | None = None,
+        **options: Unpack[MovingOptions],
+    ) -> MovingHits:
+        """The limb that each flying bullet hits first, and when; limbs move while it flies.
+
+        A bullet is at its start at time `t0` and at its end at `t1`, and flies straight between. The ends of limbs move
+        on straight lines from each tick to the next, whatever `interpolate` says. First contacts and their order are
+        those of real arithmetic on these numbers; boxes turn, theirs are bounded from both sides. A fast limb that
+        crosses the bullet's way between two ticks is hit.
+
+        Parameters
+        ----------
+        starts, ends
+            Where each bullet flies, (n, 3) each or one for all. Or a path alone, as `flight` makes it: of each of its
+            bullets, which are the rows of the result, the first contact over its pieces.
+        t0, t1
+            When, (n,) or one for all; t1 >= t0. With t1 = t0 it is a ray.
+        target_t0, target_t1
+            The targets' time at the bullet's start and at its end, between them a linear function of the bullet's;
+            (n,) or one for all, of a path one a piece; without, t0 and t1. The ticks that they fall into are judged.
+        mask, ignore_character
+            As in every query; one a bullet, or one for all.
+        protected_since
+            A time per character from which on it is not hit, in the targets' time.
+        on_old
+            What targets' times mean that are not kept. "error": a ValueError that names the first row. "clamp": each of
+            `target_t0` and `target_t1` becomes the nearest time that is kept, between them it is linear again, and
+            `clamped` says so. "miss": such a bullet hits nothing, such a piece of a path neither.
+        resolution
+            Share of a tick to which contacts with boxes are bounded; what it leaves open is `undecided`.
+        threads
+            Most threads that work at the same time; None: one a processor.
+
+        Raises
+        ------
+        ValueError
+            For numbers, shapes and times that are not accepted, with the first bad row.
+        """
+        filters, ring = checked_filters(options), self._kept()
+        flights = checked_flights(ring.ticks, starts, ends, (t0, t1), (target_t0, target_t1), options)
+        return first_contacts(MovingRequest(ring, flights, filters), filters.threads)

@@ -1,0 +1,208 @@
+"""The layout of a world's columns: bare limbs, then posed characters by ascending id; and columns that poses keep."""
+
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cylcollide._types import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Uint32Array
+from cylcollide.bones.rig_rows import Places
+from cylcollide.characters.rig import Rig
+from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.labels import NO_BONE, RowLabels
+from cylcollide.runtime.memory import frozen
+
+RIG_LAYERS = -1
+"""Layers of a character whose limbs have the masks of its rig."""
+
+LAYERED = ("layers", "mask", "shared_mask")
+"""What of a `WorldLayout` depends on the layers of characters."""
+
+Part = TypeVar("Part")
+
+
+class Parts(NamedTuple, Generic[Part]):
+    """One thing for each of the three lengths that columns have: limbs, boxes and bones."""
+
+    rows: Part
+    boxes: Part
+    bones: Part
+
+
+class Run(NamedTuple):
+    """Consecutive entries that are kept together."""
+
+    begin: int
+    end: int
+    to: int
+    """Where the first one is afterwards."""
+
+
+class WorldLayout:
+    """The rows of bare limbs and of posed characters, and their columns that do not change when they move."""
+
+    def __init__(
+        self, bare: Limbs, rigs: tuple[Rig, ...], ids: Int32Array, rig: Int32Array, layers: Int64Array
+    ) -> None:
+        self.bare, self.rigs, self.ids, self.rig, self.layers = bare, rigs, ids, rig, layers
+        sizes = [(len(one.limbs), len(one.limbs.table.boxes), len(one.bone_names)) for one in rigs]
+        counts = np.array(sizes, np.int64).reshape(-1, 3)[rig]
+        self.bare_counts = Parts(len(bare), len(bare.table.boxes), 0)
+        ends = np.cumsum(counts, axis=0) + np.array(self.bare_counts)
+        first = (ends - counts).astype(np.int32)
+        self.counts: Parts[Int64Array] = Parts(*map(frozen, np.ascontiguousarray(counts.T)))
+        """Of each character."""
+        self.first: Parts[Int32Array] = Parts(*map(frozen, np.ascontiguousarray(first.T)))
+        """Where those of each character begin."""
+        self.rows, self.boxes, self.bones = map(int, ends[-1] if len(ids) else self.bare_counts)
+
+    @cached_property
+    def places(self) -> Places:
+        """The same for loops."""
+        return Places(self.first.bones, self.first.rows, self.first.boxes)
+
+    @cached_property
+    def stacked_row(self) -> Int64Array:
+        """Of each row, its number among the bare limbs and then those of all rigs, one rig after another."""
+        limbs_before = np.cumsum([len(self.bare)] + [len(one.limbs) for one in self.rigs])
+        begins = np.repeat(limbs_before[self.rig] - self.first.rows, self.counts.rows)
+        return frozen(np.concatenate([np.arange(len(self.bare)), begins + np.arange(len(self.bare), self.rows)]))
+
+    def _stacked(self, of_bare: NDArray[Any], of_rigs: list[NDArray[Any]]) -> NDArray[Any]:
+        """A column by row, of those of the bare limbs and of each rig; not to be written."""
+        return frozen(np.concatenate([of_bare, *of_rigs])[self.stacked_row]) if len(self.ids) else of_bare
+
+    def _of_limbs(self, name: str) -> NDArray[Any]:
+        return self._stacked(getattr(self.bare.table, name), [getattr(one.limbs.table, name) for one in self.rigs])
+
+    def _by_character(self, column: NDArray[Any]) -> NDArray[Any]:
+        """Entries of characters, repeated for each of their limbs."""
+        return np.repeat(column, self.counts.rows)
+
+    @cached_property
+    def kind(self) -> Int8Array:
+        """`Shape`, (rows,)."""
+        return self._of_limbs("kind")
+
+    @cached_property
+    def radius(self) -> Float64Array:
+        """First radius, (rows,)."""
+        return self._of_limbs("radius")
+
+    @cached_property
+    def radius2(self) -> Float64Array:
+        """Second radius, (rows,)."""
+        return self._of_limbs("radius2")
+
+    @cached_property
+    def box(self) -> Int32Array:
+        """Row of the boxes, -1 for other shapes, (rows,)."""
+        box = self._of_limbs("box")
+        if not len(self.ids):
+            return box
+        moved = box.copy()
+        characters = moved[len(self.bare) :]
+        characters += np.where(characters >= 0, self._by_character(self.first.boxes), 0).astype(np.int32)
+        return frozen(moved)
+
+    @cached_property
+    def character(self) -> Int32Array:
+        """Number of the character, (rows,)."""
+        if not len(self.ids):
+            return self.bare.character
+        return frozen(np.concatenate([self.bare.character, self._by_character(self.ids)]))
+
+    @cached_property
+    def mask(self) -> Uint32Array:
+        """Layers, (rows,)."""
+        if not len(self.ids):
+            return self.bare.mask
+        mask, layers = self._of_limbs("mask").copy(), self._by_character(self.layers)
+        own = layers != RIG_LAYERS
+        mask[len(self.bare) :][own] = layers[own].astype(np.uint32)
+        return frozen(mask)
+
+    @cached_property
+    def shared_mask(self) -> int:
+        """Bitwise and of all masks."""
+        return int(np.bitwise_and.reduce(self.mask))
+
+    @cached_property
+    def hit_group(self) -> Int32Array:
+        """Hit group, (rows,)."""
+        return self._stacked(self.bare.hit_group, [one.limbs.hit_group for one in self.rigs])
+
+    @cached_property
+    def names(self) -> NDArray[np.object_]:
+        """Names, (rows,)."""
+        names = [*self.bare.names, *(name for one in self.rigs for name in one.limbs.names)]
+        return frozen(np.array(names, object)[self.stacked_row])
+
+    @cached_property
+    def _bone_columns(self) -> tuple[Int32Array, Int32Array, Int32Array]:
+        """Bone and limb of the character's rig, and row of the bone among all; -1 for bare limbs; (rows,) each."""
+        bare = np.full(len(self.bare), NO_BONE, np.int32)
+        bone = self._stacked(bare, [one.limb_bone for one in self.rigs])
+        limb, transform = np.full(self.rows, NO_BONE, np.int32), bone.copy()
+        transform[len(bare) :] += self._by_character(self.first.bones)
+        limb[len(bare) :] = np.arange(len(bare), self.rows) - self._by_character(self.first.rows)
+        return frozen(bone), frozen(limb), frozen(transform)
+
+    def labels(self, positions: Float64Array, orientations: Float64Array) -> RowLabels:
+        """What is known of each row; the transforms of all bones are (bones, 3) and (bones, 4)."""
+        return RowLabels(self.names, self.hit_group, *self._bone_columns, positions, orientations)
+
+    def with_layers(self, layers: Int64Array) -> "WorldLayout":
+        """The same rows, where the characters have other layers, (characters,)."""
+        other = WorldLayout(self.bare, self.rigs, self.ids, self.rig, layers)
+        vars(other).update({name: column for name, column in vars(self).items() if name not in LAYERED})
+        return other
+
+    def index_of(self, ids: Int32Array) -> tuple[Int64Array, BoolArray]:
+        """Of each id, its place among the posed characters, and whether it is among them."""
+        index = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
+        return index, self.ids[index] == ids if len(self.ids) else np.zeros(len(ids), np.bool_)
+
+    def indices_of(self, characters: Int64Array) -> Parts[Int32Array]:
+        """The limbs, boxes and bones of these characters, given by their places in ascending order."""
+        if len(characters) == len(self.ids):
+            return self.every_character
+        return Parts(*(ranges(b[characters], n[characters]) for b, n in zip(self.first, self.counts, strict=True)))
+
+    @cached_property
+    def every_character(self) -> Parts[Int32Array]:
+        """Those of all characters."""
+        ends = zip(self.bare_counts, (self.rows, self.boxes, self.bones), strict=True)
+        return Parts(*(frozen(np.arange(*pair, dtype=np.int32)) for pair in ends))
+
+    def runs_in(self, other: "WorldLayout") -> Parts[list[Run]]:
+        """Which limbs, boxes and bones are in another layout with the same bare limbs, and where."""
+        index, found = other.index_of(self.ids)
+        place = np.where(found, index, -1)
+        breaks = np.flatnonzero((np.diff(place) != 1) | (place[:-1] < 0)) + 1
+        begin, end = np.append(0, breaks)[: len(place)], np.append(breaks, len(place))[: len(place)]
+        begin, end = begin[place[begin] >= 0], end[place[begin] >= 0]
+        runs = []
+        for kept, mine, theirs, count in zip(self.bare_counts, self.first, other.first, self.counts, strict=True):
+            last = mine[end - 1] + count[end - 1]
+            moved = zip(mine[begin].tolist(), last.tolist(), theirs[place[begin]].tolist(), strict=True)
+            runs.append([Run(0, kept, 0), *map(Run._make, moved)])
+        return Parts(*runs)
+
+
+def numbers(runs: list[Run], count: int) -> Int32Array:
+    """Where each of `count` entries comes to stand, -1 for one that is gone."""
+    number = np.full(count, -1, np.int32)
+    for begin, end, to in runs:
+        number[begin:end] = np.arange(to, to + end - begin)
+    return number
+
+
+def ranges(begin: Int32Array, count: Int64Array) -> Int32Array:
+    """The numbers from each begin on, as many as its count, one after another."""
+    if len(begin) == 1:
+        return np.arange(begin[0], begin[0] + count[0], dtype=np.int32)
+    before = np.cumsum(count) - count
+    joined: Int32Array = (np.arange(count.sum()) + np.repeat(begin - before, count)).astype(np.int32)
+    return joined
