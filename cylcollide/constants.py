@@ -101,7 +101,7 @@ LIMBS_SHARED = 2048  # limbs that are placed at once: a tenth of a millisecond o
 
 SMALLEST_BATCH = 64  # fewer points, or rays among few limbs, are processed singly: buffers for many cost 5 µs
 
-SMALLEST_STREAM = 200  # fewer rays traverse singly: a stream pays from 145 (17 limbs) or 270 on (17,000)
+SMALLEST_STREAM = 100  # fewer rays traverse singly: a stream pays from 100 (17 limbs) or 40 on (17,000)
 
 FEW_LIMBS = 3  # up to so many limbs are tested by brute force, without the tree
 
@@ -113,7 +113,7 @@ STREAM_RAYS = 4096  # rays that traverse the tree together
 
 LIMBS_CROSSED = 8  # limbs a ray that buffers are sized for in queries for all limbs; with more, rays traverse singly
 
-FEW_TO_SORT, MANY_TO_SORT = 2048, 16384  # fewer rays are sorted by octant only; from the second number on by 16³ cells
+FEW_TO_SORT, MANY_TO_SORT = 4096, 16384  # fewer rays are not sorted; from the second number on by 16³ cells, else 4³
 
 SMALL_WORLD = 256  # fewer limbs fit the first-level cache: rays are not sorted, and all octants traverse together
 

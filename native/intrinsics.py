@@ -156,9 +156,7 @@ def array_at(kind: Any, dimensions: int) -> Any:
     return _as_intrinsic(define, "address", *(f"length{k}" for k in range(dimensions)))
 
 
-INTRINSICS: dict[Function, Any] = {
-    **{plain: _intrinsic(plain, emit) for plain, emit in OPERATIONS.items()},
-}
+INTRINSICS: dict[Function, Any] = {plain: _intrinsic(plain, emit) for plain, emit in OPERATIONS.items()}
 """What numba compiles in place of each operation."""
 
 

@@ -49,7 +49,7 @@ def bench(
     if wanted != levels.CHOICE.level:
         raise typer.Exit(max(_run_level(level, out / level) for level in _chosen_levels(wanted)))
     console = Console()
-    console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.", soft_wrap=True)
+    console.print(f"Machine code of level {levels.CHOICE.level}: {escape(levels.CHOICE.reason)}.")
     make_writable(out)
     with console.status("measuring") as status:
 

@@ -121,7 +121,10 @@ def visit_on_rays(
         if level >= 0:
             level, found = next_pairs(tree, pairs, level, _intersects_boxes, boxes)
         else:
-            height, item, first, end, found = next_items_of_stream(tree, stream, height, octant)
+            if octant == MIXED:  # a constant: no branch inside
+                height, item, first, end, found = next_items_of_stream(tree, stream, height, MIXED)
+            else:
+                height, item, first, end, found = next_items_of_stream(tree, stream, height, octant)
             level = deepest(pairs, 0) if pairs.queued[0] >= STEP or height == 0 else -1
             if item != NO_ITEM:
                 for k in range(visit_list(query, item, first, end), end):
@@ -230,5 +233,7 @@ def _intersects_boxes(
     z = near_and_far(octant, load(bounds, base + near_z) * rz - pz, load(bounds, base + far_z) * rz - pz)
     zero = broadcast(np.float32(0.0))
     enters, leaves = larger(larger(x[0], y[0]), larger(z[0], zero)), smaller(smaller(x[1], y[1]), z[1])
-    filled = load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH)  # in an empty slot low is above high
-    return filled & (enters <= smaller(leaves, broadcast(record[ray, REACH])))
+    overlaps = enters <= smaller(leaves, broadcast(record[ray, REACH]))
+    if octant == MIXED:  # in an empty slot low is above high
+        return overlaps & (load(bounds, base) <= load(bounds, base + 3 * TREE_WIDTH))
+    return overlaps

@@ -120,7 +120,8 @@ def write_hits(
             rows &= rows - 1
             row = first + k
             i, found = number[base + row], state.best[row]
-            hits.inside[i], hits.undecided[i] = (inside_bits >> k) & 1 != 0, (undecided_bits >> k) & 1 != 0
+            if (inside_bits | undecided_bits) >> k & 1:
+                hits.inside[i], hits.undecided[i] = (inside_bits >> k) & 1 != 0, (undecided_bits >> k) & 1 != 0
             if (hit_bits & ~undecided_bits) >> k & 1:
                 limb, face = int(found[LIMB]), int(found[FACE])
                 hits.limb[i], hits.face[i], hits.fraction[i] = limb, face, 0.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from cylcollide._types import Column
 from cylcollide.bvh.layout import Tree
-from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, MANY_TO_SORT
+from cylcollide.constants import BLOCK_RAYS, MANY_TO_SORT
 from cylcollide.kernels.ray import Rays
 from cylcollide.query.loops.inputs import RawRays, copy_checked
 from cylcollide.query.loops.packets import displacement_of, vectors_from
@@ -37,7 +37,7 @@ def sort_rays(raw: RawRays, rays: Rays, tree: Tree, begin: int, end: int, sort: 
     """
     count, key, bucket, number = end - begin, sort.key, sort.bucket, sort.number
     space = tree.space
-    cells = 1 if count < FEW_TO_SORT else 4 if count < MANY_TO_SORT else 16
+    cells = 4 if count < MANY_TO_SORT else 16
     bucket[: 8 * cells**3 + 1] = 0
     for first in range(begin, end, LANES):
         if (first - begin) % BLOCK_RAYS == 0 and not copy_checked(raw, rays, first, min(first + BLOCK_RAYS, end)):

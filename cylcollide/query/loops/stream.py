@@ -14,7 +14,7 @@ from cylcollide._types import Aim, Int32Array
 from cylcollide.bvh.layout import Space, Tree
 from cylcollide.bvh.stream import MIXED, Stream, visit_on_rays
 from cylcollide.bvh.traverse import LocalRay, local_ray
-from cylcollide.constants import BLOCK_RAYS, SMALL_WORLD
+from cylcollide.constants import BLOCK_RAYS, FEW_TO_SORT, SMALL_WORLD
 from cylcollide.kernels.limb_table import LimbRows, all_are_considered, is_considered
 from cylcollide.kernels.ray import Ray, Rays
 from cylcollide.query.loops.columns import HitColumns
@@ -200,7 +200,8 @@ def cast_stream(
     state.pairs.queued[:] = 0  # an earlier call may have ended by an error
     state.pairs.limb[:] = 0  # lanes without a pair read some limb of this table, not of an earlier one
     queue.queued[:] = 0
-    number, octants, size, in_order = sort.number, sort.octant, state.best.shape[0], tree.items < SMALL_WORLD
+    number, octants, size = sort.number, sort.octant, state.best.shape[0]
+    in_order = tree.items < SMALL_WORLD or end - begin < FEW_TO_SORT
     if in_order:
         size = min(size, BLOCK_RAYS)
     octants[MIXED], octants[MIXED + 1] = 0, end - begin
