@@ -1,10 +1,10 @@
 """All array arguments of public functions, found by reflection."""
 
-import ast
 import inspect
-import textwrap
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Unpack, get_args, get_origin, get_type_hints
+
+from numpy.typing import ArrayLike
 
 import cylcollide as cc
 
@@ -30,17 +30,13 @@ def array_arguments() -> dict[str, set[str]]:
 
 
 def _annotated(function: Callable[..., Any]) -> Iterator[str]:
-    try:
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    except OSError:  # made by a decorator
-        return
-    assert isinstance(tree, ast.FunctionDef)
-    arguments = tree.args
-    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if argument.annotation is not None and "ArrayLike" in ast.unparse(argument.annotation):
-            yield argument.arg
-    if arguments.kwarg is not None and isinstance(arguments.kwarg.annotation, ast.Subscript):
-        options = function.__globals__[ast.unparse(arguments.kwarg.annotation.slice)]
-        for line in ast.parse(textwrap.dedent(inspect.getsource(options))).body[0].body:  # type: ignore[attr-defined]
-            if isinstance(line, ast.AnnAssign) and "ArrayLike" in ast.unparse(line.annotation):
-                yield ast.unparse(line.target)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD and get_origin(parameter.annotation) is Unpack:
+            (options,) = get_args(parameter.annotation)
+            yield from (key for key, hint in get_type_hints(options).items() if _is_array_like(hint))
+        elif _is_array_like(parameter.annotation):
+            yield name
+
+
+def _is_array_like(annotation: Any) -> bool:
+    return all(kind in get_args(annotation) for kind in get_args(ArrayLike))
