@@ -7,7 +7,7 @@ that was imported by its name before (`from pybullet import rayTest`) stays PyBu
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from inspect import signature
 from threading import RLock
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import InsidePolicy
+from cylcollide._types import BoolArray, Float64Array, InsidePolicy
 from cylcollide.bullet.effects import EFFECTS, Effect
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
@@ -206,10 +206,14 @@ def _answer(own: _Own, starts: Any, ends: Any, client: int, options: dict[str, A
     try:
         answer = known.mirror.rayTestBatch(starts, ends, **options)
     except ValueError:
-        found = _answer_of_finite(known.mirror, starts, ends, options)
-        if found is None:
-            return own()
-        answer = found
+        answer, rays = own(), _as_rays(starts, ends)  # its own error, if it has one
+        if rays is None:
+            return (MISS,) * len(answer)  # PyBullet reads what nothing was written to
+        numbers = np.abs(rays).max(axis=(1, 2)) <= LARGEST_NUMBER
+        if numbers.all():
+            return answer
+        with suppress(ValueError):
+            answer = _answer_where(numbers, known.mirror, rays, options)
     for observer in observers:
         observer(known.mirror, {"rayFromPositions": starts, "rayToPositions": ends, **options}, answer)
     return answer
@@ -226,16 +230,18 @@ def _known(client: int, options: Options) -> _Known:
         return known
 
 
-def _answer_of_finite(
-    mirror: Mirror, starts: Any, ends: Any, options: dict[str, Any]
-) -> tuple[RayTestResult, ...] | None:
-    """The answer of the mirror to the rays that have numbers; the others are misses, as for PyBullet. None: neither."""
+def _as_rays(starts: Any, ends: Any) -> Float64Array | None:
+    """Both ends of each ray, (n, 2, 3); None where they are no vectors."""
     try:
         rays = np.stack([np.asarray(starts, np.float64), np.asarray(ends, np.float64)], axis=1)
-        numbers = np.abs(rays.reshape(len(rays), 6)).max(axis=1) <= LARGEST_NUMBER
-        if rays.shape[1:] != (2, 3) or numbers.all():
-            return None
-        answers = iter(mirror.rayTestBatch(rays[numbers, 0], rays[numbers, 1], **options))
     except (ValueError, TypeError):
         return None
+    return rays if rays.shape[1:] == (2, 3) else None
+
+
+def _answer_where(
+    numbers: BoolArray, mirror: Mirror, rays: Float64Array, options: dict[str, Any]
+) -> tuple[RayTestResult, ...]:
+    """The answer of the mirror to the rays that have numbers; the others are misses, as for PyBullet."""
+    answers = iter(mirror.rayTestBatch(rays[numbers, 0], rays[numbers, 1], **options))
     return tuple(next(answers) if has_numbers else MISS for has_numbers in numbers.tolist())

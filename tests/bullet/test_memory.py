@@ -4,6 +4,7 @@ import gc
 import resource
 import signal
 import sys
+import time
 
 import numpy as np
 import pybullet as p
@@ -80,14 +81,16 @@ def test_garbage_collection_is_as_it_was_after_an_interrupt(mirror, count):
     def stop(*_):
         raise Stop
 
+    begun = time.perf_counter()
     mirror.rayTestBatch(*rays)
+    length = time.perf_counter() - begun
     callbacks = gc.callbacks[:]  # of hypothesis: an exception that falls into one is lost
     gc.callbacks.clear()
     before, disabled, interrupted = signal.signal(signal.SIGALRM, stop), 0, 0
     try:
         for _ in range(count):
             try:
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-3, 0.03))
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.05, 1.2) * length)
                 mirror.rayTestBatch(*rays)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Stop:

@@ -106,12 +106,13 @@ def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(cl
     [
         ((1, 2), {}), (([0, 0, 0],), {}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": 77}),
         (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}), (([0, 0, 0], [1, 0, 0]), {"unknown": 1}),
+        (([np.nan, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}),
         (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
     ],
     ids=str,
 )  # fmt: skip
 def test_bad_input_is_what_it_is_for_pybullet(given, named):
-    """Those of the whole batch, too."""
+    """Its error, or misses; PyBullet itself reads what nothing was written to, and may hit there."""
 
     def outcome(function, arguments):
         try:
@@ -121,7 +122,9 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
 
     with patched():
         for name, arguments in (("rayTest", given), ("rayTestBatch", tuple([one] for one in given))):
-            assert outcome(getattr(p, name), arguments) == outcome(getattr(OWN, name), arguments), name
+            theirs = outcome(getattr(OWN, name), arguments)
+            expected = theirs if isinstance(theirs, type) else (MISS,) * len(theirs)
+            assert outcome(getattr(p, name), arguments) == expected, name
 
 
 def test_rays_without_numbers_leave_the_others_exact(clients):
