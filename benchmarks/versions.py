@@ -184,7 +184,8 @@ def main() -> None:
     pythons = {"before": options.before, "after": options.after}
     workers = {f"{name}{copy}": Worker(python, processor) for copy in (1, 2) for name, python in pythons.items()}
     names, rows = list(workers), []
-    for task in options.only or workers["after1"].tasks:
+    shared = [task for task in workers["after1"].tasks if task in workers["before1"].tasks]  # the older may lack some
+    for task in options.only or shared:
         times: dict[str, list[float]] = {name: [] for name in names}
         for k in range(options.rounds):
             for name in names[k % 4 :] + names[: k % 4]:
