@@ -50,9 +50,9 @@ def main() -> None:
         "--compare", action="store_true", help="ask PyBullet, too; at the end, say how many differ and why"
     )
     parser.add_argument("--mesh", choices=("wrap", "raise", "skip"), help="what to do with meshes; see Mirror")
-    parser.add_argument(
-        "--inside", choices=("ignore", "hit", "exit"), default="ignore", help="rays that start in a shape"
-    )
+    policies = ("ignore", "hit", "exit", "bullet")
+    parser.add_argument("--inside", choices=policies, default="ignore", help="rays that start in a shape")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="by how much shapes are grown; see Mirror")
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the program")
     options = parser.parse_args()
@@ -63,7 +63,7 @@ def main() -> None:
     comparison = Comparison()
     patching.observers.extend([comparison] if options.compare else [])
     try:
-        with patching.patched(mesh=options.mesh, inside=options.inside):
+        with patching.patched(mesh=options.mesh, inside=options.inside, tolerance=options.tolerance):
             runpy.run_path(options.program, run_name="__main__")
     finally:
         if options.compare:

@@ -17,6 +17,8 @@ user data with their body, by `removeBody` and by `resetSimulation`."""
 
 NO_USER_DATA = -1
 
+LINK_NAME = 12  # field of getJointInfo
+
 BASE = -1
 """Of a body, in place of a link."""
 
@@ -65,6 +67,13 @@ class Client:
     def body_name(self, body: int) -> str:
         """Number and name of a body, for messages."""
         return f"body {body} ({self.getBodyInfo(body)[1].decode(errors='replace')!r})"
+
+    def place_name(self, place: Place) -> str:
+        """Body and link by name: "humanoid 3/left_knee"; "base" for a base or link without a name of its own."""
+        base, body = self.getBodyInfo(place.body)
+        link = base if place.link == BASE else self.getJointInfo(*place)[LINK_NAME]
+        body, link = (name.decode(errors="replace") for name in (body, link))
+        return f"{body or 'body'} {place.body}/{link or 'base'}"
 
     def token(self, body: int) -> tuple[int, bytes | None]:
         """The user data of a body that hold its token, and the token, None if it has none."""

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import validate
-from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array, InsidePolicy
+from cylcollide._types import ALL_LAYERS, BoolArray, Float64Array
 from cylcollide.bullet import debug_draw
-from cylcollide.bullet.arguments import integer, layers, real, vectors
+from cylcollide.bullet.arguments import BULLET, MirrorInside, check_inside, growth, integer, layers, real, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
@@ -48,8 +48,14 @@ class Mirror:
         ray test decides about rays that intersect a box around them, and a link that has a mesh beside other shapes is
         wrapped as a whole; "raise" a ValueError; or "skip" them. None: "wrap", with one UserWarning that names them.
     inside
-        What a ray does with a shape that it starts in: "ignore" it, as Bullet does with boxes and cylinders, "hit" it
-        at fraction 0 with a zero normal, or hit it where it leaves ("exit"). Wrapped shapes keep Bullet's behaviour.
+        What a ray does with a shape that it starts in: "ignore" it, "hit" it at fraction 0 with a zero normal, or hit
+        it where it leaves ("exit"). "bullet": as Bullet, which ignores boxes and cylinders, and hits spheres and
+        capsules at fraction 0 if the ray goes towards the nearest point of centre or axis, with the normal from there;
+        `limb` is -1 for such a hit, and it has no exit. Wrapped shapes keep Bullet's behaviour.
+    tolerance
+        By how much every limb is grown, as by `Limbs.inflated`, in the unit of the client; planes become slabs of this
+        half thickness. 1e-3 hits what Bullet hits within its millimetre. Starts in the grown solid are inside. Wrapped
+        shapes stay as they are.
     follow
         Whether every query calls `sync` first. If not, call it after each step; queries then do not read the client.
         Neither notices `setCollisionFilterGroupMask`, since PyBullet reports filters nowhere: `watch` does, and
@@ -64,14 +70,22 @@ class Mirror:
     """
 
     def __init__(
-        self, client: Any, *, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore", follow: bool = True
+        self,
+        client: Any,
+        *,
+        mesh: MeshPolicy | None = None,
+        inside: MirrorInside = "ignore",
+        tolerance: float = 0.0,
+        follow: bool = True,
     ) -> None:
-        validate.policy(inside)
+        check_inside(inside)
+        self.tolerance = growth(tolerance, "tolerance")
+        """By how much limbs are grown."""
         if mesh is not None and mesh not in get_args(MeshPolicy):
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self.client = Client(client)
         """PyBullet's functions for the client."""
-        self._reader = SceneReader(self.client, mesh or "wrap", warns=mesh is None)
+        self._reader = SceneReader(self.client, mesh or "wrap", self.tolerance, warns=mesh is None)
         self._inside, self._follow = inside, follow
         self._watched: Changes | None = None
         self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
@@ -94,10 +108,9 @@ class Mirror:
         return self._scene.state.sheets
 
     def __repr__(self) -> str:
-        return (
-            f"Mirror(client {self.client.number}: {len(self.limbs)} limbs, {len(self.sheets)} planes, "
-            f"{len(self._scene.shapes.wrapped)} wrapped)"
-        )
+        counts = f"{len(self.limbs)} limbs, {len(self.sheets)} planes, {len(self._scene.shapes.wrapped)} wrapped"
+        grown = f", tolerance {self.tolerance:g}" if self.tolerance else ""
+        return f"Mirror(client {self.client.number}: {counts}{grown})"
 
     def sync(self, filters: bool = False) -> None:
         """Update the mirror from the client: all poses, and bodies that were added, removed or changed.
@@ -215,7 +228,7 @@ class Mirror:
         if parent.body >= 0:
             frame = self._parent(parent)
             starts, ends = in_world(frame, starts), in_world(frame, ends)
-        rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
+        rays = self._rays(starts, ends, request.layers, request.threads if request.threads > 0 else None)
         state = self._scene.state
         try:
             if request.number >= 0:
@@ -258,7 +271,7 @@ class Mirror:
     ) -> BoolArray:
         """Whether each segment hits anything, bool (n,); arguments as of `cast_segments`."""
         state, rays = self._array_request(starts, ends, mask, threads)
-        if state.sheets or state.wrapped.places:
+        if state.sheets or state.wrapped.places or rays.cores:
             return MirrorHits(state, rays).fraction < np.inf
         return state.world.occluded_segments(rays.starts, rays.ends, rays.inside, rays.mask, threads=rays.threads)
 
@@ -272,9 +285,14 @@ class Mirror:
     ) -> tuple[MirrorState, RayTest]:
         """The scene, and checked rays."""
         first = vectors(starts, "starts")
-        rays = RayTest(first, vectors(ends, "ends", len(first)), self._inside, layers(mask, "mask"), threads)
+        rays = self._rays(first, vectors(ends, "ends", len(first)), layers(mask, "mask"), threads)
         self._sync_if_due()
         return self._scene.state, rays
+
+    def _rays(self, starts: Float64Array, ends: Float64Array, mask: int, threads: int | None) -> RayTest:
+        """Segments with the mirror's policy."""
+        inside = "ignore" if self._inside == BULLET else self._inside
+        return RayTest(starts, ends, inside, mask, threads, cores=self._inside == BULLET)
 
     def debug_draw(
         self,
