@@ -3,7 +3,7 @@
 import struct
 from itertools import chain
 from operator import index
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,23 @@ THREE_FLOATS = [float] * 3
 BULLET: Final = "bullet"
 MirrorInside: TypeAlias = InsidePolicy | Literal["bullet"]
 """What a ray does with a shape that it starts in."""
+
+
+class RayOptions(NamedTuple):
+    """The options of a ray test."""
+
+    threads: int  # below 1: the number of processors
+    layers: int  # 32 bits
+    number: int  # of the hit, from 0; below 0: the first
+
+
+def ray_options(threads: int, mask: int, number: int, client: int | None, own: int) -> RayOptions:
+    """The options of both of PyBullet's ray tests, checked; `client` must be the mirror's own, or None."""
+    if client is not None and client != own:
+        raise ValueError(f"physicsClientId: expected {own}, got {client}; make it a Mirror")
+    return RayOptions(
+        integer(threads, "numThreads"), layers(mask, "collisionFilterMask"), integer(number, "reportHitNumber")
+    )
 
 
 def integer(value: Any, name: str, largest: int = LARGEST) -> int:

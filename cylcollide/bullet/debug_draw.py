@@ -1,13 +1,17 @@
 """Wireframes for PyBullet's debug lines."""
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
+from cylcollide.bullet.client import Client
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.limbs.limbs import Limbs
+
+Color: TypeAlias = tuple[float, float, float]
 
 CORNERS = 12  # of the polygon drawn for a circle
 TURNS = np.linspace(0.0, 2.0 * np.pi, CORNERS + 1)
@@ -37,6 +41,18 @@ def outlines(limbs: Limbs) -> Float64Array:
             lines += _wall(p1, p2, radius2, radius2) if kind == Shape.TUBE else []
             lines += _half_balls(p1, p2, radius) if kind == Shape.CAPSULE else []
     return np.concatenate(lines)
+
+
+def redraw(client: Client, drawn: list[int], lines: Iterable[tuple[Float64Array, Color]]) -> list[int]:
+    """Remove what was drawn, draw lines (m, 2, 3) in their colours; what is drawn then, which a window has alone."""
+    for item in drawn:
+        client.removeUserDebugItem(item)
+    items = [
+        int(client.addUserDebugLine(*line.tolist(), lineColorRGB=list(color)))
+        for of_color, color in lines
+        for line in of_color
+    ]
+    return [item for item in items if item >= 0]
 
 
 def sheet_outline(sheet: Sheet) -> Float64Array:

@@ -19,6 +19,7 @@ from cylcollide import validate
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
 from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.filter_calls import filter_calls
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
@@ -126,6 +127,7 @@ def _replacements() -> dict[str, Any]:
     """What stands in the module in place of PyBullet's own functions, by name; built-in functions as those are."""
     from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
 
+    filter_calls()  # from now on counted, also by what these functions call
     if not _made:
         as_builtin = MACHINE_CODE.builtin  # type: ignore[union-attr]  # `patch` needs machine code
         changing = [name for name, effect in EFFECTS.items() if effect == Effect.FILTERS and hasattr(OWN, name)]

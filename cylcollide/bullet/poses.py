@@ -67,6 +67,16 @@ def in_world(frame: Float64Array, local: Float64Array) -> Float64Array:
     return np.asarray(frame[:3] + np.einsum("nij,nj->ni", turn, local))
 
 
+def parent_frame(client: Client, places: Sequence[Place], place: Place) -> Float64Array:
+    """The frame of the centre of mass of one of these places, (7,); ValueError for another."""
+    if place not in places:
+        raise ValueError(
+            f"parentObjectUniqueId, parentLinkIndex: expected a body and link of the client, got {tuple(place)}; "
+            "the base has link -1"
+        )
+    return np.asarray(link_frames(client, {place.body: [place.link]})[0])
+
+
 class Placement(NamedTuple):
     """What of n shapes stays when they move."""
 

@@ -3,8 +3,8 @@
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
 own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
 
-Two properties of PyBullet shape this file. ``rayTestBatch`` loses rays beyond 16,383 in one call, so that batches stay
-below. ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so that the
+Two properties of PyBullet shape this file. ``rayTestBatch`` takes no more than 16,383 rays, so that batches stay below.
+``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so that the
 orientation comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
 """
 
@@ -25,7 +25,7 @@ from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 BATCH = 16_000
-"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops rays above that without an error."""
+"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383: of 16,384 it drops one or all, more are an error."""
 
 
 def axis_quaternion(axis: Float64Array) -> tuple[float, float, float, float]:

@@ -63,7 +63,7 @@ class Explanation:
     reason: str
     """Which bound decided, in words."""
     clearance: float
-    """How far the verdict is from flipping, in the unit of the input: the gap of a miss, minus the depth of a hit.
+    """How far the verdict is from flipping, in the unit of the input: positive for a miss, minus the depth of a hit.
 
     It is the growth (`Limbs.inflated`) at which the limb just touches the segment: a miss with clearance c hits it when
     inflated by more than c (if a tube's bore stays open), and a hit stays one while all faces move in by less than -c.
@@ -97,7 +97,7 @@ class Explanation:
         for entry, leave, first, last in self.passed:
             lines.append(f"  {'inside':<10} {_span(entry, leave)}  {first.name} → {last.name}")
         lines += [f"  {bound.name:<10} {_span(bound.begins, bound.ends)}" for bound in self.bounds]
-        word = "depth" if self.hit else "gap"
+        word = "depth" if self.hit else "clearance"
         how = "exact arithmetic decided" if self.rechecked else "float64 bounds decided"
         return "\n".join([*lines, f"  {word:<10} {abs(self.clearance):.6g}", f"  {how}"])
 
@@ -114,7 +114,7 @@ class Explanation:
         ImportError
             Without matplotlib: install `cylcollide[plot]`.
         """
-        word, verdict = ("depth", "hit") if self.hit else ("gap", "miss")
+        word, verdict = ("depth", "hit") if self.hit else ("clearance", "miss")
         figure = explain_drawing.draw(
             explain_drawing.Subject(
                 self.shape,

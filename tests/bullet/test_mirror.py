@@ -150,10 +150,24 @@ def test_collision_filters(c):
         assert ours == [answer[0] for answer in theirs]
         seen.add(tuple(ours))
     assert len(seen) == 9
-    p.setCollisionFilterGroupMask(0, -1, 0, 0, physicsClientId=c)
-    assert mirror.rayTest(down[0][0], down[1][0])[0][0] == 0, "PyBullet does not tell"
-    mirror.sync(filters=True)
-    assert mirror.rayTest(down[0][0], down[1][0]) == (MISS,)
+
+
+@pytest.mark.parametrize("way", ["module", "client", "own"])
+def test_filters_that_change_later_are_noticed(way):
+    """PyBullet reports them nowhere: the calls are counted, through the module and a `BulletClient`."""
+    client = BulletClient(p.DIRECT)
+    scenes.body(client._client, 0, [0, 0, 0])
+    down = ([0.0, 0.0, 5.0], [0.0, 0.0, -5.0])
+    followed, called = Mirror(client), Mirror(client, follow=False)
+    assert inspect.isbuiltin(p.setCollisionFilterGroupMask)
+    function = {"module": p, "client": client, "own": followed.client}[way].setCollisionFilterGroupMask
+    function(0, -1, 0, 0, **({"physicsClientId": client._client} if way == "module" else {}))
+    assert followed.rayTest(*down) == (MISS,)
+    assert called.rayTest(*down)[0][0] == 0, "until it is synchronised"
+    called.sync()
+    assert called.rayTest(*down) == (MISS,)
+    with pytest.raises(TypeError):
+        function()
 
 
 def test_filters_are_measured_among_overlapping_bodies(c):

@@ -12,7 +12,9 @@ from pybullet_utils.bullet_client import BulletClient
 
 from cylcollide._pybullet import OWN
 from cylcollide.bullet import Mirror, patch, patched, unpatch
+from cylcollide.bullet.__main__ import Comparison
 from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.patching import observers
 
 GRAZE = [-3.0, 0.0, 0.5004], [3.0, 0.0, 0.4999]
 """Misses a ball of radius 0.5 at 0 by 0.15 mm; PyBullet hits it, once it has computed the box of the ball."""
@@ -207,3 +209,17 @@ def test_a_program_is_run_unedited(tmp_path):
     assert "cylcollide" not in plain.stderr
     assert "1 rays in 1 calls; PyBullet's answer differs for 1 (within 1 mm: 1)" in compared.stderr
     assert run("nothing.py").returncode == 2
+
+
+def test_rays_that_pybullet_does_not_answer_are_counted(clients):
+    """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
+    for count, lost in ((16_384, 1), (16_385, 16_385)):
+        comparison = Comparison()
+        observers.append(comparison)
+        try:
+            with patched():
+                answers = clients[0].rayTestBatch([THROUGH[0]] * count, [THROUGH[1]] * count)
+        finally:
+            observers.remove(comparison)
+        assert len(answers) == count
+        assert str(comparison).endswith(f"in 1 calls; PyBullet's answer differs for {lost:,} (limit: {lost:,})")

@@ -6,6 +6,7 @@ from math import isfinite
 from reprlib import repr as shortened
 from typing import Annotated, Any
 
+from cylcollide.bullet.explain import FORMAT
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
@@ -112,6 +113,31 @@ _point = _many(_setting, range(3, 4))
 _points = _many(_point, range(1, MOST_LIMBS + 1))
 _segments = _many(_many(_point, range(2, 3)), range(MOST_SEGMENTS))
 _METRES = f"three numbers within {LARGEST:g}"
+
+_LIMB = {
+    "shape": _one_of(["box", "capsule", "cylinder", "sphere"]),
+    "p1": (_METRES, _point),
+    "p2": (_METRES, _point),
+    "radius": ("metres", _setting),
+    "half_extents": (_METRES, _point),
+    "turn": ("a quaternion", _many(_setting, range(4, 5))),
+    "margin": ("metres", _setting),
+}
+_PLANE = {"point": (_METRES, _point), "normal": ("three finite numbers", _vector)}
+
+RAY: dict[str, Field] = {
+    "format": _one_of([FORMAT]),
+    "start": (_METRES, _point),
+    "end": (_METRES, _point),
+    "inside": _one_of(["bullet", "exit", "hit", "ignore"]),
+    "tolerance": ("metres", _setting),
+    "limbs": ("limbs", _many(lambda row: read_fields(row, _LIMB, (), "limb's "), range(MOST_LIMBS))),
+    "planes": ("planes", _many(lambda row: read_fields(row, _PLANE, (), "plane's "), range(MOST_LIMBS))),
+    "names": ("names", _many(_text, range(2 * MOST_LIMBS))),
+    "ours": ("a whole number from -1", _whole),
+    "theirs": ("a whole number from -1", _whole),
+}
+"""What `RayExplanation.save` writes."""
 
 Text = Annotated[str, (f"printable text of up to {MOST_LETTERS} letters", _text)]
 Texts = Annotated[tuple[str, ...], ("names of limbs", _many(_text, range(MOST_LIMBS + 1)))]

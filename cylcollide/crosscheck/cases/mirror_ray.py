@@ -1,0 +1,75 @@
+"""A segment that `RayExplanation.save` wrote, asked again: its shapes as bodies of a new client, with a mirror."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cylcollide._pybullet import connect, pybullet
+from cylcollide._types import Shape
+from cylcollide.bullet.explain import FORMAT, RayExplanation
+from cylcollide.bullet.mirror import Mirror
+from cylcollide.crosscheck.cases.case import MOST_BYTES, foreign
+from cylcollide.crosscheck.cases.fields import RAY, read_fields
+from cylcollide.crosscheck.records import JsonObject
+from cylcollide.engines._bullet_bodies import add_body
+from cylcollide.engines.bullet import bodies
+from cylcollide.limbs.limbs import Limbs
+
+
+def read_ray(path: Path) -> JsonObject | None:
+    """What the file holds, None if it is no file of a mirror's ray; ValueError, in one line, if it is a damaged one."""
+    with path.open("rb") as file:
+        text = file.read(MOST_BYTES)
+    if path.suffix == ".npz" or FORMAT.encode() not in text:
+        return None
+    try:
+        record = read_fields(json.loads(text.decode()), RAY, ())
+        count = len(record["limbs"]) + len(record["planes"])
+        if len(record["names"]) != count or max(record["ours"], record["theirs"]) >= count:
+            raise ValueError(f"expected {count} names, and answers below it")
+        for row in record["limbs"]:
+            _limb(row)
+    except (ValueError, RecursionError) as error:
+        raise foreign(path, "a ray as `RayExplanation.save` writes it", error) from error
+    return record
+
+
+def _limb(row: dict[str, Any]) -> Limbs:
+    """One limb of a file."""
+    match Shape[row["shape"].upper()]:
+        case Shape.BOX:
+            return Limbs.boxes(row["p1"], row["turn"], row["half_extents"])
+        case Shape.SPHERE:
+            return Limbs.spheres(row["p1"], row["radius"])
+        case Shape.CAPSULE:
+            return Limbs.capsules(row["p1"], row["p2"], row["radius"])
+        case _:
+            return Limbs.cylinders(row["p1"], row["p2"], row["radius"])
+
+
+def ask_again(record: JsonObject) -> RayExplanation:
+    """The explanation of the segment in a client that has its shapes alone, under the names that they had."""
+    client = connect()
+    try:
+        rows = record["limbs"]
+        for row, body in zip(rows, bodies(Limbs.concat(list(map(_limb, rows)))) if rows else [], strict=True):
+            number = add_body(body, "geom", Path(), client)
+            if row["margin"]:
+                pybullet.changeDynamics(number, -1, collisionMargin=row["margin"], physicsClientId=client)
+        for plane in record["planes"]:
+            shape = pybullet.createCollisionShape(
+                pybullet.GEOM_PLANE, planeNormal=plane["normal"], physicsClientId=client
+            )
+            pybullet.createMultiBody(0, shape, basePosition=plane["point"], physicsClientId=client)
+        pybullet.performCollisionDetection(physicsClientId=client)
+        mirror = Mirror(client, inside=record["inside"], tolerance=record["tolerance"])
+        found = mirror.explain(record["start"], record["end"])
+        return replace(found, names={place: record["names"][place[0]] for place in found.names})
+    finally:
+        pybullet.disconnect(client)
+
+
+def is_reproduced(record: JsonObject, found: RayExplanation) -> bool:
+    """Whether both still answer as they did."""
+    return (found.ours[0], found.theirs[0]) == (record["ours"], record["theirs"])
