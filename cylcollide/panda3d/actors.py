@@ -48,7 +48,7 @@ class Actors:
         TypeError
             If `actor` is no Actor.
         ValueError
-            If its joints are not the bones of the rig, by names and order; if it is mirrored, sheared or scaled by axis.
+            If its joints are not the bones of the rig, by names and order; if it is mirrored or sheared.
         """
         found = joints_of(actor, part, lod)
         if tuple(found.names) != tuple(rig.bone_names):

@@ -163,3 +163,13 @@ def test_the_demo_plays_without_a_window(tmp_path):
     assert run.returncode == 0, run.stderr
     assert re.search(r"Panda \d, \w+ \(0\.5 s ago\)\n\d+ damage at [\d.]+ m\nhealth \d+", run.stdout), run.stdout
     assert picture.stat().st_size > 50_000
+
+
+def test_the_page_s_example_runs():
+    page = (Path(__file__).parents[2] / "docs" / "panda3d.md").read_text()
+    example = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    offscreen = "window-type offscreen\\nload-display p3tinydisplay\\naudio-library-name null"
+    program = f"from panda3d.core import loadPrcFileData\nloadPrcFileData('', '{offscreen}')\n{example}"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "Bone_" in run.stdout
