@@ -13,6 +13,7 @@ from cylcollide.bullet import patching
 from cylcollide.bullet.differences import CAUSES, causes_of
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
+from cylcollide.bullet.poses import in_world, link_frames
 
 LIMIT = "limit"
 """The cause of rays that PyBullet does not answer: it takes 16,383 in a call."""
@@ -33,12 +34,12 @@ class Comparison:
         self.rays, self.calls = self.rays + len(ours), self.calls + 1
         self.causes[LIMIT] += len(ours) - len(theirs)
         rows = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a[:2] != b[:2]]
-        if given.get("parentObjectUniqueId", -1) >= 0:  # the ends are in the frame of a body
-            self.causes["open"] += len(rows)
-        elif rows:
-            starts, ends = (
-                np.asarray(given[name], np.float64)[rows] for name in ("rayFromPositions", "rayToPositions")
-            )
+        if rows:
+            starts, ends = (np.asarray(given[name], np.float64)[rows] for name in patching.RAYS)
+            body, link = given.get("parentObjectUniqueId", -1), given.get("parentLinkIndex", -1)
+            if body >= 0:  # both ends are in its frame
+                frame = link_frames(mirror.client, {body: [link]})[0]
+                starts, ends = in_world(frame, starts), in_world(frame, ends)
             self.causes.update(causes_of(mirror, starts, ends, [ours[i] for i in rows], [theirs[i] for i in rows]))
 
     def __str__(self) -> str:
