@@ -110,6 +110,9 @@ def test_a_mirror_goes_with_its_client_and_the_next_of_its_number_has_its_own(cl
         (([0, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}), (([0, 0, 0], [1, 0, 0]), {"unknown": 1}),
         (([np.nan, 0, 0], [1, 0, 0]), {"collisionFilterMask": "x"}),
         (([0, 0], [1, 0]), {}), (([np.nan, 0, 0], [1, 0, 0]), {}), (([0, 0, 0], [np.inf, 0, 0]), {}), (("a", "b"), {}),
+        (([0, 0, 0], [1, 0, 0]), {"reportHitNumber": 2**40}), (([0, 0, 0], [1, 0, 0]), {"physicsClientId": None}),
+        (([0, 0, 0], [1, 0, 0]), {"physicsClientId": "0"}), ((None, None), {}), (({}, {}), {}), ((1.0, 2.0), {}),
+        (([0, 0, 0], [1, 0, 0, 0]), {}), (([0, 0, 1j], [1, 0, 0]), {}), (([2.0**501, 0, 0], [1, 0, 0]), {}),
     ],
     ids=str,
 )  # fmt: skip
@@ -119,7 +122,7 @@ def test_bad_input_is_what_it_is_for_pybullet(given, named):
     def outcome(function, arguments):
         try:
             return function(*arguments, **named)
-        except (TypeError, p.error) as error:
+        except (TypeError, OverflowError, SystemError, p.error) as error:
             return type(error)
 
     with patched():
@@ -144,19 +147,22 @@ def test_a_scene_that_cannot_be_mirrored_is_pybullets(clients):
 
 
 def test_threads_that_ask_while_others_step(clients):
-    client, wrong = clients[0], []
+    """Both clients are asked and stepped; bodies come and go in one of them."""
+    wrong = []
 
     def ask() -> None:
         for _ in range(100):
-            if client.rayTest(*GRAZE) != (MISS,):
-                wrong.append(1)
+            first, second = (client.rayTest(*ray) for client, ray in zip(clients, (GRAZE, THROUGH), strict=True))
+            if first != (MISS,) or second[0][0] != 0:
+                wrong.append((first, second))
 
     with patched():
         threads = [threading.Thread(target=ask) for _ in range(3)]
         for thread in threads:
             thread.start()
-        for _ in range(100):
-            clients[1].stepSimulation()
+        for k in range(100):
+            clients[k % 2].stepSimulation()
+            clients[1].removeBody(ball(clients[1], 9.0))
         for thread in threads:
             thread.join()
     assert wrong == []
