@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cylcollide.characters.judged import Judged
     from cylcollide.characters.policy import Policy
     from cylcollide.characters.rig import Rig
-    from cylcollide.history import MissExplanation, PoseHistory, RewindLimits, estimate_time
+    from cylcollide.history import Admission, MissExplanation, PoseHistory, RewindLimits, ViewClock, estimate_time
     from cylcollide.history.flight import FlightPath, flight
     from cylcollide.limbs.explain import Explanation
     from cylcollide.query.hits import RayHit, RayHits
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cylcollide.runtime.info import Info, info, warm_up
 
 __all__ = [
+    "Admission",
     "Chords",
     "Clip",
     "Explanation",
@@ -43,6 +44,7 @@ __all__ = [
     "Shape",
     "Side",
     "Snapshot",
+    "ViewClock",
     "__version__",
     "estimate_time",
     "flight",
@@ -51,6 +53,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Admission": "history",
     "Chords": "query.ray_chords",
     "Clip": "characters.clip",
     "Explanation": "limbs.explain",
@@ -65,6 +68,7 @@ _MODULES = {
     "RayHits": "query.hits",
     "RewindLimits": "history",
     "Rig": "characters.rig",
+    "ViewClock": "history",
     "estimate_time": "history",
     "flight": "history.flight",
     "info": "runtime.info",

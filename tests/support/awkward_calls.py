@@ -186,7 +186,9 @@ def bodies() -> Iterator[Call]:
     shot: Arrays = {"starts": PLACE, "velocities": END, "gravity": END, "t0": FIRST}
     yield Call("flight", cc.flight, {**shot, "duration": SIZE, "drag": EIGHTH, "step": EIGHTH})
     yield Call("estimate_time", cc.estimate_time, {"now": LATER, "round_trip": SIZE, "buffer": EIGHTH})
-    yield Call("RewindLimits.admit", LIMITS.admit, {"claimed": FIRST, "estimate": FIRST + 0.125, "now": LATER})
+    yield Call(
+        "RewindLimits.admit", LIMITS.admit, {"claimed": FIRST, "estimate": FIRST + 0.125, "now": LATER, "bound": EIGHTH}
+    )
 
 
 @cache
