@@ -9,6 +9,7 @@ from cylcollide.limbs.limbs import Limbs
 from cylcollide.world import HitWorld, Snapshot
 
 if TYPE_CHECKING:
+    from cylcollide import quaternions
     from cylcollide.characters.clip import Clip
     from cylcollide.characters.judged import Judged
     from cylcollide.characters.policy import Policy
@@ -49,6 +50,7 @@ __all__ = [
     "estimate_time",
     "flight",
     "info",
+    "quaternions",
     "warm_up",
 ]
 
@@ -79,6 +81,8 @@ _MODULES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
+    if name == "quaternions":
+        return import_module(f"{__name__}.quaternions")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
