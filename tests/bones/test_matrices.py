@@ -100,10 +100,10 @@ FAULTS = {
     "nan": lambda m: m.__setitem__((0, 1), np.nan),
     "far": lambda m: m.__setitem__((2, 3), 1e200),
     "large": lambda m: m.__setitem__((2, 2), 1e300),
-    "scaled": lambda m: m[:3, :3].__imul__(1.0002),
-    "one column scaled": lambda m: m[:3, 1].__imul__(0.9998),
+    "scaled": lambda m: m[:3, :3].__imul__(1.00012),
+    "one column scaled": lambda m: m[:3, 1].__imul__(0.99988),
     "mirrored": lambda m: m[:3, 0].__imul__(-1.0),
-    "sheared": lambda m: m[:3, 0].__iadd__(3e-4 * m[:3, 1]),
+    "sheared": lambda m: m[:3, 0].__iadd__(2.2e-4 * m[:3, 1]),
     "zeros": lambda m: m[:3, :3].__imul__(0.0),
     "last row": lambda m: m.__setitem__((3, 1), 1e-9),
     "last entry": lambda m: m.__setitem__((3, 3), 2.0),
@@ -124,6 +124,14 @@ def test_the_first_fault_is_found(fault: str, row: int):
     out, rotation = np.empty((19, 4)), m[:, :3, :3].copy()
     expected = -1 if fault in ("far", "last row", "last entry") else row
     assert turn_matrices(rotation, out, True) == expected
+
+
+def test_what_is_nearly_a_rotation_is_one():
+    m = transforms(np.random.default_rng(7), 16)
+    m[0, :3, :3] *= 1.00009
+    m[1, :3, 2] *= 0.99991
+    m[2, :3, 0] += 1.8e-4 * m[2, :3, 1]
+    assert posed(m)[0] == -1
 
 
 def test_a_rounding_of_float32_is_no_fault():
