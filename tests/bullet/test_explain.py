@@ -144,10 +144,10 @@ def test_clearance_of_what_is_nearest_and_of_planes(c):
 
 
 def test_a_tolerant_mirror_is_explained_by_the_true_shapes(c):
-    """The cut of the grown corner is PyBullet's miss: at an edge."""
-    corner = np.array([1.1, 0.2, 1.3]) + 0.8e-3
+    """What a tolerance of 5 mm adds at a corner, PyBullet misses: an edge."""
+    corner = np.array([1.1, 0.2, 1.3]) + 2e-3
     across = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
-    found = Mirror(c, mesh="wrap", tolerance=1e-3).explain(corner - across, corner + across)
+    found = Mirror(c, mesh="wrap", tolerance=5e-3).explain(corner - across, corner + across)
     assert (found.ours[0], found.theirs[0]) == (1, -1)
     assert found.word == "edge"
     assert Mirror(c, mesh="wrap", tolerance=1e-3).explain(*BESIDE).differs is False
@@ -191,6 +191,17 @@ def test_saved_rays_of_all_shapes_are_reproduced(c, replay, tmp_path):
             assert status == 0, said
             assert found.word in said
     assert len(seen) >= 3
+
+
+def test_a_margin_is_saved(c, replay, tmp_path):
+    """PyBullet misses a corner that is cut 2 mm deep, by a margin of 5 cm."""
+    p.changeDynamics(1, -1, collisionMargin=0.05, physicsClientId=c)
+    p.performCollisionDetection(physicsClientId=c)
+    corner, across = np.array([1.1, 0.2, 1.3]) - 2e-3, np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
+    found = Mirror(c, mesh="wrap").explain(corner - across, corner + across)
+    assert (found.ours[0], found.theirs[0], found.cause) == (1, -1, "rim rounding by the margin")
+    found.save(tmp_path / "case.json")
+    assert replay(tmp_path / "case.json")[0] == 0
 
 
 def test_what_is_wrapped_is_not_saved(c, tmp_path):

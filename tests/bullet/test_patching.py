@@ -217,6 +217,19 @@ def test_a_program_is_run_unedited(tmp_path):
     assert run("nothing.py").returncode == 2
 
 
+def test_rays_in_the_frame_of_a_body_are_explained_in_the_world(clients):
+    comparison, parent = Comparison(), ball(clients[0], 10.0)
+    clients[0].performCollisionDetection()
+    observers.append(comparison)
+    try:
+        with patched():
+            starts, ends = ([[x - 10.0, y, z]] for x, y, z in GRAZE)
+            assert clients[0].rayTestBatch(starts, ends, parentObjectUniqueId=parent) == (MISS,)
+    finally:
+        observers.remove(comparison)
+    assert str(comparison).endswith("differs for 1 (within 1 mm: 1)")
+
+
 def test_rays_that_pybullet_does_not_answer_are_counted(clients):
     """It takes 16,383 in a call: of one more in a list it loses one, in an array all, and refuses more."""
     for count, lost in ((16_384, 1), (16_385, 16_385)):

@@ -25,7 +25,9 @@ from cylcollide.terminal import stop, table
 
 
 def replay(
-    case: Annotated[Path, typer.Argument(help="cases.json, a single case, or rays.npz.", metavar="CASE")],
+    case: Annotated[
+        Path, typer.Argument(help="cases.json, a single case, rays.npz, or a saved `mirror.explain`.", metavar="CASE")
+    ],
     row: Annotated[int | None, typer.Option(help="Which case of the file, from 0. Default: all, a line each.")] = None,
     place: Annotated[str | None, typer.Option(help="Which case, by its place in the sweep.", metavar=PLACE)] = None,
     smaller: Annotated[bool, typer.Option("--minimise", help="Make the case as small as its cause allows.")] = False,
