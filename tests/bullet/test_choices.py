@@ -199,6 +199,7 @@ def test_slabs_are_those_of_rational_arithmetic(inside):
         if expected < np.inf:
             np.testing.assert_allclose(normal, up * np.array(sheet.normal), atol=1e-14)
     assert min(seen.values()) > 50
+    assert found.undecided.sum() <= seen["within"] + 40, "float64 decides all that start beyond a face, but for ties"
 
 
 def test_a_slab_among_limbs(c):
