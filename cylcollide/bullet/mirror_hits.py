@@ -73,8 +73,9 @@ class MirrorHits:
         """Put sheets before limbs; what float64 leaves open is resolved by the exact order of all shapes."""
         state, rays, limb = self._state, self._rays, self._shape
         self._shape, first = found = np.empty(len(limb), np.int32), np.empty(len(limb))
-        cast = partial(first_sheets, state.sheet_table, rays.starts, rays.ends, rays.mask, state.largest)
-        if any(in_chunks(len(limb), rays.threads, partial(cast, self._limbs, limb, fraction, *found))):
+        shapes = state.sheet_table, state.sheet_rank, state.world.packed[0], state.limb_rank
+        cast = partial(first_sheets, *shapes, rays.starts, rays.ends, rays.mask, state.largest)
+        if any(in_chunks(len(limb), rays.threads, partial(cast, limb, fraction, self._of_limbs.face, *found))):
             rows = np.flatnonzero(self._shape == OPEN_ORDER)
             options = RayTest(rays.starts[rows], rays.ends[rows], *rays[2:])
             resolved, shape = numbered(state, options, 0, wrapped=False)
@@ -86,7 +87,12 @@ class MirrorHits:
         return len(self._shape)
 
     def __repr__(self) -> str:
-        return f"MirrorHits({len(self)} rays, {int(self.hit.sum())} hits)"
+        return f"MirrorHits({len(self)} rays, {int(self.hit.sum())} hits, {self.rechecked} rechecked)"
+
+    @property
+    def rechecked(self) -> int:
+        """How often exact arithmetic decided about a ray: among the limbs, and among limbs and planes."""
+        return self._of_limbs.rechecked + (0 if self._resolved is None else len(self._resolved[0]))
 
     @property
     def _own_rows(self) -> list[int]:

@@ -8,9 +8,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cylcollide._types import Blocks, Column, Float64Array, Vectors
+from cylcollide._types import Blocks, Column, Float64Array, Int64Array, Vectors
 from cylcollide.constants import UNIT_ROUNDOFF
 from cylcollide.kernels.double_double import two_product, two_sum
+from cylcollide.kernels.limb_table import LimbRows
+from cylcollide.kernels.ties import BOX, Plane, are_one_plane, box_plane, coordinate_axis
 from cylcollide.runtime.compile import compiled_loop, inlined
 
 DOT_ERROR = 32.0 * UNIT_ROUNDOFF**2
@@ -210,16 +212,62 @@ def _limb_error(starts: Float64Array, ends: Float64Array, i: int, largest: float
     return float(POSITION_ERROR * largest / np.sqrt(square) + 2.0 * UNIT_ROUNDOFF)
 
 
+@inlined
+def _sheet_plane(sheets: SheetTable, k: int, face: int) -> Plane:
+    """The plane of a face of sheet k, as `box_plane` has those of boxes."""
+    axis, _ = coordinate_axis(sheets.normal[k, 0], sheets.normal[k, 1], sheets.normal[k, 2])
+    return axis, sheets.faces[k, face, max(axis, 0)], 0.0
+
+
+@inlined
+def _are_equal(sheets: SheetTable, one: int, other: int) -> bool:
+    """Whether two sheets have the same numbers."""
+    differing = 0
+    for axis in range(3):
+        for face in (LOWER, UPPER):
+            differing += sheets.faces[one, face, axis] != sheets.faces[other, face, axis]
+        differing += sheets.normal[one, axis] != sheets.normal[other, axis]
+    return differing == 0
+
+
+@inlined
+def _tie(
+    sheets: SheetTable,
+    sheet_rank: Int64Array,
+    table: LimbRows,
+    limb_rank: Int64Array,
+    k: int,
+    face: int,
+    best: int,
+    best_face: int,
+) -> int:
+    """Whether sheet k counts, CROSSED, or the first shape so far, MISSED, if one plane has both; else UNDECIDED.
+
+    That is limb `best`, or sheet `best` - the number of limbs, which has a lower rank. Both are entered by these faces.
+    """
+    limbs, plane = len(limb_rank), _sheet_plane(sheets, k, face)
+    if best >= limbs:
+        other = best - limbs
+        equal = _are_equal(sheets, k, other) or are_one_plane(plane, _sheet_plane(sheets, other, best_face))
+        return MISSED if equal else UNDECIDED
+    if table.solid[best] != BOX or not are_one_plane(plane, box_plane(table.rows, best, float(best_face))):
+        return UNDECIDED
+    return MISSED if limb_rank[best] < sheet_rank[k] else CROSSED
+
+
 @compiled_loop
 def first_sheets(
     sheets: SheetTable,
+    sheet_rank: Column[np.int64],
+    table: LimbRows,
+    limb_rank: Column[np.int64],
     starts: Vectors,
     ends: Vectors,
     layers: int,
     largest: float,
-    limbs: int,
     limb: Column[np.int32],
     limb_fraction: Column[np.float64],
+    limb_face: Column[np.int8],
     shape: Column[np.int32],
     fraction: Column[np.float64],
     begin: int,
@@ -227,11 +275,12 @@ def first_sheets(
 ) -> int:
     """Write the first of limbs and sheets in rows `begin` to `end`.
 
-    `limb`, `limb_fraction` (n,): the first limb, and its fraction, inf for none. `shape`, `fraction` (n,): the same of
-    the first shape: that limb, or `limbs` + a sheet. Rows whose order float64 does not decide get the shape OPEN_ORDER;
-    how many they are.
+    `limb`, `limb_fraction`, `limb_face` (n,): the first limb, its fraction, inf for none, and its face. `shape`,
+    `fraction` (n,): the same of the first shape: that limb, or the number of limbs + a sheet. What lies in one plane is
+    met at once, and the lower rank counts. Rows whose order is still not decided get the shape OPEN_ORDER; how many
+    they are.
     """
-    count = 0
+    count, limbs = 0, len(limb_rank)
     for i in range(begin, end):
         best, best_time, best_error = limb[i], limb_fraction[i], -1.0
         for k in range(len(sheets.group)):
@@ -247,9 +296,13 @@ def first_sheets(
                 if _crosses_after(heights, best_time + best_error):
                     continue
             status, time, after, error, _ = _crossing(sheets, k, face, starts, ends, i)
+            if status == CROSSED and best_time < np.inf and not abs(time + after - best_time) > error + best_error:
+                best_face = _entry_face(sheets, best - limbs, starts, i) if best >= limbs else int(limb_face[i])
+                status = _tie(sheets, sheet_rank, table, limb_rank, k, face, best, best_face)
+                best_time = np.inf if status == CROSSED else best_time
             if status == MISSED:
                 continue
-            if status == UNDECIDED or (best_time < np.inf and not abs(time + after - best_time) > error + best_error):
+            if status == UNDECIDED:
                 best = OPEN_ORDER
                 count += 1
                 break

@@ -221,6 +221,19 @@ def test_a_slab_among_limbs(c):
     assert "tolerance" in repr(mirror)
 
 
+@pytest.mark.parametrize("names", [["plane_implicit.urdf"] * 2, ["plane.urdf", "plane_implicit.urdf"]])
+def test_slabs_that_coincide_are_in_exact_order(c, names):
+    for name in names:
+        p.loadURDF(name, physicsClientId=c)
+    mirror, rng = Mirror(c, tolerance=1e-3), np.random.default_rng(8)
+    starts, ends = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
+    answers = mirror.rayTestBatch(starts, ends)
+    assert answers == mirror.rayTestBatch(starts, ends, reportHitNumber=0)
+    assert sum(answer[0] >= 0 for answer in answers) > 100
+    if names[0] == names[1]:
+        assert mirror.cast_segments(starts, ends).rechecked == 0
+
+
 def test_options_are_checked(c):
     for options, message in (
         ({"inside": "Bullet"}, "inside: expected 'hit', 'exit' or 'ignore', got 'Bullet'; a Mirror takes 'bullet'"),
