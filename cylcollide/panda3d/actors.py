@@ -114,7 +114,8 @@ class Actors:
                     joint.getNetTransform(matrix)
                     put(row, matrix)
                     row += 1
-            net = (group.joints.reshape(len(group.ids), -1, 4) @ group.places.astype(np.float64)).reshape(group.joints.shape)
+            in_scene = group.joints.reshape(len(group.ids), -1, 4) @ group.places.astype(np.float64)
+            net = in_scene.reshape(group.joints.shape)
             net[..., :3, :3] *= group.factors
             self.world.set_pose_matrices(group.ids, net, order="column", teleport=teleport)
 
