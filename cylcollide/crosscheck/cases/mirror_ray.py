@@ -7,6 +7,7 @@ from typing import Any
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Shape
+from cylcollide.bullet.arguments import growth
 from cylcollide.bullet.explain import FORMAT, RayExplanation
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.crosscheck.cases.case import MOST_BYTES, foreign
@@ -28,6 +29,7 @@ def read_ray(path: Path) -> JsonObject | None:
         count = len(record["limbs"]) + len(record["planes"])
         if len(record["names"]) != count or max(record["ours"], record["theirs"]) >= count:
             raise ValueError(f"expected {count} names, and answers below it")
+        growth(record["tolerance"], "tolerance")
         for row in record["limbs"]:
             _limb(row)
     except (ValueError, RecursionError) as error:
