@@ -9,8 +9,7 @@ import numpy as np
 
 from cylcollide._pybullet import pybullet
 from cylcollide.engines import Engine, registry
-from cylcollide.engines._bullet_bodies import BulletBody, Construction
-from cylcollide.engines.bullet import BulletEngine
+from cylcollide.engines.bullet import BulletBody, BulletEngine, Construction
 
 
 @dataclass(frozen=True)

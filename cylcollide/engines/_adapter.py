@@ -1,15 +1,14 @@
 """The base class of adapters: checks, misses and positions. An adapter adds how its engine builds and casts."""
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from cylcollide._types import Float64Array
-from cylcollide.engines.protocol import Engine, EngineHits, refuse_unknown_shapes
+from cylcollide._types import Float64Array, Shape
+from cylcollide.engines.protocol import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
 
@@ -25,19 +24,22 @@ def peer(module: str, extra: str = "peers") -> Any:
         ) from missing
 
 
-def installed(*distributions: str) -> str:
-    """Version of the first of these distributions that is installed."""
-    for name in distributions:
-        with suppress(ModuleNotFoundError):
-            return version(name)
-    return "unknown"
+def installed(distribution: str) -> dict[str, str]:
+    """A distribution and its version, as engines state it."""
+    try:
+        return {distribution: version(distribution)}
+    except ModuleNotFoundError:
+        return {distribution: "unknown"}
 
 
 class Adapter(Engine, ABC):
-    """An engine whose limbs may move; see :class:`cylcollide.engines.Engine`."""
+    """An engine whose limbs may move; see :class:`cylcollide.engines.Engine`.
 
-    def __init__(self) -> None:
-        self._limbs: Limbs | None = None
+    An adapter keeps the engine's own objects in ``_world``.
+    """
+
+    _limbs: Limbs | None = None
+    _world: Any = None
 
     @abstractmethod
     def _build(self, limbs: Limbs) -> None:
@@ -57,7 +59,14 @@ class Adapter(Engine, ABC):
 
     def build(self, limbs: Limbs) -> None:
         """Replace all limbs by these; ValueError for a shape that the engine does not have."""
-        refuse_unknown_shapes(self.name, self.capabilities, limbs)
+        known = np.isin(limbs.kind, [int(shape) for shape in self.capabilities.shapes])
+        if not known.all():
+            row = int((~known).argmax())
+            held = ", ".join(shape.name.lower() for shape in sorted(self.capabilities.shapes))
+            raise ValueError(
+                f"limbs: {self.name} holds {held}, got a {Shape(int(limbs.kind[row])).name.lower()} in row {row}; "
+                "leave such limbs out or use another engine"
+            )
         self._limbs = None
         if len(limbs):
             self._build(limbs)
@@ -93,5 +102,5 @@ class Adapter(Engine, ABC):
         return self._limbs
 
     def close(self) -> None:
-        """Release the limbs; closing twice is harmless."""
-        self._limbs = None
+        """Release the limbs and the engine's own objects; closing twice is harmless."""
+        self._limbs = self._world = None

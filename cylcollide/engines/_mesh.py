@@ -38,7 +38,6 @@ class MeshEngine(Adapter):
     variants: ClassVar[dict[str, dict[str, Any]]] = {"32-gon": {}, "256-gon": {"sides": 256}}
 
     def __init__(self, sides: int = 32) -> None:
-        super().__init__()
         if sides < 3:
             raise ValueError(f"sides: expected at least 3, got {sides}; a polygon needs three")
         self.capabilities = Capabilities(

@@ -1,10 +1,12 @@
 """Limbs as most engines take them: a centre, a rotation, and sizes."""
 
-from typing import NamedTuple
+from abc import abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cylcollide._types import Float64Array, Int8Array, Shape
+from cylcollide.engines._adapter import Adapter
 from cylcollide.limbs.limbs import Limbs
 
 FLOAT32_ROUNDING = 2.0**-22
@@ -45,11 +47,42 @@ def poses(limbs: Limbs) -> SolidPoses:
     return SolidPoses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)
 
 
+class BodyEngine(Adapter):
+    """An engine of bodies whose size is fixed and whose cylinders lie along y; it rebuilds if a length changes."""
+
+    _bodies: list[Any]
+    _sized: Limbs
+
+    @abstractmethod
+    def _create(self, solids: SolidPoses, turns: Float64Array) -> None:
+        """Replace the world by one with these bodies; ``turns`` (n, 4) rotate them from the y axis."""
+
+    @abstractmethod
+    def _place(self, centers: Float64Array, turns: Float64Array) -> None:
+        """Move all bodies."""
+
+    def _build(self, limbs: Limbs) -> None:
+        self._sized, solids = limbs, poses(limbs)
+        self._create(solids, _turns_from_y(solids))
+
+    def _move(self, limbs: Limbs) -> None:
+        if same_lengths(self._sized, limbs):
+            solids = poses(limbs)
+            self._place(solids.center, _turns_from_y(solids))
+        else:
+            self._build(limbs)
+
+
 def same_lengths(before: Limbs, after: Limbs) -> bool:
     """Whether the lengths of moved limbs are unchanged up to the rounding of float32 coordinates."""
     change = np.linalg.norm(after.p2 - after.p1, axis=1) - np.linalg.norm(before.p2 - before.p1, axis=1)
     largest = np.abs([after.p1, after.p2, before.p1, before.p2]).max(axis=(0, 2))
     return bool((np.abs(change) <= FLOAT32_ROUNDING * largest).all())
+
+
+def _turns_from_y(solids: SolidPoses) -> Float64Array:
+    """Quaternions x, y, z, w (n, 4) for an engine whose cylinders and capsules lie along y."""
+    return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
 
 
 def y_up(turn: Float64Array) -> Float64Array:

@@ -103,15 +103,3 @@ class Engine(Protocol):
     def __exit__(self, *exc_info: object) -> None:
         """Close the engine."""
         self.close()
-
-
-def refuse_unknown_shapes(name: str, capabilities: Capabilities, limbs: Limbs) -> None:
-    """Raise ValueError, naming the first row, if the engine does not support the shape of a limb."""
-    known = np.isin(limbs.kind, [int(shape) for shape in capabilities.shapes])
-    if not known.all():
-        row = int((~known).argmax())
-        held = ", ".join(shape.name.lower() for shape in sorted(capabilities.shapes))
-        raise ValueError(
-            f"limbs: {name} holds {held}, got a {Shape(int(limbs.kind[row])).name.lower()} in row {row}; "
-            "leave such limbs out or use another engine"
-        )

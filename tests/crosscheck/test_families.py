@@ -11,7 +11,7 @@ from cylcollide.crosscheck.generate.families import FAMILIES, ChunkKey, draw_chu
 from cylcollide.crosscheck.generate.of_pybullet import CALLS, MARGINS, fitting
 from cylcollide.crosscheck.generate.shots import SIZES, Intent
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
+from cylcollide.engines.bullet import CONSTRUCTIONS
 
 SINGLE = [family for family in FAMILIES if family not in ("humanoid", "elbow", "batch-limits")]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
+from cylcollide.engines.bullet import CONSTRUCTIONS
 
 UNNAMED = ""
 """The cause of a case whose cause was not sought."""

@@ -23,7 +23,7 @@ from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedE
 from cylcollide.crosscheck.records import JsonObject, one_line, plain
 from cylcollide.crosscheck.workers import worker_processes
 from cylcollide.engines import Engine, EngineHits, registry
-from cylcollide.engines._bullet_bodies import CONSTRUCTIONS
+from cylcollide.engines.bullet import CONSTRUCTIONS
 from cylcollide.limbs.explain import Explanation
 from cylcollide.query.hits import RayHits
 

@@ -11,8 +11,7 @@ from cylcollide.crosscheck.cases import wording
 from cylcollide.crosscheck.cases.case import BULLET, Case, write_cases
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.report.chart_style import template
-from cylcollide.engines._bullet_bodies import MJCF, URDF
-from cylcollide.engines.bullet import bodies
+from cylcollide.engines.bullet import MJCF, URDF, bodies
 
 NEIGHBOURS_MATTER = (Cause.BROAD_PHASE.label, Cause.API_LIMIT.label)
 """Causes in which limbs that nobody names may take part: scripts hold them all."""
