@@ -1,6 +1,6 @@
 """A case made smaller is the same case: kind and cause stay, the truth is exact, and what is left is short."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -67,13 +67,13 @@ def test_limbs_that_play_no_part_go_and_names_stay():
 
 
 def test_settings_that_play_no_part_go():
-    setup = asdict(Setup(construction="urdf", moved=3.0))
+    setup = Setup(construction="urdf", moved=3.0)
     line = (0.013, 0.021, 0.5), (0.017, 0.022, -0.5)
     case = made([(0.01, 0.02, 0.0)], [(0.11, 0.23, 0.01)], [0.05], *line, kind="early", setup=setup)
     assert case.cause == Cause.SHAPE.label
     small = minimise(case, BULLET)
     assert_same_but_smaller(small, case)
-    assert small.built == Setup(construction="urdf")
+    assert small.setup == Setup(construction="urdf")
 
 
 def test_it_is_deterministic_and_has_no_end_of_its_own_to_reach():

@@ -199,8 +199,8 @@ def test_variants_are_told_from_each_other_in_cases():
     for each in both:
         each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1)), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
-    assert (polygon.engine, polygon.options, polygon.built.is_default) == ("embree", {"sides": 256}, True)
-    assert (bare.engine, bare.options, bare.built.margin) == ("bullet", {}, 0.0)
+    assert (polygon.engine, polygon.options, polygon.setup.is_default) == ("embree", {"sides": 256}, True)
+    assert (bare.engine, bare.options, bare.setup.margin) == ("bullet", {}, 0.0)
     gaps = clearances(truth.start, truth.end, *(np.repeat(x, 20, axis=0) for x in (scene.p1, scene.p2, scene.radius)))
     assert bare.amount == polygon.amount == gaps[~truth.hits.hit].max() > 0
 

@@ -35,7 +35,7 @@ class CaseVariant:
     def of(cls, case: Case) -> Self:
         """The segment of a case."""
         p1, p2, radius = np.array(case.p1), np.array(case.p2), np.array(case.radius)
-        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.built)
+        return cls(p1, p2, radius, np.array(case.start), np.array(case.end), case.setup)
 
     @property
     def scene(self) -> ShotScene:
@@ -143,7 +143,7 @@ def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
     """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
     scene, row = scene_of(case)
     truth = Truth(scene)
-    with runner.engine_of(case.built) as engine:
+    with runner.engine_of(case.setup) as engine:
         return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
 
 

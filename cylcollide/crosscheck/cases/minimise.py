@@ -35,8 +35,8 @@ REACHES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 
 def size(case: Case) -> Size:
     """Size: limbs; settings and other segments of the call; power of 2 of the length; nonzero numbers; digits."""
-    numbers, setup = _numbers(case), case.built
-    settings = sum(value != getattr(DEFAULT, name) for name, value in case.setup.items())
+    numbers, setup = _numbers(case), case.setup
+    settings = sum(value != getattr(DEFAULT, name) for name, value in asdict(setup).items())
     settings += len(case.before) + len(case.after)
     texts = [_digits(number) for number in (*numbers, setup.moved, setup.margin or 0.0)]
     doublings = ceil(log2(case.length)) if case.length else SHORTEST
@@ -73,14 +73,14 @@ def fewer_limbs(now: Now) -> Iterator[Case]:
 
 def plainer_setup(now: Now) -> Iterator[Case]:
     """Take the default setup; then the default of each setting, or its value with up to three digits."""
-    usual = asdict(DEFAULT)
-    yield replace(now(), setup=usual)
-    for name, value in usual.items():
-        yield replace(now(), setup=now().setup | {name: value})
+    yield replace(now(), setup=DEFAULT)
+    for name, value in asdict(DEFAULT).items():
+        yield replace(now(), setup=replace(now().setup, **{name: value}))
     for name in ("moved", "margin"):
         for digits in (1, 2, 3):
-            if value := now().setup[name]:
-                yield replace(now(), setup=now().setup | {name: _significant(value, digits)})
+            if value := getattr(now().setup, name):
+                shorter: dict[str, Any] = {name: _significant(value, digits)}
+                yield replace(now(), setup=replace(now().setup, **shorter))
 
 
 def fewer_calls(now: Now) -> Iterator[Case]:
@@ -137,13 +137,14 @@ PASSES = (fewer_limbs, plainer_setup, fewer_calls, shorter, aligned, rounder)
 def only(case: Case, limbs: tuple[int, ...]) -> Case:
     """The case with these limbs alone, which hold all that its answers name."""
 
-    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    def kept(rows: tuple[Any, ...]) -> Any:
         return tuple(rows[limb] for limb in limbs) if rows else ()
 
     at = {limb: place for place, limb in enumerate(limbs)} | {-1: -1}
     limb_true, limb_engine = at[case.limb_true], at[case.limb_engine]
+    kept_was: Any = tuple(map(kept, case.was))
     case = replace(case, p1=kept(case.p1), p2=kept(case.p2), radius=kept(case.radius), names=kept(case.names))
-    return replace(case, limb_true=limb_true, limb_engine=limb_engine, was=tuple(map(kept, case.was)))
+    return replace(case, limb_true=limb_true, limb_engine=limb_engine, was=kept_was)
 
 
 def _significant(number: float, digits: int) -> float:

@@ -10,9 +10,8 @@ import numpy as np
 
 from cylcollide._types import Face
 from cylcollide.crosscheck.cases import wording
-from cylcollide.crosscheck.cases.case import BULLET, Case, both_answers, explained, vector
+from cylcollide.crosscheck.cases.case import BULLET, Case, Vector, both_answers, explained, vector
 from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant, scene_of
-from cylcollide.crosscheck.cases.fields import Vector
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.causes.calibration import Calibration
 from cylcollide.crosscheck.causes.classify import compare
@@ -219,10 +218,10 @@ def witnesses(replayed: Replayed) -> tuple[list[Witness], dict[str, str]]:
     other engines. Those are asked in another process: MuJoCo ends the process that asks about a segment without length.
     """
     case = replayed.case
-    with engine_of_case(case)(case.built) as engine:
+    with engine_of_case(case)(case.setup) as engine:
         told = [(engine_title(case, engine.name), _version(engine), replayed.theirs)]
     for setup in (Setup(construction=construction) for construction in CONSTRUCTIONS):
-        if not (case.engine == BULLET and setup == case.built):
+        if not (case.engine == BULLET and setup == case.setup):
             with BulletClient(setup) as client:
                 title = f"{client.name}, {'default' if setup.is_default else setup.construction}"
                 told.append((title, *_told(client, case)[1:]))
@@ -269,7 +268,7 @@ def _version(engine: Engine) -> str:
 
 def engine_title(case: Case, name: str | None = None) -> str:
     """The engine that a case blames, by this name, with all that is not its default."""
-    settings = [] if case.built.is_default else [case.built.label]
+    settings = [] if case.setup.is_default else [case.setup.label]
     return ", ".join([name or case.engine, *settings, *(f"{option} {value}" for option, value in case.options.items())])
 
 

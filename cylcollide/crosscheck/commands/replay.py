@@ -147,8 +147,8 @@ def _question(case: Case) -> Iterator[RenderableType]:
         listed.add_row(case.name(limb), *map(_point, ends), f"{case.radius[limb]:g}", f"{dist(*ends):g}")
     listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
     yield listed
-    if not case.built.is_default:
-        yield f"PyBullet's bodies: {case.built.label}."
+    if not case.setup.is_default:
+        yield f"PyBullet's bodies: {case.setup.label}."
     if len(shown) < len(case.radius):
         yield f"And {len(case.radius) - len(shown)} other limbs, which neither answer names."
 

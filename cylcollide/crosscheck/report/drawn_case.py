@@ -37,7 +37,7 @@ def shown_cases(cases: Sequence[Case], cause: Cause) -> list[Case]:
 def _telling(case: Case) -> tuple[Any, ...]:
     """The order among cases of one kind: limbs as large as those of people, built by default, the greatest amount."""
     pictured = HUMAN[0] <= case.radius[case.limb] <= HUMAN[1]
-    usual = case.built.is_default or case.cause_code in OF_SETUPS
+    usual = case.setup.is_default or case.cause_code in OF_SETUPS
     whole, size = case.start != case.end, abs(case.amount or 0.0)
     return not whole, not pictured, case.family == "extremes", not usual, -size, case.place
 
@@ -97,7 +97,7 @@ class Drawn:
 
 def _known(calibrations: Sequence[JsonObject], case: Case, half: float) -> Calibration | None:
     """The calibration of the limb's setup and size, which is there up to the rounding of its ends."""
-    setup, size = asdict(calibrated_setup(case.built)), [case.radius[case.limb], half]
+    setup, size = asdict(calibrated_setup(case.setup)), [case.radius[case.limb], half]
     for known in calibrations:
         if known["setup"] == setup and np.allclose([known["radius"], known["half"]], size, rtol=1e-6):
             # JSON has no infinity: no radius was seen from which limbs count as big.

@@ -41,7 +41,7 @@ def repro_source(case: Case) -> str:
     The segment is called a bullet if nobody has looked for its cause. ValueError if the engine is not PyBullet, or a
     limb is spun, which no family does.
     """
-    setup = case.built
+    setup = case.setup
     if case.engine != BULLET:
         raise ValueError(f"engine: expected {BULLET!r}, for which there are scripts, got a case of {case.engine!r}")
     if setup.spin:

@@ -7,14 +7,12 @@ people; the towers and far worlds of the families would hide them, and count by 
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.crosscheck.cases.case import BULLET, Case, called, case_of
-from cylcollide.crosscheck.cases.fields import UNNAMED
+from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case, called, case_of
 from cylcollide.crosscheck.compare.comparison import Answers, Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import ERRORS, VERDICTS, Kind
 from cylcollide.crosscheck.compare.truth import Truth
@@ -130,7 +128,7 @@ class EngineErrors:
         of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
         self.worst[place] = rank, case_of(
             truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=asdict(setup), engine=self.engine,
+            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=setup, engine=self.engine,
             options=options, amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
             **called(truth.scene, row, *both.call_of(row, cast)),
         )  # fmt: skip

@@ -1,6 +1,5 @@
 """Cases of a small run on the installed PyBullet, shared by the tests that ask about them again."""
 
-from dataclasses import asdict
 from functools import cache
 
 from cylcollide.crosscheck.cases.case import Case
@@ -39,7 +38,7 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         row=0,
         kind=kind,
         cause="",
-        setup=more.pop("setup", asdict(DEFAULT)),
+        setup=more.pop("setup", DEFAULT),
         p1=tuple(p1),
         p2=tuple(p2),
         radius=tuple(radius),
