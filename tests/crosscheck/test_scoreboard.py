@@ -197,7 +197,7 @@ def test_variants_are_told_from_each_other_in_cases():
         return EngineHits(np.zeros(len(start), np.int32), np.zeros(len(start)), start, np.zeros((len(start), 3)))
 
     for each in both:
-        each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1)), answers)
+        each.add(key, 4, Comparison(truth, *usable(answers(truth.start, truth.end), 20, 1), True), answers)
     polygon, bare = (each.worst["generic", "phantom"][1] for each in both)
     assert (polygon.engine, polygon.options, polygon.setup.is_default) == ("embree", {"sides": 256}, True)
     assert (bare.engine, bare.options, bare.setup.margin) == ("bullet", {}, 0.0)

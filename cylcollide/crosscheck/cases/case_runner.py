@@ -11,9 +11,7 @@ from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
-from cylcollide.crosscheck.compare.comparison import engine_answers
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
-from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
 
@@ -137,14 +135,6 @@ class CaseRunner:
         """Look at one limb from the segment."""
         at = np.array([limb], dtype=np.int32)
         return sight(variant.scene, np.zeros(1, dtype=np.int64), self.calibrations(variant), at)
-
-
-def limbs_named(case: Case, runner: CaseRunner) -> tuple[int, int]:
-    """The limbs that both sides name, without a cause: the same variant as :func:`recast`, for less work."""
-    scene, row = scene_of(case)
-    truth = Truth(scene)
-    with runner.engine_of(case.setup) as engine:
-        return int(truth.hits.limb[row]), int(engine_answers(engine, truth).hits.limb[row])
 
 
 def scene_of(case: Case) -> tuple[ShotScene, int]:

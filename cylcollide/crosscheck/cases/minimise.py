@@ -14,9 +14,11 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
-from cylcollide.crosscheck.cases.case_runner import CaseRunner, limbs_named
+from cylcollide.crosscheck.cases.case_runner import CaseRunner, scene_of
 from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
+from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import DEFAULT
 
 Size = tuple[int, int, int, int, int]
@@ -248,9 +250,12 @@ class _Search:
 
     def _same(self, candidate: Case) -> Case | None:
         # Reject most candidates here, before limbs of a new size are calibrated.
-        named = candidate.limb_true, candidate.limb_engine
-        if self.goal.kind_code in VERDICTS and limbs_named(candidate, self.runner) != named:
-            return None
+        if self.goal.kind_code in VERDICTS:
+            scene, row = scene_of(candidate)
+            with self.runner.engine_of(candidate.setup) as engine:
+                both = Comparison.of(engine, Truth(scene))
+            if (both.ours.limb[row], both.theirs.limb[row]) != (candidate.limb_true, candidate.limb_engine):
+                return None
         live = recast(candidate, self.runner)
         now, goal = live.again, self.goal
         if now is None or not live.proved or now.cause != goal.cause:

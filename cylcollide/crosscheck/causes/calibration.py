@@ -158,7 +158,7 @@ class _Probe:
 
     def _cast(self, start: Float64Array, end: Float64Array) -> EngineHits:
         """The usable answers. Where a position contradicts the fraction, the point at the fraction replaces it."""
-        hits, answered, _ = usable(self.engine.cast_segments(start, end), len(start), 1)
+        hits, answered = usable(self.engine.cast_segments(start, end), len(start), 1)
         hit = answered & (hits.limb >= 0)
         return EngineHits(np.where(hit, hits.limb, -1), hits.fraction, points_told(hits, start, end)[0], hits.normal)
 

@@ -7,46 +7,35 @@ holds, and from there to where the engine stopped; for the normal from the true 
 reported point, and from there to the one reported. The larger part names the cause, if it keeps its bound.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from cylcollide._types import BoolArray, Float64Array
+from cylcollide._types import Float64Array
 from cylcollide.crosscheck.causes.ray_geometry import Sight
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.engines.rounded_cylinder import outward_normal, signed_distance
 
 
-class Hit(NamedTuple):
-    """The true hit of the limb seen and what the engine reports of it, (n,) and (n, 3)."""
-
-    distance: Float64Array  # reported, metres along the segment
-    position: Float64Array  # reported
-    entry: Float64Array  # true, metres along the segment
-    on_cap: BoolArray  # true
-
-
-def phantoms(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
+def phantoms(found: Disagreements, view: Sight) -> Disagreements:
     """Hits of a limb that the segment does not touch, or touches later than another; seen from the engine's limb.
 
     All of them lie within the stopping distance of the solid that the engine holds.
     """
     limits, nearest = view.limits, view.least_held
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, within = signed_distance(view.held, hit.position), limits.stop + view.rounding
+    at, within = signed_distance(view.held, view.position), limits.stop + view.rounding
     # A solid larger than the limb is truly hit.
     larger = (limits.growth > view.rounding) & (nearest.distance <= view.rounding)
     found.claim(Cause.SHAPE, larger & (at <= within), view.least_true.distance, limits.growth + within)
     stopped = (nearest.distance <= within) & (at <= within)
-    at_end = (nearest.fraction == 1.0) & (hit.distance > 0.0)
+    at_end = (nearest.fraction == 1.0) & (view.reported > 0.0)
     found.claim(Cause.SEGMENT_END, stopped & at_end, nearest.distance, within)
     found.claim(Cause.TERMINATION, stopped, at, within)
     found.claim(Cause.UNEXPLAINED, True, at, limits.stop)
     return found
 
 
-def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
+def missed(found: Disagreements, view: Sight) -> Disagreements:
     """Hits that the engine does not report; seen from the true limb."""
     limits, nearest, rounding = view.limits, view.least_held, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
@@ -55,7 +44,7 @@ def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     point = (view.length == 0.0) & (view.start_true >= -limits.rim)
     found.claim(Cause.BROAD_PHASE, point, view.length, rounding)
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
-    found.claim(Cause.SHAPE, limits.caps_open & hit.on_cap, hit.entry, np.inf)
+    found.claim(Cause.SHAPE, limits.caps_open & view.on_cap, view.entry, np.inf)
     # The rounded solid is not touched at all: what is cut is only the true rim, or the arc between two facets.
     untouched = (depth <= rounding) & (nearest.distance - view.least_true.distance > rounding)
     at_rim = view.on_rim(view.start + nearest.fraction[:, None] * (view.end - view.start))
@@ -76,22 +65,22 @@ def missed(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     return found
 
 
-def wrong_limbs(found: Disagreements, true: Sight, other: Sight, hit: Hit) -> Disagreements:
+def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreements:
     """Another limb than the true one: hit too early itself, or the true one missed or reported behind it.
 
     ``true`` looks at the true limb, ``other`` at the engine's.
     """
-    early = hit.distance < hit.entry
+    early = true.reported < true.entry
     blank = [Disagreements.of_kind(found.row, Kind.WRONG_LIMB, found.amount) for _ in range(3)]
-    ahead, behind, late, limits = phantoms(blank[0], other, hit), missed(blank[1], true, hit), blank[2], true.limits
+    ahead, behind, late, limits = phantoms(blank[0], other), missed(blank[1], true), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
-    depth, cut = -signed_distance(true.held, hit.position), -signed_distance(true.true, hit.position)
+    depth, cut = -signed_distance(true.held, true.position), -signed_distance(true.true, true.position)
     # Both limbs are met almost at once: the true one is reported late, behind the other. So the point lies about where
     # the segment comes into the true limb, no deeper than that limb's own hit could have been reported.
     inside = true.start_true <= true.rounding
-    entering = ~inside & (hit.distance <= true.least_true.fraction * true.length + true.rounding)
+    entering = ~inside & (true.reported <= true.least_true.fraction * true.length + true.rounding)
     lost_rim = limits.lost_rim + limits.early_exit + true.rounding
-    rim = entering & true.on_rim(hit.position) & (cut <= lost_rim) & (depth <= law)
+    rim = entering & true.on_rim(true.position) & (cut <= lost_rim) & (depth <= law)
     late.claim(Cause.RIM_ROUNDING, rim, cut, lost_rim)
     late.claim(Cause.EARLY_EXIT, entering & (depth <= law), depth, law)
     late.claim(Cause.BIG_SHAPE, entering & (depth <= deepest), depth, deepest)
@@ -102,23 +91,23 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight, hit: Hit) -> Di
     return found
 
 
-def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
+def distances(found: Disagreements, view: Sight) -> Disagreements:
     """Early and late hits of the right limb."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     at, cut, error = (
-        signed_distance(view.held, hit.position),
-        -signed_distance(view.true, hit.position),
-        hit.distance - hit.entry,
+        signed_distance(view.held, view.position),
+        -signed_distance(view.true, view.position),
+        view.reported - view.entry,
     )
     # Half a unit in the last place of a float32 fraction.
-    single = 2.0**-24 * hit.distance + rounding
+    single = 2.0**-24 * view.reported + rounding
     found.claim(Cause.SINGLE_PRECISION, limits.single & (np.abs(error) <= single), np.abs(error), single)
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
-    found.claim(Cause.SHAPE, limits.caps_open & hit.on_cap & (error > 0), error, np.inf)
+    found.claim(Cause.SHAPE, limits.caps_open & view.on_cap & (error > 0), error, np.inf)
     held = view.entry_held(rounding)
-    shape = held - hit.entry  # < 0: the held solid is met before the true one
-    rest = hit.distance - held
+    shape = held - view.entry  # < 0: the held solid is met before the true one
+    rest = view.reported - held
     within = limits.stop + rounding
     early = (error < 0) & (at <= within) & (at >= -limits.overshoot - rounding)
     # Where the held solid is larger and is met: what it adds against what the stop adds.
@@ -129,7 +118,7 @@ def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     law, facet, deepest = limits.early_exit + rounding, limits.facets + limits.early_exit, limits.overshoot + rounding
     # The rounded solid begins later than the true rim, or is not met at all and only its shell is.
     rim = late & (limits.rim > 0) & (~np.isfinite(held) | (shape >= rest)) & (-at <= law)
-    found.claim(Cause.SHAPE, rim & flat & ~view.on_rim(hit.position), cut, limits.facets + law)
+    found.claim(Cause.SHAPE, rim & flat & ~view.on_rim(view.position), cut, limits.facets + law)
     found.claim(Cause.RIM_ROUNDING, rim, cut, limits.lost_rim + law)
     found.claim(Cause.EARLY_EXIT, late & (-at <= law), -at, law)
     found.claim(Cause.SHAPE, late & (-at <= facet) & flat, -at, facet)
@@ -139,15 +128,13 @@ def distances(found: Disagreements, view: Sight, hit: Hit) -> Disagreements:
     return found
 
 
-def normals(
-    found: Disagreements, view: Sight, hit: Hit, true_normal: Float64Array, said_normal: Float64Array
-) -> Disagreements:
+def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_normal: Float64Array) -> Disagreements:
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    held, at = outward_normal(view.held, hit.position), signed_distance(view.held, hit.position)
+    held, at = outward_normal(view.held, view.position), signed_distance(view.held, view.position)
     by_place = angle(true_normal, held)
-    by_noise = np.where(limits.facets > 0, view.from_a_face(hit.position, said_normal), angle(held, said_normal))
+    by_noise = np.where(limits.facets > 0, view.from_a_face(view.position, said_normal), angle(held, said_normal))
     inside = np.asarray(~true_normal.any(axis=1))
     # Inside there is no normal to report; deep inside the one reported is noise.
     found.claim(Cause.NOISY_NORMAL, inside & (at < -limits.rim - rounding), by_noise, np.pi)
@@ -158,9 +145,9 @@ def normals(
     # A solid larger by more than the stop adds, or with facets, or without caps.
     another = (limits.facets > 0) | ((limits.growth > rounding) & (limits.growth >= at)) | limits.caps_open
     for cause, where in (
-        (Cause.RIM_ROUNDING, near & view.on_rim(hit.position)),
+        (Cause.RIM_ROUNDING, near & view.on_rim(view.position)),
         (Cause.SHAPE, near & another),
-        (Cause.TERMINATION, near & (hit.distance - hit.entry <= rounding)),
+        (Cause.TERMINATION, near & (view.reported - view.entry <= rounding)),
         (Cause.EARLY_EXIT, placed & (-at <= limits.early_exit + rounding)),
         (Cause.BIG_SHAPE, near),
     ):

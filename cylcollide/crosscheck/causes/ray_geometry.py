@@ -1,7 +1,7 @@
 """Where rays stand to the true limb and to the solid that the engine holds in its place."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -51,13 +51,17 @@ class EngineLimits:
 
 @dataclass(frozen=True)
 class Sight:
-    """Segments and the limb that each is about: all distances are signed metres, (n,)."""
+    """Segments, the limb that each is about, and both answers, if known: all distances are signed metres, (n,)."""
 
     start: Float64Array  # (n, 3)
     end: Float64Array
     true: Rounded
     held: Rounded  # what the engine holds, as measured
     limits: EngineLimits
+    reported: Float64Array = field(default_factory=lambda: np.empty(0))  # distance along the segment, by the engine
+    position: Float64Array = field(default_factory=lambda: np.empty(0))  # of the engine's hit, (n, 3)
+    entry: Float64Array = field(default_factory=lambda: np.empty(0))  # distance along the segment to the true hit
+    on_cap: BoolArray = field(default_factory=lambda: np.empty(0, np.bool_))  # whether the true hit is on a cap
 
     @cached_property
     def rounding(self) -> Float64Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case, called, case_of
-from cylcollide.crosscheck.compare.comparison import Answers, Cast, Comparison
+from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import ERRORS, VERDICTS, Kind
 from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import Setup
@@ -83,9 +83,9 @@ class EngineErrors:
         if key.family == "inside-start":
             self._look_inside(both)
 
-    def add_moved(self, key: ChunkKey, number: int, still: Answers, both: Comparison, cast: Cast) -> None:
+    def add_moved(self, key: ChunkKey, number: int, still: Comparison, both: Comparison, cast: Cast) -> None:
         """Compare the answers after limbs were moved into a scene with those of ``still``, where they were built."""
-        right_before = still.answered & (still.hits.limb == both.ours.limb) & ~both.ours.started_inside
+        right_before = still.answered & (still.theirs.limb == both.ours.limb) & ~both.ours.started_inside
         for kind in (*VERDICTS, Kind.LOST):
             rows = both.wrong[kind][right_before[both.wrong[kind]]]
             rows = rows[both.truth.confirms(rows)]
