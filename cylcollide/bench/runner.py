@@ -1,4 +1,4 @@
-"""Rays a second of every engine on every workload, side by side."""
+"""Rays a second of every engine on every workload, side by side; every disagreement is settled exactly."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -7,12 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from cylcollide._types import Shape
+from cylcollide._types import NO_LIMB, Int32Array, Shape
 from cylcollide.bench.timing import interleaved, seconds, spread
-from cylcollide.bench.verdicts import Wrong, resolve_disagreements
 from cylcollide.bench.workloads import Segments, Workload
 from cylcollide.engines import Engine, EngineHits, create
+from cylcollide.exact.line import RayNumbers
+from cylcollide.exact.order import closest
 from cylcollide.limbs.limbs import Limbs
+from cylcollide.query.exact_fallback import exact_limb
 from cylcollide.world import HitWorld
 
 BASE = "cylcollide"
@@ -88,7 +90,7 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
             measured = {
                 "hits": hits, "rate": 1 / spread(per_ray[name])[0],
                 "ratio": ratio, "ratio_low": low, "ratio_high": high,
-                "wrong_verdicts": wrong.verdicts, "wrong_limbs": wrong.limbs,
+                "wrong_verdicts": wrong[0], "wrong_limbs": wrong[1],
             }  # fmt: skip
             row = Row(**{**vars(row), **measured})
         found.append(row)
@@ -123,13 +125,32 @@ def _lean(world: HitWorld, segments: Segments) -> object:
     return hits.limb, hits.fraction
 
 
-def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, Wrong]:
-    """Wrong results of each engine; for ours, the largest numbers found in comparison with any other engine."""
+def _verdicts(limbs: Limbs, segments: Segments, results: dict[str, EngineHits]) -> dict[str, list[int]]:
+    """Wrong verdicts and limbs of each engine; for ours, the largest numbers found in comparison with any other."""
     ours = results[BASE].limb
-    found = {}
+    found, ours_wrong = {}, np.zeros(2, int)
     for name, hits in results.items():
         n = len(hits.limb)
-        found[name] = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
-    ours_wrong = [(wrong.our_verdicts, wrong.our_limbs) for wrong in found.values()]
-    found[BASE] = Wrong(*(max(counts) for counts in zip(*ours_wrong, strict=True)))
-    return found
+        theirs_wrong, counts = resolve_disagreements(limbs, segments.first(n), hits.limb, ours[:n])
+        found[name], ours_wrong = theirs_wrong.tolist(), np.maximum(ours_wrong, counts)
+    return found | {BASE: ours_wrong.tolist()}
+
+
+def resolve_disagreements(
+    limbs: Limbs, segments: Segments, theirs: Int32Array, ours: Int32Array
+) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+    """Count wrong results among segments whose hit limbs differ; `theirs` and `ours` (n,), -1 for a miss.
+
+    Only the limbs named by the two results are tested: the one hit first, by exact arithmetic, is right, ties by index.
+    Returns two rows, theirs and ours: hit and miss confused, and the wrong one of two limbs.
+    """
+    counts = np.zeros((2, 2), np.int64)
+    for row in np.flatnonzero(theirs != ours).tolist():
+        named = {int(theirs[row]), int(ours[row])} - {NO_LIMB}
+        ray = RayNumbers(tuple(segments.starts[row].tolist()), tuple(segments.ends[row].tolist()), True, 1.0)
+        hit, _ = closest(ray, [(limb, exact_limb(limbs.table, limb)) for limb in sorted(named)], "hit")
+        truth = NO_LIMB if hit is None else hit[0]
+        for side, limb in enumerate((theirs[row], ours[row])):
+            if limb != truth:
+                counts[side, int(limb != NO_LIMB and truth != NO_LIMB)] += 1
+    return counts

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from cylcollide.bench.crowd import LIMBS
-from cylcollide.bench.memory import nbytes
 from cylcollide.bench.past import PLAYERS, TICKS, RecordedCrowd
 from cylcollide.bench.runner import Progress
-from cylcollide.bench.timing import interleaved, repeated, seconds, spread
+from cylcollide.bench.timing import interleaved, nbytes, repeated, seconds, spread
 from cylcollide.bench.workloads import Segments, cast_limbs, crowd_of
 from cylcollide.world import HitWorld
 

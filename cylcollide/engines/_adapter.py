@@ -1,13 +1,16 @@
-"""The base class of adapters: checks, misses and positions. An adapter adds how its engine builds and casts."""
+"""The base classes of adapters: checks, misses and positions; and limbs as engines take them: centre, rotation, sizes.
+
+An adapter adds how its engine builds and casts.
+"""
 
 from abc import ABC, abstractmethod
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cylcollide._types import Float64Array, Shape
+from cylcollide._types import Float64Array, Int8Array, Shape
 from cylcollide.engines.protocol import Engine, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -104,3 +107,109 @@ class Adapter(Engine, ABC):
     def close(self) -> None:
         """Release the limbs and the engine's own objects; closing twice is harmless."""
         self._limbs = self._world = None
+
+
+FLOAT32_ROUNDING = 2.0**-22
+"""Four roundings of float32, relative to a coordinate: two for each end of a limb."""
+
+
+class SolidPoses(NamedTuple):
+    """n limbs as solids centred at the origin along z, rotated and then translated."""
+
+    kind: Int8Array  # (n,): Shape
+    center: Float64Array  # (n, 3)
+    turn: Float64Array  # (n, 4): quaternions x, y, z, w; of a box its frame, of a sphere the identity
+    half_length: Float64Array  # (n,): half the distance between p1 and p2
+    radius: Float64Array  # (n,)
+    half_extents: Float64Array  # (n, 3): of a box
+
+
+def poses(limbs: Limbs) -> SolidPoses:
+    """Centre, rotation and sizes of every limb, in float64."""
+    axis = limbs.p2 - limbs.p1
+    # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
+    polar, azimuth = (
+        0.5 * np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2]),
+        0.5 * np.arctan2(axis[:, 1], axis[:, 0]),
+    )
+    turn = np.stack(
+        [
+            -np.sin(azimuth) * np.sin(polar),
+            np.cos(azimuth) * np.sin(polar),
+            np.sin(azimuth) * np.cos(polar),
+            np.cos(azimuth) * np.cos(polar),
+        ],
+        axis=1,
+    )
+    boxes = limbs.kind == int(Shape.BOX)
+    turn[boxes] = quaternions(limbs.box_axes[boxes])
+    length = np.linalg.norm(axis, axis=1)
+    return SolidPoses(limbs.kind, limbs.p1 + 0.5 * axis, turn, 0.5 * length, limbs.radius, limbs.half_extents)
+
+
+class BodyEngine(Adapter):
+    """An engine of bodies whose size is fixed and whose cylinders lie along y; it rebuilds if a length changes."""
+
+    _bodies: list[Any]
+    _sized: Limbs
+
+    @abstractmethod
+    def _create(self, solids: SolidPoses, turns: Float64Array) -> None:
+        """Replace the world by one with these bodies; ``turns`` (n, 4) rotate them from the y axis."""
+
+    @abstractmethod
+    def _place(self, centers: Float64Array, turns: Float64Array) -> None:
+        """Move all bodies."""
+
+    def _build(self, limbs: Limbs) -> None:
+        self._sized, solids = limbs, poses(limbs)
+        self._create(solids, _turns_from_y(solids))
+
+    def _move(self, limbs: Limbs) -> None:
+        if same_lengths(self._sized, limbs):
+            solids = poses(limbs)
+            self._place(solids.center, _turns_from_y(solids))
+        else:
+            self._build(limbs)
+
+
+def same_lengths(before: Limbs, after: Limbs) -> bool:
+    """Whether the lengths of moved limbs are unchanged up to the rounding of float32 coordinates."""
+    change = np.linalg.norm(after.p2 - after.p1, axis=1) - np.linalg.norm(before.p2 - before.p1, axis=1)
+    largest = np.abs([after.p1, after.p2, before.p1, before.p2]).max(axis=(0, 2))
+    return bool((np.abs(change) <= FLOAT32_ROUNDING * largest).all())
+
+
+def _turns_from_y(solids: SolidPoses) -> Float64Array:
+    """Quaternions x, y, z, w (n, 4) for an engine whose cylinders and capsules lie along y."""
+    return np.where((solids.kind == int(Shape.BOX))[:, None], solids.turn, y_up(solids.turn))
+
+
+def y_up(turn: Float64Array) -> Float64Array:
+    """The rotations (n, 4) for solids along y instead of z: preceded by a quarter turn about x."""
+    x, y, z, w = np.sqrt(0.5) * turn.T
+    return np.stack([x + w, y + z, z - y, w - x], axis=1)
+
+
+def quaternions(axes: Float64Array) -> Float64Array:
+    """Unit quaternions x, y, z, w of right-handed frames whose axes are the rows; (n, 3, 3) to (n, 4).
+
+    The largest of the four squared components is at least a quarter (Shepperd 1978, Journal of Guidance and Control 1).
+    """
+    m = np.swapaxes(axes, 1, 2)
+    trace = np.trace(m, axis1=1, axis2=2)
+    squares = np.stack([*(1 + 2 * m[:, i, i] - trace for i in range(3)), 1 + trace], axis=1)  # 4 q²
+    x, y, z = m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]  # 4 w (x, y, z)
+    xy, xz, yz = m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]
+    rows = np.stack(
+        [
+            np.stack([squares[:, 0], xy, xz, x], axis=1),
+            np.stack([xy, squares[:, 1], yz, y], axis=1),
+            np.stack([xz, yz, squares[:, 2], z], axis=1),
+            np.stack([x, y, z, squares[:, 3]], axis=1),
+        ],
+        axis=1,
+    )
+    chosen = rows[np.arange(len(rows)), squares.argmax(axis=1)]
+    unit: Float64Array = chosen / np.linalg.norm(chosen, axis=1)[:, None]
+    return unit

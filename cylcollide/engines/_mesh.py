@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import Adapter
-from cylcollide.engines._poses import poses
+from cylcollide.engines._adapter import Adapter, poses
 from cylcollide.engines.protocol import Capabilities
 from cylcollide.limbs.limbs import Limbs
 

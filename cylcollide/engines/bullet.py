@@ -28,8 +28,7 @@ import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, installed
-from cylcollide.engines._poses import quaternions
+from cylcollide.engines._adapter import Adapter, installed, quaternions
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 

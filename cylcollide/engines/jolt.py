@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import installed, peer
-from cylcollide.engines._poses import BodyEngine, SolidPoses
+from cylcollide.engines._adapter import BodyEngine, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 
 culverin: Any = peer("culverin")

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, installed, peer
-from cylcollide.engines._poses import poses
+from cylcollide.engines._adapter import Adapter, installed, peer, poses
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 

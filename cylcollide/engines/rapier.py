@@ -7,8 +7,7 @@ the fraction. With `solid=True` a ray that starts inside hits at fraction 0.
 from typing import Any
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import installed, peer
-from cylcollide.engines._poses import BodyEngine, SolidPoses
+from cylcollide.engines._adapter import BodyEngine, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 
 rapier3d: Any = peer("rapier3d")

@@ -12,10 +12,9 @@ from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.cases.trials import Trial, is_proved, trials
 from cylcollide.crosscheck.compare.disagreements import Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.one_limb import aimed, grazes
+from cylcollide.crosscheck.generate.one_limb import rim as draw_rim
 from cylcollide.crosscheck.generate.shots import Target
-from cylcollide.crosscheck.generate.surface import grazes
-from cylcollide.crosscheck.generate.surface import rim as draw_rim
 from cylcollide.engines.bullet import BulletEngine
 
 pytestmark = pytest.mark.long  # a sweep of its own; asked for by .ci/run

@@ -13,7 +13,7 @@ import cylcollide as cc
 from cylcollide import engines
 from cylcollide._types import Shape
 from cylcollide.engines import registry
-from cylcollide.engines._poses import poses, quaternions, y_up
+from cylcollide.engines._adapter import poses, quaternions, y_up
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
 

@@ -10,7 +10,7 @@ from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.causes.calibration import Calibration, calibration
 from cylcollide.crosscheck.causes.classify import compare
-from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.causes.predicates import Sight, sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import EngineOf, Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots

@@ -12,7 +12,7 @@ import numpy as np
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.case_runner import CaseRunner, CaseVariant
 from cylcollide.crosscheck.causes.calibration import CORNER
-from cylcollide.crosscheck.causes.ray_geometry import Sight
+from cylcollide.crosscheck.causes.predicates import Sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
 from cylcollide.engines.rounded_cylinder import outward_normal

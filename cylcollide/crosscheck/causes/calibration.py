@@ -14,9 +14,8 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.compare.comparison import points_told, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
-from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.one_limb import aimed, grazes
 from cylcollide.crosscheck.generate.shots import SIZES, Target, joined
-from cylcollide.crosscheck.generate.surface import grazes
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.engines.rounded_cylinder import (
     Rounded,

@@ -11,8 +11,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Face, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.causes.calibration import Calibration
-from cylcollide.crosscheck.causes.predicates import distances, missed, normals, phantoms, wrong_limbs
-from cylcollide.crosscheck.causes.ray_geometry import Sight, sight
+from cylcollide.crosscheck.causes.predicates import Sight, distances, missed, normals, phantoms, sight, wrong_limbs
 from cylcollide.crosscheck.compare.comparison import Comparison, OwnHits, angle
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.compare.truth import Truth

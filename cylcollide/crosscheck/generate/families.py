@@ -11,25 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cylcollide.crosscheck.generate import aimed, of_pybullet, surface
-from cylcollide.crosscheck.generate.poses import draw_in_motion
+from cylcollide.crosscheck.generate import of_pybullet, one_limb
+from cylcollide.crosscheck.generate.bullets import draw_in_motion
 from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target
 
 Draw = Callable[[np.random.Generator, Target, int], list[ShotScene]]
 """Draws about so many segments at one body."""
 
 OF_ANY_ENGINE: dict[str, Draw] = {
-    "generic": aimed.generic,
-    "side-graze": surface.side_graze,
-    "rim": surface.rim,
-    "corner-cut": surface.corner_cut,
-    "axis-parallel": surface.axis_parallel,
-    "segment-ends": surface.segment_ends,
-    "near-start": surface.near_start,
-    "inside-start": surface.inside_start,
-    "extremes": aimed.extremes,
-    "same-line": surface.same_line,
-    "elbow": aimed.elbow,
+    "generic": one_limb.generic,
+    "side-graze": one_limb.side_graze,
+    "rim": one_limb.rim,
+    "corner-cut": one_limb.corner_cut,
+    "axis-parallel": one_limb.axis_parallel,
+    "segment-ends": one_limb.segment_ends,
+    "near-start": one_limb.near_start,
+    "inside-start": one_limb.inside_start,
+    "extremes": one_limb.extremes,
+    "same-line": one_limb.same_line,
+    "elbow": one_limb.elbow,
 }
 OF_PYBULLET_ONLY: dict[str, Draw] = {
     "margin-sweep": of_pybullet.margin_sweep,

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from cylcollide.crosscheck.engine import Setup
-from cylcollide.crosscheck.generate.aimed import aimed
+from cylcollide.crosscheck.generate.one_limb import aimed, grazes
 from cylcollide.crosscheck.generate.shots import ShotScene, Target, joined
-from cylcollide.crosscheck.generate.surface import grazes
 from cylcollide.engines.bullet import CONSTRUCTIONS
 
 MARGINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 5e-3, 1e-2, 0.04, 0.05, 0.06, 0.1)

@@ -15,9 +15,8 @@ from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import EngineOf
-from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
+from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES, PosedScene
 from cylcollide.crosscheck.generate.families import ChunkKey
-from cylcollide.crosscheck.generate.poses import PosedScene
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject, plain
 from cylcollide.crosscheck.run.chunk_store import Arrays, Chunk

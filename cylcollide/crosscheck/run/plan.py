@@ -13,8 +13,8 @@ from cylcollide.bullet.humanoid import load_motions
 from cylcollide.crosscheck.cases.case import BULLET
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient, EngineOf, NamedEngine, PlainEngine
 from cylcollide.crosscheck.generate import of_pybullet
+from cylcollide.crosscheck.generate.bullets import SweepPoses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.families import FAMILIES, OF_PYBULLET_ONLY, WHOLE_BATCHES, ChunkKey, draw_chunk
-from cylcollide.crosscheck.generate.poses import SweepPoses, draw_pose, spread_poses
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.crosscheck.records import JsonObject
 

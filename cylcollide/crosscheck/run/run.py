@@ -23,9 +23,8 @@ from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
 from cylcollide.crosscheck.records import JsonObject, write_json
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.chunk_store import ChunkStore, UnfinishedError, run_chunks
-from cylcollide.crosscheck.run.findings import findings
 from cylcollide.crosscheck.run.plan import Plan, PosesPlan, stamp
-from cylcollide.crosscheck.run.tally import Tally, sample
+from cylcollide.crosscheck.run.tally import Tally, findings, sample
 from cylcollide.crosscheck.workers import worker_processes
 
 SCHEMA = 3
