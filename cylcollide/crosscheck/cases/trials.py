@@ -15,7 +15,6 @@ from cylcollide.crosscheck.causes.calibration import CORNER
 from cylcollide.crosscheck.causes.predicates import Sight
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Kind
 from cylcollide.crosscheck.engine import BulletClient, Setup
-from cylcollide.engines.rounded_cylinder import outward_normal
 
 LARGER, SMALLER = (10.0, 100.0, 1000.0, 1e4, 1e5), (0.1, 0.01, 0.001)
 TALLEST = 1e3
@@ -120,7 +119,7 @@ def _grown_apart(case: TrialCase) -> Trials:
     yield from case.vanishes_grown(lambda factor: gap * factor > 2 * stop)
     if case.kind == Kind.PHANTOM:
         nearest = view.start + least.fraction[:, None] * (view.end - view.start)
-        away = outward_normal(view.true, nearest)[0]
+        away = view.true.outward_normal(nearest)[0]
         aside = (1.5 * stop + max(float(view.limits.growth[0]), 0.0) - gap) * away
         apart = replace(case.variant, start=case.variant.start + aside, end=case.variant.end + aside)
         yield case.vanishes("segment moved 1.5 stops away from the limb", apart)

@@ -17,13 +17,7 @@ from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
 from cylcollide.crosscheck.generate.one_limb import aimed, grazes
 from cylcollide.crosscheck.generate.shots import SIZES, Target, joined
 from cylcollide.engines import Engine, EngineHits
-from cylcollide.engines.rounded_cylinder import (
-    Rounded,
-    least_distance,
-    outward_normal,
-    signed_distance,
-    taken,
-)
+from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.limbs.limbs import Limbs
 
 DIGITS = "%.12g"
@@ -255,9 +249,9 @@ class _Probe:
         rows = np.flatnonzero(found.limb >= 0)
         ends = np.broadcast_to(body.half * body.axis, (SAMPLE, 3))
         solid = known.solid(-ends, ends)
-        depth = -signed_distance(taken(solid, rows), found.position[rows])
-        cosine = np.einsum("ni,ni->n", outward_normal(taken(solid, rows), found.position[rows]), found.normal[rows])
-        deep = least_distance(solid, fired.start, fired.end).distance < -body.radius / 3
+        depth = -solid.taken(rows).signed_distance(found.position[rows])
+        cosine = np.einsum("ni,ni->n", solid.taken(rows).outward_normal(found.position[rows]), found.normal[rows])
+        deep = solid.least_distance(fired.start, fired.end).distance < -body.radius / 3
         single = found.fraction[rows] == found.fraction[rows].astype(np.float32)
         core, skin = self._inside_starts(rng, known)
         return replace(

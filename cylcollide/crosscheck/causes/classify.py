@@ -18,7 +18,6 @@ from cylcollide.crosscheck.compare.truth import Truth
 from cylcollide.crosscheck.engine import EngineOf
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines import Engine
-from cylcollide.engines.rounded_cylinder import signed_distance
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 
@@ -109,7 +108,7 @@ class Classified(Comparison):
 def _is_off(view: Sight) -> BoolArray:
     # A hit is right if its point lies on the surface up to the rounding, and on the near side of where the segment is
     # deepest: then it is the hit of a limb that differs from the true one by no more than the rounding.
-    on_surface = np.abs(signed_distance(view.true, view.position)) <= view.rounding
+    on_surface = np.abs(view.true.signed_distance(view.position)) <= view.rounding
     nearest = view.least_true
     near_side = (view.reported <= nearest.fraction * view.length) | (nearest.distance >= -view.rounding)
     late = np.abs(view.reported - view.entry) > view.rounding

@@ -20,14 +20,7 @@ from cylcollide.crosscheck.causes.calibration import CORNER, EARLY_EXIT_ROOM, Ca
 from cylcollide.crosscheck.compare.comparison import angle
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.engines.rounded_cylinder import (
-    Least,
-    Rounded,
-    first_reach,
-    least_distance,
-    outward_normal,
-    signed_distance,
-)
+from cylcollide.engines.rounded_cylinder import Least, Rounded
 
 
 class EngineLimits:
@@ -86,21 +79,21 @@ class Sight:
     @cached_property
     def least_true(self) -> Least:
         """Closest to the true limb."""
-        return least_distance(self.true, self.start, self.end)
+        return self.true.least_distance(self.start, self.end)
 
     @cached_property
     def least_held(self) -> Least:
         """Closest to the held solid."""
-        return least_distance(self.held, self.start, self.end)
+        return self.held.least_distance(self.start, self.end)
 
     @cached_property
     def start_true(self) -> Float64Array:
         """Of the start from the true limb."""
-        return signed_distance(self.true, self.start)
+        return self.true.signed_distance(self.start)
 
     def entry_held(self, level: Float64Array) -> Float64Array:
         """Metres along the segment to where it first comes within ``level`` of the held solid; nan where never."""
-        return first_reach(self.held, self.start, self.end, self.least_held, level) * self.length
+        return self.held.first_reach(self.start, self.end, self.least_held, level) * self.length
 
     def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
         """Least angle, radians, between a normal and those of the held solid's nearest point, its side and its cap.
@@ -109,12 +102,12 @@ class Sight:
         """
         no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
         no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
-        every = [angle(outward_normal(solid, points), normal) for solid in (self.held, no_side, no_caps)]
+        every = [angle(solid.outward_normal(points), normal) for solid in (self.held, no_side, no_caps)]
         return np.asarray(np.min(every, axis=0))
 
     def on_rim(self, points: Float64Array) -> BoolArray:
         """Whether the held solid is rounded where it is nearest to points."""
-        normal, axis = outward_normal(self.held, points), self.true.p2 - self.true.p1
+        normal, axis = self.held.outward_normal(points), self.true.p2 - self.true.p1
         cosine = np.abs(np.einsum("ni,ni->n", normal, axis)) / np.linalg.norm(axis, axis=1)
         # Neither the side, whose normal is across the axis, nor a cap, whose normal is along it.
         tilt = 1e-9
@@ -124,14 +117,13 @@ class Sight:
 def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration], limb: Int32Array) -> Sight:
     """Look from some segments of a scene at one limb each, (n,); ``calibrations`` are those of the scene's limbs."""
     limits = EngineLimits(calibrations, scene.setup.margin, limb)
-    a, b = np.ascontiguousarray(scene.p1[limb]), np.ascontiguousarray(scene.p2[limb])
-    radius, none = scene.radius[limb], np.zeros(len(limb))
+    true = Rounded.cylinders(scene.p1[limb], scene.p2[limb], scene.radius[limb])
     solids = [c.solid(np.zeros((1, 3)), np.zeros((1, 3))) for c in calibrations]
     core, excess, ball = (np.array([getattr(s, f)[0] for s in solids])[limb] for f in Rounded._fields[2:])
     # The calibration was made for this size up to the last digits: correct the radius by the difference.
-    held = Rounded(a, b, np.maximum(core + (radius - limits.radius), 0.0), excess, ball)
+    core = np.maximum(core + (true.core_radius - limits.radius), 0.0)
     start, end = (np.ascontiguousarray(points[rows]) for points in (scene.shots.start, scene.shots.end))
-    return Sight(start, end, Rounded(a, b, radius, none, none), held, limits)
+    return Sight(start, end, true, Rounded(true.p1, true.p2, core, excess, ball), limits)
 
 
 def phantoms(found: Disagreements, view: Sight) -> Disagreements:
@@ -141,7 +133,7 @@ def phantoms(found: Disagreements, view: Sight) -> Disagreements:
     """
     limits, nearest = view.limits, view.least_held
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, within = signed_distance(view.held, view.position), limits.stop + view.rounding
+    at, within = view.held.signed_distance(view.position), limits.stop + view.rounding
     # A solid larger than the limb is truly hit.
     larger = (limits.growth > view.rounding) & (nearest.distance <= view.rounding)
     found.claim(Cause.SHAPE, larger & (at <= within), view.least_true.distance, limits.growth + within)
@@ -169,7 +161,7 @@ def missed(found: Disagreements, view: Sight) -> Disagreements:
     found.claim(Cause.SHAPE, untouched & ~at_rim & (limits.facets > 0), cut, limits.facets)
     found.claim(Cause.RIM_ROUNDING, untouched & (limits.rim > 0), cut, limits.lost_rim + rounding)
     # The end lies inside, but less deep than the engine steps too far.
-    end_depth = -signed_distance(view.held, view.end)
+    end_depth = -view.held.signed_distance(view.end)
     ends = (end_depth >= -rounding) & (end_depth <= overshoot + rounding)
     found.claim(Cause.SEGMENT_END, ends, end_depth, overshoot + rounding)
     facet = limits.facets + overshoot
@@ -192,7 +184,7 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreement
     blank = [Disagreements.of_kind(found.row, Kind.WRONG_LIMB, found.amount) for _ in range(3)]
     ahead, behind, late, limits = phantoms(blank[0], other), missed(blank[1], true), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
-    depth, cut = -signed_distance(true.held, true.position), -signed_distance(true.true, true.position)
+    depth, cut = -true.held.signed_distance(true.position), -true.true.signed_distance(true.position)
     # Both limbs are met almost at once: the true one is reported late, behind the other. So the point lies about where
     # the segment comes into the true limb, no deeper than that limb's own hit could have been reported.
     inside = true.start_true <= true.rounding
@@ -214,8 +206,8 @@ def distances(found: Disagreements, view: Sight) -> Disagreements:
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     at, cut, error = (
-        signed_distance(view.held, view.position),
-        -signed_distance(view.true, view.position),
+        view.held.signed_distance(view.position),
+        -view.true.signed_distance(view.position),
         view.reported - view.entry,
     )
     # Half a unit in the last place of a float32 fraction.
@@ -250,7 +242,7 @@ def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_n
     """Wrong normals of the right limb; ``true_normal`` and ``said_normal`` are (n, 3), a true one 0 inside."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    held, at = outward_normal(view.held, view.position), signed_distance(view.held, view.position)
+    held, at = view.held.outward_normal(view.position), view.held.signed_distance(view.position)
     by_place = angle(true_normal, held)
     by_noise = np.where(limits.facets > 0, view.from_a_face(view.position, said_normal), angle(held, said_normal))
     inside = np.asarray(~true_normal.any(axis=1))

@@ -11,7 +11,7 @@ import numpy as np
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.generate.shots import ShotScene
-from cylcollide.engines.rounded_cylinder import Rounded, least_distance
+from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.exact.cylinder import Cylinder
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import Chord, closest
@@ -55,9 +55,8 @@ def clearances(
     Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
     nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
     """
-    none = np.zeros(len(starts))
-    solids = Rounded(np.ascontiguousarray(p1), np.ascontiguousarray(p2), np.ascontiguousarray(radius), none, none)
-    return least_distance(solids, np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
+    limbs = Rounded.cylinders(p1, p2, radius)
+    return limbs.least_distance(np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
 
 
 class Truth:
