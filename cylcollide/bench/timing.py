@@ -9,6 +9,8 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 
+LEAST_TIME = 0.02  # seconds that a turn of a short work takes at least
+
 Work = Callable[[], object]
 Clock = Callable[[], float]
 
@@ -39,14 +41,22 @@ def interleaved(works: Mapping[str, Work], rounds: int, clock: Clock = time.perf
     return times
 
 
-def repeated(work: Work, times: int) -> Work:
-    """The work so many times in a row."""
+def paced(works: Mapping[str, Work], rounds: int) -> dict[str, Float64Array]:
+    """As :func:`interleaved`, of works that may be short: each is called once before, then repeated within its turn."""
 
-    def run() -> None:
-        for _ in range(times):
-            work()
+    def repeated(work: Work) -> tuple[Work, int]:
+        work()
+        times = max(1, int(LEAST_TIME / seconds(work)))
 
-    return run
+        def turn() -> None:
+            for _ in range(times):
+                work()
+
+        return turn, times
+
+    turns = {name: repeated(work) for name, work in works.items()}
+    taken = interleaved({name: turn for name, (turn, _) in turns.items()}, rounds)
+    return {name: taken[name] / times for name, (_, times) in turns.items()}
 
 
 def spread(values: Sequence[float] | Float64Array) -> tuple[float, float, float]:
