@@ -14,12 +14,12 @@ import numpy as np
 
 from cylcollide._types import Float64Array
 from cylcollide.crosscheck.cases.case import Case, tuples
-from cylcollide.crosscheck.cases.case_runner import CaseRunner, scene_of
 from cylcollide.crosscheck.cases.recast import recast
+from cylcollide.crosscheck.cases.variants import scene_of
 from cylcollide.crosscheck.compare.comparison import Comparison
 from cylcollide.crosscheck.compare.disagreements import VERDICTS
 from cylcollide.crosscheck.compare.truth import Truth
-from cylcollide.crosscheck.engine import DEFAULT
+from cylcollide.crosscheck.engine import DEFAULT, EngineOf
 
 Size = tuple[int, int, int, int, int]
 Now = Callable[[], Case]
@@ -204,21 +204,21 @@ class NotReproducedError(ValueError):
     """The engine does not repeat the disagreement of the case."""
 
 
-def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case:
+def minimise(case: Case, engine_of: EngineOf, questions: int = QUESTIONS) -> Case:
     """Return a smaller case with the same kind of disagreement and the same cause, as it is found now.
 
     Limbs that are not needed go, settings become the default, the segment becomes short, the limb goes to the origin
     and along an axis, and numbers get fewer digits, in turns until nothing changes. A change is kept if the case is
-    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine of the runner still disagrees in the same
+    smaller by :func:`~cylcollide.crosscheck.cases.minimise.size`, the engine still disagrees in the same
     kind, at least half as badly, the cause named is the same, and rational arithmetic confirms this library. Equal
     cases end equal. No more than so many candidates are asked about. NotReproducedError if the engine does not disagree
     in this way to begin with, or rational arithmetic does not confirm this library.
     """
-    live = recast(case, runner)
+    live = recast(case, engine_of)
     first = live.again
     if first is None or not live.proved:
         raise NotReproducedError(f"expected a case that the engine repeats, got another answer to this {case.kind}")
-    search, before = _Search(runner, first, first, questions), None
+    search, before = _Search(engine_of, first, first, questions), None
     while search.smallest != before:
         before = search.smallest
         for simplify in PASSES:
@@ -231,7 +231,7 @@ def minimise(case: Case, runner: CaseRunner, questions: int = QUESTIONS) -> Case
 class _Search:
     """Asks about candidates, each once, until no question is left."""
 
-    runner: CaseRunner
+    engine_of: EngineOf
     goal: Case
     smallest: Case
     left: int
@@ -252,11 +252,11 @@ class _Search:
         # Reject most candidates here, before limbs of a new size are calibrated.
         if self.goal.kind_code in VERDICTS:
             scene, row = scene_of(candidate)
-            with self.runner.engine_of(candidate.setup) as engine:
+            with self.engine_of(candidate.setup) as engine:
                 both = Comparison.of(engine, Truth(scene))
             if (both.ours.limb[row], both.theirs.limb[row]) != (candidate.limb_true, candidate.limb_engine):
                 return None
-        live = recast(candidate, self.runner)
+        live = recast(candidate, self.engine_of)
         now, goal = live.again, self.goal
         if now is None or not live.proved or now.cause != goal.cause:
             return None

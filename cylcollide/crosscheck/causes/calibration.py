@@ -15,7 +15,7 @@ from cylcollide._types import BoolArray, Float64Array
 from cylcollide.crosscheck.compare.comparison import points_told, usable
 from cylcollide.crosscheck.engine import DEFAULT, EngineOf, Setup
 from cylcollide.crosscheck.generate.one_limb import aimed, grazes
-from cylcollide.crosscheck.generate.shots import SIZES, Target, joined
+from cylcollide.crosscheck.generate.shots import SIZES, ShotScene, Target, joined
 from cylcollide.engines import Engine, EngineHits
 from cylcollide.engines.rounded_cylinder import Rounded
 from cylcollide.limbs.limbs import Limbs
@@ -105,6 +105,17 @@ def calibration(engine_of: EngineOf, setup: Setup, radius: float, half: float) -
     """Measure an engine on a limb of this size, once a process."""
     found = calibrate(engine_of, calibrated_setup(setup), float(DIGITS % radius), float(DIGITS % half))
     return replace(found, big_from=big_from(engine_of))
+
+
+def calibrations(engine_of: EngineOf, scene: ShotScene, size: float = 1.0) -> list[Calibration]:
+    """What was measured on limbs as those of a scene before its world was scaled by ``size``, at their size now.
+
+    The stop, the margin and all growth are lengths of the engine: scaling the world does not scale them.
+    """
+    half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1) / size
+    sizes = zip((scene.radius / size).tolist(), half.tolist(), strict=True)
+    known = [calibration(engine_of, scene.setup, *each) for each in sizes]
+    return [replace(c, radius=c.radius * size, half=c.half * size) for c in known]
 
 
 @cache

@@ -55,7 +55,7 @@ def replay(
             raise
         if smaller and found[0].reproduced:
             before = found[0].case
-            small = minimise(before, found[0].runner)
+            small = minimise(before, found[0].engine_of)
             console.print(f"Minimised: {smaller_by(before, small)}.")
             found = [recast(small)]
         # Two kinds of one segment, at one place, are explained in full.

@@ -47,18 +47,6 @@ def exact_hit(start: Any, end: Any, limbs: list[tuple[int, Cylinder]]) -> tuple[
     return hit
 
 
-def clearances(
-    starts: Float64Array, ends: Float64Array, p1: Float64Array, p2: Float64Array, radius: Float64Array
-) -> Float64Array:
-    """Return the least signed distance of each segment from its own cylinder, in metres, (n,).
-
-    Positive is the gap of a segment that misses; negative the depth to which a segment cuts in, measured from the
-    nearest face. All arguments row by row: (n, 3) in metres, ``radius`` (n,).
-    """
-    limbs = Rounded.cylinders(p1, p2, radius)
-    return limbs.least_distance(np.ascontiguousarray(starts), np.ascontiguousarray(ends)).distance
-
-
 class Truth:
     """The true answers to a scene. Exact arithmetic settles each segment at most once.
 
@@ -102,6 +90,9 @@ class Truth:
         return moved
 
     def clearances(self, rows: Int64Array, limb: Int32Array) -> Float64Array:
-        """Least signed distance in metres of some segments from a limb each, (k,): the gap, or < 0 the cut."""
-        limbs = self.limbs
-        return clearances(self.start[rows], self.end[rows], limbs.p1[limb], limbs.p2[limb], limbs.radius[limb])
+        """Least signed distance in metres of some segments from a limb each, (k,).
+
+        Positive is the gap of a segment that misses; negative the depth of a cut, from the nearest face.
+        """
+        solids = Rounded.cylinders(self.limbs.p1[limb], self.limbs.p2[limb], self.limbs.radius[limb])
+        return solids.least_distance(self.start[rows], self.end[rows]).distance

@@ -10,7 +10,7 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
 from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
-from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibration
+from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibrations
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause, Disagreements, Kind
@@ -99,9 +99,7 @@ class Fired:
 
 def fire(scene: ShotScene, engine_of: EngineOf, *, explain: bool = True) -> Fired:
     """Cast every segment of a scene on both sides, explain what differs if wanted, and settle the verdicts."""
-    half = 0.5 * np.linalg.norm(scene.p2 - scene.p1, axis=1)
-    sizes = zip(scene.radius.tolist(), half.tolist(), strict=True)
-    known = [calibration(engine_of, scene.setup, *size) for size in sizes] if explain else None
+    known = calibrations(engine_of, scene) if explain else None
     compared, found = compare(scene, engine_of, known)
     setup = asdict(calibrated_setup(scene.setup))
     return Fired(scene, compared, found, [{"setup": setup, **plain(asdict(c))} for c in dict.fromkeys(known or ())])

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from cylcollide.crosscheck.cases.case import RAYS_SCHEMA, Case, write_cases
-from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.trials import Trial, trials
 from cylcollide.crosscheck.compare.disagreements import VERDICTS, Cause
 from cylcollide.crosscheck.generate.bullets import BULLET_FAMILIES
@@ -176,7 +175,7 @@ def executor_of(jobs: int | None, scheduler: str | None) -> Iterator[Executor | 
 
 def _prove(plan: Plan, tally: Tally, executor: Executor | None, report: Callable[[str, int, int], None]) -> list[Proof]:
     cases = [case for some in sample(tally.cases, plan.tried).values() for case in some]
-    prove, proofs = partial(trials, runner=CaseRunner(plan.engine_of)), []
+    prove, proofs = partial(trials, engine_of=plan.engine_of), []
     try:
         for case, run in zip(cases, (map if executor is None else executor.map)(prove, cases), strict=True):
             proofs.append((case, run))

@@ -3,14 +3,11 @@
 from functools import cache
 
 from cylcollide.crosscheck.cases.case import Case
-from cylcollide.crosscheck.cases.case_runner import CaseRunner
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient
 from cylcollide.crosscheck.generate.of_pybullet import LEAST
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
-
-BULLET = CaseRunner(BulletClient)
 
 
 @cache
@@ -28,7 +25,7 @@ def of_each_kind_and_cause(found: list[Case]) -> list[Case]:
     return list(first.values())
 
 
-def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
+def made(p1, p2, radius, start, end, *, kind, engine_of=BulletClient, **more):
     """A case of these limbs and this segment, with the answers that both sides give now."""
     blank = Case(
         family="made",
@@ -50,5 +47,5 @@ def made(p1, p2, radius, start, end, *, kind, runner=BULLET, **more):
         **dict.fromkeys(("amount", "measured", "bound")),
         **more,
     )
-    (case,) = (now for now in recast(blank, runner).now if now.kind == kind)
+    (case,) = (now for now in recast(blank, engine_of).now if now.kind == kind)
     return case
