@@ -43,7 +43,8 @@ def page_html(result: Result, *, linked: bool = False) -> str:
     summary, worst, measured = result.summary, _worst(result), facts(result.summary)
     figures = _figures(result)
     causes = [_cause(result, row, figures) for row in summary["causes"]]
-    filters = {name: getattr(wording, name) for name in ("percent", "counted", "quantity", "kinds_words")}
+    names = ("percent", "counted", "quantity", "kinds_words", "headline", "case_words")
+    filters = {name: getattr(wording, name) for name in names}
     return template("page.html.j2", escape=True, **filters, metres=wording.length, number="{:,}".format).render(
         engine=summary["engine"],
         summary=summary,
@@ -59,7 +60,9 @@ def page_html(result: Result, *, linked: bool = False) -> str:
         figures=list(figures.values()),
         causes=causes,
         advice=wording.advice(summary, measured),
-        rows=[_view(result, rank, case, linked) for rank, case in enumerate(worst, 1)],
+        rows=worst,
+        poses=result.plan.poses if isinstance(result.plan, PosesPlan) else None,
+        linked=linked,
         scene=as_json(views(summary["calibrations"], worst)),
         command=" ".join(["cylcollide crosscheck", *result.plan.options]),
         plotly=Markup(get_plotlyjs()),
@@ -109,26 +112,4 @@ def _cut(summary: JsonObject, cause: Cause, case: Case) -> JsonObject:
         + (f", {wording.quantity(abs(case.amount or 0.0), case.kind)}" if shown else ""),
         "caption": f"{wording.case_words(case)} {wording.measured_words(summary['engine'], case)}".strip(),
         "json": as_json(bare(cut(Drawn(case, summary["calibrations"])))),
-    }
-
-
-def _view(result: Result, rank: int, case: Case, linked: bool) -> JsonObject:
-    """One of the worst cases as the viewer and the table name it."""
-    plan, about = result.plan, case.limb_engine if case.limb_engine >= 0 else case.limb_true
-    words = {"limb": case.cause, "text": wording.case_words(case)}
-    if isinstance(plan, PosesPlan):
-        words = {"limb": case.name(about), "text": wording.headline(case), "motion": plan.poses.motion[case.scene]}
-        words["time"] = f"{plan.poses.time[case.scene]:.2f} s"
-    hits = {
-        side: "no hit" if fraction is None else f"{fraction * case.length:.7g} m"
-        for side, fraction in (("after_true", case.fraction_true), ("after_engine", case.fraction_engine))
-    }
-    return {
-        **{name: getattr(case, name) for name in ("kind", "cause", "family", "row")},
-        **{"rank": rank, "size": "" if case.amount is None else wording.quantity(abs(case.amount), case.kind)},
-        **words,
-        **hits,
-        **({"after_engine": "no answer"} if case.kind == "lost" else {}),
-        "file": f"cases/{rank:02d}.json" if linked else "",
-        "script": f"repro/{rank:02d}.py" if linked else "",
     }
