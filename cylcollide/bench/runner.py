@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -60,18 +60,17 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
         for name in engines:
             progress(f"{workload.name}: building {name}")
             engine = stack.enter_context(create(name))
-            version = ", ".join(engine.versions.values())
+            rows[name] = Row(workload.name, len(limbs), engine.name, ", ".join(engine.versions.values()))
             unfit = unsupported_reason(engine, limbs)
             if unfit:
-                rows[name] = Row(workload.name, len(limbs), engine.name, version, note=unfit)
+                rows[name] = replace(rows[name], note=unfit)
                 continue
             building = seconds(lambda engine=engine: engine.build(limbs))  # type: ignore[misc]  # bound in the loop
             share = segments.first(_affordable(engine, segments))
             ready[name] = engine, share
-            note = "" if len(share.starts) == rays else "slow: fewer rays"
-            rows[name] = Row(
-                workload.name, len(limbs), engine.name, version, len(share.starts), build_seconds=building, note=note
-            )
+            n = len(share.starts)
+            note = "" if n == rays else "slow: fewer rays"
+            rows[name] = replace(rows[name], rays=n, build_seconds=building, note=note)
         progress(f"{workload.name}: {rounds} rounds")
         works = {name: partial(engine.cast_segments, *share) for name, (engine, share) in ready.items()}
         results = {name: work() for name, work in works.items()}  # also warms up: few rays would take other loops
@@ -87,12 +86,10 @@ def run(workload: Workload, engines: Sequence[str], rays: int, rounds: int, prog
             ratio, low, high = spread(per_ray[BASE] / per_ray[name])
             hits = int((results[BASE if name == LEAN else name].limb >= 0).sum())
             wrong = verdicts[BASE if name == LEAN else name]
-            measured = {
-                "hits": hits, "rate": 1 / spread(per_ray[name])[0],
-                "ratio": ratio, "ratio_low": low, "ratio_high": high,
-                "wrong_verdicts": wrong[0], "wrong_limbs": wrong[1],
-            }  # fmt: skip
-            row = Row(**{**vars(row), **measured})
+            row = replace(
+                row, hits=hits, rate=1 / spread(per_ray[name])[0], ratio=ratio, ratio_low=low, ratio_high=high,
+                wrong_verdicts=wrong[0], wrong_limbs=wrong[1],
+            )  # fmt: skip
         found.append(row)
     return found
 

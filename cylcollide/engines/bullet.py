@@ -20,6 +20,7 @@ mjcf            ``loadMJCF``; sizes pass through float32
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
@@ -91,7 +92,7 @@ class BulletEngine(Adapter):
             raise ValueError(f"construction: expected one of {', '.join(CONSTRUCTIONS)}, got {construction!r}")
         self.construction, self.margin, self.threads = construction, margin, threads
         if construction == "urdf":
-            self.capabilities = self.capabilities.replaced(sides=32, accuracy=4e-3)  # a hull, and the margin outside it
+            self.capabilities = replace(self.capabilities, sides=32, accuracy=4e-3)  # a hull, and the margin outside it
         self._client = self._connected()
         self._limb_of_body: dict[int, int] = {}
 

@@ -1,7 +1,7 @@
 """The protocol of engines, and the description of their capabilities."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
 import numpy as np
@@ -71,10 +71,6 @@ class Capabilities:
     def lacks(self, shapes: Iterable[Shape]) -> list[Shape]:
         """Those of the shapes that the engine does not support."""
         return sorted(set(shapes) - self.shapes)
-
-    def replaced(self, **changes: object) -> "Capabilities":
-        """A copy with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]  # fields by name, checked by the dataclass
 
 
 class Engine(Protocol):

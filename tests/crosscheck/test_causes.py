@@ -9,8 +9,7 @@ import cylcollide as cc
 from cylcollide.crosscheck.causes.calibration import big_from, calibrate, reference
 from cylcollide.crosscheck.compare.disagreements import Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import BulletClient, PlainEngine, Setup
-from cylcollide.crosscheck.generate import of_pybullet
-from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk
+from cylcollide.crosscheck.generate.families import ChunkKey, draw_chunk, margin_sweep
 from cylcollide.crosscheck.generate.shots import Target
 from cylcollide.crosscheck.run.chunk import compute_chunk, fire
 from cylcollide.crosscheck.run.plan import FamiliesPlan
@@ -203,7 +202,7 @@ def by_cause(findings: Disagreements, kind):
 def test_margins():
     rng = np.random.default_rng(2)
     body = Target.draw(rng, 0.05, 0.2, aligned=False)
-    found = {scene.setup.margin: fired(scene).found for scene in of_pybullet.margin_sweep(rng, body, 3300)}
+    found = {scene.setup.margin: fired(scene).found for scene in margin_sweep(rng, body, 3300)}
     assert by_cause(found[0.0], Kind.MISSED)[Cause.NO_CORE_DISTANCE] > 5
     assert Cause.NO_CORE_DISTANCE not in by_cause(found[1e-3], Kind.MISSED)
     assert set(by_cause(found[0.04], Kind.MISSED)) == {Cause.RIM_ROUNDING}

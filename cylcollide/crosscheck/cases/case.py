@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
+from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import NOT_SOUGHT, Cause, Disagreements, Kind
 from cylcollide.crosscheck.engine import Setup
 from cylcollide.crosscheck.generate.shots import Intent, ShotScene, shots
@@ -211,12 +212,6 @@ def both_answers(ours: RayHits | EngineHits, theirs: EngineHits, row: int) -> Js
     }
 
 
-def called(scene: ShotScene, row: int, first: int, end: int) -> dict[str, tuple[Segment, ...]]:
-    """What a case says of the rows from ``first`` to ``end`` that were cast in the same call as its own."""
-    segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
-    return {"before": segments[: row - first], "after": segments[row - first + 1 :]}
-
-
 def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: EngineHits, /, **others: Any) -> Case:
     """One segment of a scene with the answers of both sides; ``others`` are its other fields, or stand for these."""
     ends = {"start": scene.shots.start[row], "end": scene.shots.end[row]}
@@ -224,6 +219,15 @@ def case_of(scene: ShotScene, row: int, ours: RayHits | EngineHits, theirs: Engi
     shown = {name: tuples(values.tolist()) for name, values in lengths.items()}
     shown |= {"setup": scene.setup, "was": tuples([ends.tolist() for ends in scene.was or ()])}
     return Case(**(shown | both_answers(ours, theirs, row) | others))
+
+
+def case_at(both: Comparison, row: int, cast: Cast, /, **others: Any) -> Case:
+    """One segment of a compared scene, with the others of its call if the engine answers otherwise without them."""
+    scene = both.truth.scene
+    first, end = (row, row + 1) if scene.whole_batch else both.call_of(row, cast)
+    segments = tuples(np.stack([scene.shots.start, scene.shots.end], axis=1)[first:end].tolist())
+    others |= {"before": segments[: row - first], "after": segments[row - first + 1 :]}
+    return case_of(scene, row, both.ours, both.theirs, **others)
 
 
 RAYS_SCHEMA = 1

@@ -19,7 +19,7 @@ from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, 
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import one_line
-from cylcollide.crosscheck.report.repro_scripts import repro_source
+from cylcollide.crosscheck.report.page import repro_source
 from cylcollide.terminal import stop, table
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.crosscheck.cases.case import Case, called, case_of, explained
+from cylcollide.crosscheck.cases.case import Case, case_at, explained
 from cylcollide.crosscheck.causes.calibration import calibrated_setup, calibrations
 from cylcollide.crosscheck.causes.classify import compare
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison, build
@@ -169,10 +169,7 @@ def _case(plan: Plan, key: ChunkKey, number: int, part: Fired, at: int, cast: Ca
     if isinstance(scene, PosedScene):
         family = BULLET_FAMILIES[scene.family[row]]
         place = {"family": family, "chunk": 0, "scene": scene.pose, "row": scene.first_ray + row, "names": scene.names}
-    told = explained(found, at)
-    call = (row, row + 1) if scene.whole_batch else both.call_of(row, cast)
-    told |= {**plan.blamed, **called(scene, row, *call)}
-    return case_of(scene, row, both.ours, both.theirs, seed=key.seed, **place, **told)
+    return case_at(both, row, cast, seed=key.seed, **place, **explained(found, at), **plan.blamed)
 
 
 def _joined(tables: Sequence[Arrays]) -> Arrays:

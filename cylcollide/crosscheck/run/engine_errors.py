@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int64Array
-from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case, called, case_of
+from cylcollide.crosscheck.cases.case import BULLET, UNNAMED, Case, case_at
 from cylcollide.crosscheck.compare.comparison import Cast, Comparison
 from cylcollide.crosscheck.compare.disagreements import ERRORS, VERDICTS, Kind
 from cylcollide.crosscheck.compare.truth import Truth
@@ -126,11 +126,10 @@ class EngineErrors:
         # PyBullet's options are settings, which every other case of it has in its setup.
         setup, options = (Setup(**self.options), {}) if self.engine == BULLET else (Setup(), dict(self.options))
         of_call = (float(both.answered.sum()), float(n)) if kind == Kind.LOST else (None, None)
-        self.worst[place] = rank, case_of(
-            truth.scene, row, both.ours, both.theirs, family=key.family, seed=key.seed, chunk=key.number,
-            scene=number, row=row, kind=kind.label, cause=UNNAMED, setup=setup, engine=self.engine,
-            options=options, amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
-            **called(truth.scene, row, *both.call_of(row, cast)),
+        self.worst[place] = rank, case_at(
+            both, row, cast, family=key.family, seed=key.seed, chunk=key.number, scene=number, row=row,
+            kind=kind.label, cause=UNNAMED, setup=setup, engine=self.engine, options=options,
+            amount=plain(amounts[worst]), measured=of_call[0], bound=of_call[1],
         )  # fmt: skip
 
     def _look_inside(self, both: Comparison) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 from cylcollide.crosscheck.cases.case import Case
 from cylcollide.crosscheck.cases.recast import recast
 from cylcollide.crosscheck.engine import DEFAULT, BulletClient
-from cylcollide.crosscheck.generate.of_pybullet import LEAST
+from cylcollide.crosscheck.generate.families import LEAST
 from cylcollide.crosscheck.run.chunk import compute_chunk
 from cylcollide.crosscheck.run.plan import FamiliesPlan
 
