@@ -109,6 +109,8 @@ class Adapter(Engine, ABC):
         self._limbs = self._world = None
 
 
+BODY_SHAPES = frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX})
+"""Shapes that most physics engines have."""
 FLOAT32_ROUNDING = 2.0**-22
 """Four roundings of float32, relative to a coordinate: two for each end of a limb."""
 
@@ -128,19 +130,10 @@ def poses(limbs: Limbs) -> SolidPoses:
     """Centre, rotation and sizes of every limb, in float64."""
     axis = limbs.p2 - limbs.p1
     # Tilt z towards x by the polar angle, then turn about z to the azimuth: both angles are well defined everywhere.
-    polar, azimuth = (
-        0.5 * np.arctan2(np.hypot(axis[:, 0], axis[:, 1]), axis[:, 2]),
-        0.5 * np.arctan2(axis[:, 1], axis[:, 0]),
-    )
-    turn = np.stack(
-        [
-            -np.sin(azimuth) * np.sin(polar),
-            np.cos(azimuth) * np.sin(polar),
-            np.sin(azimuth) * np.cos(polar),
-            np.cos(azimuth) * np.cos(polar),
-        ],
-        axis=1,
-    )
+    x, y, z = axis.T
+    polar, azimuth = 0.5 * np.arctan2(np.hypot(x, y), z), 0.5 * np.arctan2(y, x)
+    (tilt, no_tilt), (aside, ahead) = ((np.sin(half), np.cos(half)) for half in (polar, azimuth))
+    turn = np.stack([-aside * tilt, ahead * tilt, aside * no_tilt, ahead * no_tilt], axis=1)
     boxes = limbs.kind == int(Shape.BOX)
     turn[boxes] = quaternions(limbs.box_axes[boxes])
     length = np.linalg.norm(axis, axis=1)
@@ -201,15 +194,8 @@ def quaternions(axes: Float64Array) -> Float64Array:
     squares = np.stack([*(1 + 2 * m[:, i, i] - trace for i in range(3)), 1 + trace], axis=1)  # 4 q²
     x, y, z = m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]  # 4 w (x, y, z)
     xy, xz, yz = m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]
-    rows = np.stack(
-        [
-            np.stack([squares[:, 0], xy, xz, x], axis=1),
-            np.stack([xy, squares[:, 1], yz, y], axis=1),
-            np.stack([xz, yz, squares[:, 2], z], axis=1),
-            np.stack([x, y, z, squares[:, 3]], axis=1),
-        ],
-        axis=1,
-    )
+    xx, yy, zz, ww = squares.T
+    rows = np.stack([[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, ww]]).transpose(2, 0, 1)
     chosen = rows[np.arange(len(rows)), squares.argmax(axis=1)]
     unit: Float64Array = chosen / np.linalg.norm(chosen, axis=1)[:, None]
     return unit

@@ -29,7 +29,7 @@ import numpy as np
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import Adapter, installed, quaternions
+from cylcollide.engines._adapter import BODY_SHAPES, Adapter, installed, quaternions
 from cylcollide.engines.protocol import Capabilities, EngineHits
 from cylcollide.limbs.limbs import Limbs
 
@@ -79,7 +79,7 @@ class BulletEngine(Adapter):
         "MJCF": {"construction": "mjcf"},
     }
     capabilities = Capabilities(
-        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
+        shapes=BODY_SHAPES,
         inside="ignore",
         accuracy=1.5e-3,  # it stops within 1 mm of the surface
         max_batch=BATCH,
@@ -203,23 +203,12 @@ def add_body(body: BulletBody, construction: Construction, stem: Path, client: i
 
 
 def _create(body: BulletBody, client: int) -> int:
-    match body.kind:
-        case Shape.CYLINDER:
-            sizes = {"shapeType": pybullet.GEOM_CYLINDER, "radius": body.radius, "height": body.length}
-        case Shape.CAPSULE:
-            sizes = {"shapeType": pybullet.GEOM_CAPSULE, "radius": body.radius, "height": body.length}
-        case Shape.SPHERE:
-            sizes = {"shapeType": pybullet.GEOM_SPHERE, "radius": body.radius}
-        case _:
-            sizes = {"shapeType": pybullet.GEOM_BOX, "halfExtents": body.half_extents}
-    shape = pybullet.createCollisionShape(**sizes, physicsClientId=client)
-    added: int = pybullet.createMultiBody(
-        baseMass=0,
-        baseCollisionShapeIndex=shape,
-        basePosition=body.center,
-        baseOrientation=body.turn,
-        physicsClientId=client,
-    )
+    sizes: dict[str, Any] = {"radius": body.radius, "height": body.length}
+    if body.kind in (Shape.SPHERE, Shape.BOX):
+        sizes = {"radius": body.radius} if body.kind == Shape.SPHERE else {"halfExtents": body.half_extents}
+    kind = getattr(pybullet, f"GEOM_{body.kind.name}")
+    shape = pybullet.createCollisionShape(kind, **sizes, physicsClientId=client)
+    added: int = pybullet.createMultiBody(0, shape, -1, body.center, body.turn, physicsClientId=client)
     return added
 
 

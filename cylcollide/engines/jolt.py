@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import Float64Array, Int32Array, Shape
-from cylcollide.engines._adapter import BodyEngine, SolidPoses, installed, peer
+from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 
 culverin: Any = peer("culverin")
@@ -29,12 +29,7 @@ class JoltEngine(BodyEngine):
     """`culverin.PhysicsWorld`; a ray that starts inside hits at fraction 0."""
 
     name = "Jolt"
-    capabilities = Capabilities(
-        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
-        inside="hit",
-        accuracy=1e-3,
-        precision="float32",
-    )
+    capabilities = Capabilities(shapes=BODY_SHAPES, inside="hit", accuracy=1e-3, precision="float32")
 
     versions = installed("culverin")
     _limb_of_slot: Int32Array

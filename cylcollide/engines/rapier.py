@@ -7,7 +7,7 @@ the fraction. With `solid=True` a ray that starts inside hits at fraction 0.
 from typing import Any
 
 from cylcollide._types import Float64Array, Shape
-from cylcollide.engines._adapter import BodyEngine, SolidPoses, installed, peer
+from cylcollide.engines._adapter import BODY_SHAPES, BodyEngine, SolidPoses, installed, peer
 from cylcollide.engines.protocol import Capabilities, EngineHits
 
 rapier3d: Any = peer("rapier3d")
@@ -17,13 +17,7 @@ class RapierEngine(BodyEngine):
     """`rapier3d`, the Python bindings of the Rust engine."""
 
     name = "Rapier"
-    capabilities = Capabilities(
-        shapes=frozenset({Shape.CYLINDER, Shape.CAPSULE, Shape.SPHERE, Shape.BOX}),
-        inside="hit",
-        accuracy=1e-3,
-        precision="float32",
-        position=False,
-    )
+    capabilities = Capabilities(BODY_SHAPES, inside="hit", accuracy=1e-3, precision="float32", position=False)
 
     versions = installed("rapier3d")
 

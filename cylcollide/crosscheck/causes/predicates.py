@@ -205,11 +205,8 @@ def distances(found: Disagreements, view: Sight) -> Disagreements:
     """Early and late hits of the right limb."""
     limits, rounding = view.limits, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
-    at, cut, error = (
-        view.held.signed_distance(view.position),
-        -view.true.signed_distance(view.position),
-        view.reported - view.entry,
-    )
+    at, cut = view.held.signed_distance(view.position), -view.true.signed_distance(view.position)
+    error = view.reported - view.entry
     # Half a unit in the last place of a float32 fraction.
     single = 2.0**-24 * view.reported + rounding
     found.claim(Cause.SINGLE_PRECISION, limits.single & (np.abs(error) <= single), np.abs(error), single)

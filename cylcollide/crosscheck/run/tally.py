@@ -60,12 +60,8 @@ class Tally:
 
     def total(self, name: str, family: str | None = None) -> int:
         """Sum of a count of segments: ``rays``, ``hits`` or ``proved``."""
-        return sum(
-            row[name]
-            for chunk in self.chunks.values()
-            for row in chunk.record["families"]
-            if family in (None, row["family"])
-        )
+        rows = [row for chunk in self.chunks.values() for row in chunk.record["families"]]
+        return sum(row[name] for row in rows if family in (None, row["family"]))
 
     def rechecked(self, family: str | None = None) -> int | None:
         """Segments that needed exact arithmetic for this library's own answer; None where families are mixed."""
@@ -86,9 +82,8 @@ class Tally:
     @property
     def calibrations(self) -> list[JsonObject]:
         """What was measured, each engine, setup and size once."""
-        every = {
-            json.dumps(c, sort_keys=True): c for chunk in self.chunks.values() for c in chunk.record["calibrations"]
-        }
+        found = [known for chunk in self.chunks.values() for known in chunk.record["calibrations"]]
+        every = {json.dumps(known, sort_keys=True): known for known in found}
         return [every[text] for text in sorted(every)]
 
     def rows(self) -> list[JsonObject]:
@@ -153,10 +148,10 @@ class Tally:
 
     def call_rows(self) -> list[JsonObject]:
         """One row per call of the family of whole batches: segments asked, answers that came; smallest first."""
-        calls = [
-            (about, int(np.sum(kinds == Kind.LOST))) for name, about, kinds in self._scenes() if name in WHOLE_BATCHES
-        ]
-        rows = [{"asked": a["rays"], "as_lists": a["as_lists"], "answered": a["rays"] - lost} for a, lost in calls]
+        rows = []
+        for _, about, kinds in filter(lambda scene: scene[0] in WHOLE_BATCHES, self._scenes()):
+            asked, lost = about["rays"], int(np.sum(kinds == Kind.LOST))
+            rows.append({"asked": asked, "as_lists": about["as_lists"], "answered": asked - lost})
         return sorted(rows, key=lambda row: (row["asked"], row["as_lists"]))
 
     def graze_rows(self) -> list[JsonObject]:
@@ -205,10 +200,10 @@ def _names(chunk: Chunk) -> list[str]:
 
 def _rows(chunk: Chunk, family: str | None) -> Any:
     """Which disagreements of a chunk are of a family; all if none is named."""
+    if family is None:
+        return slice(None)
     names = _names(chunk)
-    return (
-        slice(None) if family is None else chunk.columns["family"] == (names.index(family) if family in names else -1)
-    )
+    return chunk.columns["family"] == (names.index(family) if family in names else -1)
 
 
 def _trial_row(tried: Sequence[list[Trial]]) -> JsonObject:
@@ -293,9 +288,8 @@ def _measured(default: Sequence[JsonObject]) -> Iterator[JsonObject]:
     if caps_open.all():
         yield _finding("ends open", "limbs have no caps: rays enter through them", {"limbs_measured": len(default)})
     if single.all():
-        yield _finding(
-            "single precision", "all fractions reported are float32 numbers", {"limbs_measured": len(default)}
-        )
+        text = "all fractions reported are float32 numbers"
+        yield _finding("single precision", text, {"limbs_measured": len(default)})
 
 
 def _finding(name: str, text: str, evidence: JsonObject) -> JsonObject:
