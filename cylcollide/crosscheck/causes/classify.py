@@ -84,8 +84,8 @@ class Classified(Comparison):
         for kind, which in ((Kind.EARLY, off & (error < 0)), (Kind.LATE, off & (error >= 0))):
             found = Disagreements.of_kind(rows[which], kind, error[which])
             parts.append(distances(found, self._sight(rows[which], limb, self.own)))
-        # Ignore a tilt that the rounding of the point explains. Where the true normal is zero, inside the limb,
-        # every unit normal is wrong.
+        # Ignore a tilt that the rounding of the point explains. For a start inside the true normal is zero, and every
+        # reported normal is wrong.
         allowed = view.rounding / np.minimum(view.limits.radius, view.limits.half) + 8 * np.finfo(np.float64).eps
         meaningless = ~normal.any(axis=1) & np.nan_to_num(said).any(axis=1)
         tilted = (angle(normal, said) > allowed) | meaningless | self.malformed(rows)
@@ -153,7 +153,7 @@ def _cast_again(found: Disagreements, compared: Comparison, engine: Engine, engi
     for cast, answer in ways:
         back = cast(rows)
         cause[rows[back]] = answer
-        # Seen when cast again: there is no bound to keep.
+        # The second cast shows the cause: no bound applies.
         bound[rows[back]] = np.nan
         rows = rows[~back]
     return replace(found, cause=cause, bound=bound)

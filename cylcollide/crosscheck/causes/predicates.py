@@ -1,10 +1,12 @@
-"""What each cause can do: a predicate and a bound for every kind of disagreement, in the order in which they are tried.
+"""The predicates and bounds of the causes, for every kind of disagreement, in the order in which they are tried.
 
-Each function gives the disagreements of one kind their causes, and returns them.
+`Sight` compares segments with the true limb and with the held solid: the solid that the engine holds in its place. Each
+function then gives the disagreements of one kind their causes, and returns them.
 
-An error of a hit on the right limb has two parts: along the segment from the true surface to the solid that the engine
-holds, and from there to where the engine stopped; for the normal from the true one to that of the held solid at the
-reported point, and from there to the one reported. The larger part names the cause, if it keeps its bound.
+An error of a hit on the right limb has two parts. A distance error is the way along the segment from the true surface
+to the held solid, and from there to the reported point. A normal error is the angle from the true normal to that of the
+held solid at the reported point, and from there to the reported normal. The larger part names the cause, if it is
+within the bound of that cause.
 """
 
 from collections.abc import Sequence
@@ -26,9 +28,9 @@ from cylcollide.engines.rounded_cylinder import Least, Rounded
 class EngineLimits:
     """The limits of each row's limb, (n,): the numbers of its calibration, and others derived from them.
 
-    ``early_exit`` is the deepest overshoot by the measured law, with room; ``overshoot`` that of a hit that is
-    reported: by the law or, where the limb was seen to break it, the skin. A hit deeper than the skin would lie in the
-    core, from where the engine finds no distance: it is not reported.
+    ``early_exit`` bounds an overshoot by the measured law. ``overshoot`` bounds that of a reported hit: by the law or,
+    for limbs that break the law, by the thickness of the skin. A deeper hit would lie in the core, where the engine
+    finds no distance; it reports no such hit.
     """
 
     def __init__(self, calibrations: Sequence[Calibration], margin: float | None, limb: Int32Array) -> None:
@@ -40,10 +42,10 @@ class EngineLimits:
         self.margin = np.full(len(limb), asked)  # asked for, 0 if none
         self.early_exit, self.overshoot = np.array(early_exit)[limb], np.array(skin)[limb]
         self.coreless: BoolArray = np.array(coreless)[limb]  # the margin asked for is larger than the limb
-        # Whether a step may land in the core: of an engine that walks, and so stops in front of surfaces.
+        # Whether a step may land in the core. Only an engine that walks along the ray has a stop.
         self.reach_core = (self.stop > 0) & ((self.overshoot >= self.rim) | (self.deep_misses > 0))
         self.into_core = np.where(self.overshoot >= self.rim, self.overshoot, np.nan)  # overshoot through the skin
-        self.lost_rim = CORNER * self.rim  # how deep a cut may be that the rounding of the rim takes away
+        self.lost_rim = CORNER * self.rim  # greatest depth of a cut that the rounded rim misses
 
     def __getattr__(self, name: str) -> Any:
         """A number of the calibrations."""
@@ -96,9 +98,9 @@ class Sight:
         return self.held.first_reach(self.start, self.end, self.least_held, level) * self.length
 
     def from_a_face(self, points: Float64Array, normal: Float64Array) -> Float64Array:
-        """Least angle, radians, between a normal and those of the held solid's nearest point, its side and its cap.
+        """Least angle, radians, between a normal and that of the held solid at its nearest point, its side or its cap.
 
-        A point below the arc between two facets is nearer to a cap than to the circle around the facets.
+        The nearest point alone would not do: a point below the arc between two facets may be nearer to a cap.
         """
         no_side = self.held._replace(core_radius=np.full(len(points), np.inf))
         no_caps = self.held._replace(core_excess=np.full(len(points), np.inf))
@@ -127,9 +129,9 @@ def sight(scene: ShotScene, rows: Int64Array, calibrations: Sequence[Calibration
 
 
 def phantoms(found: Disagreements, view: Sight) -> Disagreements:
-    """Hits of a limb that the segment does not touch, or touches later than another; seen from the engine's limb.
+    """Hits of a limb that the segment does not touch, or touches later than another; ``view`` is of the engine's limb.
 
-    All of them lie within the stopping distance of the solid that the engine holds.
+    All of them lie within the stop of the held solid.
     """
     limits, nearest = view.limits, view.least_held
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
@@ -146,29 +148,29 @@ def phantoms(found: Disagreements, view: Sight) -> Disagreements:
 
 
 def missed(found: Disagreements, view: Sight) -> Disagreements:
-    """Hits that the engine does not report; seen from the true limb."""
+    """Hits that the engine does not report; ``view`` is of the true limb."""
     limits, nearest, rounding = view.limits, view.least_held, view.rounding
     found.claim(Cause.API_LIMIT, limits.coreless, limits.radius, limits.margin)
     depth, cut, overshoot = -nearest.distance, -view.least_true.distance, limits.overshoot
-    # A segment of length zero in the skin; in the core the policy for inside starts decides before.
+    # A segment of length zero in the skin. In the core the policy for starts inside applies.
     point = (view.length == 0.0) & (view.start_true >= -limits.rim)
     found.claim(Cause.BROAD_PHASE, point, view.length, rounding)
     found.claim(Cause.INSIDE_START, view.start_true <= rounding, view.start_true, rounding)
     found.claim(Cause.SHAPE, limits.caps_open & view.on_cap, view.entry, np.inf)
-    # The rounded solid is not touched at all: what is cut is only the true rim, or the arc between two facets.
+    # The segment does not touch the held solid: it cuts only the true rim, or the arc between two facets.
     untouched = (depth <= rounding) & (nearest.distance - view.least_true.distance > rounding)
     at_rim = view.on_rim(view.start + nearest.fraction[:, None] * (view.end - view.start))
     found.claim(Cause.SHAPE, untouched & ~at_rim & (limits.facets > 0), cut, limits.facets)
     found.claim(Cause.RIM_ROUNDING, untouched & (limits.rim > 0), cut, limits.lost_rim + rounding)
-    # The end lies inside, but less deep than the engine steps too far.
+    # The end lies inside, but less deep than an overshoot.
     end_depth = -view.held.signed_distance(view.end)
     ends = (end_depth >= -rounding) & (end_depth <= overshoot + rounding)
     found.claim(Cause.SEGMENT_END, ends, end_depth, overshoot + rounding)
     facet = limits.facets + overshoot
     found.claim(Cause.SHAPE, (limits.facets > 0) & (depth <= facet), depth, facet)
-    # An overshoot as deep as the skin lands in the core, and every later step starts from a distance of before.
+    # An overshoot through the skin lands in the core, where the engine finds no new distance.
     found.claim(Cause.NO_CORE_DISTANCE, limits.reach_core & (depth > limits.rim), limits.rim, limits.into_core)
-    # A cut so shallow that the normal, found with this overshoot, may point along the ray.
+    # In so shallow a cut the normal, found after the overshoot, may point along the ray: the engine drops the hit.
     found.claim(Cause.NOISY_NORMAL, depth <= limits.early_exit, depth, limits.early_exit)
     found.claim(Cause.BIG_SHAPE, depth <= overshoot, depth, overshoot)
     found.claim(Cause.UNEXPLAINED, True, depth, overshoot)
@@ -185,8 +187,8 @@ def wrong_limbs(found: Disagreements, true: Sight, other: Sight) -> Disagreement
     ahead, behind, late, limits = phantoms(blank[0], other), missed(blank[1], true), blank[2], true.limits
     law, deepest = limits.early_exit + true.rounding, limits.overshoot + true.rounding
     depth, cut = -true.held.signed_distance(true.position), -true.true.signed_distance(true.position)
-    # Both limbs are met almost at once: the true one is reported late, behind the other. So the point lies about where
-    # the segment comes into the true limb, no deeper than that limb's own hit could have been reported.
+    # The segment meets both limbs almost at once, and the true one would be reported late, behind the other. So the
+    # reported point lies near the entry into the true limb, no deeper than a hit of that limb could be reported.
     inside = true.start_true <= true.rounding
     entering = ~inside & (true.reported <= true.least_true.fraction * true.length + true.rounding)
     lost_rim = limits.lost_rim + limits.early_exit + true.rounding
@@ -217,13 +219,13 @@ def distances(found: Disagreements, view: Sight) -> Disagreements:
     rest = view.reported - held
     within = limits.stop + rounding
     early = (error < 0) & (at <= within) & (at >= -limits.overshoot - rounding)
-    # Where the held solid is larger and is met: what it adds against what the stop adds.
+    # The held solid is larger and is met: compare what it adds with what the stop adds.
     larger = (limits.growth > rounding) & (-shape > np.abs(rest))
     found.claim(Cause.SHAPE, early & larger, -cut, limits.growth + within)
     found.claim(Cause.TERMINATION, early, at, within)
     late, flat = error > 0, limits.facets > 0
     law, facet, deepest = limits.early_exit + rounding, limits.facets + limits.early_exit, limits.overshoot + rounding
-    # The rounded solid begins later than the true rim, or is not met at all and only its shell is.
+    # The held solid begins later than the true rim, or only its shell is met.
     rim = late & (limits.rim > 0) & (~np.isfinite(held) | (shape >= rest)) & (-at <= law)
     found.claim(Cause.SHAPE, rim & flat & ~view.on_rim(view.position), cut, limits.facets + law)
     found.claim(Cause.RIM_ROUNDING, rim, cut, limits.lost_rim + law)
@@ -243,13 +245,13 @@ def normals(found: Disagreements, view: Sight, true_normal: Float64Array, said_n
     by_place = angle(true_normal, held)
     by_noise = np.where(limits.facets > 0, view.from_a_face(view.position, said_normal), angle(held, said_normal))
     inside = np.asarray(~true_normal.any(axis=1))
-    # Inside there is no normal to report; deep inside the one reported is noise.
+    # For a start inside there is no true normal; deep inside the reported one is noise.
     found.claim(Cause.NOISY_NORMAL, inside & (at < -limits.rim - rounding), by_noise, np.pi)
     found.claim(Cause.INSIDE_START, inside, by_noise, np.pi)
     found.claim(Cause.SHAPE, limits.caps_open, by_noise, np.pi)
     placed = by_place >= by_noise
     near = placed & (at <= limits.stop + rounding) & (at >= -limits.overshoot - rounding)
-    # A solid larger by more than the stop adds, or with facets, or without caps.
+    # The held solid has facets or no caps, or is larger by more than the stop.
     another = (limits.facets > 0) | ((limits.growth > rounding) & (limits.growth >= at)) | limits.caps_open
     for cause, where in (
         (Cause.RIM_ROUNDING, near & view.on_rim(view.position)),

@@ -1,8 +1,8 @@
 """The bullets at the humanoid: four seeded families, each with an intended verdict; ``docs/crosscheck.md`` lists them.
 
-A depth is a signed share of the target's radius: > 0 meets the target, < 0 misses it. It speaks of the target alone:
-another limb may be in the way, or may overlap the point. No bullet starts in a limb. All chance at a pose of a sweep
-comes from (seed, pose), so chunks may hold any number of poses.
+A depth is a signed share of the target's radius: > 0 hits the target, < 0 misses it. It concerns the target alone:
+another limb may be in front, or may overlap the point. No bullet starts in a limb. The random numbers of a pose depend
+on (seed, pose) alone, so chunks may hold any number of poses.
 """
 
 from collections.abc import Sequence
@@ -107,7 +107,7 @@ def _pass_by(
     centre, reach = _bounding_ball(p1, p2, radius)
     point, heading = np.empty((n, 3)), np.empty((n, 3))
     rows = np.arange(n)
-    # Draw again whatever comes near a limb; a limb lies within its radius of its axis segment.
+    # Draw a line again if it comes near a limb. A limb lies within its radius of its axis segment.
     while len(rows):
         heading[rows] = directions(rng, len(rows))
         offset = np.cross(heading[rows], directions(rng, len(rows)))
@@ -121,7 +121,7 @@ def _line_segment_distance(
     point: Float64Array, heading: Float64Array, p1: Float64Array, p2: Float64Array
 ) -> Float64Array:
     """Return the distance of each line (n) from each segment (m), (n, m); ``heading`` has unit length."""
-    # Seen along the line everything is flat: the distance of the origin from the projected segment.
+    # Project along the line: the distance is that of the origin from the projected segment.
     flat1, flat = _across(p1[None] - point[:, None], heading), _across((p2 - p1)[None], heading)
     squared = np.einsum("nmi,nmi->nm", flat, flat)
     share = -np.einsum("nmi,nmi->nm", flat1, flat) / np.where(squared > 0, squared, 1.0)
@@ -195,7 +195,7 @@ def draw_pose(poses: SweepPoses, pose: int, rays: int, seed: int) -> PosedScene:
 def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
     """The humanoid in motion: n bullets at four poses, each any time of any motion.
 
-    Depth: signed metres of the grazes; nan for the others. A bullet's intention speaks of its target alone.
+    Depth: signed metres of the grazes; nan for the others. A bullet's intention concerns its target alone.
     """
     scenes = []
     with Humanoid() as humanoid:
@@ -204,7 +204,7 @@ def draw_in_motion(rng: np.random.Generator, n: int) -> list[ShotScene]:
             motion = motions[int(rng.random() * len(motions))]
             p1, p2 = humanoid.pose(motion, rng.random() * humanoid.motions[motion].duration)
             bullets = draw_bullets(rng, count, p1, p2, radius)
-            # A bullet that is meant to miss has no target: take any limb.
+            # A bullet that is meant to miss has no target: take the first limb.
             target = np.maximum(bullets.target, 0)
             depth = np.where(bullets.family == GRAZE, bullets.depth * radius[target], np.nan)
             scenes.append(ShotScene(p1, p2, radius, replace(bullets, target=target, depth=depth)))

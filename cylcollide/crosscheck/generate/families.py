@@ -1,8 +1,8 @@
-"""Families of segments, each of which provokes one kind of error: fifteen about single limbs, and one in motion.
+"""Families of segments, each of which provokes one kind of error: fifteen at single limbs, and one at the humanoid.
 
 Families that any engine can be asked are in `one_limb`. Those for PyBullet alone are here: its ways to build a body,
 collision margins, and the limits of a batch. Depth: of bodies built in several ways that of the grazes, nan for the
-aimed two thirds; of calls none is meant.
+aimed two thirds; of calls none is intended.
 
 A chunk is determined by (family, seed, number) and the count of its segments, through ``numpy.random.SeedSequence``.
 Every chunk of a family about single limbs holds twelve bodies: six sizes from 1 mm to 100 m, in a random and in an

@@ -7,7 +7,8 @@ by halving.
 
 import colorsys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -75,7 +76,8 @@ def cut(drawn: Drawn) -> go.Figure:
     return figure.update_layout(showlegend=False)
 
 
-class CutPlane(NamedTuple):
+@dataclass(frozen=True)
+class CutPlane:
     """The plane of a picture, its middle in the middle of the window: all vectors (3,), metres."""
 
     middle: Float64Array
