@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from functools import partial
 
-from cylcollide.bench.crowd import LIMBS
 from cylcollide.bench.past import PLAYERS, TICKS, RecordedCrowd
 from cylcollide.bench.runner import Progress
 from cylcollide.bench.timing import nbytes, paced, seconds, spread
-from cylcollide.bench.workloads import Segments, cast_limbs, crowd_of
+from cylcollide.bench.workloads import LIMBS, Segments, cast_limbs, crowd_of
 from cylcollide.world import HitWorld
 
 CROWD = 17_000  # limbs against which batches are measured: W3's

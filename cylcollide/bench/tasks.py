@@ -10,11 +10,10 @@ from itertools import cycle
 
 import numpy as np
 
-from cylcollide.bench.crowd import Crowd
 from cylcollide.bench.past import PAST, past_works
 from cylcollide.bench.runner import BASE, Progress, unsupported_reason
 from cylcollide.bench.timing import Work, interleaved, nbytes, paced, seconds, spread
-from cylcollide.bench.workloads import FRAME, WORKLOADS, cast_limbs, points_near
+from cylcollide.bench.workloads import FRAME, WORKLOADS, Crowd, cast_limbs, points_near
 from cylcollide.engines import Engine, create
 from cylcollide.world import HitWorld
 

@@ -46,13 +46,13 @@ def compute_chunk(plan: Plan, key: ChunkKey) -> Chunk:
     columns = _joined(every) | _joined([_bullets(part) for part in parts if isinstance(part.scene, PosedScene)])
     first = np.cumsum([0, *(len(part.found.row) for part in parts)])
     kept = _kept(columns, plan.finds_causes)
-    numbers = columns["scene"][kept].tolist()
     cases: list[Case] = []
-    for n in dict.fromkeys(numbers):
-        rows = [int(at - first[n]) for number, at in zip(numbers, kept.tolist(), strict=True) if number == n]
-        with plan.engine_of(parts[n].scene.setup) as engine:
-            build(engine, parts[n].compared.truth)
-            cases += [_case(plan, key, n, parts[n], at, engine.cast_segments) for at in rows]
+    for n, part in enumerate(parts):
+        rows = (kept[columns["scene"][kept] == n] - first[n]).tolist()
+        if rows:
+            with plan.engine_of(part.scene.setup) as engine:
+                build(engine, part.compared.truth)
+                cases += [_case(plan, key, n, part, at, engine.cast_segments) for at in rows]
     named = {side: np.concatenate([getattr(part.compared, side).limb for part in parts]) for side in ("ours", "theirs")}
     most = max(len(part.scene.radius) for part in parts)
     by_limb = {side: np.bincount(limb[limb >= 0], minlength=most).tolist() for side, limb in named.items()}
