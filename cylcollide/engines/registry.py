@@ -8,8 +8,18 @@ from cylcollide.engines.protocol import Engine
 
 GROUP = "cylcollide.engines"
 
-_MODULES = ("own", "bullet", "mujoco", "rapier", "jolt", "embree", "open3d", "warp")
-"""Our entry points of pyproject.toml again: a source tree that was never installed has no metadata."""
+_MODULE = "cylcollide.engines."
+_OURS = {
+    "cylcollide": "own:OwnEngine",
+    "bullet": "bullet:BulletEngine",
+    "mujoco": "mujoco:MujocoEngine",
+    "rapier": "rapier:RapierEngine",
+    "jolt": "jolt:JoltEngine",
+    "embree": "embree:EmbreeEngine",
+    "open3d": "open3d:Open3dEngine",
+    "warp": "warp:WarpEngine",
+}
+"""The entry points of pyproject.toml again: a source tree that was never installed has no metadata."""
 
 
 def names() -> tuple[str, ...]:
@@ -72,6 +82,5 @@ def _factory(name: str) -> Callable[..., Engine]:
 
 
 def _points() -> dict[str, EntryPoint]:
-    ours = {name: f"cylcollide.engines.{name}:{name.capitalize()}Engine" for name in _MODULES}
-    points = [EntryPoint("cylcollide" if name == "own" else name, place, GROUP) for name, place in ours.items()]
-    return {point.name: point for point in (*points, *entry_points(group=GROUP))}
+    ours = [EntryPoint(name, _MODULE + place, GROUP) for name, place in _OURS.items()]
+    return {point.name: point for point in (*ours, *entry_points(group=GROUP))}
