@@ -8,7 +8,7 @@ from cylcollide._types import Face
 from cylcollide.exact.line import End, RayNumbers, Stretch, last_of
 from cylcollide.exact.numbers import ZERO, QuadraticNumber
 from cylcollide.exact.order import Chord
-from cylcollide.exact.solid import Bore, Bound, Solid
+from cylcollide.exact.solid import Bound, Solid
 
 Region = tuple[str, list[Stretch]]
 """A bound's name, and the stretches of the line within it; of a bore those within the bore, outside of the limb."""
@@ -21,7 +21,7 @@ SEGMENT = Stretch(End(ZERO, Face.INSIDE), End(QuadraticNumber(1, 1), Face.INSIDE
 
 def region(bound: Bound) -> Region:
     """The stretches of the line within a bound."""
-    return bound.name, bound.wall.stretches() if isinstance(bound, Bore) else bound.stretches()
+    return bound.name, bound.stretches if bound.hole is None else bound.hole
 
 
 def why_hit(solid: Solid, ray: RayNumbers, chord: Chord) -> str:
@@ -51,7 +51,7 @@ def why_missed(solid: Solid, ray: RayNumbers) -> str:
 
 def _required(bounds: Sequence[Bound]) -> list[Region]:
     """The regions that the line must be within, all bounds but bores."""
-    return [region(bound) for bound in bounds if not isinstance(bound, Bore)]
+    return [region(bound) for bound in bounds if bound.hole is None]
 
 
 def _apart(required: list[Region]) -> str:
