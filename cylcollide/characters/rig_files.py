@@ -138,10 +138,10 @@ def _limbs(file: Path, rows: list[Any]) -> Limbs:
         for field, default in LABELS.items():
             check = _text if field == "name" else _integer
             labels[field].append(check(file, f"limbs[{i}].{field}", row.get(field, default)))
-    columns["names"] = np.frombuffer(json.dumps(labels.pop("name")).encode(), np.uint8)
+    names = labels.pop("name")
     columns |= {field: np.array(values, object) for field, values in labels.items()}
     columns["boxes"] = np.array(boxes).reshape(-1, 12)
-    return Limbs(*files.checked_columns(columns, file))
+    return Limbs(*files.checked_columns(columns, names))
 
 
 def _parsed(file: Path) -> Any:

@@ -18,25 +18,18 @@ PIXELS = 400  # grid points along a side of the cut
 LIMB, RAY, INSIDE, FAINT = "#c8d7e6", "#444444", "#d1495b", "#8aa1b8"
 SHOWN = (-0.5, 1.5)  # range of fractions of the bars
 
-
-class Subject(NamedTuple):
-    """The content of the figure. Stretches are fractions of the segment."""
-
-    shape: Shape
-    limb: Limb
-    segment: Float64Array  # (2, 3), start and end
-    nearest: float  # fraction of the point nearest to the limb's surface, or deepest in it
-    passed: Sequence[tuple[float, float, str]]  # stretches inside, and the name of the face at entry
-    bounds: Sequence[tuple[str, float, float]]  # name, begins, ends
-    title: str
+Stretch = tuple[str, float, float]
+"""A name, and the fractions of the segment at which it begins and ends."""
+Passed = Sequence[tuple[float, float, str]]
+"""Fractions of the segment at which it enters and leaves the limb, and the name of the face that it enters."""
 
 
 class Plane(NamedTuple):
-    """The cutting plane: through the segment, along the limb's axis. Rows are unit vectors."""
+    """The cutting plane: through the segment, along the limb's axis."""
 
     centre: Float64Array  # (3,), of the limb
-    along: Float64Array  # (3,)
-    across: Float64Array  # (3,)
+    along: Float64Array  # (3,), a unit vector, and so is the next
+    across: Float64Array
     offset: float  # signed distance of the plane from the centre, along its normal
 
     def flat(self, points: Float64Array) -> Float64Array:
@@ -49,30 +42,34 @@ class Plane(NamedTuple):
         return np.asarray(self.centre + np.outer(x, self.along) + np.outer(y, self.across) + offset * normal)
 
 
-def draw(subject: Subject) -> "Figure":
-    """The figure: the cut, and beneath it when the segment is within each bound."""
+def draw(
+    limb: Limb, segment: Float64Array, nearest: float, passed: Passed, bounds: Sequence[Stretch], title: str
+) -> "Figure":
+    """The figure: the cut, and below it where the segment is within each bound.
+
+    `segment` (2, 3) is start and end, `nearest` the fraction of its point nearest to the limb's surface, or deepest in
+    the limb. `passed` are the stretches inside, with the name of the face at the entry.
+    """
     figure = new_figure("Explanation.plot", 7.0, 6.5)
     cut, bars = figure.subplots(2, 1, height_ratios=[3, 1])
-    draw_cut(cut, subject)
-    draw_bounds(bars, subject)
-    figure.suptitle(subject.title, fontsize=11)
+    draw_cut(cut, limb, segment, nearest, passed)
+    draw_bounds(bars, [*bounds, ("segment", 0.0, 1.0), *[("inside", entry, leave) for entry, leave, _ in passed]])
+    figure.suptitle(title, fontsize=11)
     return figure
 
 
-def cutting_plane(subject: Subject) -> Plane:
-    """The plane of the segment and the axis' direction: of a ball, through its centre; of a box, its third axis."""
-    limb, (start, end) = subject.limb, subject.segment
-    centre, is_box = np.array(limb.frame.centre), subject.shape == Shape.BOX
-    axis = np.array(box_frame(limb).axes[2] if is_box else limb.frame.axis)
-    step = end - start
-    candidates = [axis, step, start - centre, *np.eye(3)]
+def cutting_plane(limb: Limb, start: Float64Array, end: Float64Array) -> Plane:
+    """The plane of the segment and the limb's axis. A ball has its centre for an axis, a box its third axis."""
+    centre = np.array(limb.frame.centre)
+    axis = np.array(box_frame(limb).axes[2] if limb.kind == Shape.BOX else limb.frame.axis)
+    candidates = [axis, end - start, start - centre, *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
     across = next(unit for v in candidates if (unit := _unit(v, [along])) is not None)
     return Plane(centre, along, across, float((start - centre) @ np.cross(along, across)))
 
 
 def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
-    """The part of v at right angles to the others, of length 1; None if what is left of it is rounding."""
+    """The part of v at right angles to the others, scaled to length 1; None if only rounding errors are left."""
     size = np.abs(v).max()
     if size == 0.0:
         return None
@@ -83,15 +80,16 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
     return v / length if length > 1e-9 else None  # the drawing resolves a thousandth
 
 
-def draw_cut(axes: Any, subject: Subject) -> None:
+def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passed: Passed) -> None:
     """Draw the limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
-    plane, (start, end) = cutting_plane(subject), subject.segment
-    ends = plane.flat(subject.segment)
-    near = plane.flat((start + subject.nearest * (end - start))[None])[0]
-    low, high = _window(subject, ends, near)
+    start, end = segment
+    plane = cutting_plane(limb, start, end)
+    ends = plane.flat(segment)
+    near = plane.flat((start + nearest * (end - start))[None])[0]
+    low, high = _window(limb, ends, near)
     x, y = (np.linspace(low[k], high[k], PIXELS) for k in (0, 1))
     for offset, dashed in ((plane.offset, False), (0.0, True)):
-        growth = _growths(plane, x, y, offset, subject.limb)
+        growth = _growths(plane, x, y, offset, limb)
         if growth.min() < 0.0 < growth.max():
             if not dashed:
                 axes.contourf(x, y, growth, levels=[growth.min(), 0.0], colors=[LIMB])
@@ -99,7 +97,7 @@ def draw_cut(axes: Any, subject: Subject) -> None:
     axes.plot(*ends.T, color=RAY, linewidth=1.0)
     tail, head = _visible(ends, low, high)
     axes.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": RAY, "shrinkA": 0, "shrinkB": 0})
-    for entry, leave, face in subject.passed:
+    for entry, leave, face in passed:
         stretch = plane.flat(np.array([start + t * (end - start) for t in (entry, leave)]))
         axes.plot(*stretch.T, color=INSIDE, linewidth=2.5, marker="o", markersize=4)
         axes.annotate(face, stretch[0], (6, 6), textcoords="offset points", fontsize=8)
@@ -117,13 +115,13 @@ def _growths(plane: Plane, x: Float64Array, y: Float64Array, offset: float, limb
     return growth.reshape(right.shape)
 
 
-def _window(subject: Subject, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _window(limb: Limb, ends: Float64Array, near: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Corners of the section drawn: the limb, the nearest point, and the part of the segment that is not far away."""
-    frame = subject.limb.frame
-    if subject.shape == Shape.BOX:
-        reach = np.full(2, float(np.linalg.norm(box_frame(subject.limb).half)))
+    frame = limb.frame
+    if limb.kind == Shape.BOX:
+        reach = np.full(2, float(np.linalg.norm(box_frame(limb).half)))
     else:
-        balls = subject.shape in (Shape.CAPSULE, Shape.SPHERE)
+        balls = limb.kind in (Shape.CAPSULE, Shape.SPHERE)
         reach = np.array([frame.half_length + balls * frame.radius, frame.radius])
     low, high = np.minimum(-reach, near), np.maximum(reach, near)
     far = 1.5 * float((high - low).max())
@@ -141,9 +139,8 @@ def _visible(ends: Float64Array, low: Float64Array, high: Float64Array) -> Float
     return ends if not first < last else ends[0] + np.outer([first, last], ends[1] - ends[0])
 
 
-def draw_bounds(axes: Any, subject: Subject) -> None:
-    """Draw a bar for each bound, over the fraction of the segment."""
-    rows = [*subject.bounds, ("segment", 0.0, 1.0), *[("inside", entry, leave) for entry, leave, _ in subject.passed]]
+def draw_bounds(axes: Any, rows: Sequence[Stretch]) -> None:
+    """Draw a bar for each stretch, over the fraction of the segment; stretches of one name share a line."""
     names = list(dict.fromkeys(name for name, _, _ in rows))
     for name, begins, ends in rows:
         first, last = max(begins, SHOWN[0]), min(ends, SHOWN[1])
