@@ -117,16 +117,19 @@ def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     array = np.atleast_2d(validate.as_numbers(values, name, "(n, 4)"))
     if array.shape not in ((1, 4), (rows, 4)):
         raise ValueError(f"{name}: expected shape ({rows}, 4) or (4,), got {array.shape}; quaternions x, y, z, w")
-    turns = validate.in_range(
-        validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name), name
-    )
+    turns = validate.as_float64(array if len(array) == rows else np.repeat(array, rows, axis=0), name)
+    check_quaternions(validate.in_range(turns, name), name)
+    return turns
+
+
+def check_quaternions(turns: Float64Array, name: str, where: Callable[[int], str] = validate.in_row) -> None:
+    """Raise ValueError if one of (n, 4) is zero; `where`: how the message names a row."""
     row = validate.first_bad_row(np.asarray((np.abs(turns) < SMALLEST_SIZE).all(axis=1)))
     if row is not None:
         raise ValueError(
             f"{name}: expected a quaternion other than zero, its largest component at least 2**-500 (about 3e-151), "
-            f"got {turns[row].tolist()} in row {row}"
+            f"got {turns[row].tolist()} {where(row)}; 0, 0, 0, 1 turns by nothing"
         )
-    return turns
 
 
 def rotation_matrices(quaternions: Float64Array) -> Float64Array:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from math import inf, nan
-from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from cylcollide import validate
 from cylcollide.constants import LARGEST_NUMBER
+from cylcollide.validate import shown
 
 Group: TypeAlias = str | int
 """A hit group, by name or number."""
@@ -25,9 +25,9 @@ def group(value: Any, where: str) -> Group:
     """A name, or a number of 32 bits."""
     if isinstance(value, str) and value:
         return value
-    if _is_number(value, Integral) and SMALLEST <= int(value) <= LARGEST:
+    if validate.is_integer(value) and SMALLEST <= int(value) <= LARGEST:
         return int(value)
-    raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {_shown(value)}")
+    raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {shown(value)}")
 
 
 def group_number(value: Any, where: str, numbers: Mapping[str, int]) -> int:
@@ -49,26 +49,21 @@ def _known(numbers: Mapping[str, int]) -> str:
 def weights(values: Any, where: str) -> Mapping[Group, float]:
     """Numbers from 0 to 2**500 by group, read-only."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"{where}: expected a mapping from hit groups to numbers, got {_shown(values)}")
+        raise ValueError(f"{where}: expected a mapping from hit groups to numbers, got {shown(values)}")
     checked: dict[Group, float] = {}
     for key, value in values.items():
         name = group(key, where)
         number = _as_float(value)
         if not 0.0 <= number <= LARGEST_NUMBER:  # or NaN
-            raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {_shown(value)}")
+            raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {shown(value)}")
         checked[name] = number
     return MappingProxyType(checked)
-
-
-def _is_number(value: Any, kind: type) -> bool:
-    """Whether a value is a number of Python or numpy; neither a bool nor a time is meant to be one."""
-    return isinstance(value, kind) and validate.is_real(value) and not isinstance(value, bool)
 
 
 def _as_float(value: Any) -> float:
     """The nearest float64, NaN for what is no number."""
     try:
-        return float(value) if _is_number(value, Real) else nan
+        return float(value) if validate.is_real(value) and not isinstance(value, bool) else nan
     except OverflowError:
         return inf
 
@@ -78,14 +73,14 @@ def with_default(values: Any, default: Any) -> Any:
     if default is None or not isinstance(values, Mapping):
         return values
     if DEFAULT in values:
-        raise ValueError(f"default: expected one, got {_shown(default)} and {_shown(values[DEFAULT])} among the groups")
+        raise ValueError(f"default: expected one, got {shown(default)} and {shown(values[DEFAULT])} among the groups")
     return {**values, DEFAULT: default}
 
 
 def order(values: Any) -> tuple[Group, ...]:
     """Groups, each once."""
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise ValueError(f"order: expected a list of hit groups, the most important first, got {_shown(values)}")
+        raise ValueError(f"order: expected a list of hit groups, the most important first, got {shown(values)}")
     checked = tuple(group(value, "order") for value in values)
     for place, one in enumerate(checked):
         if one in checked[:place] or one == DEFAULT:
@@ -97,12 +92,12 @@ def order(values: Any) -> tuple[Group, ...]:
 def groups(values: Any) -> Mapping[str, int]:
     """Numbers of 32 bits by name, read-only."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"groups: expected a mapping from names to numbers, got {_shown(values)}")
+        raise ValueError(f"groups: expected a mapping from names to numbers, got {shown(values)}")
     for name, number in values.items():
         if not isinstance(name, str) or name in ("", DEFAULT):
-            raise ValueError(f"groups: expected a name other than {DEFAULT!r}, got {_shown(name)}")
+            raise ValueError(f"groups: expected a name other than {DEFAULT!r}, got {shown(name)}")
         if isinstance(group(number, f"groups, {name!r}"), str):
-            raise ValueError(f"groups, {name!r}: expected a number of 32 bits, got {_shown(number)}")
+            raise ValueError(f"groups, {name!r}: expected a number of 32 bits, got {shown(number)}")
     return MappingProxyType({name: int(number) for name, number in values.items()})
 
 
@@ -131,8 +126,3 @@ def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, in
             )
         found[number] = one
     return {number: values[one] for number, one in found.items()}
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else f"{text[:80]}..."

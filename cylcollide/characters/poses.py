@@ -11,7 +11,7 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.bones.bone import Quaternion, carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
 from cylcollide.bones.rig_rows import Placed, RigRows, is_placed
-from cylcollide.characters.rig_checks import bone, limb
+from cylcollide.characters.skeleton import bone_label, limb_label
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import make_table
@@ -74,7 +74,7 @@ def _checked_places(places: Float64Array, bone_names: Sequence[str]) -> Float64A
     good = (np.abs(places) <= LARGEST_NUMBER).all(axis=2)
     if not good.all():
         row, i = divmod(int(good.argmin()), good.shape[1])
-        _refuse("joint_positions", RANGE, places[row, i].tolist(), f"{bone(bone_names, i)} in row {row}")
+        _refuse("joint_positions", RANGE, places[row, i].tolist(), f"{bone_label(bone_names, i)} in row {row}")
     return places
 
 
@@ -113,11 +113,11 @@ def raise_misplaced(
     """Raise the ValueError of the row that `place_limbs` has refused; `where` is its name, if not the row alone."""
     where, at, turn = where or f"row {row}", positions[row].tolist(), orientations[row].tolist()
     for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
-        _check_bone(position, orientation, f"{bone(bone_names, i)} in {where}")
+        _check_bone(position, orientation, f"{bone_label(bone_names, i)} in {where}")
     for i, b in enumerate(rig.bone.tolist()):
         rotation, local1, local2 = rotation_of(turn[b]), rig.p1[i].tolist(), rig.p2[i].tolist()
         p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
-        whose = f"{limb(limb_names, i)} of {bone(bone_names, b)} at {at[b]} in {where}"
+        whose = f"{limb_label(limb_names, i)} of {bone_label(bone_names, b)} at {at[b]} in {where}"
         if not is_placed(local1, local2, p1, p2):
             _refuse(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
@@ -142,10 +142,10 @@ def raise_unposed(
         _refuse("root_orientations", TURN, turn, f"row {row}")
     for i, joint in enumerate(joint_orientations[row].tolist()):
         if not is_quaternion(joint):
-            _refuse("joint_orientations", TURN, joint, f"{bone(bone_names, i)} in row {row}")
+            _refuse("joint_orientations", TURN, joint, f"{bone_label(bone_names, i)} in row {row}")
     for i, position in enumerate(positions[row].tolist()):
         if not in_range(position):
-            _refuse("root_positions", "bones within 2**500", position, f"{bone(bone_names, i)} in row {row}")
+            _refuse("root_positions", "bones within 2**500", position, f"{bone_label(bone_names, i)} in row {row}")
     raise_changed("root_positions", "root_orientations", "joint_orientations")
 
 

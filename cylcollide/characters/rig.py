@@ -12,8 +12,8 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Shape
 from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
-from cylcollide.characters import poses, rig_checks
-from cylcollide.characters.rig_data import RigData
+from cylcollide.characters import poses
+from cylcollide.characters.rig_data import RigData, bone_offsets
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Rig(RigData):
         at, turn, joints, moved = poses.joint_poses(
             root_positions, root_orientations, joint_orientations, joint_positions, self.bone_names
         )
-        offsets = self.rest_offsets if moved is None else rig_checks.offsets(moved, self.parents)
+        offsets = self.rest_offsets if moved is None else bone_offsets(moved, self.parents)
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
         bad = pose_bones(self.skeleton, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
@@ -232,7 +232,7 @@ class Rig(RigData):
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
         fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
-        return cls(*skin.skeleton, fitted.limbs, fitted.limb_bone, groups)
+        return cls(*skin.bones, fitted.limbs, fitted.limb_bone, groups)
 
     @classmethod
     def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":
@@ -250,7 +250,7 @@ class Rig(RigData):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415  imported when asked for
 
         skin = Skin.from_gltf(path)
-        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.skeleton, **options)
+        return cls.from_skin(skin.vertices, skin.faces, skin.weights, *skin.bones, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the rig to a JSON file, as `characters/rig.schema.json` describes it; all numbers keep their bits.

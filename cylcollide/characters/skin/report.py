@@ -1,29 +1,16 @@
 """How well the limbs of a rig fit a skin at rest: what they cover, what sticks out, and what they hold besides."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from cylcollide import shapes
-from cylcollide._types import Float64Array, Int32Array, Int64Array
-from cylcollide.characters.skeleton import Skeleton, rest_frames
+from cylcollide._types import Float64Array, Int64Array
+from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skin.distance import signed_distances, volumes
 from cylcollide.characters.skin.samples import Parts, Samples, parts_of, sample
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
-from cylcollide.limbs.limbs import Limbs
-
-
-class Rigged(Skeleton, Protocol):
-    """What is read of a `Rig`."""
-
-    @property
-    def limbs(self) -> Limbs:
-        """The limbs in the frames of their bones."""
-
-    @property
-    def limb_bone(self) -> Int32Array:
-        """The bone of each limb, (m,)."""
 
 
 class Fit(NamedTuple):
@@ -80,7 +67,7 @@ class SkinReport(NamedTuple):
         return "\n".join([head, *rows, f"without limbs: {', '.join(self.without_limbs) or 'none'}"])
 
 
-def skin_report(rig: Rigged, skin: Skin) -> SkinReport:
+def skin_report(rig: RigData, skin: Skin) -> SkinReport:
     """Compare the limbs of a rig with a skin of the same bones, at rest.
 
     Raises
@@ -140,9 +127,9 @@ def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, floa
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
 
 
-def _distances(rig: Rigged, samples: Samples) -> Float64Array:
+def _distances(rig: RigData, samples: Samples) -> Float64Array:
     """Signed distances of the pieces to each limb, (m, s)."""
-    rest = rest_frames(rig)
+    rest = rig.rest_frames()
     turns = shapes.rotation_matrices(rest.orientations)
     return np.stack(
         [

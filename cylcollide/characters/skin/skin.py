@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.characters import rig_checks
-from cylcollide.characters.skeleton import Frames, rest_frames
+from cylcollide.bones.rig_rows import Bones
+from cylcollide.characters.skeleton import Skeleton
 from cylcollide.limbs import files
 
 
-class Skin:
+class Skin(Skeleton):
     """A mesh, the bones under it, and how much each bone carries of each vertex. Immutable.
 
     Parameters
@@ -38,11 +38,7 @@ class Skin:
     vertices: Float64Array
     faces: Int32Array
     weights: Float64Array
-    bone_names: tuple[str, ...]
-    parents: Int32Array
-    rest_positions: Float64Array
-    rest_orientations: Float64Array
-    rest: Frames
+    rest: Bones
     """The bones at rest, in the space of the vertices."""
 
     def __init__(
@@ -55,32 +51,21 @@ class Skin:
         rest_positions: ArrayLike,
         rest_orientations: ArrayLike,
     ) -> None:
-        names = rig_checks.bone_names([str(name) for name in bone_names])
-        points = validate.vectors(vertices, "vertices")
-        vars(self).update(
-            bone_names=names,
+        super().__init__([str(name) for name in bone_names], parents, rest_positions, rest_orientations)
+        points, rest = validate.vectors(vertices, "vertices"), self.rest_frames()
+        self.set_columns(
             vertices=points,
             faces=_triangles(faces, len(points)),
-            weights=_shares(weights, len(points), names),
-            parents=rig_checks.parents(parents, names),
-            rest_positions=rig_checks.bone_vectors(rest_positions, "rest_positions", names),
-            rest_orientations=rig_checks.bone_quaternions(rest_orientations, "rest_orientations", names),
+            weights=_shares(weights, len(points), self.bone_names),
         )
-        vars(self).update(rest=rest_frames(self))
-        for column in (self.vertices, self.faces, self.weights, *self.rest, *self.skeleton[1:]):
+        for column in rest:
             column.flags.writeable = False
+        vars(self).update(rest=rest)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Skins never change: AttributeError."""
-        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        """Skins never change: AttributeError."""
-        raise AttributeError(f"{name}: a Skin is immutable; make another with Skin(...)")
-
-    def __reduce__(self) -> tuple[type["Skin"], tuple[Any, ...]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
-        return type(self), (self.vertices, self.faces, self.weights, *self.skeleton)
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of the constructor, checked."""
+        return self.vertices, self.faces, self.weights, *self.bones
 
     def __repr__(self) -> str:
         return f"Skin({len(self.vertices)} vertices, {len(self.faces)} triangles, {len(self.bone_names)} bones)"
@@ -102,11 +87,6 @@ class Skin:
 
         with files.named_in_errors(path):
             return cls(*gltf.read(path))
-
-    @property
-    def skeleton(self) -> tuple[tuple[str, ...], Int32Array, Float64Array, Float64Array]:
-        """Names, parents, rest positions and rest orientations of the bones: the first arguments of `Rig`."""
-        return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
 
     def posed(self, positions: ArrayLike, orientations: ArrayLike) -> Float64Array:
         """The vertices, (v, 3), for bones in the world: positions (b, 3), orientations (b, 4); linear blend skinning.
