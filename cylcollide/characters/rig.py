@@ -231,8 +231,8 @@ class Rig(RigData):
         from cylcollide.characters.skin.skin import Skin  # noqa: PLC0415
 
         skin = Skin(vertices, faces, weights, bone_names, parents, rest_positions, rest_orientations)
-        fitted = fit.fit(skin, shapes, coverage, least_share, least, fit.group_numbers(skin, groups, bone_groups))
-        return cls(*skin.bones, fitted.limbs, fitted.limb_bone, groups)
+        numbers = fit.group_numbers(skin, groups, bone_groups)
+        return cls(*skin.bones, *fit.fit(skin, shapes, coverage, least_share, least, numbers), groups)
 
     @classmethod
     def from_gltf(cls, path: str | PathLike[str], **options: Any) -> "Rig":

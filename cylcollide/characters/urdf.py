@@ -18,7 +18,8 @@ import numpy as np
 
 from cylcollide._types import Float64Array, Shape
 from cylcollide.characters import quaternions, rig_parts
-from cylcollide.characters.rig_parts import OtherShapes, Part
+from cylcollide.characters.rig_parts import OtherShapes
+from cylcollide.limbs.limbs import Limbs
 
 SHAPES = {"cylinder": Shape.CYLINDER, "capsule": Shape.CAPSULE, "sphere": Shape.SPHERE, "box": Shape.BOX}
 KEPT_OF_JOINT = ("parent", "child", "origin")
@@ -50,12 +51,11 @@ def rig_arguments(path: str | PathLike[str], mesh: OtherShapes) -> tuple[Any, ..
     frames = [_frame(joint_of[name].origin if name in joint_of else None) for name in order]
     links = {link.name: link for link in robot.links}
     parts = [
-        _part(collision, bone, f"{file}, link {name!r}, collision {i}")
+        (bone, _limb(collision, f"{file}, link {name!r}, collision {i}"))
         for bone, name in enumerate(order)
         for i, collision in enumerate(links[name].collisions)
     ]
-    limbs = rig_parts.limbs_of(parts, order)
-    return order, parents, *map(np.array, zip(*frames, strict=True)), limbs, [part.bone for part in parts]
+    return order, parents, *map(np.array, zip(*frames, strict=True)), *rig_parts.limbs_of(parts, order)
 
 
 def _refuse(file: Path, expected: str, got: str) -> NoReturn:
@@ -142,8 +142,8 @@ def _frame(origin: Float64Array | None) -> tuple[Float64Array, Float64Array]:
     return matrix[:3, 3], quaternions.of_matrices(matrix[:3, :3])
 
 
-def _part(collision: Any, bone: int, where: str) -> Part:
-    """One collision as a part of its bone."""
+def _limb(collision: Any, where: str) -> Limbs:
+    """One collision as a limb in the frame of its link."""
     shape, _, name = collision.name.partition(":")
     geometry = collision.geometry
     if shape == "box":
@@ -153,4 +153,4 @@ def _part(collision: Any, bone: int, where: str) -> Part:
     else:
         sizes = (geometry.cylinder.radius, geometry.cylinder.length)
     position, orientation = (tuple(column.tolist()) for column in _frame(collision.origin))
-    return Part(bone, name, SHAPES[shape], position, orientation, sizes, where)
+    return rig_parts.part(SHAPES[shape], position, orientation, sizes, name, where)

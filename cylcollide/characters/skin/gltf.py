@@ -6,7 +6,7 @@ units. The pose that nodes have in the file, and the place of the mesh in its sc
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,20 +28,8 @@ RIGID = 1e-3
 """How far a bind matrix may be from a rotation with one scale, relative to that."""
 
 
-class SkinArguments(NamedTuple):
-    """What the constructor of `Skin` takes."""
-
-    vertices: Float64Array
-    faces: NDArray[Any]
-    weights: Float64Array
-    bone_names: list[str]
-    parents: list[int]
-    rest_positions: Float64Array
-    rest_orientations: Float64Array
-
-
-def read(path: str | PathLike[str]) -> SkinArguments:
-    """Read the meshes of the first skin; see `Skin.from_gltf`."""
+def read(path: str | PathLike[str]) -> tuple[Any, ...]:
+    """The arguments of `Skin` for the meshes of the first skin; see `Skin.from_gltf`."""
     try:
         import pygltflib  # noqa: PLC0415  # an extra
     except ImportError as missing:
@@ -65,7 +53,7 @@ def read(path: str | PathLike[str]) -> SkinArguments:
         ) from None
 
 
-def _skin(document: "GLTF2") -> SkinArguments:
+def _skin(document: "GLTF2") -> tuple[Any, ...]:
     joints, parents = _ordered_joints(document)
     original = document.skins[0].joints
     rank = np.empty(len(original), dtype=np.int64)  # of a joint as vertices number it
@@ -90,9 +78,7 @@ def _skin(document: "GLTF2") -> SkinArguments:
         raise ValueError("no triangles refer to the first skin")
     names = [document.nodes[joint].name or f"joint_{joint}" for joint in joints]
     positions, orientations = _rest(document, rank, parents)
-    return SkinArguments(
-        np.vstack(vertices), np.vstack(faces), np.vstack(weights), names, parents, positions, orientations
-    )
+    return np.vstack(vertices), np.vstack(faces), np.vstack(weights), names, parents, positions, orientations
 
 
 def _ordered_joints(document: "GLTF2") -> tuple[list[int], list[int]]:

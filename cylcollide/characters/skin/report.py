@@ -8,7 +8,7 @@ from cylcollide import shapes
 from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skin.distance import signed_distances, volumes
-from cylcollide.characters.skin.samples import Parts, Samples, parts_of, sample
+from cylcollide.characters.skin.samples import Pieces, divided, sample
 from cylcollide.characters.skin.search import quantile
 from cylcollide.characters.skin.skin import Skin
 
@@ -82,15 +82,15 @@ def skin_report(rig: RigData, skin: Skin) -> SkinReport:
         )
     if not len(rig.limbs):
         raise ValueError("rig: expected one or more limbs, got none; there is nothing to compare")
-    samples = sample(skin)
+    every = sample(skin)
     has_limb = np.isin(np.arange(len(skin.bone_names)), rig.limb_bone)
-    parts = parts_of(samples, skin, has_limb)
-    distances = _distances(rig, samples)
-    own = np.where(rig.limb_bone[:, None] == parts.bone, distances, np.inf).min(axis=0)
+    pieces = divided(every, skin, has_limb)
+    distances = _distances(rig, pieces.points)
+    own = np.where(rig.limb_bone[:, None] == pieces.bone, distances, np.inf).min(axis=0)
     nearest, volume = distances.min(axis=0), volumes(rig.limbs)
 
     def fit(name: str, rows: Int64Array, limb_volume: float, skin_volume: float) -> Fit:
-        areas, inside = parts.areas[rows], own[rows] <= 0.0
+        areas, inside = pieces.carried[rows], own[rows] <= 0.0
         outside = nearest[rows] > 0.0
         protrusions, depths, total = nearest[rows][outside], -own[rows][inside], areas.sum()
         return Fit(
@@ -104,19 +104,19 @@ def skin_report(rig: RigData, skin: Skin) -> SkinReport:
             skin_volume,
         )
 
-    bones = [bone for bone in np.flatnonzero(has_limb).tolist() if len(parts.of(bone))]
+    bones = [bone for bone in np.flatnonzero(has_limb).tolist() if len(pieces.of(bone))]
     fits = tuple(
         fit(
             skin.bone_names[bone],
-            parts.of(bone),
+            pieces.of(bone),
             float(volume[rig.limb_bone == bone].sum()),
-            _part_volume(skin, samples, parts, bone),
+            _part_volume(skin, pieces, bone),
         )
         for bone in bones
     )
-    enclosed = float(samples.areas @ (samples.points * samples.normals).sum(axis=1)) / 3.0
+    enclosed = float(pieces.areas @ (pieces.points * pieces.normals).sum(axis=1)) / 3.0
     whole = fit("all", np.arange(len(nearest)), float(volume.sum()), enclosed)
-    carries = np.bincount(samples.weights.argmax(axis=1), minlength=len(has_limb)) > 0
+    carries = np.bincount(every.bone, minlength=len(has_limb)) > 0
     bare = tuple(name for name, bad in zip(skin.bone_names, carries & ~has_limb, strict=True) if bad)
     return SkinReport(fits, whole, bare)
 
@@ -127,31 +127,32 @@ def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, floa
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
 
 
-def _distances(rig: RigData, samples: Samples) -> Float64Array:
-    """Signed distances of the pieces to each limb, (m, s)."""
+def _distances(rig: RigData, points: Float64Array) -> Float64Array:
+    """Signed distances of points (s, 3) to each limb at rest, (m, s)."""
     rest = rig.rest_frames()
     turns = shapes.rotation_matrices(rest.orientations)
     return np.stack(
         [
-            signed_distances(rig.limbs, limb, (samples.points - rest.positions[bone]) @ turns[bone])
+            signed_distances(rig.limbs, limb, (points - rest.positions[bone]) @ turns[bone])
             for limb, bone in enumerate(rig.limb_bone.tolist())
         ]
     )
 
 
-def _part_volume(skin: Skin, samples: Samples, parts: Parts, bone: int) -> float:
+def _part_volume(skin: Skin, pieces: Pieces, bone: int) -> float:
     """What the skin of a bone encloses, if it is open across the bone's direction only.
 
-    The flux of half the vector from the axis through the skin: it has divergence 1, and is none through planes across.
+    That is the flux through the skin of half the vector from the axis: its divergence is 1, and its flux through planes
+    across the axis is 0.
     """
-    rows = parts.of(bone)
-    areas, points = samples.areas[rows], samples.points[rows]
+    rows = pieces.of(bone)
+    areas, points = pieces.areas[rows], pieces.points[rows]
     middle = areas @ points / areas.sum()
-    children = np.unique(parts.bone[np.isin(parts.bone, np.flatnonzero(skin.parents == bone))])
+    children = np.unique(pieces.bone[np.isin(pieces.bone, np.flatnonzero(skin.parents == bone))])
     ends = skin.rest.positions[children].mean(axis=0) if len(children) else middle
     along = ends - skin.rest.positions[bone]
     length = np.linalg.norm(along)
     axis = along / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
     from_axis = points - middle
     from_axis = from_axis - np.outer(from_axis @ axis, axis)
-    return float(areas @ (from_axis * samples.normals[rows]).sum(axis=1)) / 2.0
+    return float(areas @ (from_axis * pieces.normals[rows]).sum(axis=1)) / 2.0
