@@ -1,17 +1,23 @@
 """Policies: which limb of a shot counts, and what it does there. Data only."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from cylcollide.characters import policy_checks, policy_files
+from cylcollide.characters import json_text, policy_checks
+from cylcollide.characters.json_text import refuse, shown
 from cylcollide.characters.policy_checks import DEFAULT, Group, Weights
+from cylcollide.limbs import files
 from cylcollide.query.loops.judge import PolicyRows
+
+FORMAT = "cylcollide policy"
 
 Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
 KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
@@ -120,7 +126,9 @@ class Policy:
 
     def to_json(self) -> str:
         """The policy as JSON, as `policy.schema.json` describes it."""
-        return policy_files.text_of(self.kind, self.order, self.damage, self.loss, self.groups)
+        pairs = {name: [list(pair) for pair in getattr(self, name).items()] for name in ("damage", "loss")}
+        head = {"format": FORMAT, "version": json_text.VERSION, "kind": self.kind, "order": list(self.order)}
+        return json.dumps({**head, **pairs, "groups": dict(self.groups)})
 
     @classmethod
     def from_json(cls, text: str) -> "Policy":
@@ -129,7 +137,7 @@ class Policy:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a file of JSON, which is replaced in one step."""
-        policy_files.write(path, self.to_json())
+        files.replace(Path(path), lambda stream: stream.write(self.to_json().encode()))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Policy":
@@ -142,15 +150,13 @@ class Policy:
         ValueError
             If it is no file of a policy, or holds one that no constructor takes: with file and field.
         """
-        return cls._read(*policy_files.read(path))
+        return cls._read(Path(path).read_bytes(), str(path))
 
     @classmethod
     def _read(cls, text: str | bytes, source: str) -> "Policy":
-        fields = policy_files.parsed(text, source)
-        try:
-            return cls(**fields)
-        except ValueError as error:
-            raise ValueError(f"{source}, {error}") from None
+        with json_text.named_in_errors(source, "policy.schema.json"):
+            fields = json_text.content_of(text, FORMAT, ("kind", "order", "damage", "loss", "groups"))
+            return cls(**{**fields, **{name: _mapping(fields[name], name) for name in ("damage", "loss")}})
 
     @cached_property
     def _known_rows(self) -> dict[tuple[tuple[str, int], ...], PolicyRows]:
@@ -184,3 +190,15 @@ class Policy:
             np.array([*(loss.get(number, losses) for number in group), losses]),
             np.array([*(rank.get(number, len(rank)) for number in group), len(rank)], np.int32),
         )
+
+
+def _mapping(value: Any, where: str) -> dict[Any, Any]:
+    """A list of pairs as a mapping: JSON has no numbers for keys."""
+    if not isinstance(value, list):
+        refuse(where, "a list of pairs", shown(value))
+    for place, pair in enumerate(value):
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str | int):
+            refuse(f"{where}[{place}]", "a hit group and a number", shown(pair))
+    if len({(type(one), one) for one, _ in value}) != len(value):
+        refuse(where, "each hit group once", shown(value))
+    return dict(value)

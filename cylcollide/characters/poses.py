@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int64Array
-from cylcollide.bones.bone import Quaternion, carried, rotation_of
+from cylcollide.bones.bone import carried, rotation_of
 from cylcollide.bones.bone_rows import in_range, is_quaternion
-from cylcollide.bones.rig_rows import Placed, RigRows, is_placed
+from cylcollide.bones.rig_rows import Placed, is_placed
+from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import bone_label, limb_label
 from cylcollide.constants import LARGEST_NUMBER
-from cylcollide.kernels.double_double import Vector
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.request import raise_changed
@@ -102,22 +102,20 @@ def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int)
 
 
 def raise_misplaced(
-    bone_names: Sequence[str],
-    limb_names: Sequence[str],
-    rig: RigRows,
-    positions: Float64Array,
-    orientations: Float64Array,
-    row: int,
-    where: str | None = None,
+    rig: RigData, positions: Float64Array, orientations: Float64Array, row: int, where: str | None = None
 ) -> NoReturn:
     """Raise the ValueError of the row that `place_limbs` has refused; `where` is its name, if not the row alone."""
     where, at, turn = where or f"row {row}", positions[row].tolist(), orientations[row].tolist()
     for i, (position, orientation) in enumerate(zip(at, turn, strict=True)):
-        _check_bone(position, orientation, f"{bone_label(bone_names, i)} in {where}")
-    for i, b in enumerate(rig.bone.tolist()):
-        rotation, local1, local2 = rotation_of(turn[b]), rig.p1[i].tolist(), rig.p2[i].tolist()
+        whose = f"{bone_label(rig.bone_names, i)} in {where}"
+        if not in_range(position):
+            _refuse("positions", RANGE, position, whose)
+        if not is_quaternion(orientation):
+            _refuse("orientations", TURN, orientation, whose)
+    for i, b in enumerate(rig.limb_bone.tolist()):
+        rotation, local1, local2 = rotation_of(turn[b]), rig.limbs.p1[i].tolist(), rig.limbs.p2[i].tolist()
         p1, p2 = carried(rotation, at[b], local1), carried(rotation, at[b], local2)
-        whose = f"{limb_label(limb_names, i)} of {bone_label(bone_names, b)} at {at[b]} in {where}"
+        whose = f"{limb_label(rig.limb_names, i)} of {bone_label(rig.bone_names, b)} at {at[b]} in {where}"
         if not is_placed(local1, local2, p1, p2):
             _refuse(
                 "positions", "limb ends within 2**500, and at least 2**-500 apart along a coordinate",
@@ -127,7 +125,7 @@ def raise_misplaced(
 
 
 def raise_unposed(
-    bone_names: Sequence[str],
+    rig: RigData,
     root_positions: Float64Array,
     root_orientations: Float64Array,
     joint_orientations: Float64Array,
@@ -142,18 +140,11 @@ def raise_unposed(
         _refuse("root_orientations", TURN, turn, f"row {row}")
     for i, joint in enumerate(joint_orientations[row].tolist()):
         if not is_quaternion(joint):
-            _refuse("joint_orientations", TURN, joint, f"{bone_label(bone_names, i)} in row {row}")
+            _refuse("joint_orientations", TURN, joint, f"{bone_label(rig.bone_names, i)} in row {row}")
     for i, position in enumerate(positions[row].tolist()):
         if not in_range(position):
-            _refuse("root_positions", "bones within 2**500", position, f"{bone_label(bone_names, i)} in row {row}")
+            _refuse("root_positions", "bones within 2**500", position, f"{bone_label(rig.bone_names, i)} in row {row}")
     raise_changed("root_positions", "root_orientations", "joint_orientations")
-
-
-def _check_bone(position: Vector, orientation: Quaternion, whose: str) -> None:
-    if not in_range(position):
-        _refuse("positions", RANGE, position, whose)
-    if not is_quaternion(orientation):
-        _refuse("orientations", TURN, orientation, whose)
 
 
 def _refuse(name: str, expected: str, got: object, whose: str) -> NoReturn:

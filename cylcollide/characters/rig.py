@@ -14,6 +14,7 @@ from cylcollide.bones.rig_rows import Bones, Offsets, Placed, place_limbs
 from cylcollide.bones.skeleton import pose_bones
 from cylcollide.characters import poses
 from cylcollide.characters.rig_data import RigData, bone_offsets
+from cylcollide.limbs.files import named_in_errors
 from cylcollide.limbs.limbs import Limbs
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Rig(RigData):
         first = Offsets(*((order * rows).astype(np.int32) for rows in (bones, m, solids)))
         bad = place_limbs(self.rows, bones, Bones(at.reshape(-1, 3), turn.reshape(-1, 4)), first, placed)
         if bad >= 0:
-            poses.raise_misplaced(self.bone_names, self.limb_names, self.rows, at, turn, bad)
+            poses.raise_misplaced(self, at, turn, bad)
         return poses.repeated(self.limbs, placed, labels, k)
 
     def forward(
@@ -113,7 +114,7 @@ class Rig(RigData):
         positions, orientations = np.empty((*joints.shape[:2], 3)), np.empty(joints.shape)
         bad = pose_bones(self.skeleton, at, turn, offsets, joints, positions, orientations)
         if bad >= 0:
-            poses.raise_unposed(self.bone_names, at, turn, joints, positions, bad)
+            poses.raise_unposed(self, at, turn, joints, positions, bad)
         return positions, orientations
 
     @classmethod
@@ -153,7 +154,6 @@ class Rig(RigData):
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
         from cylcollide.characters import urdf  # noqa: PLC0415  imported when asked for
-        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
 
         with named_in_errors(path):
             return cls(*urdf.rig_arguments(path, mesh))
@@ -175,7 +175,6 @@ class Rig(RigData):
             For a file that MuJoCo does not compile, a model without bodies, shapes that are no limbs; with the body.
         """
         from cylcollide.characters import mjcf  # noqa: PLC0415  imported when asked for
-        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
 
         with named_in_errors(path):
             return cls(*mjcf.rig_arguments(path, mesh))
@@ -259,7 +258,7 @@ class Rig(RigData):
         """
         from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
 
-        rig_files.write(path, *self.arguments)
+        rig_files.write(path, self)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Rig":
@@ -272,10 +271,9 @@ class Rig(RigData):
         ValueError
             If it is not such a file, or holds a rig that the constructor refuses; with field and row.
         """
-        from cylcollide.characters import rig_files  # noqa: PLC0415  imported when asked for
-        from cylcollide.limbs.files import named_in_errors  # noqa: PLC0415
+        from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 
-        with named_in_errors(path):
+        with json_text.named_in_errors(path, "rig.schema.json"):
             return cls(*rig_files.read(path))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":

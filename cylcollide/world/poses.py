@@ -107,4 +107,4 @@ class Poses:
         """Raise the ValueError of the row that `place_limbs` has refused."""
         character = self._roster.ids[self._index[row]]
         where = f"row {self._order[row]} (character {character})"
-        raise_misplaced(rig.bone_names, rig.limb_names, rig.rows, self._at, self._turn, row, where)
+        raise_misplaced(rig, self._at, self._turn, row, where)
