@@ -110,15 +110,14 @@ class Clip(Immutable):
         """
         validate.one_of(up, "up", "y", "z")
         factor = validate.sizes(validate.per_row(scale, "scale", 1), "scale")[0]
-        read = bvh_file.read(path)
-        turns, lengths = read.orientations, [read.offsets, read.tips, read.root_positions]
+        names, parents, offsets, times, positions, turns, tips = bvh_file.read(path)
         if up == "z":
             turns = turns[..., [0, 2, 1, 3]] * np.array([1.0, -1.0, 1.0, 1.0])
-            lengths = [vectors[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0]) for vectors in lengths]
-        offsets, tips, positions = (factor * vectors for vectors in lengths)
-        times = np.arange(len(positions)) * read.seconds
+            offsets, positions, tips = (
+                v[:, [0, 2, 1]] * np.array([1.0, -1.0, 1.0]) for v in (offsets, positions, tips)
+            )
         with files.named_in_errors(path):
-            return cls(read.bone_names, read.parents, offsets, times, positions, turns, tips)
+            return cls(names, parents, factor * offsets, times, factor * positions, turns, factor * tips)
 
     @classmethod
     def load_deepmimic(cls, path: str | PathLike[str]) -> "Clip":

@@ -148,8 +148,8 @@ class Rig(RigData):
 
         Raises
         ------
-        ImportError
-            Without yourdfpy: install `cylcollide[rigs]`.
+        OSError
+            If the file cannot be opened.
         ValueError
             For a file that is no URDF, joints that are no tree, shapes that are no limbs; with link or joint.
         """
