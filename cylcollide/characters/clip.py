@@ -151,8 +151,7 @@ class Clip(Immutable):
     @property
     def travel(self) -> Float64Array:
         """The way of the root from the first frame to the last, (3,): add it with every turn to walk on in a loop."""
-        way: Float64Array = self.root_positions[-1] - self.root_positions[0]
-        return way
+        return np.asarray(self.root_positions[-1] - self.root_positions[0])
 
     def at(self, times: ArrayLike, rig: Skeleton | None = None, loop: bool = False) -> Pose:
         """The poses at times, one of each: the arguments of `Rig.forward`.

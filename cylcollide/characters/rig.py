@@ -285,6 +285,6 @@ class Rig(RigData):
             If matplotlib is not installed, which the extra `plot` brings.
         """
         rest = self.forward(self.rest_positions[0], [0.0, 0.0, 0.0, 1.0], self.rest_orientations)
-        from cylcollide.characters import rig_drawing  # noqa: PLC0415  imported when asked for
+        from cylcollide.limbs.outlines import draw_rig  # noqa: PLC0415  imported when asked for
 
-        return rig_drawing.draw(self.place(*rest), rest[0][0], self.parents, self.groups, repr(self), path)
+        return draw_rig(self.place(*rest), rest[0][0], self.parents, self.groups, repr(self), path)

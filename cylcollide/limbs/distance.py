@@ -80,8 +80,7 @@ def _least_distances(table: LimbTable, start: Float64Array, end: Float64Array) -
     is_box = table.box >= 0
     reach[is_box] = np.linalg.norm(table.boxes[table.box[is_box], 9:], axis=1)
     extent = max(np.abs(start).max(), np.abs(end).max()) + np.abs(centre).max(axis=1, initial=0.0) + reach
-    least: Float64Array = distance - reach - CULL_PAD * extent
-    return least
+    return np.asarray(distance - reach - CULL_PAD * extent)
 
 
 def _least_distance(about: SegmentAboutLimb) -> tuple[float, float]:

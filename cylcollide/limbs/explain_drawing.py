@@ -1,7 +1,7 @@
 """The figure of one segment and one limb: a cut through the limb along the segment, and its bounds as bars beneath."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,24 +24,6 @@ Passed = Sequence[tuple[float, float, str]]
 """Fractions of the segment at which it enters and leaves the limb, and the name of the face that it enters."""
 
 
-class Plane(NamedTuple):
-    """The cutting plane: through the segment, along the limb's axis."""
-
-    centre: Float64Array  # (3,), of the limb
-    along: Float64Array  # (3,), a unit vector, and so is the next
-    across: Float64Array
-    offset: float  # signed distance of the plane from the centre, along its normal
-
-    def flat(self, points: Float64Array) -> Float64Array:
-        """Points (n, 3) in the plane's own coordinates, (n, 2)."""
-        return np.asarray((points - self.centre) @ np.array([self.along, self.across]).T)
-
-    def solid(self, x: Float64Array, y: Float64Array, offset: float) -> Float64Array:
-        """Points (n, 3) from coordinates (n,), in the plane at this offset from the centre."""
-        normal = np.cross(self.along, self.across)
-        return np.asarray(self.centre + np.outer(x, self.along) + np.outer(y, self.across) + offset * normal)
-
-
 def draw(
     limb: Limb, segment: Float64Array, nearest: float, passed: Passed, bounds: Sequence[Stretch], title: str
 ) -> "Figure":
@@ -58,14 +40,16 @@ def draw(
     return figure
 
 
-def cutting_plane(limb: Limb, start: Float64Array, end: Float64Array) -> Plane:
-    """The plane of the segment and the limb's axis. A ball has its centre for an axis, a box its third axis."""
-    centre = np.array(limb.frame.centre)
+def cut_axes(limb: Limb, start: Float64Array, end: Float64Array) -> Float64Array:
+    """Two unit vectors, rows of (2, 3), along and across the cut: the plane of the segment and the limb's axis.
+
+    A ball has its centre for an axis, a box its third axis.
+    """
     axis = np.array(box_frame(limb).axes[2] if limb.kind == Shape.BOX else limb.frame.axis)
-    candidates = [axis, end - start, start - centre, *np.eye(3)]
+    candidates = [axis, end - start, start - np.array(limb.frame.centre), *np.eye(3)]
     along = next(unit for v in candidates if (unit := _unit(v, [])) is not None)
     across = next(unit for v in candidates if (unit := _unit(v, [along])) is not None)
-    return Plane(centre, along, across, float((start - centre) @ np.cross(along, across)))
+    return np.array([along, across])
 
 
 def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
@@ -82,14 +66,16 @@ def _unit(v: Float64Array, others: list[Float64Array]) -> Float64Array | None:
 
 def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passed: Passed) -> None:
     """Draw the limb in the plane of the segment; dashed, its outline in the parallel plane through its centre."""
-    start, end = segment
-    plane = cutting_plane(limb, start, end)
-    ends = plane.flat(segment)
-    near = plane.flat((start + nearest * (end - start))[None])[0]
-    low, high = _window(limb, ends, near)
+    (start, end), centre = segment, np.array(limb.frame.centre)
+    in_cut = cut_axes(limb, start, end)
+    normal = np.cross(*in_cut)
+    beside = float((start - centre) @ normal)
+    ends = (segment - centre) @ in_cut.T
+    near = ((start + nearest * (end - start))[None] - centre) @ in_cut.T
+    low, high = _window(limb, ends, near[0])
     x, y = (np.linspace(low[k], high[k], PIXELS) for k in (0, 1))
-    for offset, dashed in ((plane.offset, False), (0.0, True)):
-        growth = _growths(plane, x, y, offset, limb)
+    for offset, dashed in ((beside, False), (0.0, True)):
+        growth = _growths(x, y, in_cut, centre + offset * normal, limb)
         if growth.min() < 0.0 < growth.max():
             if not dashed:
                 axes.contourf(x, y, growth, levels=[growth.min(), 0.0], colors=[LIMB])
@@ -98,20 +84,20 @@ def draw_cut(axes: Any, limb: Limb, segment: Float64Array, nearest: float, passe
     tail, head = _visible(ends, low, high)
     axes.annotate("", head, tail, arrowprops={"arrowstyle": "->", "color": RAY, "shrinkA": 0, "shrinkB": 0})
     for entry, leave, face in passed:
-        stretch = plane.flat(np.array([start + t * (end - start) for t in (entry, leave)]))
+        stretch = (np.array([start + t * (end - start) for t in (entry, leave)]) - centre) @ in_cut.T
         axes.plot(*stretch.T, color=INSIDE, linewidth=2.5, marker="o", markersize=4)
         axes.annotate(face, stretch[0], (6, 6), textcoords="offset points", fontsize=8)
-    axes.plot(*near, marker="x", color=RAY)
+    axes.plot(*near[0], marker="x", color=RAY)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="along the axis", ylabel="across")
-    title = f"cut through the segment, {abs(plane.offset):.3g} beside the centre; dashed: at the centre; ×: nearest"
+    title = f"cut through the segment, {abs(beside):.3g} beside the centre; dashed: at the centre; ×: nearest"
     axes.set_title(title, fontsize=8)
 
 
-def _growths(plane: Plane, x: Float64Array, y: Float64Array, offset: float, limb: Limb) -> Float64Array:
-    """Growth at which the limb reaches each point of a grid, (len(y), len(x))."""
+def _growths(x: Float64Array, y: Float64Array, in_cut: Float64Array, origin: Float64Array, limb: Limb) -> Float64Array:
+    """Growth at which the limb reaches each point of a grid in the plane through the origin, (len(y), len(x))."""
     right, up = np.meshgrid(x, y)
     growth = np.empty(right.size)
-    growths_to_reach(plane.solid(right.ravel(), up.ravel(), offset), limb, growth)
+    growths_to_reach(origin + np.outer(right, in_cut[0]) + np.outer(up, in_cut[1]), limb, growth)
     return growth.reshape(right.shape)
 
 

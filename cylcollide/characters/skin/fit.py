@@ -78,17 +78,13 @@ def _smallest(solids: list[Solid], least: Least) -> Solid:
 
 
 def _families(shapes: Iterable[Shape]) -> list[Family]:
-    given: dict[Shape, Family] = {}
-    got = "none"
-    for shape in shapes if isinstance(shapes, Iterable) else [shapes]:
-        if not isinstance(shape, int | np.integer) or shape not in FAMILIES:
-            given, got = {}, repr(shape)[:80]
-            break
-        given[Shape(shape)] = FAMILIES[Shape(shape)]
-    if not given:
+    given = list(shapes) if isinstance(shapes, Iterable) else [shapes]
+    wrong = [shape for shape in given if not isinstance(shape, int | np.integer) or shape not in FAMILIES]
+    if wrong or not given:
         names = ", ".join(f"Shape.{shape.name}" for shape in FAMILIES)
+        got = repr(wrong[0])[:80] if wrong else "none"
         raise ValueError(f"shapes: expected some of {names}, got {got}; name them")
-    return [*given.values()]
+    return [FAMILIES[Shape(shape)] for shape in dict.fromkeys(given)]
 
 
 def _between(value: float, name: str, high: float) -> float:

@@ -127,5 +127,4 @@ class Solid(NamedTuple):
     def gauge(self, points: Float64Array) -> Float64Array:
         """The scales (n,) at which the limb contains points (n, 3)."""
         x, y, z = ((points - self.centre) @ self.frame).T
-        scales: Float64Array = self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0]
-        return scales
+        return np.asarray(self.family.gauge(x[None], y[None], z[None], self.proportions[None])[0])

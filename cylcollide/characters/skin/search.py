@@ -105,8 +105,7 @@ def _spread(areas: Float64Array, count: int) -> Int64Array:
     """Rows of pieces, drawn evenly by area in their order; an offset that no area is a multiple of avoids ties."""
     filled = np.cumsum(areas)
     rows = np.searchsorted(filled, (np.arange(count) + 0.381966) / count * filled[-1])
-    within: Int64Array = np.minimum(rows, len(areas) - 1)
-    return within
+    return np.asarray(np.minimum(rows, len(areas) - 1))
 
 
 def _plain(proportions: Float64Array, family: Family) -> Float64Array:
@@ -193,5 +192,4 @@ def _turns(vectors: Float64Array) -> Float64Array:
     zero = np.zeros(len(half))
     x, y, z = half.T
     skew = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
-    turns: Float64Array = np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew)
-    return turns
+    return np.asarray(np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew))

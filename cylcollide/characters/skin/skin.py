@@ -102,8 +102,7 @@ class Skin(Skeleton):
         turns = turns @ shapes.rotation_matrices(self.rest.orientations).transpose(0, 2, 1)
         shifts = at - np.einsum("bij,bj->bi", turns, self.rest.positions)
         blended = (self.weights @ turns.reshape(b, 9)).reshape(-1, 3, 3)
-        moved: Float64Array = np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts
-        return moved
+        return np.asarray(np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts)
 
 
 def _triangles(faces: ArrayLike, vertices: int) -> Int32Array:

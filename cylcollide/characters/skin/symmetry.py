@@ -32,8 +32,7 @@ class Mirror(NamedTuple):
 
     def image(self, points: Float64Array) -> Float64Array:
         """The mirror images of points (n, 3)."""
-        image: Float64Array = points - 2.0 * np.outer(points @ self.normal - self.offset, self.normal)
-        return image
+        return np.asarray(points - 2.0 * np.outer(points @ self.normal - self.offset, self.normal))
 
 
 def counterpart(name: str) -> str:
