@@ -205,12 +205,11 @@ class Clip(Immutable):
         if root_bone >= 0 and rig.parents[root_bone] < 0:
             joints[:, root_bone] = quaternions.IDENTITY
         elif root_bone >= 0:
-            rest = rig.rest_frames()
             top = root_bone
             while rig.parents[top] >= 0:
                 top = int(rig.parents[top])
-            roots = quaternions.product(roots, quaternions.conjugate(rest.orientations[root_bone]))
-            positions = positions - quaternions.rotated(roots, rest.positions[root_bone] - rest.positions[top])
+            roots = quaternions.product(roots, quaternions.conjugate(rig.rest.orientations[root_bone]))
+            positions = positions - quaternions.rotated(roots, rig.rest.positions[root_bone] - rig.rest.positions[top])
         return positions, roots, joints
 
 

@@ -1,6 +1,7 @@
 """Bones in a tree: what rigs and skins have in common, checked, and where the bones stand at rest."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -71,15 +72,30 @@ class Skeleton(Immutable):
         """Names, parents, rest positions and rest orientations: the first arguments of `Rig`."""
         return self.bone_names, self.parents, self.rest_positions, self.rest_orientations
 
-    def rest_frames(self) -> Bones:
-        """The bones at rest, in the frame in which the rest transform of the root is given; unit quaternions."""
+    @cached_property
+    def rest(self) -> Bones:
+        """The bones at rest, in the frame in which the rest transform of the root is given; read-only."""
         positions = np.array(self.rest_positions)
         orientations = quaternions.normalised(self.rest_orientations)
         for bone, parent in enumerate(self.parents.tolist()):
             if parent >= 0:
                 positions[bone] = positions[parent] + quaternions.rotated(orientations[parent], positions[bone])
                 orientations[bone] = quaternions.product(orientations[parent], orientations[bone])
+        positions.flags.writeable = orientations.flags.writeable = False
         return Bones(positions, orientations)
+
+    @cached_property
+    def rest_turns(self) -> Float64Array:
+        """Rotation matrices of the bones at rest, (b, 3, 3)."""
+        return shapes.rotation_matrices(self.rest.orientations)
+
+    def in_bone(self, bone: int, points: Float64Array) -> Float64Array:
+        """Points (n, 3) beside the bones at rest, in the frame of one of these."""
+        return np.asarray((points - self.rest.positions[bone]) @ self.rest_turns[bone])
+
+    def from_bone(self, bone: int, points: Float64Array) -> Float64Array:
+        """Points (n, 3) in the frame of a bone, beside the bones at rest."""
+        return np.asarray(points @ self.rest_turns[bone].T + self.rest.positions[bone])
 
 
 def bone_label(names: Sequence[str], i: int) -> str:

@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from cylcollide import shapes as limb_shapes
 from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.characters import quaternions
@@ -14,7 +13,7 @@ from cylcollide.characters.rig_parts import MAKERS
 from cylcollide.characters.skin import symmetry
 from cylcollide.characters.skin.gauges import FAMILIES, Family, Least, Solid
 from cylcollide.characters.skin.samples import Pieces, divided_among_large, sample
-from cylcollide.characters.skin.search import Plane, fit_limb, quantile
+from cylcollide.characters.skin.search import fit_limb, quantile
 from cylcollide.characters.skin.skin import Skin
 from cylcollide.characters.skin.symmetry import Mirror
 from cylcollide.limbs.limbs import Limbs
@@ -58,8 +57,10 @@ def fit(
         twin = None if mirror is None else mirror.twins.get(bone)
         if mirror is not None and twin is not None and kept[twin]:
             points, areas = _part(skin, pieces, twin)
-            parts.append((_mirrored(skin, points, twin, bone, mirror), areas))
-            plane = _local_plane(skin, bone, mirror) if twin == bone else None
+            parts.append((skin.in_bone(bone, mirror.image(skin.from_bone(twin, points))), areas))
+            if twin == bone:  # the plane of symmetry is that of the limb, too
+                offset = mirror.offset - float(mirror.normal @ skin.rest.positions[bone])
+                plane = mirror.normal @ skin.rest_turns[bone], offset
         points, areas = (np.concatenate(column) for column in zip(*parts, strict=True))
         found = [fit_limb(points, areas, along, plane, family, share, least) for family in families]
         solids[bone] = _smallest([_covering(solid, parts, share) for solid in found], least)
@@ -109,50 +110,27 @@ def group_numbers(skin: Skin, groups: Mapping[str, int], bone_groups: Mapping[st
 
 def _part(skin: Skin, pieces: Pieces, bone: int) -> Part:
     """The skin of a bone in its own frame."""
-    position, turn = _frame(skin, bone)
     rows = pieces.of(bone)
-    return (pieces.points[rows] - position) @ turn, pieces.carried[rows]
+    return skin.in_bone(bone, pieces.points[rows]), pieces.carried[rows]
 
 
 def _direction(skin: Skin, pieces: Pieces, bone: int, points: Float64Array, areas: Float64Array) -> Float64Array:
     """The unit direction (3,) of a bone in its own frame: to its children, or to the middle of its skin."""
-    position, turn = _frame(skin, bone)
     children = np.flatnonzero((skin.parents == bone) & (np.bincount(pieces.bone, minlength=len(skin.parents)) > 0))
-    ends = (skin.rest.positions[children] - position) @ turn
+    ends = skin.in_bone(bone, skin.rest.positions[children])
     along = ends.mean(axis=0) if len(ends) else areas @ points / areas.sum()
     if np.linalg.norm(along) <= 1e-3 * np.ptp(points, axis=0).max():
         along = np.array([0.0, 0.0, 1.0])
     return np.asarray(along / np.linalg.norm(along))
 
 
-def _local_plane(skin: Skin, bone: int, mirror: Mirror) -> Plane:
-    """The plane of symmetry in the frame of a bone."""
-    position, turn = _frame(skin, bone)
-    return mirror.normal @ turn, mirror.offset - float(mirror.normal @ position)
-
-
-def _frame(skin: Skin, bone: int) -> tuple[Float64Array, Float64Array]:
-    """Position (3,) and rotation matrix (3, 3) of a bone at rest."""
-    return skin.rest.positions[bone], limb_shapes.rotation_matrices(skin.rest.orientations[[bone]])[0]
-
-
-def _mirrored(skin: Skin, points: Float64Array, source: int, target: int, mirror: Mirror) -> Float64Array:
-    """The mirror images of points (n, 3) in the frame of one bone, in the frame of another."""
-    position, turn = _frame(skin, source)
-    image = mirror.image(points @ turn.T + position)
-    position, turn = _frame(skin, target)
-    return (image - position) @ turn
-
-
 def _mirrored_solid(skin: Skin, solid: Solid, source: int, target: int, mirror: Mirror) -> Solid:
     """The mirror image of a limb of one bone in the frame of another."""
-    position, turn = _frame(skin, source)
-    centre = mirror.image((turn @ solid.centre + position)[None])[0]
-    axes = (turn @ solid.frame).T
+    centre = mirror.image(skin.from_bone(source, solid.centre[None]))
+    axes = (skin.rest_turns[source] @ solid.frame).T
     frame = (axes - 2.0 * np.outer(axes @ mirror.normal, mirror.normal)).T
     frame[:, 0] *= -1.0  # right-handed again; all shapes are symmetric about this plane of their own
-    position, turn = _frame(skin, target)
-    return solid._replace(centre=(centre - position) @ turn, frame=turn.T @ frame)
+    return solid._replace(centre=skin.in_bone(target, centre)[0], frame=skin.rest_turns[target].T @ frame)
 
 
 def _covering(solid: Solid, parts: list[Part], coverage: float) -> Solid:

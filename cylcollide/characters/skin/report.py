@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cylcollide import shapes
 from cylcollide._types import Float64Array, Int64Array, Shape
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skin.samples import Pieces, divided, sample
@@ -89,7 +88,8 @@ def skin_report(rig: RigData, skin: Skin) -> SkinReport:
     every = sample(skin)
     has_limb = np.isin(np.arange(len(skin.bone_names)), rig.limb_bone)
     pieces = divided(every, skin, has_limb)
-    distances = _distances(rig, pieces.points)
+    bones_of_limbs = enumerate(rig.limb_bone.tolist())
+    distances = np.stack([signed_distances(rig.limbs, i, rig.in_bone(b, pieces.points)) for i, b in bones_of_limbs])
     own = np.where(rig.limb_bone[:, None] == pieces.bone, distances, np.inf).min(axis=0)
     nearest, volume = distances.min(axis=0), volumes(rig.limbs)
 
@@ -129,18 +129,6 @@ def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, floa
     """Mean and quantile by area, 0 of nothing."""
     total = areas.sum()
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
-
-
-def _distances(rig: RigData, points: Float64Array) -> Float64Array:
-    """Signed distances of points (s, 3) to each limb at rest, (m, s)."""
-    rest = rig.rest_frames()
-    turns = shapes.rotation_matrices(rest.orientations)
-    return np.stack(
-        [
-            signed_distances(rig.limbs, limb, (points - rest.positions[bone]) @ turns[bone])
-            for limb, bone in enumerate(rig.limb_bone.tolist())
-        ]
-    )
 
 
 def _part_volume(skin: Skin, pieces: Pieces, bone: int) -> float:

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from cylcollide import shapes, validate
 from cylcollide._types import Float64Array, Int32Array
-from cylcollide.bones.rig_rows import Bones
 from cylcollide.characters.skeleton import Skeleton
 from cylcollide.limbs import files
 
@@ -38,8 +37,6 @@ class Skin(Skeleton):
     vertices: Float64Array
     faces: Int32Array
     weights: Float64Array
-    rest: Bones
-    """The bones at rest, in the space of the vertices."""
 
     def __init__(
         self,
@@ -52,15 +49,12 @@ class Skin(Skeleton):
         rest_orientations: ArrayLike,
     ) -> None:
         super().__init__([str(name) for name in bone_names], parents, rest_positions, rest_orientations)
-        points, rest = validate.vectors(vertices, "vertices"), self.rest_frames()
+        points = validate.vectors(vertices, "vertices")
         self.set_columns(
             vertices=points,
             faces=_triangles(faces, len(points)),
             weights=_shares(weights, len(points), self.bone_names),
         )
-        for column in rest:
-            column.flags.writeable = False
-        vars(self).update(rest=rest)
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -99,7 +93,7 @@ class Skin(Skeleton):
         b = len(self.bone_names)
         at = validate.vectors(positions, "positions", b)
         turns = shapes.rotation_matrices(shapes.quaternions(orientations, "orientations", b))
-        turns = turns @ shapes.rotation_matrices(self.rest.orientations).transpose(0, 2, 1)
+        turns = turns @ self.rest_turns.transpose(0, 2, 1)
         shifts = at - np.einsum("bij,bj->bi", turns, self.rest.positions)
         blended = (self.weights @ turns.reshape(b, 9)).reshape(-1, 3, 3)
         return np.asarray(np.einsum("vij,vj->vi", blended, self.vertices) + self.weights @ shifts)
