@@ -61,7 +61,7 @@ def as_numbers(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 def as_float64(given: NDArray[Any], name: str) -> Float64Array:
     """The same numbers as a new float64 array in C order; ValueError for numbers that float64 cannot represent."""
     if given.dtype == object:
-        array = np.array([_nearest_float(value) for value in given.flat]).reshape(given.shape)
+        array = np.array([nearest_float(value) for value in given.flat]).reshape(given.shape)
     else:
         with np.errstate(over="ignore"):
             array = np.array(given, dtype=np.float64, order="C")
@@ -90,7 +90,7 @@ def is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, np.timedelta64)
 
 
-def _nearest_float(value: Real) -> float:
+def nearest_float(value: float) -> float:
     """The nearest float64, infinite for a number beyond all of them."""
     try:
         return float(value)

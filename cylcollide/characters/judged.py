@@ -1,4 +1,4 @@
-"""What a policy makes of shots: `Judged`, a row a ray, `Impacts`, a row a chord, and a `Decision` in words."""
+"""The outcome of shots under a policy: `Judged`, a row a ray; `Impacts`, a row a chord; a `Decision` in words."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +18,11 @@ PENETRATION = "penetration"
 
 
 class Step(NamedTuple):
-    """One limb that the ray crosses, and what becomes of it."""
+    """One limb that the ray crosses, and what the policy decides about it."""
 
     limb: int  # row
     limb_name: str
-    character: int  # -1: nobody's
+    character: int  # -1: none
     hit_group: int
     entry_fraction: float
     exit_fraction: float
@@ -31,7 +31,7 @@ class Step(NamedTuple):
     energy_out: float
     damage: float
     reason: Reason
-    ruling: int  # the step by whose group energy is lost: this one, or the first of those that it overlaps
+    ruling: int  # the step whose group gives the loss: this one, or the first of those that it overlaps
 
 
 WORDS = {
@@ -48,7 +48,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Decision:
-    """Why a ray is judged as it is; `print` it."""
+    """The reasons for the outcome of one ray; `print` it."""
 
     ray: int
     kind: str
@@ -58,7 +58,7 @@ class Decision:
     damage: float
     energy_left: float
     counted: int | None
-    """The step by which the ray is judged, None if nothing counts."""
+    """The step that counts, None if nothing does."""
     steps: tuple[Step, ...]
     """Every limb crossed, in the order of the flight."""
 
@@ -86,7 +86,7 @@ def _name(step: Step) -> str:
 
 
 class Impacts(Chords):
-    """Every limb that each ray crosses, in the order of the flight, and what the policy makes of it.
+    """Every limb that each ray crosses, in the order of the flight, and what the policy decides about it.
 
     The impacts of ray i are rows `offsets[i]:offsets[i + 1]`; all other columns have one entry an impact. No array can
     be written. `impacts[i]` has those of ray i, as `chords[i]`.
@@ -118,7 +118,7 @@ class Impacts(Chords):
         return self
 
     def step(self, row: int, begin: int, kind: str) -> Step:
-        """One impact of a decision, whose first is in row `begin`."""
+        """One impact as a step of a decision that begins in row `begin`."""
         ruling = self._impacts.union_first.item(row) - begin if kind == PENETRATION else row - begin
         entry, leave = self.entry_fraction.item(row), self.exit_fraction.item(row)
         limb, name = self.limb.item(row), self.limb_name[row]
@@ -129,11 +129,11 @@ class Impacts(Chords):
 
 
 class VictimTotals(NamedTuple):
-    """What shots did to characters, a row a shot and character; in the order of shots, then of characters."""
+    """The damage of shots to characters, a row for each pair of them; in the order of shots, then of characters."""
 
     shot: Int64Array
     character: Int32Array
-    rays: Int64Array  # how many did damage, or were counted
+    rays: Int64Array  # number of rays that did damage, or for which a limb of the character counts
     damage: Float64Array
 
 
@@ -149,11 +149,11 @@ class ShotTotals(NamedTuple):
 
 
 class Judged(HitFields["Judged"]):
-    """The limb that each ray is judged by, row by row; arrays that cannot be written.
+    """The limb that counts for each ray, row by row; arrays that cannot be written.
 
     `limb`, `character`, `position` and so on are those of that limb, as in `RayHits`; the position is where the ray
-    enters it. Penetration is judged by the limb that is entered first; `damage` is the sum over all impacts. An index,
-    a slice, a mask or an array of indices chooses rays, as `Judged`.
+    enters it. In penetration, the limb that is entered first counts, and `damage` is the sum over all impacts. An
+    index, a slice, a mask or an array of indices chooses rays, as `Judged`.
     """
 
     damage = Field[Float64Array]("Damage done, summed over impacts in the order of the flight; (n,).")
@@ -166,7 +166,7 @@ class Judged(HitFields["Judged"]):
         self, impacts: Impacts, shots: ShotColumns, energy: Float64Array, shot: Int64Array | None, kind: str
     ) -> None:
         self.impacts = impacts
-        """The trace: every limb crossed, and why it counts or does not."""
+        """The trace: every limb that the rays cross, and why it counts or does not."""
         self._limbs, self._row = impacts._limbs, gather(impacts._row, shots.chord, NO_LIMB)
         self._shots, self._energy, self._kind = shots, energy, kind
         self._columns = shots._asdict() if shot is None else {**shots._asdict(), "shot": shot}
@@ -194,7 +194,7 @@ class Judged(HitFields["Judged"]):
         return {"position": position, "normal": normal}
 
     def by_shot(self) -> ShotTotals:
-        """The pellets of each shot together: how many there are, how many hit, what they did in all and to whom."""
+        """Sums over the pellets of each shot: their number, hits and damage, and the damage to each character."""
         shots, of_ray = np.unique(self.shot, return_inverse=True)
         n, impacts = len(shots), self.impacts
         did = np.flatnonzero((impacts.damage > 0.0) | np.isin(np.arange(len(impacts)), self._shots.chord))

@@ -1,4 +1,4 @@
-"""Policies: which limb of a shot counts, and what it does there. Data only."""
+"""Policies: which limb of a shot counts, and what damage the shot does. Data only."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -29,16 +29,16 @@ NO_GROUPS: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Policy:
-    """A table that says which limb of a shot counts, and what it does; immutable.
+    """A table that says which limb of a shot counts, and what damage the shot does; immutable.
 
     Make one with `Policy.first_surface`, `most_important`, `longest_chord` or `penetration`, which share these
     arguments:
 
     - `damage`: factor by hit group, at least 0. Damage is the factor times the energy at the entry of the limb that
       counts; for penetration, times the energy lost.
-    - `default`: the factor of groups that `damage` does not name. In `damage` and `loss` the key "default" says the
-      same; without either it is 1 for a factor, and 0 for a loss.
-    - `groups`: numbers of hit groups by name. Other names are looked up among those of the rigs in the world.
+    - `default`: the factor of groups that `damage` does not name. The key "default" of `damage` means the same, as
+      that of `loss` does for losses. Without a default, the factor of such groups is 1, and their loss 0.
+    - `groups`: numbers of hit groups by name. The rigs in the world define all other names.
 
     Groups are given by name or number. Bad input raises ValueError.
     """
@@ -91,8 +91,8 @@ class Policy:
 
         Groups that the order does not name come after all that it does.
         """
-        ordered = policy_checks.order(order)
-        return cls("most_important", ordered, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
+        ranked = policy_checks.order(order)
+        return cls("most_important", ranked, policy_checks.with_default(damage, default), NO_WEIGHTS, groups)
 
     @classmethod
     def longest_chord(
@@ -109,11 +109,12 @@ class Policy:
         default: float | None = None,
         groups: Mapping[str, int] = NO_GROUPS,
     ) -> "Policy":
-        """Through limbs and characters until the energy is spent: `loss` per length, one for all or by group.
+        """The shot passes through limbs and characters until its energy is spent.
 
-        Overlapping limbs of one character count once along their union, by the group that is entered first.
+        `loss` is the energy lost per length, one for all groups or by group. Overlapping limbs of one character count
+        once along their union, by the group that is entered first.
         """
-        losses = policy_checks.weights(loss if isinstance(loss, Mapping) else {DEFAULT: loss}, "loss")
+        losses: Any = loss if isinstance(loss, Mapping) else {DEFAULT: loss}
         return cls("penetration", (), policy_checks.with_default(damage, default), losses, groups)
 
     def __hash__(self) -> int:
@@ -136,7 +137,7 @@ class Policy:
         return cls._read(text, "policy")
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the policy to a file of JSON, which is replaced in one step."""
+        """Write the policy to a file of JSON; the old file is replaced in one step."""
         files.replace(Path(path), lambda stream: stream.write(self.to_json().encode()))
 
     @classmethod
@@ -163,12 +164,12 @@ class Policy:
         return {}
 
     def rows(self, group_names: Mapping[str, int]) -> PolicyRows:
-        """What loops read, where rigs have these names of hit groups.
+        """The arrays that loops read, in a world whose rigs have these names of hit groups.
 
         Raises
         ------
         ValueError
-            If a name is unknown, or two of the groups that are named are the same.
+            If a name is unknown, or two names or numbers mean the same group.
         """
         key = tuple(group_names.items())
         found = self._known_rows.get(key)

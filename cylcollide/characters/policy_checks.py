@@ -1,7 +1,7 @@
-"""What a policy is made of, checked; messages name the argument and the group."""
+"""Checks of the parts of a policy; messages name the argument and the group."""
 
 from collections.abc import Iterable, Mapping
-from math import inf, nan
+from math import nan
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -30,20 +30,18 @@ def group(value: Any, where: str) -> Group:
     raise ValueError(f"{where}: expected a hit group by name or by a number of 32 bits, got {shown(value)}")
 
 
-def group_number(value: Any, where: str, numbers: Mapping[str, int]) -> int:
-    """The number of a hit group, given by number or by one of these names."""
+def group_number(value: Any, where: str, numbers: Mapping[str, int], also: str = "") -> int:
+    """The number of a hit group, given by number or by one of these names; `also`: where else a name may stand."""
     name = group(value, where)
     if isinstance(name, int):
         return name
     if name not in numbers:
+        known = ", ".join(f"{known!r} {number}" for known, number in numbers.items()) or "none"
         raise ValueError(
-            f"{where}: expected a hit group of the rigs in the world ({_known(numbers)}), got {name!r}; give its number"
+            f"{where}: expected a hit group of the rigs in the world{also} (known: {known}), got {name!r}; give its "
+            "number"
         )
     return numbers[name]
-
-
-def _known(numbers: Mapping[str, int]) -> str:
-    return "known: " + (", ".join(f"{name!r} {number}" for name, number in numbers.items()) or "none")
 
 
 def weights(values: Any, where: str) -> Mapping[Group, float]:
@@ -53,23 +51,16 @@ def weights(values: Any, where: str) -> Mapping[Group, float]:
     checked: dict[Group, float] = {}
     for key, value in values.items():
         name = group(key, where)
-        number = _as_float(value)
+        is_number = validate.is_real(value) and not isinstance(value, bool)
+        number = validate.nearest_float(value) if is_number else nan
         if not 0.0 <= number <= LARGEST_NUMBER:  # or NaN
             raise ValueError(f"{where}: expected a number from 0 to 2**500 for {name!r}, got {shown(value)}")
         checked[name] = number
     return MappingProxyType(checked)
 
 
-def _as_float(value: Any) -> float:
-    """The nearest float64, NaN for what is no number."""
-    try:
-        return float(value) if validate.is_real(value) and not isinstance(value, bool) else nan
-    except OverflowError:
-        return inf
-
-
 def with_default(values: Any, default: Any) -> Any:
-    """Weights with another one for all groups that they do not name, if one is given."""
+    """Weights with a default for all groups that they do not name, if one is given."""
     if default is None or not isinstance(values, Mapping):
         return values
     if DEFAULT in values:
@@ -113,12 +104,7 @@ def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, in
     for one in values:
         if one == DEFAULT:
             continue
-        if isinstance(one, str) and one not in numbers:
-            raise ValueError(
-                f"policy, {where}: expected hit groups of the rigs in the world, or of the policy's own groups= "
-                f"({_known(numbers)}), got {one!r}; give its number, or Policy(..., groups={{{one!r}: number}})"
-            )
-        number = numbers[one] if isinstance(one, str) else one
+        number = group_number(one, f"policy, {where}", numbers, ", or of groups= of the policy")
         if number in found:
             raise ValueError(
                 f"policy, {where}: expected each hit group once, got {found[number]!r} and {one!r}, which are both "

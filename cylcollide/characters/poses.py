@@ -1,4 +1,4 @@
-"""Poses of many characters: their shapes checked, the limbs made of them, and what a loop refuses, in words."""
+"""Poses of many characters: checks of their shapes, the limbs that they give, and messages for what a loop refuses."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -13,7 +13,6 @@ from cylcollide.bones.bone_rows import in_range, is_quaternion
 from cylcollide.bones.rig_rows import Placed, is_placed
 from cylcollide.characters.rig_data import RigData
 from cylcollide.characters.skeleton import bone_label, limb_label
-from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.kernels.limb_table import make_table
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.request import raise_changed
@@ -25,7 +24,7 @@ TURN = f"{RANGE}, the largest at least 2**-500, a quaternion x, y, z, w other th
 def bone_poses(positions: ArrayLike, orientations: ArrayLike, bones: int) -> tuple[Float64Array, Float64Array]:
     """Positions (k, b, 3) and orientations (k, b, 4) of the bones of k characters, or without k for one.
 
-    Not copied if given as float64 in C order; numbers are not checked, which is left to the loop that reads them.
+    Float64 arrays in C order are not copied. The loop that reads the numbers checks them.
     """
     at = _rows(positions, "positions", (bones, 3))
     turn = _rows(orientations, "orientations", (bones, 4))
@@ -49,8 +48,8 @@ def joint_poses(
 ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array | None]:
     """Root positions (k, 3), root orientations (k, 4), joint orientations (k, b, 4); one of either stands for all.
 
-    And joint positions, (k, b, 3), (1, b, 3) if one stands for all, or None. New arrays; only the numbers of the last
-    one are checked, the others by the loop that reads them.
+    The fourth result are joint positions, (k, b, 3), or (1, b, 3) if one stands for all, or None. All arrays are new.
+    The numbers of the joint positions are checked here, all others by the loop that reads them.
     """
     bones = len(bone_names)
     given = {
@@ -66,20 +65,17 @@ def joint_poses(
             raise ValueError(f"{name}: expected {k} characters, as many as elsewhere, or one for all, got {len(rows)}")
     numbers = [validate.as_float64(rows, name) for name, rows in given.items()]
     at, turn, joints = (rows if len(rows) == k else np.repeat(rows, k, axis=0) for rows in numbers[:3])
-    return at, turn, joints, _checked_places(numbers[3], bone_names) if len(numbers) > 3 else None
+    if len(numbers) > 3:
 
+        def where(row: int) -> str:
+            return f"for {bone_label(bone_names, row % bones)} in row {row // bones}"
 
-def _checked_places(places: Float64Array, bone_names: Sequence[str]) -> Float64Array:
-    """The same joint positions (k, b, 3), if their numbers are accepted; ValueError names the first bad bone."""
-    good = (np.abs(places) <= LARGEST_NUMBER).all(axis=2)
-    if not good.all():
-        row, i = divmod(int(good.argmin()), good.shape[1])
-        _refuse("joint_positions", RANGE, places[row, i].tolist(), f"{bone_label(bone_names, i)} in row {row}")
-    return places
+        validate.in_range(numbers[3].reshape(-1, 3), "joint_positions", where)
+    return at, turn, joints, numbers[3] if len(numbers) > 3 else None
 
 
 def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Real numbers (k, *shape), or (*shape) for one character, not copied yet, nor checked for their range."""
+    """Real numbers (k, *shape), or (*shape) for one character; neither copied nor checked for their range."""
     expected = f"(k, {', '.join(map(str, shape))})"
     given = validate.as_numbers(values, name, expected)
     if given.shape == shape:
@@ -90,7 +86,7 @@ def _rows(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def repeated(limbs: Limbs, placed: Placed, character: Int64Array | None, k: int) -> Limbs:
-    """The limbs of k characters where they were placed; `character` (k,), or None for the labels that they have."""
+    """The placed limbs of k characters; `character` (k,) are their labels, None keeps those of the limbs."""
     t, m, solids = limbs.table, len(limbs), len(limbs.table.boxes)
     box = np.where(np.tile(t.box, k) >= 0, np.tile(t.box, k) + np.repeat(np.arange(k) * solids, m), -1)
     labels = np.tile(t.character, k) if character is None else np.repeat(character.astype(np.int32), m)

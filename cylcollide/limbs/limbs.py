@@ -39,7 +39,7 @@ from cylcollide.shapes import Solids
 
 
 class Limbs:
-    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` and the like.
+    """Limbs of one or many characters. Immutable; make them with `Limbs.cylinders` or another constructor.
 
     Lengths are in any one unit. Attributes (n rows): `kind` (n,), a `Shape`; `p1`, `p2` (n, 3), the axis, or twice the
     centre of a sphere or box; `radius`, `radius2` (n,), the second a tube's inner radius or a tapered cylinder's at p2;
@@ -85,7 +85,7 @@ class Limbs:
         raise AttributeError(f"{name}: Limbs are immutable; pick some with limbs[rows]")
 
     def __reduce__(self) -> tuple[type["Limbs"], tuple[LimbTable, Int32Array, tuple[str, ...]]]:
-        """Copies and pickles are made by the constructor, which makes their arrays read-only again."""
+        """The constructor makes copies and pickles, and makes their arrays read-only again."""
         return Limbs, (self.table, self.hit_group, self.names)
 
     @classmethod

@@ -19,10 +19,10 @@ AROUND, ALONG = 32, 13
 
 TURNS = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
 DIRECTIONS = np.array([np.cos(TURNS), np.sin(TURNS)])
-"""In which an outline is looked for: every two degrees, (2, 180)."""
+"""The directions in which an outline is computed: every two degrees, (2, 180)."""
 
 COLORS = ("#8aa1b8", "#d1495b", "#edae49", "#00798c", "#66a182", "#7d5ba6", "#c8553d", "#2e4057")
-"""Of hit groups, in the order of their names; the first of limbs of none."""
+"""Colours of hit groups, in the order of their names. Limbs without a group have the first."""
 
 LINE = "#333333"
 
@@ -39,7 +39,7 @@ def fill_outlines(axes: Any, outlines: Iterable[Float64Array], colors: Iterable[
 
 
 def surface_points(limbs: Limbs, i: int) -> Float64Array:
-    """Points (n, 3) on the surface of limb i whose convex hull is about the limb."""
+    """Points (n, 3) on the surface of limb i whose convex hull is nearly the limb."""
     p1, p2, shape = limbs.p1[i], limbs.p2[i], Shape(limbs.kind[i])
     r1, r2 = float(limbs.radius[i]), float(limbs.radius2[i])
     if shape == Shape.BOX:
@@ -65,7 +65,7 @@ def surface_points(limbs: Limbs, i: int) -> Float64Array:
 
 
 def hull(points: Float64Array) -> Float64Array:
-    """Corners (n, 2) of the convex hull of points (n, 2), around it: those that are farthest in some direction."""
+    """Corners (n, 2) of the convex hull of points (n, 2), in order: the points that are farthest in some direction."""
     farthest = points[(points @ DIRECTIONS).argmax(axis=0)]
     return np.asarray(farthest[np.append(True, (np.diff(farthest, axis=0) != 0.0).any(axis=1))])
 

@@ -1,4 +1,4 @@
-"""Limbs fitted to a skin: for each bone, of the allowed shapes, the limb of least size that covers its skin."""
+"""Limbs fitted to a skin: for each bone the smallest limb, among the allowed shapes, that covers its skin."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -19,10 +19,10 @@ from cylcollide.characters.skin.symmetry import Mirror
 from cylcollide.limbs.limbs import Limbs
 
 AXIAL = (Shape.CYLINDER, Shape.TAPERED, Shape.CAPSULE)
-"""The shapes that are tried unless others are asked for."""
+"""The default shapes."""
 
 HARDLY_LARGER = 1.007
-"""A shape that is named before another is taken if its size, a length, is at most so many times the other's."""
+"""A shape is preferred to a smaller one that is named later if its size, a length, is at most this factor larger."""
 
 ROUNDING = 1.0 + 2.0**-36
 """Limbs are larger by this factor, so that rounding in a later query does not leave out what they just cover."""
@@ -73,7 +73,7 @@ def fit(
 
 
 def _smallest(solids: list[Solid], least: Least) -> Solid:
-    """The limb of least size, or the first of those that are hardly larger."""
+    """The first limb that is at most `HARDLY_LARGER` than the smallest one."""
     sizes = [solid.size(least) for solid in solids]
     return next(solid for solid, size in zip(solids, sizes, strict=True) if size <= HARDLY_LARGER * min(sizes))
 

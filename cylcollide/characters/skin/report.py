@@ -1,4 +1,4 @@
-"""How well the limbs of a rig fit a skin at rest: what they cover, what sticks out, and what they hold besides."""
+"""How well the limbs of a rig fit a skin at rest: the share they cover, what sticks out, and the space they add."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,27 +19,27 @@ ELLIPSE_CORNERS = 257
 class Fit(NamedTuple):
     """How one bone's limbs, or all, fit the skin that belongs to them. Lengths are in the unit of the skin.
 
-    A piece of skin belongs to the bone that carries most of it, or to that one's nearest ancestor with a limb; pieces
-    count by their area times that bone's weight.
+    A piece of skin belongs to the bone that carries most of it, or to the nearest ancestor of that bone with a limb.
+    Pieces count by their area times the weight of their bone.
     """
 
     name: str
     area: float
-    """Of the skin."""
+    """The area of the skin."""
     own_coverage: float
     """Share of the skin in the bone's own limbs."""
     coverage: float
     """Share of the skin in any limb."""
     protrusion: float
-    """How far skin sticks out of all limbs, mean over what does; 0 if nothing does."""
+    """Mean distance of the skin outside of all limbs from the nearest limb; 0 if there is none."""
     protrusion_95: float
-    """The same, exceeded by 5 % of it."""
+    """The distance that 5 % of this skin exceeds."""
     gap: float
-    """How deep skin lies in the bone's own limbs, mean over what lies in them: the space between skin and limb."""
+    """Mean depth of the skin inside the bone's own limbs: the space between skin and limb."""
     gap_95: float
-    """The same, exceeded by 5 % of it."""
+    """The depth that 5 % of this skin exceeds."""
     limb_volume: float
-    """Of the limbs, what is in two of them twice."""
+    """The sum of the limbs' volumes; overlaps count twice."""
     skin_volume: float
     """Enclosed by the skin; of a bone's part, closed by planes across the bone."""
 
@@ -56,7 +56,7 @@ class SkinReport(NamedTuple):
     """One a bone with limbs and skin, in the order of the rig."""
     whole: Fit
     without_limbs: tuple[str, ...]
-    """Bones that carry skin and have no limb; others' limbs are to cover it."""
+    """Bones that carry skin and have no limb. The limbs of other bones should cover this skin."""
 
     def __str__(self) -> str:
         head = (
@@ -126,13 +126,13 @@ def skin_report(rig: RigData, skin: Skin) -> SkinReport:
 
 
 def _mean_and_95(values: Float64Array, areas: Float64Array) -> tuple[float, float]:
-    """Mean and quantile by area, 0 of nothing."""
+    """Mean and 95 % quantile by area; 0 without any area."""
     total = areas.sum()
     return (float(areas @ values / total), quantile(values, areas, 0.95)) if total > 0.0 else (0.0, 0.0)
 
 
 def _part_volume(skin: Skin, pieces: Pieces, bone: int) -> float:
-    """What the skin of a bone encloses, if it is open across the bone's direction only.
+    """The volume that the skin of a bone encloses, if it is open only across the bone's direction.
 
     That is the flux through the skin of half the vector from the axis: its divergence is 1, and its flux through planes
     across the axis is 0.

@@ -1,4 +1,4 @@
-"""The surface of a skin as small pieces of area, each with its share of every bone."""
+"""The surface of a skin as small pieces, each with the weights of all bones, and divided among bones."""
 
 from typing import NamedTuple
 
@@ -8,10 +8,10 @@ from cylcollide._types import BoolArray, Float64Array, Int64Array
 from cylcollide.characters.skin.skin import Skin
 
 PIECES = 20_000
-"""A skin of equal triangles is cut into about so many; a triangle larger than these is cut, none are joined."""
+"""About the number of pieces of a skin of equal triangles. Larger triangles are cut; small ones are not joined."""
 
 MOST_CUTS = 64
-"""Of an edge of one triangle."""
+"""Most parts of an edge of one triangle."""
 
 
 class Pieces(NamedTuple):

@@ -1,8 +1,8 @@
 """The limb of least volume or surface, of one shape, that covers a share of the skin of a bone.
 
-The search is a compass search: from a few starts, moves along every coordinate and along some directions drawn from a
-fixed seed; the best of them is taken, and the steps shrink when none is better. All is done in units of the part's own
-size, in the bone's own frame, so neither units nor a turn of the whole body change the result beyond rounding.
+This is a compass search. From a few starts it tries moves along every coordinate, and along some directions drawn from
+a fixed seed. It takes the best move, and shrinks the steps if none is better. It works in units of the part's own size,
+in the bone's own frame, so neither units nor a turn of the whole body change the result beyond rounding.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from cylcollide._types import Float64Array, Int64Array
 from cylcollide.characters.skin.gauges import Family, Least, Solid
 
 STARTS, DRAWN, MOVES = 3, 12, 60
-"""States that the search descends from; directions drawn for each move; most moves of a descent."""
+"""States from which the search descends; random directions for each move; most moves of a descent."""
 
 
 LESS = 1.0 - 1e-9
@@ -37,7 +37,7 @@ Plane = tuple[Float64Array, float]
 
 
 class _State(NamedTuple):
-    """Limbs as the search knows them, k of them."""
+    """The limbs that the search compares, k of them."""
 
     centres: Float64Array  # (k, 3)
     frames: Float64Array  # (k, 3, 3)
@@ -102,14 +102,14 @@ def fit_limb(
 
 
 def _spread(areas: Float64Array, count: int) -> Int64Array:
-    """Rows of pieces, drawn evenly by area in their order; an offset that no area is a multiple of avoids ties."""
+    """Rows of pieces, evenly spaced by area in their order. The golden offset is no multiple of an area: no ties."""
     filled = np.cumsum(areas)
     rows = np.searchsorted(filled, (np.arange(count) + 0.381966) / count * filled[-1])
     return np.asarray(np.minimum(rows, len(areas) - 1))
 
 
 def _plain(proportions: Float64Array, family: Family) -> Float64Array:
-    """Lengths and slopes from what the search varies."""
+    """Lengths and slopes from the logarithms and slopes that the search varies."""
     lengths = np.clip(np.exp(proportions[:, : family.aspects]), SLIMMEST, LONGEST)
     return np.hstack([lengths, np.clip(proportions[:, family.aspects :], -1.0, 1.0)])
 
@@ -117,7 +117,7 @@ def _plain(proportions: Float64Array, family: Family) -> Float64Array:
 def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Plane | None) -> _State:
     """Limbs around the middle of the points' extent, along the bone and along the principal axes."""
     axes = np.linalg.eigh(points.T @ points)[1]
-    axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # signs that the points decide
+    axes *= np.where(((points @ axes) ** 3).sum(axis=0) < 0.0, -1.0, 1.0)  # the points decide the signs
     axes[:, 0] *= np.linalg.det(axes)  # right-handed
     frames = [_frame_along(along, axes)]
     frames += [np.roll(axes, shift, axis=1) for shift in range(3)]
@@ -145,7 +145,7 @@ def _starts(points: Float64Array, along: Float64Array, family: Family, plane: Pl
 
 
 def _frame_along(axis: Float64Array, others: Float64Array) -> Float64Array:
-    """A right-handed frame with this unit axis in its last column; the column of others most across it comes first."""
+    """A right-handed frame: the unit axis last, and first the part across it of the other most perpendicular to it."""
     across = others[:, int(np.abs(axis @ others).argmin())]
     x = across - (across @ axis) * axis
     x /= np.linalg.norm(x)
@@ -187,7 +187,7 @@ def _moved(state: _State, moves: Float64Array, normal: Float64Array | None, fami
 
 
 def _turns(vectors: Float64Array) -> Float64Array:
-    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths, as Cayley has it: exact rotations."""
+    """Rotation matrices (k, 3, 3) about vectors (k, 3) by about their lengths: Cayley transforms, exact rotations."""
     half = vectors / 2.0
     zero = np.zeros(len(half))
     x, y, z = half.T

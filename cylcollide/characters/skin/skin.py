@@ -1,4 +1,4 @@
-"""Skin: a triangle mesh that bones carry."""
+"""Skin: a triangle mesh that bones move."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -14,7 +14,7 @@ from cylcollide.limbs import files
 
 
 class Skin(Skeleton):
-    """A mesh, the bones under it, and how much each bone carries of each vertex. Immutable.
+    """A mesh, the bones under it, and the weight of each bone at each vertex. Immutable.
 
     Parameters
     ----------
@@ -23,15 +23,15 @@ class Skin(Skeleton):
     faces
         Triangles, (f, 3), by rows of vertices; counterclockwise seen from outside.
     weights
-        What each bone carries of each vertex, (v, b), none negative; rows are divided by their sums.
+        The weight of each bone at each vertex, (v, b), none negative; rows are divided by their sums.
     bone_names, parents, rest_positions, rest_orientations
         The bones, as `Rig` takes them.
 
     Raises
     ------
     ValueError
-        On wrong shapes, numbers that are not accepted, vertices without weight or that do not exist, a skin without
-        area; with the first bad row and the remedy.
+        On wrong shapes, numbers that are not accepted, vertices without weight, and triangles of vertices that do not
+        exist; with the first bad row and the remedy.
     """
 
     vertices: Float64Array

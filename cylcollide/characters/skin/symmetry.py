@@ -1,4 +1,4 @@
-"""Which bones mirror each other: by their names, and by where they and their skin are."""
+"""The bones that mirror each other: by their names, their places and their skin."""
 
 import re
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ class Mirror(NamedTuple):
 
 
 def counterpart(name: str) -> str:
-    """The name with its sides swapped."""
+    """The name of the other side."""
     return SIDE.sub(lambda match: WORDS[match[0]], name)
 
 
 def named_pairs(names: Sequence[str]) -> dict[int, int]:
-    """Pairs of bones whose names differ by their side only, by row, the first first."""
+    """Rows of pairs of bones whose names differ only by their side, the lower row first."""
     rows = {name: row for row, name in enumerate(names)}
     found = {row: rows.get(counterpart(name), -1) for row, name in enumerate(names)}
     return {one: other for one, other in found.items() if one < other and found[other] == one}
@@ -54,7 +54,7 @@ def find(skin: Skin, pieces: Pieces) -> Mirror | None:
         return None
     one, other = (positions[list(rows)] for rows in (named.keys(), named.values()))
     across = (one - other).sum(axis=0)
-    across = np.sign((one - other) @ across) @ (one - other)  # a name may be on the wrong side
+    across = np.sign((one - other) @ across) @ (one - other)  # names may be on the wrong side
     length = float(np.linalg.norm(across))
     extent = float(np.ptp(skin.vertices, axis=0).max())
     if not length > BONES_APART * extent:
@@ -75,7 +75,7 @@ def find(skin: Skin, pieces: Pieces) -> Mirror | None:
 
 
 def _same_skin(pieces: Pieces, a: int, b: int, mirror: Mirror) -> bool:
-    """Whether the skin of one bone is about the mirror image of that of another; two without skin are alike."""
+    """Whether the skin of one bone is about the mirror image of another's; two bones without skin are alike."""
     rows = [pieces.of(bone) for bone in (a, b)]
     if not len(rows[0]) or not len(rows[1]):
         return len(rows[0]) == len(rows[1])
