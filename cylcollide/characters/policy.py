@@ -7,21 +7,17 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from cylcollide.characters import json_text, policy_checks
 from cylcollide.characters.json_text import refuse, shown
-from cylcollide.characters.policy_checks import DEFAULT, Group, Weights
+from cylcollide.characters.policy_checks import DEFAULT, KINDS, Group, Kind, Weights
 from cylcollide.limbs import files
 from cylcollide.query.loops.judge import PolicyRows
 
 FORMAT = "cylcollide policy"
-
-Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
-KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
-"""By their codes in `query.loops.judge`."""
 
 NO_WEIGHTS: Mapping[Group, float] = MappingProxyType({})
 NO_GROUPS: Mapping[str, int] = MappingProxyType({})

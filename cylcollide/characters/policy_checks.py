@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Mapping
 from math import nan
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cylcollide import validate
 from cylcollide.constants import LARGEST_NUMBER
 from cylcollide.validate import shown
+
+Kind: TypeAlias = Literal["first_surface", "most_important", "longest_chord", "penetration"]
+KINDS: tuple[Kind, ...] = ("first_surface", "most_important", "longest_chord", "penetration")
+"""By their codes in `query.loops.judge`."""
 
 Group: TypeAlias = str | int
 """A hit group, by name or number."""
