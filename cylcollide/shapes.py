@@ -122,7 +122,7 @@ def quaternions(values: ArrayLike, name: str, rows: int) -> Float64Array:
     return turns
 
 
-def check_quaternions(turns: Float64Array, name: str, where: Callable[[int], str] = validate.in_row) -> None:
+def check_quaternions(turns: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> None:
     """Raise ValueError if one of (n, 4) is zero; `where`: how the message names a row."""
     row = validate.first_bad_row(np.asarray((np.abs(turns) < SMALLEST_SIZE).all(axis=1)))
     if row is not None:

@@ -107,12 +107,7 @@ def _described(values: Any) -> str:
     return f"shape {values.shape}" if hasattr(values, "shape") else type(values).__name__
 
 
-def in_row(row: int) -> str:
-    """How most messages say where a number stands."""
-    return f"in row {row}"
-
-
-def in_range(array: Float64Array, name: str, where: Callable[[int], str] = in_row) -> Float64Array:
+def in_range(array: Float64Array, name: str, where: Callable[[int], str] = "in row {}".format) -> Float64Array:
     """The same numbers, if all are finite and none is larger than is accepted; `where`: how messages name a row."""
     magnitude = np.abs(array)
     if not magnitude.max(initial=0.0) <= LARGEST_NUMBER:  # or NaN

@@ -1,21 +1,13 @@
 """JSON as files of this room have it: an object with a format, a version and other fields, each once."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 VERSION = 1
 """Of every format."""
 
-
-@contextmanager
-def named_in_errors(source: object, schema: str) -> Iterator[None]:
-    """Make the message of each ValueError raised inside begin with the source, and end with the schema."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{source}, {error}; see {schema} beside {__name__}") from None
+SEE = f"; see {{}} beside {__name__}"
+"""How messages about files end, with the name of a schema."""
 
 
 def refuse(where: str, expected: str, got: str) -> NoReturn:

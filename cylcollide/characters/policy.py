@@ -151,7 +151,7 @@ class Policy:
 
     @classmethod
     def _read(cls, text: str | bytes, source: str) -> "Policy":
-        with json_text.named_in_errors(source, "policy.schema.json"):
+        with files.named_in_errors(source, json_text.SEE.format("policy.schema.json")):
             fields = json_text.content_of(text, FORMAT, ("kind", "order", "damage", "loss", "groups"))
             return cls(**{**fields, **{name: _mapping(fields[name], name) for name in ("damage", "loss")}})
 

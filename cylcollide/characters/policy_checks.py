@@ -84,16 +84,18 @@ def order(values: Any) -> tuple[Group, ...]:
     return checked
 
 
-def groups(values: Any) -> Mapping[str, int]:
-    """Numbers of 32 bits by name, read-only."""
+def groups(values: Any, reserved: str = DEFAULT) -> Mapping[str, int]:
+    """Numbers of 32 bits by name, read-only; `reserved` is a word that is no name."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"groups: expected a mapping from names to numbers, got {shown(values)}")
+        raise ValueError(f"groups: expected a mapping of names to numbers, got {shown(values)}")
     for name, number in values.items():
-        if not isinstance(name, str) or name in ("", DEFAULT):
-            raise ValueError(f"groups: expected a name other than {DEFAULT!r}, got {shown(name)}")
-        if isinstance(group(number, f"groups, {name!r}"), str):
-            raise ValueError(f"groups, {name!r}: expected a number of 32 bits, got {shown(number)}")
-    return MappingProxyType({name: int(number) for name, number in values.items()})
+        is_number = validate.is_integer(number) and SMALLEST <= int(number) <= LARGEST
+        if not isinstance(name, str) or name in ("", reserved) or not is_number:
+            other = f" other than {reserved!r}" if reserved else ""
+            raise ValueError(
+                f"groups: expected a name{other} and an integer of 32 bits, got {shown(name)}: {shown(number)}"
+            )
+    return MappingProxyType({str(name): int(number) for name, number in values.items()})
 
 
 def numbered(values: Mapping[Group, float], where: str, numbers: Mapping[str, int]) -> dict[int, float]:

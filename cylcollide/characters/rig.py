@@ -273,7 +273,7 @@ class Rig(RigData):
         """
         from cylcollide.characters import json_text, rig_files  # noqa: PLC0415  imported when asked for
 
-        with json_text.named_in_errors(path, "rig.schema.json"):
+        with named_in_errors(path, json_text.SEE.format("rig.schema.json")):
             return cls(*rig_files.read(path))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":

@@ -12,6 +12,7 @@ from cylcollide import validate
 from cylcollide._types import Float64Array, Int32Array, Shape
 from cylcollide.bones import skeleton as bone_loops
 from cylcollide.bones.rig_rows import RigRows
+from cylcollide.characters.policy_checks import groups as checked_groups
 from cylcollide.characters.skeleton import Skeleton, limb_label
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.runtime.simd import LANES
@@ -55,7 +56,7 @@ class RigData(Skeleton):
         table = limbs.table
         vars(self).update(
             limbs=limbs,
-            groups=MappingProxyType(_groups(groups)),
+            groups=_groups(groups),
             rows=RigRows(self.limb_bone, table.p1, table.p2, table.box, table.boxes),
             skeleton=bone_loops.Skeleton(self.parents, EIGHT),
         )
@@ -107,14 +108,10 @@ def _limb_bones(values: ArrayLike, limbs: Limbs, names: Sequence[str]) -> Int32A
     return given.astype(np.int32)
 
 
-def _groups(values: Mapping[str, int]) -> dict[str, int]:
+def _groups(values: Mapping[str, int]) -> Mapping[str, int]:
     """Numbers of hit groups by name, all different."""
-    if not isinstance(values, Mapping):
-        raise ValueError(f"groups: expected a mapping of names to numbers, got {type(values).__name__}")
-    names: dict[int, str] = {}
-    for name, number in values.items():
-        if not isinstance(name, str) or not name or not validate.is_integer(number) or not -(2**31) <= number < 2**31:
-            raise ValueError(f"groups: expected a name and an integer of 32 bits, got {name!r}: {number!r}")
-        if (other := names.setdefault(int(number), str(name))) != name:
+    numbers, names = checked_groups(values, reserved=""), dict[int, str]()
+    for name, number in numbers.items():
+        if (other := names.setdefault(number, name)) != name:
             raise ValueError(f"groups: expected one name a number, got {other!r} and {name!r} for {number}; rename one")
-    return {name: number for number, name in names.items()}
+    return numbers

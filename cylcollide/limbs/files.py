@@ -40,14 +40,14 @@ def file_of(path: str | PathLike[str]) -> Path:
 
 
 @contextmanager
-def named_in_errors(path: str | PathLike[str]) -> Iterator[None]:
-    """Make the message of each ValueError raised inside begin with the file."""
+def named_in_errors(source: str | PathLike[str], ending: str = "") -> Iterator[None]:
+    """Make the message of each ValueError raised inside begin with the source, a file or a word; and end with this."""
     try:
         yield
     except ValueError as error:
-        if str(error).startswith(str(Path(path))):
+        if str(error).startswith(str(Path(source))):
             raise
-        raise ValueError(f"{Path(path)}: {error}") from None
+        raise ValueError(f"{Path(source)}: {error}{ending}") from None
 
 
 def write(path: str | PathLike[str], table: LimbTable, hit_group: Int32Array, names: tuple[str, ...]) -> None:
