@@ -13,11 +13,11 @@ import numpy as np
 from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, Uint32Array
 from cylcollide.bullet.sheet_loops import SheetColumns, SheetTable, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
-from cylcollide.exact.frame import line_from
 from cylcollide.exact.line import RayNumbers, Triple
 from cylcollide.exact.numbers import dot, scaled_integers
 from cylcollide.exact.order import limb_hit
-from cylcollide.exact.solid import Bound, Slab, Solid
+from cylcollide.exact.shapes import line_from
+from cylcollide.exact.solid import Bound, Solid, slab
 
 EVERY_GROUP = np.full(1, ALL_LAYERS, np.uint32)
 
@@ -34,7 +34,7 @@ class Sheet(Solid):
         offset, step, _, _ = line_from(ray, self.point)
         x, y, z = scaled_integers(self.normal)
         normal = (x, y, z)
-        return (Slab("sheet", dot(normal, offset), dot(normal, step), 0, Face.SIDE, Face.SIDE),)
+        return (slab("sheet", dot(normal, offset), dot(normal, step), 0, Face.SIDE, Face.SIDE),)
 
     def height(self, point: Triple) -> Fraction:
         """Signed distance of a point from the sheet, times the length of the normal."""

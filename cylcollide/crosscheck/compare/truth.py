@@ -12,9 +12,9 @@ from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
 from cylcollide.constants import ROUNDING_BOUND
 from cylcollide.crosscheck.generate.shots import ShotScene
 from cylcollide.engines.rounded_cylinder import Rounded
-from cylcollide.exact.cylinder import Cylinder
 from cylcollide.exact.line import RayNumbers
 from cylcollide.exact.order import Chord, closest
+from cylcollide.exact.shapes import Cylinder
 from cylcollide.limbs.limbs import Limbs
 from cylcollide.query.hits import RayHits
 from cylcollide.world import HitWorld
