@@ -3,8 +3,8 @@
 The bodies are the limbs up to the rounding of a float64 centre and quaternion (about 1e-16 of a coordinate). Bullet's
 own settings are the defaults unless arguments of the constructor change them: construction, collision margin, threads.
 
-Two properties of PyBullet shape this file. ``rayTestBatch`` loses rays beyond 16,383 in one call, so batches stay
-below. ``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the
+Two properties of PyBullet shape this file. ``rayTestBatch`` takes no more than 16,383 rays, so batches stay below.
+``getQuaternionFromAxisAngle`` returns float32 numbers, which would tilt the bodies by up to 1e-7, so the
 orientation comes from ``getQuaternionFromEuler``, which computes in float64 and has no singular direction.
 
 A limb becomes a body in one of four ways, which do not give the same body:
@@ -42,7 +42,7 @@ URDF = """<robot name="limb"><link name="limb">
 MJCF = "<mujoco><worldbody><geom {}/></worldbody></mujoco>"
 
 BATCH = 16_000
-"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383 and it drops rays above that without an error."""
+"""Rays in one ``rayTestBatch``; PyBullet's limit is 16,383: of 16,384 it drops one or all, more are an error."""
 
 
 class BulletBody(NamedTuple):
