@@ -14,11 +14,11 @@ import numpy as np
 from cylcollide._types import ALL_LAYERS, Face, Float64Array, InsidePolicy, Uint32Array
 from cylcollide.bullet.sheet_loops import SheetColumns, SheetTable, cross_sheet
 from cylcollide.constants import UNIT_ROUNDOFF
-from cylcollide.exact.frame import line_from
 from cylcollide.exact.line import RayNumbers, Triple
 from cylcollide.exact.numbers import dot, scaled_integers, subtract
 from cylcollide.exact.order import limb_hit
-from cylcollide.exact.solid import Bound, Slab, Solid
+from cylcollide.exact.shapes import line_from
+from cylcollide.exact.solid import Bound, Solid, slab
 
 EVERY_GROUP = np.full(1, ALL_LAYERS, np.uint32)
 
@@ -45,7 +45,7 @@ class Sheet(Solid):
         x, y, z = scaled_integers(self.normal)
         normal = (x, y, z)
         top = dot(normal, subtract((a, b, c), low))
-        return (Slab("sheet", dot(normal, offset), dot(normal, step), top, Face.SIDE, Face.SIDE),)
+        return (slab("sheet", dot(normal, offset), dot(normal, step), top, Face.SIDE, Face.SIDE),)
 
     def height(self, point: Triple) -> Fraction:
         """Signed distance of a point from the sheet, times the length of the normal."""

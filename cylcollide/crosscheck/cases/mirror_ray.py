@@ -3,19 +3,58 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cylcollide._pybullet import connect, pybullet
 from cylcollide._types import Shape
 from cylcollide.bullet.arguments import growth
 from cylcollide.bullet.explain import FORMAT, RayExplanation
 from cylcollide.bullet.mirror import Mirror
-from cylcollide.crosscheck.cases.case import MOST_BYTES, foreign
-from cylcollide.crosscheck.cases.fields import RAY, read_fields
-from cylcollide.crosscheck.records import JsonObject
-from cylcollide.engines._bullet_bodies import add_body
-from cylcollide.engines.bullet import bodies
+from cylcollide.crosscheck.cases.case import MOST_BYTES, MOST_LIMBS, Point, Vector, foreign
+from cylcollide.crosscheck.records import JsonObject, Number, Text, Whole, refusal
+from cylcollide.engines.bullet import add_body, bodies
 from cylcollide.limbs.limbs import Limbs
+
+Size = Annotated[Number, Field(ge=0.0)]
+Many = Field(max_length=MOST_LIMBS)
+
+
+class _Row(BaseModel):
+    """What a file holds, checked by its types."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Limb(_Row):
+    shape: Literal["box", "capsule", "cylinder", "sphere"]
+    p1: Point
+    p2: Point
+    radius: Size
+    half_extents: Point
+    turn: tuple[Number, Number, Number, Number]
+    margin: Size
+
+
+class _Plane(_Row):
+    point: Point
+    normal: Vector
+
+
+class _Ray(_Row):
+    """What `RayExplanation.save` writes."""
+
+    format: Annotated[str, Field(pattern=f"^{FORMAT}$")]
+    start: Point
+    end: Point
+    inside: Literal["bullet", "exit", "hit", "ignore"]
+    tolerance: Size
+    limbs: Annotated[tuple[_Limb, ...], Many]
+    planes: Annotated[tuple[_Plane, ...], Many]
+    names: tuple[Text, ...]
+    ours: Whole
+    theirs: Whole
 
 
 def read_ray(path: Path) -> JsonObject | None:
@@ -25,13 +64,15 @@ def read_ray(path: Path) -> JsonObject | None:
     if path.suffix == ".npz" or FORMAT.encode() not in text:
         return None
     try:
-        record = read_fields(json.loads(text.decode()), RAY, ())
+        record = _Ray.model_validate(json.loads(text.decode())).model_dump()
         count = len(record["limbs"]) + len(record["planes"])
         if len(record["names"]) != count or max(record["ours"], record["theirs"]) >= count:
             raise ValueError(f"expected {count} names, and answers below it")
         growth(record["tolerance"], "tolerance")
         for row in record["limbs"]:
             _limb(row)
+    except ValidationError as error:
+        raise foreign(path, "a ray as `RayExplanation.save` writes it", ValueError(refusal(error))) from error
     except (ValueError, RecursionError) as error:
         raise foreign(path, "a ray as `RayExplanation.save` writes it", error) from error
     return record

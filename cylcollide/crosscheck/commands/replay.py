@@ -20,7 +20,7 @@ from cylcollide.crosscheck.cases.recast import Replayed, Witness, engine_title, 
 from cylcollide.crosscheck.cases.trials import is_proved
 from cylcollide.crosscheck.cases.wording import angle, length
 from cylcollide.crosscheck.records import JsonObject, one_line
-from cylcollide.crosscheck.report.repro_scripts import repro_source
+from cylcollide.crosscheck.report.page import repro_source
 from cylcollide.terminal import stop, table
 
 
@@ -63,7 +63,7 @@ def replay(
             raise
         if smaller and found[0].reproduced:
             before = found[0].case
-            small = minimise(before, found[0].runner)
+            small = minimise(before, found[0].engine_of)
             console.print(f"Minimised: {smaller_by(before, small)}.")
             found = [recast(small)]
         # Two kinds of one segment, at one place, are explained in full.
@@ -169,8 +169,8 @@ def _question(case: Case) -> Iterator[RenderableType]:
         listed.add_row(case.name(limb), *map(_point, ends), f"{case.radius[limb]:g}", f"{dist(*ends):g}")
     listed.add_row("segment", _point(case.start), _point(case.end), "", f"{case.length:g}")
     yield listed
-    if not case.built.is_default:
-        yield f"PyBullet's bodies: {case.built.label}."
+    if not case.setup.is_default:
+        yield f"PyBullet's bodies: {case.setup.label}."
     if len(shown) < len(case.radius):
         yield f"And {len(case.radius) - len(shown)} other limbs, which neither answer names."
 
