@@ -12,13 +12,14 @@ from cylcollide.bullet import debug_draw
 from cylcollide.bullet.arguments import integer, layers, real, vectors
 from cylcollide.bullet.chords import chords
 from cylcollide.bullet.client import Client, Place
+from cylcollide.bullet.following import Follower
 from cylcollide.bullet.merge_hits import MirrorState, RayTest, numbered
 from cylcollide.bullet.mirror_hits import MirrorChords, MirrorHits
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.plane import Sheet
 from cylcollide.bullet.poses import in_world, link_frames
 from cylcollide.bullet.read_shapes import MeshPolicy
-from cylcollide.bullet.scene import Scene, SceneReader
+from cylcollide.bullet.scene import Scene
 from cylcollide.bullet.tuples import as_tuples
 from cylcollide.bullet.watch import Changes, WatchedClient, changes_of
 from cylcollide.limbs.limbs import Limbs
@@ -71,17 +72,16 @@ class Mirror:
             raise ValueError(f"mesh: expected one of {', '.join(map(repr, get_args(MeshPolicy)))}, got {mesh!r}")
         self.client = Client(client)
         """PyBullet's functions for the client."""
-        self._reader = SceneReader(self.client, mesh or "wrap", warns=mesh is None)
-        self._inside, self._follow = inside, follow
-        self._watched: Changes | None = None
-        self._seen: tuple[int, int] | None = None  # of what was watched, when the scene was read
-        self._drawn: list[int] = []
-        self._scene: Scene = self._reader.read(None, True)
+        self._inside, self._drawn = inside, list[int]()
+        self._follower = Follower(self.client, mesh, inside, follow)
 
     @property
     def limbs(self) -> Limbs:
-        """The limbs where they were at the last `sync`; their masks are the filter groups, 0 if no ray can hit them."""
-        return self._scene.state.world.limbs
+        """The limbs where they were at the last `sync` or query; if that was of few rays, where they are now.
+
+        Their masks are the filter groups, 0 if no ray can hit them.
+        """
+        return self._follower.whole_scene.state.world.limbs
 
     @property
     def limb_places(self) -> list[Place]:
@@ -91,7 +91,12 @@ class Mirror:
     @property
     def sheets(self) -> list[Sheet]:
         """The planes."""
-        return self._scene.state.sheets
+        return self._follower.whole_scene.state.sheets
+
+    @property
+    def _scene(self) -> Scene:
+        """All shapes as they were last read."""
+        return self._follower.scene
 
     def __repr__(self) -> str:
         return (
@@ -106,7 +111,7 @@ class Mirror:
         becomes fixed or free; `filters` measures all of them again, after `setCollisionFilterGroupMask`. A sync that
         fails, or is interrupted, leaves the mirror as it was.
         """
-        self._scene = self._reader.read(self._scene, filters)
+        self._follower.sync(filters)
 
     def watch(self) -> WatchedClient:
         """A client with all of PyBullet's functions, whose calls the mirror follows from now on: `p = mirror.watch()`.
@@ -117,19 +122,12 @@ class Mirror:
         changed by other means, through the module or another process, is not seen before the next such call, or
         `sync`. A client other than DIRECT may move by itself, and is read by every query.
         """
-        self._watched, self._seen = changes_of(self.client), None
+        self.follow_calls(changes_of(self.client))
         return WatchedClient(self.client, {"rayTest": self.rayTest, "rayTestBatch": self.rayTestBatch})
 
-    def _sync_if_due(self) -> None:
-        """Update the mirror if it follows its client, and something may have changed."""
-        if self._watched is None:
-            if self._follow:
-                self.sync()
-            return
-        now, before = (self._watched.scene, self._watched.filters), self._seen
-        if now != before or not self.client.is_direct:
-            self.sync(filters=before is None or now[1] != before[1])
-            self._seen = now
+    def follow_calls(self, noted: Changes, since: tuple[int, int, int] | None = None) -> None:
+        """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
+        self._follower.follow_calls(noted, since)
 
     def rayTest(  # noqa: N802  # PyBullet's name
         self,
@@ -209,20 +207,24 @@ class Mirror:
         self, starts: Float64Array, ends: Float64Array, request: Request, parent: Place, names: tuple[str, str]
     ) -> tuple[RayTestResult, ...]:
         """PyBullet's tuples for segments whose numbers are not checked yet; `names`: theirs in messages."""
-        self._sync_if_due()
+        if parent.body < 0 and request.number < 0:
+            answers = self._follower.near_answers(starts, ends, request.layers)
+            if answers is not None:
+                return tuple(answers)
+        rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
+        self._follower.sync_if_due()
         if not len(starts):
             return ()
         if parent.body >= 0:
             frame = self._parent(parent)
-            starts, ends = in_world(frame, starts), in_world(frame, ends)
-        rays = RayTest(starts, ends, self._inside, request.layers, request.threads if request.threads > 0 else None)
+            rays = rays._replace(starts=in_world(frame, starts), ends=in_world(frame, ends))
         state = self._scene.state
         try:
             if request.number >= 0:
                 return as_tuples(numbered(state, rays, request.number)[0])
             return as_tuples(MirrorHits(state, rays).merged())
         except ValueError:
-            for array, name in zip((starts, ends), names, strict=True):
+            for array, name in zip(rays[:2], names, strict=True):
                 validate.vectors(array, name)
             raise
 
@@ -264,7 +266,7 @@ class Mirror:
 
     def contains_points(self, points: ArrayLike, threads: int | None = None) -> PointHits:
         """The limb of `limbs` that contains each point (n, 3); planes and what is wrapped contain none."""
-        self._sync_if_due()
+        self._follower.sync_if_due()
         return self._scene.state.world.contains_points(points, threads)
 
     def _array_request(
@@ -273,7 +275,7 @@ class Mirror:
         """The scene, and checked rays."""
         first = vectors(starts, "starts")
         rays = RayTest(first, vectors(ends, "ends", len(first)), self._inside, layers(mask, "mask"), threads)
-        self._sync_if_due()
+        self._follower.sync_if_due()
         return self._scene.state, rays
 
     def debug_draw(
@@ -288,7 +290,7 @@ class Mirror:
         """
         for item in self._drawn:
             self.client.removeUserDebugItem(item)
-        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._scene.state.wrapped.boxes)]
+        parts = [debug_draw.outlines(self.limbs), debug_draw.outlines(self._follower.whole_scene.state.wrapped.boxes)]
         shapes = np.concatenate(parts + [debug_draw.sheet_outline(sheet) for sheet in self.sheets])
         at_hits = debug_draw.crosses(hits)
         items = [self._line(line, color) for line in shapes] + [self._line(line, hit_color) for line in at_hits]
