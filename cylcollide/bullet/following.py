@@ -1,12 +1,13 @@
 """How a mirror follows its client: what each query reads of it, and when."""
 
-from cylcollide._types import Float64Array, InsidePolicy
+from cylcollide._types import Float64Array
+from cylcollide.bullet.arguments import MirrorInside
 from cylcollide.bullet.client import Client
+from cylcollide.bullet.filter_calls import filter_calls
 from cylcollide.bullet.near import FEW_RAYS, Near
 from cylcollide.bullet.passthrough import RayTestResult
-from cylcollide.bullet.read_shapes import MeshPolicy
 from cylcollide.bullet.scene import Scene, SceneReader
-from cylcollide.bullet.watch import Changes
+from cylcollide.bullet.watch import Changed, Changes
 
 NEAR_TESTS = 8
 """After one change, so many ray tests read the bodies near their rays alone; then a scene of all bodies pays."""
@@ -18,25 +19,26 @@ class Follower:
     `follow`: whether every query reads the client, until `follow_calls` says otherwise.
     """
 
-    def __init__(self, client: Client, mesh: MeshPolicy | None, inside: InsidePolicy, follow: bool) -> None:
-        self._client, self._inside, self._follow = client, inside, follow
-        self._reader = SceneReader(client, mesh or "wrap", warns=mesh is None)
+    def __init__(self, client: Client, reader: SceneReader, inside: MirrorInside, follow: bool) -> None:
+        self._client, self._reader, self._inside, self._follow = client, reader, inside, follow
         self._noted: Changes | None = None
-        self._seen: tuple[int, int, int] | None = None  # of what was noted, when the scene was read
+        self._seen: Changed | None = None  # of what was noted, when the scene was read
         self._near: Near | None = None
         self._near_tests = 0, 0  # the last change of poses that was noted, and how many tests since then read no more
         self._is_behind = False  # whether a query has read some bodies alone
+        self._filter_calls = filter_calls()
         self.scene: Scene = self._reader.read(None, True)
         """As it was last read."""
 
-    def follow_calls(self, noted: Changes, since: tuple[int, int, int] | None = None) -> None:
+    def follow_calls(self, noted: Changes, since: Changed | None = None) -> None:
         """Read the client from now on only after calls that are noted there, if any were since `noted.last()`."""
         self._noted, self._seen = noted, since
 
     def sync(self, filters: bool = False) -> None:
         """Read the client; `filters`: measure all filters, too."""
-        self.scene = self._reader.read(self.scene, filters)
-        self._is_behind = False
+        calls = filter_calls()
+        self.scene = self._reader.read(self.scene, filters or calls != self._filter_calls)
+        self._filter_calls, self._is_behind = calls, False
         if self._noted is not None:
             self._near = None  # meshes may have changed
 
@@ -47,7 +49,8 @@ class Follower:
                 self.sync()
             return
         now, before = self._noted.last(), self._seen
-        if before is None or now[1:] != before[1:] or not self._client.is_direct:
+        is_old = filter_calls() != self._filter_calls or not self._client.is_direct
+        if before is None or now[1:] != before[1:] or is_old:
             self.sync(filters=before is None or now[2] != before[2])
         elif now != before:
             self.scene = self._reader.read(self.scene, False, poses_only=True)
@@ -74,9 +77,12 @@ class Follower:
     def _needs_near(self) -> bool:
         """Whether poses may have changed, but nothing else, and few ray tests have been answered since."""
         if self._noted is None:
-            return self._follow and self._reader.bodies_are_those_of(self.scene)
+            are_same = self._follow and filter_calls() == self._filter_calls
+            return are_same and self._reader.bodies_are_those_of(self.scene)
         now, before = self._noted.last(), self._seen
         if before is None or now[1:] != before[1:] or now == before or not self._client.is_direct:
+            return False
+        if filter_calls() != self._filter_calls:
             return False
         tests = self._near_tests[1] if self._near_tests[0] == now[0] else 0
         self._near_tests = now[0], tests + 1

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cylcollide._types import BoolArray, Float64Array, Int32Array, Int64Array
+from cylcollide.bullet.core_hits import core_hits
 from cylcollide.bullet.merge_hits import MergedHits, MirrorState, RayTest, numbered
 from cylcollide.bullet.passthrough import FRACTION, NORMAL, POSITION, RayTestResult
 from cylcollide.bullet.sheet_loops import OPEN_ORDER, fill_sheets, first_sheets
@@ -53,9 +54,15 @@ class MirrorHits:
         if state.sheets:
             fraction = self._add_sheets(fraction)
         self._own: dict[int, RayTestResult] = {}
-        """What Bullet's own rays hit first, by row."""
+        """The first hits that follow Bullet's rules, by row: at starts in balls and capsules, and of its own rays."""
+        if rays.cores:
+            rows = np.flatnonzero(self._of_limbs.started_inside)
+            cores = core_hits(state.world, state.shape_place, rays.starts[rows], rays.ends[rows], rays.mask)
+            self._own = {int(rows[k]): hits[0] for k, hits in cores.items()}
         if state.wrapped.places:
-            self._own = state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, fraction)
+            until = fraction.copy()
+            until[self._own_rows] = 0.0
+            self._own |= state.wrapped.first_hits(rays.starts, rays.ends, rays.mask, until)
         if self._own:
             self._shape, fraction = self._shape.copy(), fraction.copy()
             self._shape[self._own_rows] = -1

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import Float64Array, InsidePolicy
+from cylcollide._types import Float64Array
+from cylcollide.bullet.arguments import BULLET, MirrorInside
 from cylcollide.bullet.client import BASE, Client, Place
 from cylcollide.bullet.near_loops import UNDECIDED, NearMemory, NearShapes, cast_near, enters_mesh, mark_near
 from cylcollide.bullet.passthrough import PADDING, RayTestResult, Wrapped, bounding_boxes
@@ -69,9 +70,9 @@ class Near:
     `sees_shapes`: whether this is dropped when a mesh may have changed; if not, bodies with meshes are always read.
     """
 
-    def __init__(self, client: Client, scene: Scene, inside: InsidePolicy, sees_shapes: bool) -> None:
+    def __init__(self, client: Client, scene: Scene, inside: MirrorInside, sees_shapes: bool) -> None:
         shapes, state, self._client, self._scene = scene.shapes, scene.state, client, scene
-        self._policy = validate.policy(inside)
+        self._policy, self._cores = validate.policy("ignore" if inside == BULLET else inside), inside == BULLET
         place_of = [shapes.places[k] for k in shapes.place.tolist()]
         wrapped = [shapes.places[k] for k in shapes.wrapped]
         bodies = sorted({place.body for place in [*place_of, *wrapped]})
@@ -169,7 +170,7 @@ class Near:
         mark_near(shapes, starts, ends, packed)
         near = memory.near.tolist()
         read_frames(tuple(filter(None, compress(self._links, near))), memory.frames)
-        if cast_near(shapes, packed, starts, ends, mask) == UNDECIDED:
+        if cast_near(shapes, packed, starts, ends, mask, self._cores) == UNDECIDED:
             return None
         found: list[RayTestResult] = [
             (int(body), int(link), fraction, (x, y, z), (u, v, w)) if body >= 0.0 else MISS

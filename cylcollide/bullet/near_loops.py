@@ -122,10 +122,10 @@ def _place(shapes: NearShapes, body: int, memory: NearMemory) -> bool:
 
 
 @compiled_loop
-def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, mask: int) -> int:
+def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vectors, mask: int, cores: bool) -> int:
     """Write the `answer` to n segments from the bodies that are marked in `memory`; n, or UNDECIDED.
 
-    Bits are those of `MirrorHits`.
+    Bits are those of `MirrorHits`. `cores`: whether a start in a limb is left undecided, as `core_hits` has to see it.
     """
     n, rows, largest, undecided = len(starts), memory.rows, 0.0, 0
     origin, second, is_segment, distance = memory.batch.rays
@@ -145,7 +145,7 @@ def cast_near(shapes: NearShapes, memory: NearMemory, starts: Vectors, ends: Vec
                 if shapes.is_limb[s]:
                     largest = max(largest, rows.rows[shapes.limb[s], EXTENT])
     for i in range(n):
-        undecided += _cast_one(shapes, batch, memory, i, hits)
+        undecided += _cast_one(shapes, batch, memory, i, hits) or (cores and hits.inside[i])
     undecided += first_sheets(
         shapes.sheets, shapes.sheet_rank, rows, shapes.limb_rank, rays.origin, rays.second, mask, largest,
         hits.limb, hits.fraction, hits.face, shape, fraction, 0, n,

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from cylcollide import validate
-from cylcollide._types import BoolArray, Float64Array, InsidePolicy
+from cylcollide._types import BoolArray, Float64Array
+from cylcollide.bullet.arguments import MirrorInside, check_inside, growth
 from cylcollide.bullet.effects import EFFECTS, Effect
+from cylcollide.bullet.filter_calls import filter_calls
 from cylcollide.bullet.mirror import Mirror
 from cylcollide.bullet.passthrough import RayTestResult
 from cylcollide.bullet.read_shapes import MeshPolicy
@@ -36,8 +38,9 @@ _Own: TypeAlias = Callable[[], tuple[RayTestResult, ...]]
 class Options(NamedTuple):
     """How a patch makes its mirrors."""
 
-    mesh: MeshPolicy | None
-    inside: InsidePolicy
+    mesh: MeshPolicy | None = None
+    inside: MirrorInside = "ignore"
+    tolerance: float = 0.0
 
 
 _lock = RLock()
@@ -50,12 +53,12 @@ observers: list[Observer] = []
 """Are called after each ray test that a mirror has answered."""
 
 
-def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") -> None:
+def patch(*, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0) -> None:
     """Answer `pybullet.rayTest` and `rayTestBatch` exactly, for all clients of this process, until `unpatch`.
 
     Parameters
     ----------
-    mesh, inside
+    mesh, inside, tolerance
         As `Mirror` takes them. Of nested patches the innermost one's hold.
 
     Raises
@@ -69,13 +72,14 @@ def patch(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") ->
     """
     from cylcollide._pybullet import pybullet  # noqa: PLC0415  # an extra: imported only when used
 
-    validate.policy(inside)
+    check_inside(inside)
+    options = Options(mesh, inside, growth(tolerance, "tolerance"))
     if mesh is not None:
         validate.one_of(mesh, "mesh", "wrap", "raise", "skip")
     if MACHINE_CODE is None:
         raise RuntimeError("patch: expected machine code, got plain Python; `cylcollide info` tells why it is in use")
     with _lock:
-        _patches.append(Options(mesh, inside))
+        _patches.append(options)
         for name, function in _replacements().items():
             setattr(pybullet, name, function)
 
@@ -94,9 +98,11 @@ def unpatch() -> None:
 
 
 @contextmanager
-def patched(*, mesh: MeshPolicy | None = None, inside: InsidePolicy = "ignore") -> Iterator[None]:
+def patched(
+    *, mesh: MeshPolicy | None = None, inside: MirrorInside = "ignore", tolerance: float = 0.0
+) -> Iterator[None]:
     """`patch` for the length of a `with` block."""
-    patch(mesh=mesh, inside=inside)
+    patch(mesh=mesh, inside=inside, tolerance=tolerance)
     try:
         yield
     finally:
@@ -110,6 +116,7 @@ def _replacements() -> dict[str, Any]:
     """What stands in the module in place of PyBullet's own functions, by name; built-in functions as those are."""
     from cylcollide._pybullet import OWN  # noqa: PLC0415  # an extra: imported only when used
 
+    filter_calls()  # from now on counted, also by what these functions call
     if not _made:
         as_builtin = MACHINE_CODE.builtin  # type: ignore[union-attr]  # `patch` needs machine code
         changing = {name: effect for name, effect in EFFECTS.items() if effect > Effect.POSES and hasattr(OWN, name)}
@@ -208,7 +215,7 @@ def _mirror_of(client: int, options: Options) -> Mirror:
     with _lock:
         if not isinstance(client, int) or (client, options) not in _mirrors:
             since = _changes.last()
-            mirror = _mirrors[client, options] = Mirror(client, mesh=options.mesh, inside=options.inside, follow=False)
+            mirror = _mirrors[client, options] = Mirror(client, **options._asdict(), follow=False)
             mirror.follow_calls(_changes, since)
         _changes.note(Effect.POSES)
         return _mirrors[client, options]

@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import isbuiltin
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from cylcollide.bullet.client import Client
 from cylcollide.bullet.effects import Effect, effect_of
+
+Changed: TypeAlias = tuple[int, int, int]
+"""Serial numbers of the last calls that may have changed poses, bodies or shapes, and filters."""
 
 
 class Changes:
@@ -22,7 +25,7 @@ class Changes:
         self.filters = 0
         """Of the last call with the effect FILTERS."""
 
-    def last(self) -> tuple[int, int, int]:
+    def last(self) -> Changed:
         """The numbers of poses, scene and filters."""
         return self.poses, self.scene, self.filters
 
